@@ -1,0 +1,67 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let package = Package(
+    name: "waystation",
+    products: [
+        .executable(name: "waystationd", targets: ["waystationd"]),
+        .executable(name: "waystation", targets: ["waystation"]),
+        .library(name: "RelayCore", targets: ["RelayCore"]),
+        .library(name: "RelayTransport", targets: ["RelayTransport"]),
+        .library(name: "RelayClient", targets: ["RelayClient"]),
+    ],
+    targets: [
+        // System libraries: a module map and a shim each; deploy/install-packages names the Debian packages.
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CLinux"),
+
+        // Pure: no I/O, no clock, no randomness.
+        .target(name: "RelayJSON"),
+        .target(name: "RelayCore", dependencies: ["RelayJSON"]),
+        .target(name: "RelayHTTP", dependencies: ["RelayCore"]),
+        .target(name: "RelayConfig", dependencies: ["RelayCore", "RelayJSON"]),
+
+        // Adapters.
+        .target(name: "RelayPosix", dependencies: ["CLinux"]),
+        .target(
+            name: "RelayTransport",
+            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]),
+        .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CSystemd"]),
+
+        // The daemon's rooms.
+        .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayJSON"]),
+        .target(
+            name: "RelayServer",
+            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+        .target(name: "RelayClient", dependencies: ["RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+
+        .executableTarget(
+            name: "waystationd",
+            dependencies: [
+                "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
+                "RelaySystemd", "RelayTransport",
+            ]),
+        .executableTarget(
+            name: "waystation",
+            dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// Every upcoming feature the compiler has not folded into Swift 6 mode; an unknown name is accepted in silence,
+// so the tidy tests compare this list with the compiler's.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+for target in package.targets where target.type != .system {
+    target.swiftSettings = settings + (target.swiftSettings ?? [])
+}

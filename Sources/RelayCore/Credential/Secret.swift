@@ -1,0 +1,33 @@
+/// Where a secret is kept; the configuration holds only this.
+package enum SecretReference: Hashable, Sendable {
+    /// A file of that name in `$CREDENTIALS_DIRECTORY` (systemd's LoadCredential=).
+    case credential(String)
+    /// A file no group member and no other user may read.
+    case file(String)
+    /// An environment variable; visible to whoever may read the process.
+    case environment(String)
+
+    /// For messages: where to look, never what is there.
+    package var text: String {
+        switch self {
+        case .credential(let name): "credential \"\(name)\""
+        case .file(let path): "file \(path)"
+        case .environment(let name): "environment variable \(name)"
+        }
+    }
+}
+
+/// A secret in memory; prints as `(secret)` wherever it ends up.
+package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ text: String) { bytes = Array(text.utf8) }
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var description: String { "(secret)" }
+    package var debugDescription: String { "(secret)" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

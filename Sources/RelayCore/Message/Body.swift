@@ -1,0 +1,70 @@
+/// The content of a message.
+package enum Body: Sendable {
+    case empty
+    /// All of it, in memory; may be sent again.
+    case bytes([UInt8])
+    /// Arrives piece by piece and can be read once.
+    case stream(any BodySource)
+
+    /// Bytes in all, or nil when only the end of the stream tells.
+    package var length: UInt64? {
+        switch self {
+        case .empty: 0
+        case .bytes(let bytes): UInt64(bytes.count)
+        case .stream(let source): source.length
+        }
+    }
+
+    /// Whether a second attempt can send it again.
+    package var isReplayable: Bool {
+        switch self {
+        case .empty, .bytes: true
+        case .stream(let source): !source.wasRead
+        }
+    }
+}
+
+/// A body that arrives piece by piece; reading slowly holds the sender back.
+package protocol BodySource: AnyObject, Sendable {
+    /// Bytes in all where the sender said so.
+    var length: UInt64? { get }
+
+    /// Whether a piece has been taken: from then on the body cannot be sent again.
+    var wasRead: Bool { get }
+
+    /// The next piece, never empty; nil at the end.
+    ///
+    /// - Throws: why the rest will not come; the source is then over.
+    func next() async throws(Failure) -> [UInt8]?
+
+    /// Gives up the rest: whoever sends it is stopped.
+    func cancel()
+}
+
+extension Body {
+    /// Reads all of it.
+    ///
+    /// - Throws: `http_response_body_size` past `limit` bytes, or what the source throws.
+    package func collect(limit: Int) async throws(Failure) -> [UInt8] {
+        switch self {
+        case .empty: return []
+        case .bytes(let bytes):
+            guard bytes.count <= limit else { throw .bodyTooLarge(limit: limit) }
+            return bytes
+        case .stream(let source):
+            if let length = source.length, length > UInt64(limit) {
+                source.cancel()
+                throw .bodyTooLarge(limit: limit)
+            }
+            var collected: [UInt8] = []
+            while let piece = try await source.next() {
+                guard piece.count <= limit - collected.count else {
+                    source.cancel()
+                    throw .bodyTooLarge(limit: limit)
+                }
+                if collected.isEmpty { collected = piece } else { collected += piece }
+            }
+            return collected
+        }
+    }
+}

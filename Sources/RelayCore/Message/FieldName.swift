@@ -1,0 +1,63 @@
+/// A header field name: a token (RFC 9110 §5.1) held in lower case, so that equality ignores case.
+public struct FieldName: Hashable, Sendable {
+    @usableFromInline package let bytes: [UInt8]
+
+    /// Fails when `name` is empty or has a byte outside `tchar` (RFC 9110 §5.6.2).
+    public init?(_ name: String) {
+        guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else { return nil }
+        bytes = name.utf8.map(lowercased)
+    }
+
+    private init(known name: StaticString) {
+        bytes = name.description.utf8.map(lowercased)
+    }
+
+    /// The name in lower case.
+    public var lowercasedText: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension FieldName {
+    package static let authorization = FieldName(known: "authorization")
+    package static let acceptEncoding = FieldName(known: "accept-encoding")
+    package static let connection = FieldName(known: "connection")
+    package static let contentEncoding = FieldName(known: "content-encoding")
+    package static let contentLength = FieldName(known: "content-length")
+    package static let contentType = FieldName(known: "content-type")
+    package static let date = FieldName(known: "date")
+    package static let expect = FieldName(known: "expect")
+    package static let host = FieldName(known: "host")
+    package static let idempotencyKey = FieldName(known: "idempotency-key")
+    package static let location = FieldName(known: "location")
+    package static let prefer = FieldName(known: "prefer")
+    package static let proxyStatus = FieldName(known: "proxy-status")
+    package static let retryAfter = FieldName(known: "retry-after")
+    package static let serverTiming = FieldName(known: "server-timing")
+    package static let transferEncoding = FieldName(known: "transfer-encoding")
+    package static let via = FieldName(known: "via")
+    package static let webhookID = FieldName(known: "webhook-id")
+}
+
+/// Whether `byte` may stand in a token (RFC 9110 §5.6.2).
+package func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+        UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+        true
+    default:
+        false
+    }
+}
+
+/// Whether `byte` may stand in a field value: visible, space, tab or obs-text (RFC 9110 §5.5).
+package func isFieldValueByte(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != 0x7F || byte == 0x09
+}
+
+@inline(__always)
+package func lowercased(_ byte: UInt8) -> UInt8 {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+}

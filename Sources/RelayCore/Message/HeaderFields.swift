@@ -1,0 +1,116 @@
+/// The header fields of a message: ordered, repeatable, names compared without case.
+///
+/// All names and values live in one byte array, with an entry of offsets per field: a parsed head is two
+/// allocations whatever the number of fields, and a field is copied on as bytes without becoming a `String`.
+public struct HeaderFields: Sendable {
+    /// Where one field's name and value stand in `storage`.
+    package struct Entry: Sendable {
+        package var nameStart: UInt32
+        package var nameCount: UInt16
+        package var valueStart: UInt32
+        package var valueCount: UInt32
+
+        package init(nameStart: Int, nameCount: Int, valueStart: Int, valueCount: Int) {
+            self.nameStart = UInt32(nameStart)
+            self.nameCount = UInt16(nameCount)
+            self.valueStart = UInt32(valueStart)
+            self.valueCount = UInt32(valueCount)
+        }
+    }
+
+    package private(set) var storage: [UInt8]
+    package private(set) var entries: [Entry]
+
+    public init() {
+        storage = []
+        entries = []
+    }
+
+    /// Takes over what a parser has found and already checked: token names, values without controls.
+    package init(storage: [UInt8], entries: [Entry]) {
+        self.storage = storage
+        self.entries = entries
+    }
+
+    public var count: Int { entries.count }
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// Adds a field after the others.
+    ///
+    /// - Returns: false, adding nothing, when the name is no token or the value has a control byte.
+    @discardableResult
+    public mutating func append(_ name: String, _ value: String) -> Bool {
+        let nameBytes = name.utf8
+        let valueBytes = value.utf8
+        guard !nameBytes.isEmpty, nameBytes.count <= Int(UInt16.max), nameBytes.allSatisfy(isTokenByte),
+            valueBytes.allSatisfy(isFieldValueByte)
+        else { return false }
+        let start = storage.count
+        storage.append(contentsOf: nameBytes)
+        storage.append(contentsOf: valueBytes)
+        entries.append(
+            Entry(
+                nameStart: start, nameCount: nameBytes.count, valueStart: start + nameBytes.count,
+                valueCount: valueBytes.count))
+        return true
+    }
+
+    /// Puts one field in the place of every field of that name.
+    ///
+    /// - Returns: false, changing nothing, when the name is no token or the value has a control byte.
+    @discardableResult
+    public mutating func set(_ name: String, _ value: String) -> Bool {
+        guard let key = FieldName(name), value.utf8.allSatisfy(isFieldValueByte) else { return false }
+        remove(key)
+        return append(name, value)
+    }
+
+    public mutating func remove(_ name: FieldName) {
+        guard contains(name) else { return }
+        entries = entries.filter { !matches($0, name) }
+    }
+
+    public func contains(_ name: FieldName) -> Bool {
+        entries.contains { matches($0, name) }
+    }
+
+    public func count(of name: FieldName) -> Int {
+        entries.count { matches($0, name) }
+    }
+
+    /// The first field's value; nil when there is no such field.
+    public subscript(name: FieldName) -> String? {
+        for entry in entries where matches(entry, name) { return valueText(entry) }
+        return nil
+    }
+
+    /// Every value of the field, in order.
+    public func values(_ name: FieldName) -> [String] {
+        entries.compactMap { matches($0, name) ? valueText($0) : nil }
+    }
+
+    /// All fields as text, in order; for messages and tests, not for the path of a request.
+    public var pairs: [(name: String, value: String)] {
+        entries.map { (nameText($0), valueText($0)) }
+    }
+}
+
+extension HeaderFields {
+    package func matches(_ entry: Entry, _ name: FieldName) -> Bool {
+        let count = Int(entry.nameCount)
+        guard count == name.bytes.count else { return false }
+        let start = Int(entry.nameStart)
+        for index in 0..<count where lowercased(storage[start + index]) != name.bytes[index] { return false }
+        return true
+    }
+
+    package func nameText(_ entry: Entry) -> String {
+        let start = Int(entry.nameStart)
+        return String(decoding: storage[start..<start + Int(entry.nameCount)], as: UTF8.self)
+    }
+
+    package func valueText(_ entry: Entry) -> String {
+        let start = Int(entry.valueStart)
+        return String(decoding: storage[start..<start + Int(entry.valueCount)], as: UTF8.self)
+    }
+}

@@ -1,0 +1,31 @@
+/// A response status code (RFC 9110 §15).
+public struct Status: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    public init(integerLiteral value: UInt16) { rawValue = value }
+
+    /// The first digit, or nil for a code outside 200–599, which is a protocol fault and not an answer.
+    public var `class`: Class? {
+        switch rawValue {
+        case 200..<300: .success
+        case 300..<400: .redirection
+        case 400..<500: .clientError
+        case 500..<600: .serverError
+        default: nil
+        }
+    }
+
+    /// The four classes of final answers.
+    public enum Class: UInt8, Hashable, Sendable {
+        case success = 2
+        case redirection = 3
+        case clientError = 4
+        case serverError = 5
+    }
+
+    /// Whether a response with this status never has content, whatever its header says (RFC 9110 §6.4.1).
+    public var forbidsContent: Bool {
+        rawValue < 200 || rawValue == 204 || rawValue == 304
+    }
+}

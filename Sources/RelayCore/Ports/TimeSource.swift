@@ -1,0 +1,16 @@
+/// The clocks and the only way to wait.
+package protocol TimeSource: Sendable {
+    /// Monotonic; for every timeout, wait and measurement.
+    func now() -> Instant
+
+    /// Seconds since 1970-01-01 UTC; only for dates that others read or wrote.
+    func wallSeconds() -> Int64
+
+    /// Returns at `deadline`, or throws at once when the task is cancelled.
+    func sleep(until deadline: Instant) async throws(CancellationError)
+}
+
+/// Where random numbers come from; a seeded one replays.
+package protocol Entropy: Sendable {
+    func next() -> UInt64
+}

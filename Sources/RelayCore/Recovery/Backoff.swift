@@ -1,0 +1,72 @@
+/// How long to wait before the n-th retry.
+package struct Backoff: Sendable {
+    package enum Schedule: Sendable, Equatable {
+        /// `base × multiplier^(n−1)`, at most `maximum`.
+        case exponential(base: Duration, multiplier: Double, maximum: Duration)
+        case constant(Duration)
+        /// The n-th entry; the last one repeats.
+        case list([Duration])
+    }
+
+    /// How randomness is mixed in (AWS Architecture Blog, "Exponential Backoff and Jitter", 2015).
+    package enum Jitter: Sendable, Equatable {
+        case none
+        /// Uniform in `0 … delay`.
+        case full
+        /// `delay/2` and uniform in `0 … delay/2` on top.
+        case equal
+        /// Uniform in `delay × (1 ± percent/100)`; 0…100.
+        case percent(Int)
+    }
+
+    package var schedule: Schedule
+    package var jitter: Jitter
+
+    /// 100 ms, 200 ms, 400 ms … 10 s with full jitter.
+    package init(
+        schedule: Schedule = .exponential(base: .milliseconds(100), multiplier: 2, maximum: .seconds(10)),
+        jitter: Jitter = .full
+    ) {
+        self.schedule = schedule
+        self.jitter = jitter
+    }
+
+    /// The delay before jitter; never negative, never more than the schedule's largest.
+    ///
+    /// - Parameter retry: 1 for the wait between the first attempt and the second.
+    package func delay(beforeRetry retry: Int) -> Duration {
+        switch schedule {
+        case .constant(let delay): return delay
+        case .list(let delays):
+            guard !delays.isEmpty else { return .zero }
+            return delays[min(max(retry, 1), delays.count) - 1]
+        case .exponential(let base, let multiplier, let maximum):
+            let ceiling = Double(maximum.saturatedNanoseconds)
+            var nanoseconds = Double(base.saturatedNanoseconds)
+            var step = 1
+            while step < retry, nanoseconds < ceiling, multiplier > 1 {
+                nanoseconds *= multiplier
+                step += 1
+            }
+            guard nanoseconds < ceiling else { return maximum }
+            return .nanoseconds(Int64(nanoseconds))
+        }
+    }
+
+    /// The wait, drawn from `random`, a number uniform in all of `UInt64`.
+    package func wait(beforeRetry retry: Int, random: UInt64) -> Duration {
+        let nanoseconds = delay(beforeRetry: retry).saturatedNanoseconds
+        guard nanoseconds > 0 else { return .zero }
+        // 53 bits make every fraction in 0 ..< 1 exact.
+        let fraction = Double(random >> 11) * 0x1p-53
+        let delay = Double(nanoseconds)
+        let jittered: Double =
+            switch jitter {
+            case .none: delay
+            case .full: delay * fraction
+            case .equal: delay / 2 + delay / 2 * fraction
+            case .percent(let percent): delay * (1 + Double(percent) / 100 * (2 * fraction - 1))
+            }
+        return .nanoseconds(Int64(min(max(jittered, 0), 0x1p62)))
+    }
+}

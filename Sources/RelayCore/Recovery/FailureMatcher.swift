@@ -1,0 +1,54 @@
+/// A rule's `on`: which failures it acts on.
+package struct FailureMatcher: Sendable, Equatable {
+    package enum Token: Sendable, Equatable {
+        case any
+        /// Matches when an earlier rule, the job or the deadline has nothing left.
+        case exhausted
+        case status(Status)
+        case statusClass(Status.Class)
+        case group(FailureGroup)
+        case kind(FailureKind)
+    }
+
+    package let tokens: [Token]
+
+    package init(_ tokens: [Token]) { self.tokens = tokens }
+
+    /// Reads one word of `on`: `"any"`, `"exhausted"`, `"503"`, `"5xx"`, a group or a kind.
+    ///
+    /// - Returns: nil for a number that is no final status (200…599).
+    package static func token(_ word: String) -> Token? {
+        switch word {
+        case "any": return .any
+        case "exhausted": return .exhausted
+        case "2xx": return .statusClass(.success)
+        case "3xx": return .statusClass(.redirection)
+        case "4xx": return .statusClass(.clientError)
+        case "5xx": return .statusClass(.serverError)
+        default: break
+        }
+        if let group = FailureGroup(rawValue: word) { return .group(group) }
+        if let first = word.utf8.first, first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") {
+            guard let code = UInt16(word), (200..<600).contains(code) else { return nil }
+            return .status(Status(rawValue: code))
+        }
+        return .kind(FailureKind(rawValue: word))
+    }
+
+    /// Cancellation matches nothing: it is offered to no rule.
+    package func matches(_ failure: Failure, isExhausted: Bool) -> Bool {
+        if failure.kind == .cancelled || failure.kind == .clientGone { return false }
+        let status = failure.treatedAsStatus ?? failure.status
+        for token in tokens {
+            switch token {
+            case .any: return true
+            case .exhausted: if isExhausted { return true }
+            case .status(let wanted): if status == wanted { return true }
+            case .statusClass(let wanted): if status?.class == wanted { return true }
+            case .group(let group): if group.contains(failure.kind) { return true }
+            case .kind(let kind): if kind == failure.kind { return true }
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,67 @@
+/// Where attempts of a route may go. One object for the life of a configuration, so that pools can find it fast.
+package final class Upstream: Sendable {
+    package let name: String
+    package let origin: Origin
+    /// The base path, beginning and ending with a slash; a request's target is appended to it.
+    package let basePath: String
+    /// Query of the base, without the question mark; empty when there is none.
+    package let use: Use
+    package let tls: TLSSettings
+    /// Ranges that may be dialled although they are not public.
+    package let allowedAddresses: [AddressRange]
+
+    package enum Use: String, CaseIterable, Sendable {
+        /// Serves ordinary attempts.
+        case always
+        /// Serves only attempts a `failover` rule sends to it.
+        case failoverOnly = "failover_only"
+    }
+
+    package init(
+        name: String, origin: Origin, basePath: String = "/", use: Use = .always,
+        tls: TLSSettings = TLSSettings(), allowedAddresses: [AddressRange] = []
+    ) {
+        self.name = name
+        self.origin = origin
+        self.basePath = basePath
+        self.use = use
+        self.tls = tls
+        self.allowedAddresses = allowedAddresses
+    }
+}
+
+/// Scheme and authority: the unit to which credentials, connections and trust are bound.
+package enum Origin: Hashable, Sendable {
+    /// `host` is a registered name in lower case, or an address without brackets.
+    case tcp(host: String, port: UInt16, isTLS: Bool)
+    case unix(path: String)
+
+    /// The value of the `Host` field.
+    package var hostField: String {
+        switch self {
+        case .tcp(let host, let port, let isTLS):
+            let name = host.contains(":") ? "[\(host)]" : host
+            return port == (isTLS ? 443 : 80) ? name : "\(name):\(port)"
+        case .unix: return "localhost"
+        }
+    }
+
+    /// For messages: `https://host:port` or `unix:/path`.
+    package var text: String {
+        switch self {
+        case .tcp(_, _, let isTLS): "\(isTLS ? "https" : "http")://\(hostField)"
+        case .unix(let path): "unix:\(path)"
+        }
+    }
+}
+
+/// How a TLS connection to an upstream is made; verification cannot be turned off.
+package struct TLSSettings: Hashable, Sendable {
+    /// PEM file with the only authorities to trust; nil trusts the system's.
+    package var authorityFile: String?
+    /// Client certificate chain and key, PEM.
+    package var clientCertificate: SecretReference?
+    package var clientKey: SecretReference?
+
+    package init() {}
+}
