@@ -1,4 +1,4 @@
-package import RelayJSON
+import RelayJSON
 
 /// The token request of RFC 6749 and what its answer says; pure.
 package struct TokenExchange: Sendable {

@@ -23,6 +23,18 @@ package struct Attempt: Sendable {
         case respond(CannedResponse.Source)
         case quickRecovery
         case fail
+
+        /// The action's name in configuration, journal and API.
+        package var name: String {
+            switch self {
+            case .retry: "retry"
+            case .refreshCredentials: "refresh_credentials"
+            case .failover: "failover"
+            case .respond: "respond"
+            case .quickRecovery: "quick_recovery"
+            case .fail: "fail"
+            }
+        }
     }
 
     /// What kept a request from being repeated although a rule wanted to.

@@ -15,9 +15,12 @@ package struct Outcome: Sendable {
 
     package var ending: Ending
     package var attempts: [Attempt]
+    /// Whether the job still holds a place of its route's concurrency.
+    package var hasPlace: Bool
 
-    package init(ending: Ending, attempts: [Attempt]) {
+    package init(ending: Ending, attempts: [Attempt], hasPlace: Bool = true) {
         self.ending = ending
         self.attempts = attempts
+        self.hasPlace = hasPlace
     }
 }

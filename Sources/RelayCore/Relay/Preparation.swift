@@ -95,7 +95,7 @@ package struct Preparation: Sendable {
             throw Failure(
                 .preparation, sent: .neverSent, "request.wrap needs a JSON body, and the request's is not JSON")
         }
-        return .bytes(JSONText.wrap(bytes, under: pointer))
+        return .bytes(pointer.wrap(bytes))
     }
 }
 

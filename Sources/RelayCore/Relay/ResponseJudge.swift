@@ -1,4 +1,4 @@
-package import RelayJSON
+import RelayJSON
 
 /// Decides what one answer is: steps 3 to 7 of the way of an attempt.
 ///
@@ -12,8 +12,8 @@ package struct ResponseJudge: Sendable {
         case failure(Failure, answer: Response)
     }
 
-    private let route: Route
-    private let method: Method
+    let route: Route
+    let method: Method
 
     package init(route: Route, method: Method) {
         self.route = route
