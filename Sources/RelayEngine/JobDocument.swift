@@ -1,5 +1,5 @@
-package import RelayCore
-import RelayJSON
+import RelayCore
+package import RelayJSON
 
 extension JobRecord {
     /// The job as the API shows it.

@@ -112,7 +112,7 @@ extension FieldTemplate {
             switch part {
             case .text(let text): text
             case .jobID: job.description
-            case .now: IMFDate.format(wallSeconds)
+            case .now: String(decoding: IMFDate.format(wallSeconds), as: UTF8.self)
             case .attempt: String(attempt)
             case .route: route
             }

@@ -9,14 +9,14 @@ package enum DurationText {
         var lastUnit = Int64.max
         guard !rest.isEmpty else { return nil }
         while let first = rest.first {
-            guard isDigit(first) else { return nil }
+            guard isDigitByte(first) else { return nil }
             var count: Int64 = 0
-            while let digit = rest.first, isDigit(digit) {
+            while let digit = rest.first, isDigitByte(digit) {
                 count = count * 10 + Int64(digit - UInt8(ascii: "0"))
                 guard count <= 315_360_000_000 else { return nil }
                 rest.removeFirst()
             }
-            let letters = rest.prefix { !isDigit($0) }
+            let letters = rest.prefix { !isDigitByte($0) }
             guard let unit = unit(Substring(letters)), unit < lastUnit else { return nil }
             rest.removeFirst(letters.count)
             lastUnit = unit
@@ -45,5 +45,4 @@ package enum DurationText {
     ]
 
     private static func unit(_ name: Substring) -> Int64? { units.first { $0.0 == name }?.1 }
-    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 }

@@ -12,7 +12,7 @@ extension IMFDate {
         guard (24...33).contains(text.count) else { return nil }
         var reader = DateReader(text)
         let date =
-            if text[3] == UInt8(ascii: ",") { reader.fixedDate() } else if text[3] == space {
+            if text[3] == UInt8(ascii: ",") { reader.fixedDate() } else if text[3] == UInt8(ascii: " ") {
                 reader.asctimeDate()
             } else { reader.dashedDate(now: now) }
         guard let date, date.isValid, reader.isAtEnd else { return nil }
@@ -25,7 +25,7 @@ private struct DateReader {
     private let text: [UInt8]
     private var index = 0
 
-    init(_ text: Span<UInt8>) { self.text = text.copy(0..<text.count) }
+    init(_ text: Span<UInt8>) { self.text = (0..<text.count).map { text[$0] } }
 
     var isAtEnd: Bool { index == text.count }
 
@@ -98,7 +98,7 @@ private struct DateReader {
         guard text.count - index >= digits else { return nil }
         var number = 0
         for _ in 0..<digits {
-            guard isDigit(text[index]) else { return nil }
+            guard isDigitByte(text[index]) else { return nil }
             number = number * 10 + Int(text[index] - UInt8(ascii: "0"))
             index += 1
         }

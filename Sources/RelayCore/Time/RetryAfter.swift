@@ -1,5 +1,3 @@
-package import RelayCore
-
 /// The wait an upstream asks for (RFC 9110 §10.2.3).
 package enum RetryAfter {
     /// No wait is taken for longer: ten years, in seconds.
@@ -29,11 +27,11 @@ package enum RetryAfter {
     package static func parse(_ value: Span<UInt8>, wallSeconds: Int64) -> Duration? {
         var start = 0
         var end = value.count
-        while start < end, isBlank(value[start]) { start += 1 }
-        while end > start, isBlank(value[end - 1]) { end -= 1 }
+        while start < end, isBlankByte(value[start]) { start += 1 }
+        while end > start, isBlankByte(value[end - 1]) { end -= 1 }
         guard start < end else { return nil }
         let text = value.extracting(start..<end)
-        if isDigit(text[0]) { return seconds(text) }
+        if isDigitByte(text[0]) { return seconds(text) }
         guard let date = IMFDate.parse(text, now: wallSeconds) else { return nil }
         let (wait, overflow) = date.subtractingReportingOverflow(wallSeconds)
         guard !overflow else { return wallSeconds < 0 ? .seconds(ceiling) : .zero }
@@ -45,7 +43,7 @@ package enum RetryAfter {
         guard text.count <= 18 else { return nil }
         var seconds: Int64 = 0
         for index in 0..<text.count {
-            guard isDigit(text[index]) else { return nil }
+            guard isDigitByte(text[index]) else { return nil }
             seconds = seconds * 10 + Int64(text[index] - UInt8(ascii: "0"))
         }
         return .seconds(min(seconds, ceiling))

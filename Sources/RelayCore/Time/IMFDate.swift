@@ -21,21 +21,21 @@ package enum IMFDate {
         let date = CivilDate(secondsSince1970: clamped)
         var text: [UInt8] = []
         text.reserveCapacity(29)
-        HeadWriter.append(days[date.weekday], to: &text)
-        HeadWriter.append(", ", to: &text)
+        text += days[date.weekday].bytes
+        text += [UInt8(ascii: ","), UInt8(ascii: " ")]
         appendPair(date.day, to: &text)
-        text.append(space)
-        HeadWriter.append(months[date.month - 1], to: &text)
-        text.append(space)
+        text.append(UInt8(ascii: " "))
+        text += months[date.month - 1].bytes
+        text.append(UInt8(ascii: " "))
         appendPair(date.year / 100, to: &text)
         appendPair(date.year % 100, to: &text)
-        text.append(space)
+        text.append(UInt8(ascii: " "))
         appendPair(date.hour, to: &text)
-        text.append(colon)
+        text.append(UInt8(ascii: ":"))
         appendPair(date.minute, to: &text)
-        text.append(colon)
+        text.append(UInt8(ascii: ":"))
         appendPair(date.second, to: &text)
-        HeadWriter.append(" GMT", to: &text)
+        text += Array(" GMT".utf8)
         return text
     }
 
@@ -43,9 +43,9 @@ package enum IMFDate {
     package static func fieldLine(_ seconds: Int64) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(37)
-        HeadWriter.append("Date: ", to: &line)
+        line += Array("Date: ".utf8)
         line += format(seconds)
-        HeadWriter.appendLineEnd(to: &line)
+        line += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
         return line
     }
 
@@ -53,4 +53,8 @@ package enum IMFDate {
         text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10 % 10))
         text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
+}
+
+extension StaticString {
+    fileprivate var bytes: [UInt8] { withUTF8Buffer { unsafe Array($0) } }
 }
