@@ -46,6 +46,8 @@ let package = Package(
         .executableTarget(
             name: "waystation",
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+
+        .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
     ],
     swiftLanguageModes: [.v6]
 )
