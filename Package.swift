@@ -46,6 +46,9 @@ let package = Package(
         .executableTarget(
             name: "waystation",
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+
+        // Tests.
+        .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )
