@@ -9,7 +9,8 @@ package struct RelayTarget: Sendable, Equatable {
 
     /// Reads a target in origin form.
     ///
-    /// - Throws: `unknown_path` when it does not begin with `/r/` and a route name, or what `TargetCheck` finds.
+    /// - Throws: `unknown_path` when it does not begin with `/r/` and a route name, or what `TargetCheck`
+    ///   finds.
     package static func parse(_ raw: String) throws(HTTPParseError) -> RelayTarget {
         var raw = raw
         raw.makeContiguousUTF8()
@@ -30,7 +31,8 @@ package struct RelayTarget: Sendable, Equatable {
         return RelayTarget(route: route, rest: bytes.text(end..<bytes.count))
     }
 
-    /// Checks a path and query that came another way: behind a host that names the route, or in an absolute target.
+    /// Checks a path and query that came another way: behind a host that names the route, or in an absolute
+    /// target.
     ///
     /// - Throws: what `parse` throws, but never `unknown_path`.
     /// - Returns: what follows the leading slash.

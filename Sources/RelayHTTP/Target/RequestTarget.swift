@@ -19,7 +19,8 @@ package enum RequestTarget: Sendable, Equatable {
 extension RequestTarget {
     /// Splits what a `RequestHead` holds as its target.
     ///
-    /// Authority and asterisk forms are only told apart by the look; the caller compares them with the method.
+    /// Authority and asterisk forms are only told apart by the look; the caller compares them with the
+    /// method.
     ///
     /// - Throws: `bad_target` when it has none of the forms, a fragment, or a user part in its authority.
     package static func parse(_ raw: String) throws(HTTPParseError) -> RequestTarget {

@@ -1,7 +1,7 @@
 /// Refuses paths that two servers may resolve differently.
 ///
-/// Decoding is done in the mind only, as often as it could be done on the way: `%252e` is as much a dot as `%2e`.
-/// Raw bytes are those a browser leaves unescaped (WHATWG URL), less the backslash.
+/// Decoding is done in the mind only, as often as it could be done on the way: `%252e` is as much a dot as
+/// `%2e`. Raw bytes are those a browser leaves unescaped (WHATWG URL), less the backslash.
 enum TargetCheck {
     /// Checks `bytes` from a path's leading slash to the end of the query.
     static func check(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) {
