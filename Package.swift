@@ -48,6 +48,8 @@ let package = Package(
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
+        // Tests.
+        .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )
