@@ -59,7 +59,7 @@ struct Submission {
                 method = Method(rawValue: text)
             case "path": path = reader.string(value, pointer) ?? ""
             case "query":
-                reader.strings(value, pointer) { query.append("\(percentEncoded($0))=\(percentEncoded($1))") }
+                query = reader.strings(value, pointer).map { "\(percentEncoded($0))=\(percentEncoded($1))" }
             case "headers": readHeaders(value, &reader)
             case "json":
                 body = value.encoded()
@@ -87,13 +87,16 @@ struct Submission {
     }
 
     private mutating func readHeaders(_ value: JSONValue, _ reader: inout SubmissionReader) {
-        reader.strings(value, "/request/headers") { name, text in
+        for (name, text) in reader.strings(value, "/request/headers") {
             guard let key = FieldName(name), !Submission.reserved.contains(key.lowercasedText),
                 !key.lowercasedText.hasPrefix("waystation-")
-            else { return reader.fail("/request/headers/\(name)", "this field cannot be set by a job") }
+            else {
+                reader.fail("/request/headers/\(name.prefix(64))", "this field cannot be set by a job")
+                continue
+            }
             fields.remove(key)
             if !fields.append(name, text) {
-                reader.fail("/request/headers/\(name)", "a field value has no control characters")
+                reader.fail("/request/headers/\(name.prefix(64))", "a field value has no control characters")
             }
         }
     }

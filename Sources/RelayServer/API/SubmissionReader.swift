@@ -36,13 +36,18 @@ struct SubmissionReader {
         return text
     }
 
-    /// Visits the members of an object of strings.
-    mutating func strings(_ value: JSONValue, _ pointer: String, _ visit: (String, String) -> Void) {
-        guard case .object(let members) = value else { return fail(pointer, "an object belongs here") }
+    /// The members of an object of strings.
+    mutating func strings(_ value: JSONValue, _ pointer: String) -> [(name: String, text: String)] {
+        guard case .object(let members) = value else {
+            fail(pointer, "an object belongs here")
+            return []
+        }
+        var pairs: [(String, String)] = []
         for member in members {
             guard let text = string(member.value, "\(pointer)/\(member.name.prefix(64))") else { continue }
-            visit(member.name, text)
+            pairs.append((member.name, text))
         }
+        return pairs
     }
 }
 
