@@ -28,7 +28,7 @@ let package = Package(
         .target(
             name: "RelayTransport",
             dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]),
-        .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CSystemd"]),
+        .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CLinux", "CSystemd"]),
 
         // The daemon's rooms.
         .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayJSON"]),
