@@ -46,6 +46,8 @@ let package = Package(
         .executableTarget(
             name: "waystation",
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+
+        .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
     ],
     swiftLanguageModes: [.v6]
 )

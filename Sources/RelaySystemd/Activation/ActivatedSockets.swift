@@ -14,6 +14,12 @@ package struct ActivatedSockets: Sendable {
         /// `FileDescriptorName=` of its unit; the unit's own name when that is not set.
         package let name: String
         package let family: Family
+
+        package init(descriptor: Int32, name: String, family: Family) {
+            self.descriptor = descriptor
+            self.name = name
+            self.family = family
+        }
     }
 
     package let listeners: [Listener]

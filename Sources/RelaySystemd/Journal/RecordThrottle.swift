@@ -17,6 +17,11 @@ package struct RecordThrottle: Sendable {
         package var key: Key
         package var count: Int
 
+        package init(key: Key, count: Int) {
+            self.key = key
+            self.count = count
+        }
+
         package var record: JournalRecord {
             var record = JournalRecord(
                 .notice,
