@@ -1,0 +1,56 @@
+package import RelayCore
+
+extension HeaderFields {
+    /// The fields without those meant for one connection only (RFC 9110 §7.6.1).
+    ///
+    /// Gone are Connection and all it lists, Keep-Alive, Proxy-Connection, Proxy-Authenticate,
+    /// Proxy-Authorization, TE, Trailer, Transfer-Encoding and Upgrade. A listed field that is end-to-end, such
+    /// as Host or Content-Length, stays: the parsers refuse such a listing, and it must not work elsewhere either.
+    package func removingHopByHop() -> HeaderFields {
+        guard entries.contains(where: isHopByHop) else { return self }
+        let listed = connectionOptions()
+        return HeaderFields(
+            storage: storage,
+            entries: entries.filter { entry in
+                !isHopByHop(entry) && !listed.contains { matches(entry, $0) }
+            }
+        )
+    }
+
+    /// Whether the field is hop-by-hop by its name alone; cheap enough to ask for each field of each message.
+    package func isHopByHop(_ entry: Entry) -> Bool {
+        let bytes = storage.span
+        let start = Int(entry.nameStart)
+        return switch entry.nameCount {
+        case 2: bytes.hasToken("te", at: start)
+        case 7: bytes.hasToken("upgrade", at: start) || bytes.hasToken("trailer", at: start)
+        case 10: bytes.hasToken("connection", at: start) || bytes.hasToken("keep-alive", at: start)
+        case 16: bytes.hasToken("proxy-connection", at: start)
+        case 17: bytes.hasToken("transfer-encoding", at: start)
+        case 18: bytes.hasToken("proxy-authenticate", at: start)
+        case 19: bytes.hasToken("proxy-authorization", at: start)
+        default: false
+        }
+    }
+
+    private func connectionOptions() -> [FieldName] {
+        var options: [FieldName] = []
+        let bytes = storage.span
+        for entry in entries where matches(entry, .connection) {
+            let end = Int(entry.valueStart) + Int(entry.valueCount)
+            var index = Int(entry.valueStart)
+            while index < end {
+                let start = index
+                while index < end, isToken(bytes[index]) { index += 1 }
+                if index > start, !EndToEndField.contains(bytes, start..<index),
+                    let name = FieldName(bytes.text(start..<index))
+                {
+                    options.append(name)
+                }
+                // Commas and blanks; the parsers let nothing else stand here.
+                if index < end { index += 1 }
+            }
+        }
+        return options
+    }
+}

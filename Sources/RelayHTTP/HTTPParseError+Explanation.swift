@@ -1,0 +1,51 @@
+extension HTTPParseError.Code {
+    /// One sentence without the message's bytes: what is wrong and what is wanted.
+    var explanation: String {
+        switch self {
+        case .badRequestLine: "not a request line; send METHOD SP target SP HTTP/1.1 CRLF"
+        case .badMethod: "the method is not a token; use letters such as GET or POST"
+        case .methodTooLong: "the method is longer than any known one"
+        case .badTarget:
+            "the target is malformed; send printable ASCII in origin form and percent-encode the rest"
+        case .targetTooLong: "the target is longer than the limit; move data into the body"
+        case .badVersion: "the version is malformed; send HTTP/1.1"
+        case .unsupportedVersion: "only HTTP/1.1 and HTTP/1.0 are spoken here"
+        case .badStatusLine: "not a status line; HTTP/1.1 SP three digits SP reason CRLF is wanted"
+        case .badStatus: "the status code is outside 100 to 599"
+        case .switchingProtocols: "the answer switches protocols, which was not asked for"
+        case .bareLineFeed: "a line ends with LF alone; end lines with CRLF"
+        case .bareCarriageReturn: "a CR is not followed by LF; end lines with CRLF"
+        case .foldedField: "a field is continued on a second line; send it on one"
+        case .missingColon: "a field has no colon"
+        case .spaceBeforeColon: "a field has white space before its colon"
+        case .badFieldName: "a field name is empty or not a token"
+        case .badFieldValue: "a field value has a control character"
+        case .fieldNameTooLong: "a field name is longer than the limit"
+        case .tooManyFields: "there are more fields than the limit"
+        case .headTooLarge: "the head is larger than the limit"
+        case .missingHost: "HTTP/1.1 wants exactly one Host field, and there is none"
+        case .duplicateHost: "there is more than one Host field"
+        case .badHost: "Host is not a host name or address with an optional port"
+        case .badConnection: "Connection is malformed or lists a field that is not for one hop"
+        case .badExpect: "the only expectation met here is 100-continue"
+        case .badContentLength: "Content-Length is not a number of at most 19 digits"
+        case .duplicateContentLength: "there is more than one Content-Length field"
+        case .badTransferEncoding: "Transfer-Encoding is malformed; chunked, once and alone, is wanted"
+        case .unsupportedTransferCoding: "Transfer-Encoding names a coding other than chunked"
+        case .conflictingFraming: "the fields contradict each other about where the body ends"
+        case .badChunkSize: "a chunk size is not a hexadecimal number of at most 16 digits"
+        case .badChunkExtension: "a chunk extension has a control character"
+        case .chunkExtensionsTooLarge: "the chunk extensions are larger than the limit"
+        case .badChunkEnd: "a chunk does not end with CRLF where its size says"
+        case .badTrailer: "a trailer field is malformed"
+        case .trailersTooLarge: "the trailer fields are larger than the limit"
+        case .unknownPath: "the path names no route; send /r/ROUTE/PATH"
+        case .emptySegment: "the path has an empty segment; remove the doubled slash"
+        case .dotSegment: "the path has a dot segment; send the resolved path"
+        case .encodedSeparator: "the path has an encoded or reversed slash"
+        case .encodedControl: "the target has an encoded control character"
+        case .badPercentEncoding:
+            "a percent sign in the target is not followed by two hexadecimal digits of a character"
+        }
+    }
+}
