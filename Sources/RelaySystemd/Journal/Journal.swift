@@ -1,3 +1,5 @@
+import RelayPosix
+
 /// Takes records from any thread and writes them on one of its own.
 ///
 /// A caller never waits: when journald or the terminal stalls, up to `capacity` records are kept and the rest is
@@ -16,10 +18,11 @@ package final class Journal: Sendable {
     package init(capacity: Int = 1024, write: @escaping @Sendable (JournalRecord) -> Void) {
         mailbox = Mailbox<Letter>(capacity: capacity)
         guard let mailbox else { return }
-        let isStarted = ServiceThread.start("journal") {
-            Journal.deliver(from: mailbox, to: write)
+        do throws(PosixError) {
+            try startDetachedThread("journal") { Journal.deliver(from: mailbox, to: write) }
+        } catch {
+            mailbox.close()
         }
-        if !isStarted { mailbox.close() }
     }
 
     package convenience init(sink: JournalSink) {

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import RelayPosix
 
 /// Tells the service manager how the daemon is doing.
 ///
@@ -28,16 +29,19 @@ package final class ServiceNotifier: Sendable {
     /// - Parameters:
     ///   - sender: nil makes every call do nothing.
     ///   - clock: monotonic nanoseconds, for the status line's pace.
-    package init(sender: Sender?, clock: @escaping @Sendable () -> Int64 = monotonicNanoseconds) {
+    package init(sender: Sender?, clock: @escaping @Sendable () -> Int64 = SystemClock.monotonic) {
         guard let sender, let mailbox = Mailbox<Letter>(capacity: 64) else {
             self.mailbox = nil
             return
         }
         self.mailbox = mailbox
-        let isStarted = ServiceThread.start("notify") {
-            ServiceNotifier.deliver(from: mailbox, to: sender, clock: clock)
+        do throws(PosixError) {
+            try startDetachedThread("notify") {
+                ServiceNotifier.deliver(from: mailbox, to: sender, clock: clock)
+            }
+        } catch {
+            mailbox.close()
         }
-        if !isStarted { mailbox.close() }
     }
 
     deinit { mailbox?.close() }
@@ -57,7 +61,7 @@ package final class ServiceNotifier: Sendable {
 
     /// A reload begins now.
     package func reloading(status: String) {
-        send(.reloading(monotonicMicroseconds: monotonicNanoseconds() / 1000, status: status))
+        send(.reloading(monotonicMicroseconds: SystemClock.monotonic() / 1000, status: status))
     }
 
     /// Waits until everything queued so far has been sent; for start-up and exit only.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import RelayPosix
 
 /// An eventfd one thread waits on and any thread signals.
 package final class EventDescriptor: Sendable {
@@ -25,10 +26,10 @@ package final class EventDescriptor: Sendable {
     /// - Returns: false when the time was up first.
     @discardableResult
     package func wait(milliseconds: Int32?) -> Bool {
-        let deadline = milliseconds.map { monotonicNanoseconds() + Int64($0) * 1_000_000 }
+        let deadline = milliseconds.map { SystemClock.monotonic() + Int64($0) * 1_000_000 }
         while true {
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let left = deadline.map { ($0 - monotonicNanoseconds() + 999_999) / 1_000_000 } ?? -1
+            let left = deadline.map { ($0 - SystemClock.monotonic() + 999_999) / 1_000_000 } ?? -1
             let ready = unsafe poll(&entry, 1, deadline == nil ? -1 : Int32(clamping: max(0, left)))
             if ready > 0 {
                 var count: UInt64 = 0
@@ -38,11 +39,4 @@ package final class EventDescriptor: Sendable {
             }
         }
     }
-}
-
-/// The monotonic clock, in nanoseconds.
-package func monotonicNanoseconds() -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

@@ -1,4 +1,5 @@
 import CSystemd
+import RelayPosix
 import Synchronization
 
 /// Pings the service manager's watchdog from a thread of its own while all vital loops move.
@@ -43,11 +44,16 @@ package final class Watchdog: Sendable {
     package func start() -> Bool {
         guard let pause = EventDescriptor() else { return false }
         let milliseconds = Int32(clamping: max(1, Int64(period / .milliseconds(1))))
-        return ServiceThread.start("watchdog") {
-            while true {
-                pause.wait(milliseconds: milliseconds)
-                self.tick()
+        do throws(PosixError) {
+            try startDetachedThread("watchdog") {
+                while true {
+                    pause.wait(milliseconds: milliseconds)
+                    self.tick()
+                }
             }
+            return true
+        } catch {
+            return false
         }
     }
 
