@@ -50,6 +50,9 @@ let package = Package(
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
         // Tests.
+        .target(
+            name: "RelayTestSupport", dependencies: ["RelayCore"], path: "Tests/RelayTestSupport"),
+        .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
     ],
     swiftLanguageModes: [.v6]
