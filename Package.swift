@@ -48,6 +48,9 @@ let package = Package(
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
+        .testTarget(
+            name: "RelayTransportTests",
+            dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]),
     ],
     swiftLanguageModes: [.v6]
 )
