@@ -54,6 +54,9 @@ let package = Package(
             name: "RelayTestSupport", dependencies: ["RelayCore"], path: "Tests/RelayTestSupport"),
         .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
+        .testTarget(
+            name: "RelayTransportTests",
+            dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]),
     ],
     swiftLanguageModes: [.v6]
 )
