@@ -28,7 +28,7 @@ let package = Package(
         .target(
             name: "RelayTransport",
             dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]),
-        .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CSystemd"]),
+        .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CLinux", "CSystemd"]),
 
         // The daemon's rooms.
         .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayJSON"]),
@@ -47,6 +47,8 @@ let package = Package(
             name: "waystation",
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
+        .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
+        .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
         // Tests.
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
     ],

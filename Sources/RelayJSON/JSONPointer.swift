@@ -1,6 +1,98 @@
-/// A JSON pointer (RFC 6901).
-package struct JSONPointer: Sendable, Hashable {
-    package let tokens: [String]
+/// A JSON pointer (RFC 6901): the way from a document to one of its values.
+package struct JSONPointer: Sendable {
+    /// One step down: a member of that name, or of an array the element of that index.
+    struct Step: Sendable, Hashable {
+        let name: [UInt8]
+        /// Nil when the token is no array index: only digits, no leading zero.
+        let index: Int?
 
-    package init(tokens: [String]) { self.tokens = tokens }
+        init(_ token: String) {
+            name = Array(token.utf8)
+            let isIndex =
+                !name.isEmpty && name.allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
+                && (name.count == 1 || name[0] != UInt8(ascii: "0"))
+            index = isIndex ? Int(token) : nil
+        }
+    }
+
+    /// Unescaped; none for the whole document.
+    package let tokens: [String]
+    let steps: [Step]
+
+    package init(tokens: [String]) {
+        self.tokens = tokens
+        steps = tokens.map(Step.init)
+    }
+
+    /// Reads the text of a pointer: empty, or a slash before every token.
+    package init(parsing text: String) throws(JSONPointerError) {
+        guard !text.isEmpty else {
+            self.init(tokens: [])
+            return
+        }
+        var tokens: [String] = []
+        var token: [UInt8] = []
+        var isAfterTilde = false
+        var isFirst = true
+        for byte in text.utf8 {
+            if isFirst {
+                guard byte == UInt8(ascii: "/") else { throw .noLeadingSlash }
+                isFirst = false
+            } else if isAfterTilde {
+                switch byte {
+                case UInt8(ascii: "0"): token.append(UInt8(ascii: "~"))
+                case UInt8(ascii: "1"): token.append(UInt8(ascii: "/"))
+                default: throw .invalidEscape
+                }
+                isAfterTilde = false
+            } else if byte == UInt8(ascii: "~") {
+                isAfterTilde = true
+            } else if byte == UInt8(ascii: "/") {
+                tokens.append(String(decoding: token, as: UTF8.self))
+                token.removeAll()
+            } else {
+                token.append(byte)
+            }
+        }
+        if isAfterTilde { throw .invalidEscape }
+        tokens.append(String(decoding: token, as: UTF8.self))
+        self.init(tokens: tokens)
+    }
+
+    /// The pointer as it is written, `~` and `/` in tokens escaped.
+    package var text: String {
+        var bytes: [UInt8] = []
+        for step in steps {
+            bytes.append(UInt8(ascii: "/"))
+            for byte in step.name {
+                switch byte {
+                case UInt8(ascii: "~"): bytes += [UInt8(ascii: "~"), UInt8(ascii: "0")]
+                case UInt8(ascii: "/"): bytes += [UInt8(ascii: "~"), UInt8(ascii: "1")]
+                default: bytes.append(byte)
+                }
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    package func appending(_ token: String) -> JSONPointer { JSONPointer(tokens: tokens + [token]) }
+}
+
+// Tokens are compared as bytes: String's own equality takes canonically equivalent spellings for one.
+extension JSONPointer: Hashable {
+    package static func == (lhs: JSONPointer, rhs: JSONPointer) -> Bool { lhs.steps == rhs.steps }
+    package func hash(into hasher: inout Hasher) { hasher.combine(steps) }
+}
+
+/// Why a text is no JSON pointer.
+package enum JSONPointerError: Error, Sendable {
+    case noLeadingSlash
+    case invalidEscape
+
+    package var message: String {
+        switch self {
+        case .noLeadingSlash: "a JSON pointer is empty or begins with \"/\""
+        case .invalidEscape: "in a JSON pointer \"~\" stands only as \"~0\" (for ~) or \"~1\" (for /)"
+        }
+    }
 }

@@ -3,11 +3,16 @@ package protocol TimeSource: Sendable {
     /// Monotonic; for every timeout, wait and measurement.
     func now() -> Instant
 
-    /// Seconds since 1970-01-01 UTC; only for dates that others read or wrote.
-    func wallSeconds() -> Int64
+    /// Milliseconds since 1970-01-01 UTC; only for dates that others read or wrote.
+    func wallMilliseconds() -> Int64
 
     /// Returns at `deadline`, or throws at once when the task is cancelled.
     func sleep(until deadline: Instant) async throws(CancellationError)
+}
+
+extension TimeSource {
+    /// Seconds since 1970-01-01 UTC.
+    package func wallSeconds() -> Int64 { wallMilliseconds() / 1000 }
 }
 
 /// Where random numbers come from; a seeded one replays.

@@ -12,6 +12,8 @@ package struct OutboundRequest: Sendable {
     /// Origin form with the upstream's base path: `/api/orders/7?full=1`.
     package var target: String
     package var fields: HeaderFields
+    /// Fields that follow `fields`: what the relay adds, so that the caller's need no copy.
+    package var addedFields = HeaderFields()
     package var body: Body
     /// The moment by which the response head must be there, and its body while it is collected.
     package var deadline: Instant

@@ -1,0 +1,96 @@
+import Glibc
+import RelayPosix
+
+/// A connection to the relay, used by one thread, with one deadline for everything.
+struct ClientConnection: ~Copyable {
+    private let socket: FileDescriptor
+    private let path: String
+    private let deadline: Int64
+
+    var raw: Int32 { socket.raw }
+
+    init(path: String, deadline: Int64) throws(RelayClientError) {
+        self.path = path
+        self.deadline = deadline
+        while true {
+            switch Socket.connect(to: .unix(path: path)) {
+            case .connected(let socket):
+                self.socket = socket
+                return
+            case .underway(let socket):
+                self.socket = socket
+                return
+            case .failed(let reason):
+                // A full backlog: the kernel offers no way to wait for room (unix(7)).
+                guard reason.rawValue == EAGAIN else { throw ClientConnection.error(reason, path: path) }
+                guard SystemClock.monotonic() < deadline else {
+                    throw RelayClientError(.timedOut, "cannot reach \(path) in time: its backlog is full")
+                }
+                _ = poll(nil, 0, 5)
+            }
+        }
+    }
+
+    /// Sends all of it.
+    ///
+    /// - Returns: false when the relay began to answer or hung up first; its answer is then to be read.
+    func send(_ bytes: [UInt8]) throws(RelayClientError) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            switch Socket.send(raw, bytes.span.extracting(sent...)) {
+            case .bytes(let count): sent += count
+            case .failed: return false
+            case .wouldBlock:
+                if try wait(for: Int16(POLLOUT) | Int16(POLLIN)) & Int16(POLLIN) != 0 { return false }
+            }
+        }
+        return true
+    }
+
+    /// Appends what arrives next.
+    ///
+    /// - Returns: false at the end of the stream.
+    func receive(into buffer: inout [UInt8]) throws(RelayClientError) -> Bool {
+        let used = buffer.count
+        buffer.append(contentsOf: repeatElement(0, count: 65_536))
+        var received = 0
+        defer { buffer.removeLast(buffer.count - used - received) }
+        while true {
+            let result = unsafe buffer.withUnsafeMutableBytes {
+                unsafe Socket.receive(raw, into: UnsafeMutableRawBufferPointer(rebasing: $0[used...]))
+            }
+            switch result {
+            case .bytes(let count):
+                received = count
+                return true
+            case .end: return false
+            case .wouldBlock: _ = try wait(for: Int16(POLLIN))
+            case .failed(let reason):
+                throw RelayClientError(.connectionLost, "the connection to \(path) broke: \(reason)")
+            }
+        }
+    }
+
+    /// Waits for one of `events`, or for the other end to be gone, which counts as readable.
+    private func wait(for events: Int16) throws(RelayClientError) -> Int16 {
+        while true {
+            let left = deadline - SystemClock.monotonic()
+            guard left > 0 else {
+                throw RelayClientError(.timedOut, "the relay at \(path) did not answer in time")
+            }
+            var entry = pollfd(fd: raw, events: events, revents: 0)
+            let milliseconds = Int32(clamping: left / 1_000_000 + 1)
+            guard unsafe poll(&entry, 1, milliseconds) > 0 else { continue }
+            return entry.revents & Int16(POLLHUP | POLLERR) != 0 ? Int16(POLLIN) : entry.revents
+        }
+    }
+
+    private static func error(_ reason: Errno, path: String) -> RelayClientError {
+        switch reason.rawValue {
+        case ENOENT: RelayClientError(.notReachable, "cannot reach \(path): there is no such socket")
+        case ECONNREFUSED: RelayClientError(.notReachable, "cannot reach \(path): nobody listens on it")
+        case EACCES, EPERM: RelayClientError(.notAllowed, "cannot reach \(path): permission denied")
+        default: RelayClientError(.notReachable, "cannot reach \(path): \(reason)")
+        }
+    }
+}

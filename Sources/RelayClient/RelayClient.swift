@@ -1,0 +1,91 @@
+public import RelayCore
+
+/// Hands HTTP requests to the relay over its Unix socket.
+///
+/// ```swift
+/// let relay = RelayClient()
+/// let answer = try await relay.send(route: "billing", method: .post, path: "charges", body: json)
+/// ```
+///
+/// The relay retries, refreshes tokens and falls over as the route's configuration says; the caller sees one answer.
+/// A request that reached the relay is never repeated by the client. Cancelling the task hangs up, which cancels
+/// the request at the relay. Every request has a thread of its own while it runs; at most `maxConcurrentRequests`
+/// run at once, further ones wait for a place.
+public struct RelayClient: Sendable {
+    /// Where the relay listens.
+    public let socketPath: String
+    /// The longest a request may take in all, waiting for a place included; default one minute.
+    public var timeout: Duration = .seconds(60)
+    /// Bytes an answer's body may have; default 64 MiB.
+    public var maxResponseBody = 67_108_864
+
+    private let places: ExchangePlaces
+
+    /// - Parameters:
+    ///   - socketPath: the relay's jobs socket.
+    ///   - maxConcurrentRequests: requests of this client that may run at once, at least one.
+    public init(socketPath: String = "/run/waystation/jobs.sock", maxConcurrentRequests: Int = 64) {
+        self.socketPath = socketPath
+        places = ExchangePlaces(limit: max(1, maxConcurrentRequests))
+    }
+
+    /// Sends a request to a route of the relay's configuration.
+    ///
+    /// - Parameters:
+    ///   - route: the route's name.
+    ///   - method: passed on to the upstream.
+    ///   - path: path and query below the upstream's base; a leading slash makes no difference.
+    ///   - fields: passed on to the upstream; `Waystation-Timeout` and its like are for the relay.
+    ///   - body: passed on to the upstream.
+    /// - Returns: the upstream's answer, the route's stand-in for it, or the relay's own error; see
+    ///   `RelayResponse.source`.
+    /// - Throws: when there is no answer: the relay is not there, does not let the caller in, or is too slow.
+    public func send(
+        route: String,
+        method: Method = .get,
+        path: String = "",
+        fields: HeaderFields = HeaderFields(),
+        body: [UInt8] = []
+    ) async throws(RelayClientError) -> RelayResponse {
+        let target = try ClientRequest.target(route: route, path: path)
+        return try await request(method, target, fields: fields, body: body)
+    }
+
+    /// Sends a request to a path of the relay's own, such as `/v1/status`.
+    ///
+    /// - Parameters:
+    ///   - method: the request's method.
+    ///   - target: path and query, beginning with a slash.
+    ///   - fields: the request's fields; `Host` and framing are added.
+    ///   - body: the request's body.
+    /// - Returns: the relay's answer, whatever its status.
+    /// - Throws: when there is no answer.
+    public func request(
+        _ method: Method,
+        _ target: String,
+        fields: HeaderFields = HeaderFields(),
+        body: [UInt8] = []
+    ) async throws(RelayClientError) -> RelayResponse {
+        let request = try ClientRequest(method: method, target: target, fields: fields, body: body)
+        return try await places.run(exchange(request))
+    }
+
+    /// Does the same and blocks the calling thread; for programs with nothing else to do.
+    package func blockingRequest(
+        _ method: Method,
+        _ target: String,
+        fields: HeaderFields = HeaderFields(),
+        body: [UInt8] = []
+    ) throws(RelayClientError) -> RelayResponse {
+        try exchange(ClientRequest(method: method, target: target, fields: fields, body: body)).run()
+    }
+
+    private func exchange(_ request: ClientRequest) -> Exchange {
+        Exchange(
+            request,
+            socketPath: socketPath,
+            timeout: timeout,
+            maxResponseBody: maxResponseBody
+        )
+    }
+}

@@ -1,0 +1,33 @@
+/// Why there is no answer.
+public struct RelayClientError: Error, Sendable, CustomStringConvertible {
+    /// What kind of trouble it is.
+    public enum Code: Sendable {
+        /// Nobody listens at the socket's path.
+        case notReachable
+        /// The socket's permissions keep the caller out.
+        case notAllowed
+        /// The time was up.
+        case timedOut
+        /// The connection ended before the answer did; the request may have been carried out.
+        case connectionLost
+        /// The request cannot be sent as it is.
+        case invalidRequest
+        /// The answer is no HTTP, or is larger than allowed.
+        case invalidResponse
+        /// The task was cancelled.
+        case cancelled
+    }
+
+    /// What kind of trouble it is.
+    public let code: Code
+    /// What failed and where.
+    public let message: String
+
+    /// The message.
+    public var description: String { message }
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

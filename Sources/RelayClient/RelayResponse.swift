@@ -1,0 +1,56 @@
+public import RelayCore
+
+/// The one answer to a request.
+public struct RelayResponse: Sendable {
+    /// The answer's status.
+    public let status: Status
+    /// The answer's fields, the relay's own included.
+    public let fields: HeaderFields
+    /// The answer's body, complete.
+    public let body: [UInt8]
+
+    /// Who made the answer.
+    public enum Source: String, Sendable {
+        /// The upstream; passed on as it came, errors included.
+        case upstream
+        /// The route's configured stand-in.
+        case fallback
+        /// The route's configured placeholder.
+        case placeholder
+        /// An earlier answer of the upstream.
+        case stale
+        /// The relay itself: a problem document that says why there is no answer.
+        case relay
+    }
+
+    /// Who made the answer; nil for answers about the relay itself.
+    public var source: Source? {
+        fields[.waystationSource].flatMap(Source.init(rawValue:))
+    }
+
+    /// How many attempts were made; nil when none was.
+    public var attempts: Int? { fields[.waystationAttempts].flatMap { Int($0) } }
+
+    /// The job's id, for `waystation explain` and the journal.
+    public var job: String? { fields[.waystationJob] }
+
+    /// The body as text; bytes that are no UTF-8 are replaced.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    init(status: Status, fields: HeaderFields, body: [UInt8]) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+}
+
+extension FieldName {
+    package static let waystationSource = FieldName(constant: "waystation-source")
+    package static let waystationAttempts = FieldName(constant: "waystation-attempts")
+    package static let waystationJob = FieldName(constant: "waystation-job")
+
+    private init(constant name: String) {
+        guard let field = FieldName(name) else { preconditionFailure("\(name) is no token") }
+        self = field
+    }
+}

@@ -1,0 +1,68 @@
+/// The life of one fetched credential: one refresh at a time, one for each generation, failures remembered.
+package struct CredentialMachine: Sendable {
+    package private(set) var token: Token?
+    package private(set) var isRefreshing = false
+    /// The last refresh failed; until `until` nobody asks again.
+    package private(set) var failure: (failure: Failure, until: Instant)?
+
+    private let settings: OAuth2Settings
+
+    package init(settings: OAuth2Settings) { self.settings = settings }
+
+    /// What a caller that needs the credential does.
+    package enum Action: Sendable {
+        case use(Token)
+        /// Use it, and start a refresh in the background: it expires soon.
+        case useAndRefresh(Token)
+        /// Start a refresh, then wait for it with the others.
+        case refresh
+        case wait
+        case fail(Failure)
+    }
+
+    /// A caller needs a token.
+    ///
+    /// - Parameter refused: the generation an upstream has just refused; a newer one is then needed.
+    package mutating func tokenWanted(refused: UInt64?, now: Instant) -> Action {
+        if let token, token.generation > refused ?? 0, token.expiresAt.map({ now < $0 }) ?? true {
+            guard !isRefreshing, isDue(token, now), failure.map({ now >= $0.until }) ?? true else {
+                return .use(token)
+            }
+            isRefreshing = true
+            return .useAndRefresh(token)
+        }
+        if isRefreshing { return .wait }
+        if let failure, now < failure.until { return .fail(failure.failure) }
+        isRefreshing = true
+        return .refresh
+    }
+
+    /// The endpoint gave a token.
+    ///
+    /// - Parameter expiresIn: nil when the endpoint did not say: the token is then used until it is refused.
+    package mutating func refreshed(_ secret: Secret, expiresIn: Duration?, now: Instant) -> Token {
+        let next = Token(
+            secret: secret, generation: (token?.generation ?? 0) + 1,
+            expiresAt: expiresIn.map { now.advanced(by: $0) })
+        token = next
+        failure = nil
+        isRefreshing = false
+        refreshAt = expiresIn.map { lifetime in
+            // A lifetime shorter than twice the margin is refreshed halfway, not at once and for ever.
+            now.advanced(by: max(lifetime - settings.refreshBeforeExpiry, lifetime / 2))
+        }
+        return next
+    }
+
+    /// The endpoint gave none; whoever asks before the cool-down is over gets the same failure.
+    package mutating func refreshFailed(_ failure: Failure, now: Instant) {
+        self.failure = (failure, now.advanced(by: settings.failureCooldown))
+        isRefreshing = false
+    }
+
+    private var refreshAt: Instant?
+
+    private func isDue(_ token: Token, _ now: Instant) -> Bool {
+        refreshAt.map { now >= $0 } ?? false
+    }
+}

@@ -1,0 +1,117 @@
+import RelayJSON
+
+/// The token request of RFC 6749 and what its answer says; pure.
+package struct TokenExchange: Sendable {
+    private let settings: OAuth2Settings
+
+    package init(settings: OAuth2Settings) { self.settings = settings }
+
+    /// Bytes of a token answer that are read.
+    package static let answerLimit = 65_536
+
+    /// Attempts to one origin: the secrets go to the endpoint and nowhere else.
+    package func request(clientSecret: Secret?, refreshToken: Secret?, now: Instant) -> OutboundRequest {
+        var form: [(String, String)] = []
+        switch settings.grant {
+        case .clientCredentials: form.append(("grant_type", "client_credentials"))
+        case .refreshToken:
+            form.append(("grant_type", "refresh_token"))
+            if let refreshToken { form.append(("refresh_token", refreshToken.text)) }
+        }
+        if !settings.scopes.isEmpty { form.append(("scope", settings.scopes.joined(separator: " "))) }
+        var fields = HeaderFields()
+        fields.append("Accept", "application/json")
+        fields.append("Content-Type", "application/x-www-form-urlencoded")
+        switch (settings.clientAuthentication, clientSecret) {
+        case (.basic, .some(let secret)):
+            // RFC 6749 §2.3.1: both halves are form-encoded before they are joined.
+            let pair = formEncoded(settings.clientID) + ":" + formEncoded(secret.text)
+            fields.append("Authorization", "Basic " + base64(Array(pair.utf8)))
+        case (.post, .some(let secret)):
+            form.append(("client_id", settings.clientID))
+            form.append(("client_secret", secret.text))
+        case (_, .none):
+            form.append(("client_id", settings.clientID))
+        }
+        let body = form.map { "\($0)=\(formEncoded($1))" }.joined(separator: "&")
+        var limits = ResponseLimits()
+        limits.body = TokenExchange.answerLimit
+        limits.decodesContent = true
+        return OutboundRequest(
+            upstream: settings.endpoint, method: .post, target: settings.target, fields: fields,
+            body: .bytes(Array(body.utf8)), deadline: now.advanced(by: settings.timeout),
+            timeouts: AttemptTimeouts(connect: settings.timeout, idle: settings.timeout), limits: limits)
+    }
+
+    /// What a good answer gave.
+    package struct Grant: Sendable {
+        package let token: Secret
+        package let expiresIn: Duration?
+        /// The endpoint's replacement for the refresh token, where it rotates them.
+        package let refreshToken: Secret?
+    }
+
+    /// Reads the endpoint's answer (RFC 6749 §5.1 and §5.2).
+    ///
+    /// - Throws: `credentials_failed`; the text names the endpoint and the standard's error code, never more.
+    package func grant(status: Status, body: [UInt8]) throws(Failure) -> Grant {
+        let document = try? JSONValue(parsing: body)
+        guard status.class == .success else {
+            let code = document?.member("error")?.text
+            let known = code.flatMap { TokenExchange.errorCodes.contains($0) ? " (\($0))" : nil } ?? ""
+            throw failure("answered \(status.rawValue)\(known)")
+        }
+        guard let document else { throw failure("answered 200 with a body that is not JSON") }
+        guard let token = document.member("access_token")?.text, !token.isEmpty, token.utf8.count <= 16_384,
+            token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw failure("answered 200 without a usable access_token") }
+        if let type = document.member("token_type")?.text, type.lowercased() != "bearer" {
+            throw failure("gave a token whose token_type is not Bearer")
+        }
+        let refreshToken = document.member("refresh_token")?.text
+        if let refreshToken, refreshToken.utf8.count > 16_384 {
+            throw failure("gave a refresh_token of more than 16 KiB")
+        }
+        return Grant(
+            token: Secret(token), expiresIn: try lifetime(document.member("expires_in")),
+            refreshToken: refreshToken.flatMap { $0.isEmpty ? nil : Secret($0) })
+    }
+
+    private func lifetime(_ value: JSONValue?) throws(Failure) -> Duration? {
+        switch value {
+        case nil, .null: return nil
+        case .number(let number):
+            guard let seconds = number.int64, seconds > 0 else { break }
+            return .seconds(min(seconds, 10 * 365 * 86_400))
+        case .string(let text):
+            // Some endpoints quote the number, against RFC 6749 §5.1.
+            guard let seconds = Int64(text), seconds > 0 else { break }
+            return .seconds(min(seconds, 10 * 365 * 86_400))
+        default: break
+        }
+        throw failure("gave an expires_in that is no positive number of seconds")
+    }
+
+    package func failure(_ what: String) -> Failure {
+        Failure(
+            .credentialsFailed, sent: .neverSent,
+            "the token endpoint \(settings.endpoint.origin.text) \(what)")
+    }
+
+    /// RFC 6749 §5.2.
+    private static let errorCodes: Set<String> = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+        "invalid_scope",
+    ]
+}
+
+extension JSONValue {
+    fileprivate func member(_ name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    fileprivate var text: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+}

@@ -1,0 +1,36 @@
+/// `application/x-www-form-urlencoded` of one name or value: space becomes `+`, all but `A–Z a–z 0–9 - . _ *` is
+/// percent-encoded (WHATWG URL §5.2).
+package func formEncoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var encoded: [UInt8] = []
+    for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "*"):
+            encoded.append(byte)
+        case UInt8(ascii: " "): encoded.append(UInt8(ascii: "+"))
+        default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+}
+
+/// Base 64 with padding (RFC 4648 §4).
+package func base64(_ bytes: [UInt8]) -> String {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var encoded: [UInt8] = []
+    encoded.reserveCapacity((bytes.count + 2) / 3 * 4)
+    var index = 0
+    while index < bytes.count {
+        let left = min(bytes.count - index, 3)
+        let group =
+            UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
+            | (left > 2 ? UInt32(bytes[index + 2]) : 0)
+        for place in 0..<4 {
+            encoded.append(place <= left ? digits[Int(group >> (18 - 6 * UInt32(place)) & 63)] : UInt8(ascii: "="))
+        }
+        index += 3
+    }
+    return String(decoding: encoded, as: UTF8.self)
+}

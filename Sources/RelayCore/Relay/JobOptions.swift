@@ -1,0 +1,15 @@
+/// What the caller asked for this one job; only ever tighter than the route.
+package struct JobOptions: Sendable {
+    /// Replaces `timeouts.total` when shorter.
+    package var timeout: Duration?
+    /// Replaces `timeouts.attempt` when shorter.
+    package var attemptTimeout: Duration?
+    /// Replaces `max_attempts` when lower.
+    package var maxAttempts: Int?
+    /// False keeps `failover` and `respond` rules from acting.
+    package var allowsFallback = true
+    /// Whether the request carries a key that makes repeating it safe.
+    package var hasIdempotencyKey = false
+
+    package init() {}
+}

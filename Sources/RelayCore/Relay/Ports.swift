@@ -1,0 +1,39 @@
+/// The world as one relay sees it.
+package struct RelayPorts: Sendable {
+    package var transport: any Transport
+    package var time: any TimeSource
+    package var entropy: any Entropy
+    package var sink: any EventSink
+    /// Starts work that outlives the task that asked for it, on the same executor.
+    package var start: @Sendable (@escaping @Sendable () async -> Void) -> Void
+
+    package init(
+        transport: any Transport, time: any TimeSource, entropy: any Entropy, sink: any EventSink,
+        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Void
+    ) {
+        self.transport = transport
+        self.time = time
+        self.entropy = entropy
+        self.sink = sink
+        self.start = start
+    }
+}
+
+/// Runs `operation` and cancels it at `deadline`.
+///
+/// Costs a task group; only for waits off the straight path.
+package func cancelling<Value: Sendable>(
+    at deadline: Instant, _ time: any TimeSource, _ operation: @escaping @Sendable () async -> Value
+) async -> Value? {
+    await withTaskGroup(of: Value?.self) { group in
+        group.addTask { await operation() }
+        group.addTask {
+            try? await time.sleep(until: deadline)
+            return nil
+        }
+        let first = await group.next() ?? nil
+        group.cancelAll()
+        if let first { return first }
+        return await group.next() ?? nil
+    }
+}

@@ -1,0 +1,140 @@
+import RelayJSON
+
+/// The unprepared request of a job, from which every attempt is made afresh.
+package struct Preparation: Sendable {
+    package let method: Method
+    private let target: String
+    private let fields: HeaderFields
+    private let jobFields: HeaderFields
+    package let body: Body
+    /// Whether repeating the request is safe because it carries a key.
+    package let isKeyed: Bool
+
+    private let route: Route
+    private let job: JobID
+
+    /// Bytes of a body that `request.wrap` may hold in memory.
+    package static let wrapLimit = 16 * 1_048_576
+
+    /// Does what is done once a job.
+    ///
+    /// - Throws: `preparation`, final, with zero sends.
+    package init(
+        _ request: Request, route: Route, job: JobID, added: HeaderFields, wallSeconds: Int64
+    ) async throws(Failure) {
+        let policy = route.policy
+        self.route = route
+        self.job = job
+        method = request.method
+        target = request.target
+        var fields = request.fields
+        var jobFields = added
+        for name in policy.request.removeFields { fields.remove(name) }
+        if let authentication = policy.authentication { fields.remove(authentication.fieldName) }
+        for (name, value) in policy.request.setFields { replace(name, value, &fields, &jobFields) }
+        for step in policy.prepare where step.phase == .job {
+            for (name, template) in step.fields {
+                let value = template.text(route: route.name, job: job, attempt: 1, wallSeconds: wallSeconds)
+                replace(name, value, &fields, &jobFields)
+            }
+        }
+        if !policy.idempotency.forwards { fields.remove(.idempotencyKey) }
+        if policy.idempotency.generates, let name = FieldName(policy.idempotency.header), !fields.contains(name),
+            !jobFields.contains(name)
+        {
+            jobFields.append(policy.idempotency.header, job.description)
+        }
+        let keys = [FieldName.idempotencyKey, .webhookID] + [FieldName(policy.idempotency.header)].compactMap(\.self)
+        isKeyed = keys.contains { fields.contains($0) || jobFields.contains($0) }
+        body = try await Preparation.wrap(request.body, policy.request.wrap)
+        if policy.request.wrap != nil { fields.remove(.contentEncoding) }
+        self.fields = fields
+        self.jobFields = jobFields
+    }
+
+    /// One attempt, made from the unprepared request.
+    package func attempt(_ plan: RecoveryMachine.Plan, token: Token?, wallSeconds: Int64) -> OutboundRequest {
+        let policy = route.policy
+        var fields = fields
+        var added = jobFields
+        for step in policy.prepare where step.phase == .attempt {
+            for (name, template) in step.fields {
+                let value = template.text(
+                    route: route.name, job: job, attempt: plan.number, wallSeconds: wallSeconds)
+                replace(name, value, &fields, &added)
+            }
+        }
+        if let authentication = policy.authentication, let token {
+            added.append(authentication.headerName, authentication.headerValue(token))
+        }
+        var limits = policy.limits
+        if route.inspectsBody {
+            // What is looked into must be readable, whatever coding the caller would have taken.
+            limits.decodesContent = true
+            fields.remove(.acceptEncoding)
+        }
+        var outbound = OutboundRequest(
+            upstream: plan.upstream, method: method, target: plan.upstream.basePath + target, fields: fields,
+            body: body, deadline: plan.deadline,
+            timeouts: AttemptTimeouts(connect: policy.timeouts.connect, idle: policy.timeouts.idle),
+            limits: limits)
+        outbound.addedFields = added
+        return outbound
+    }
+
+    private static func wrap(_ body: Body, _ pointer: JSONPointer?) async throws(Failure) -> Body {
+        guard let pointer else { return body }
+        let bytes: [UInt8]
+        do throws(Failure) {
+            bytes = try await body.collect(limit: wrapLimit)
+        } catch {
+            throw Failure(.preparation, sent: .neverSent, "the request body could not be read to be wrapped")
+        }
+        guard !bytes.isEmpty else { return .empty }
+        guard (try? JSONScan.locate([], in: bytes.span)) != nil else {
+            throw Failure(
+                .preparation, sent: .neverSent, "request.wrap needs a JSON body, and the request's is not JSON")
+        }
+        return .bytes(pointer.wrap(bytes))
+    }
+}
+
+/// Puts a field into `added` and takes every other of that name away.
+private func replace(_ name: String, _ value: String, _ fields: inout HeaderFields, _ added: inout HeaderFields) {
+    guard let key = FieldName(name) else { return }
+    fields.remove(key)
+    added.set(name, value)
+}
+
+extension FieldTemplate {
+    fileprivate func text(route: String, job: JobID, attempt: Int, wallSeconds: Int64) -> String {
+        parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .jobID: job.description
+            case .now: String(decoding: IMFDate.format(wallSeconds), as: UTF8.self)
+            case .attempt: String(attempt)
+            case .route: route
+            }
+        }.joined()
+    }
+}
+
+extension Authentication {
+    package var headerName: String {
+        switch form {
+        case .bearer, .basic: "Authorization"
+        case .header(let name): name
+        }
+    }
+
+    package var fieldName: FieldName { FieldName(headerName) ?? .authorization }
+
+    package func headerValue(_ token: Token) -> String {
+        switch form {
+        case .bearer: "Bearer " + token.secret.text
+        case .basic(let username): "Basic " + base64(Array("\(username):".utf8) + token.secret.bytes)
+        case .header: token.secret.text
+        }
+    }
+}

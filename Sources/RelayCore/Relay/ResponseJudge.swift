@@ -1,0 +1,216 @@
+import RelayJSON
+
+/// Decides what one answer is: steps 3 to 7 of the way of an attempt.
+///
+/// Pure: the same answer always gets the same verdict.
+package struct ResponseJudge: Sendable {
+    package enum Verdict: Sendable {
+        case success(Response)
+        /// A `quick_recovery` rule made a success of a failure.
+        case quickRecovered(Response, from: Failure)
+        /// `answer` is what the caller gets when no rule helps.
+        case failure(Failure, answer: Response)
+    }
+
+    let route: Route
+    let method: Method
+
+    package init(route: Route, method: Method) {
+        self.route = route
+        self.method = method
+    }
+
+    /// Whether the body must be in memory before `judge` can be asked.
+    package func needsBody(_ status: Status) -> Bool {
+        guard route.inspectsBody, method != .head, !status.forbidsContent else { return false }
+        if route.policy.success.statuses.contains(status) { return true }
+        return route.policy.apiError?.statuses.contains(status) ?? false
+    }
+
+    /// Bytes of a body that are read to judge it.
+    package var inspectLimit: Int {
+        min(route.policy.success.inspectLimit, route.policy.limits.body)
+    }
+
+    /// - Parameters:
+    ///   - inbound: its body is `.bytes` or `.empty` when `needsBody` said so.
+    ///   - wallSeconds: the time the answer came, for a `Retry-After` that is a date.
+    package func judge(_ inbound: InboundResponse, wallSeconds: Int64) -> Verdict {
+        let response = inbound.response
+        switch classify(response) {
+        case .success(let response): return .success(response)
+        case .refused(var failure):
+            failure.exchange = inbound.exchange
+            failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: wallSeconds)
+            if let recovered = quickRecovery(failure, response) {
+                return .quickRecovered(recovered, from: failure)
+            }
+            return .failure(named(failure), answer: response)
+        case .invalid(var failure):
+            failure.exchange = inbound.exchange
+            return .failure(named(failure), answer: response)
+        }
+    }
+
+    /// Applies `error_types` to a failure, whatever stage it came from.
+    package func named(_ failure: Failure) -> Failure {
+        for rule in route.policy.errorTypes {
+            if let on = rule.on, !on.matches(failure, isExhausted: false) { continue }
+            if !rule.apiCodes.isEmpty {
+                guard let code = failure.apiCode, rule.apiCodes.contains(code) else { continue }
+            }
+            var named = failure
+            named.kind = rule.kind
+            if let status = rule.treatAsStatus { named.treatedAsStatus = status }
+            return named
+        }
+        return failure
+    }
+}
+
+extension ResponseJudge {
+    private enum Class {
+        case success(Response)
+        /// Not a success by status or error document: `quick_recovery` may see it.
+        case refused(Failure)
+        /// A success that did not pass validation or could not be transformed.
+        case invalid(Failure)
+    }
+
+    private func classify(_ response: Response) -> Class {
+        let status = response.status
+        guard status.class != nil else {
+            return .refused(
+                Failure(
+                    .httpProtocolError, sent: .answered,
+                    "the upstream answered with the status \(status.rawValue), which no final answer has"))
+        }
+        let bytes: [UInt8]? = if case .bytes(let bytes) = response.body { bytes } else { nil }
+        if let bytes, let failure = apiError(status, bytes) { return .refused(failure) }
+        guard route.policy.success.statuses.contains(status) else {
+            return .refused(
+                Failure(
+                    .httpStatus, sent: .answered, "the upstream answered \(status.rawValue)", status: status))
+        }
+        guard route.inspectsBody || !route.policy.success.contentTypes.isEmpty, method != .head,
+            !status.forbidsContent
+        else { return .success(response) }
+        return validated(response, bytes ?? [])
+    }
+
+    /// An error document on any status the rule names: it keeps the status and becomes an API error.
+    private func apiError(_ status: Status, _ bytes: [UInt8]) -> Failure? {
+        guard let rule = route.policy.apiError, rule.statuses.contains(status), !bytes.isEmpty else { return nil }
+        let pointers = rule.require + [rule.code, rule.title].compactMap(\.self)
+        guard let found = try? JSONScan.locate(pointers, in: bytes.span) else { return nil }
+        for range in found.prefix(rule.require.count) {
+            guard let range, !isNull(bytes[range]) else { return nil }
+        }
+        var rest = found.dropFirst(rule.require.count).makeIterator()
+        var failure = Failure(
+            .apiError, sent: .answered, "the upstream answered \(status.rawValue) with an error document",
+            status: status)
+        if rule.code != nil, let range = rest.next() ?? nil { failure.apiCode = code(bytes[range]) }
+        if rule.title != nil, let range = rest.next() ?? nil { failure.apiTitle = text(bytes[range]) }
+        if let code = failure.apiCode { failure.detail += " (code \(code))" }
+        return failure
+    }
+
+    private func validated(_ response: Response, _ bytes: [UInt8]) -> Class {
+        let policy = route.policy
+        let status = response.status
+        if !policy.success.contentTypes.isEmpty, !hasWantedType(response.fields) {
+            return .invalid(
+                invalid("the answer's Content-Type is none of \(policy.success.contentTypes)", status))
+        }
+        guard route.inspectsBody else { return .success(response) }
+        if bytes.isEmpty {
+            if policy.response.empty == .error { return .invalid(invalid("the answer is empty", status)) }
+            if !policy.success.require.isEmpty {
+                return .invalid(invalid("the answer is empty and success.require looks into it", status))
+            }
+            return .success(response)
+        }
+        guard policy.success.inspectsBody || policy.response.unwrap != nil || policy.response.expectsJSON else {
+            return .success(response)
+        }
+        return transformed(response, bytes)
+    }
+
+    private func transformed(_ response: Response, _ bytes: [UInt8]) -> Class {
+        let policy = route.policy
+        let status = response.status
+        let unwrap = policy.response.unwrap
+        let pointers =
+            policy.success.fail.map(\.check.pointer) + policy.success.require.map(\.pointer)
+            + (unwrap.map { [$0] } ?? [])
+        let found: [Range<Int>?]
+        do throws(JSONError) {
+            found = try JSONScan.locate(pointers, in: bytes.span)
+        } catch {
+            return .invalid(
+                Failure(
+                    .decoding, sent: .answered, "the answer is not JSON at byte \(error.offset)", status: status))
+        }
+        for (index, rule) in policy.success.fail.enumerated()
+        where holds(rule.check.condition, found[index].map { bytes[$0] }) {
+            var failure = Failure(
+                rule.kind, sent: .answered,
+                "the answer's \(rule.check.pointer.text) is what success.fail names \(rule.kind.rawValue)",
+                status: status)
+            failure.isRetryable = rule.isRetryable
+            return .invalid(failure)
+        }
+        for (index, check) in policy.success.require.enumerated()
+        where !holds(check.condition, found[policy.success.fail.count + index].map { bytes[$0] }) {
+            return .invalid(invalid("the answer's \(check.pointer.text) is not what success.require wants", status))
+        }
+        guard let unwrap else { return .success(response) }
+        guard let range = found.last ?? nil else {
+            return .invalid(
+                Failure(
+                    .decoding, sent: .answered, "the answer has nothing at \(unwrap.text) to unwrap", status: status))
+        }
+        return .success(Response(status: status, fields: response.fields, body: .bytes(Array(bytes[range]))))
+    }
+
+    private func invalid(_ detail: String, _ status: Status) -> Failure {
+        Failure(.invalidResponse, sent: .answered, detail, status: status)
+    }
+
+    private func hasWantedType(_ fields: HeaderFields) -> Bool {
+        guard let value = fields[.contentType] else { return false }
+        let type = value.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
+        return route.policy.success.contentTypes.contains(type)
+    }
+
+    private func holds(_ condition: BodyCheck.Condition, _ raw: ArraySlice<UInt8>?) -> Bool {
+        switch condition {
+        case .exists(let wanted): return (raw.map { !isNull($0) } ?? false) == wanted
+        case .equals(let wanted):
+            guard let raw, let value = try? JSONValue(parsing: Array(raw)) else { return false }
+            return value.isEquivalent(to: wanted)
+        case .isOneOf(let wanted):
+            guard let raw, let value = try? JSONValue(parsing: Array(raw)) else { return false }
+            return wanted.contains { value.isEquivalent(to: $0) }
+        }
+    }
+
+    private func isNull(_ raw: ArraySlice<UInt8>) -> Bool { raw.elementsEqual("null".utf8) }
+
+    private func text(_ raw: ArraySlice<UInt8>) -> String? {
+        switch try? JSONValue(parsing: Array(raw)) {
+        case .string(let text): text
+        case .number(let number): number.text
+        default: nil
+        }
+    }
+
+    /// A code is shown in messages, so only what looks like one is taken for one.
+    private func code(_ raw: ArraySlice<UInt8>) -> String? {
+        guard let text = text(raw), !text.isEmpty, text.utf8.count <= 64, text.utf8.allSatisfy(isTokenByte) else {
+            return nil
+        }
+        return text
+    }
+}

@@ -1,0 +1,58 @@
+/// Bounds how many requests of a route are with the upstream, and how many may wait.
+///
+/// Waiting requests are let in first come, first served. This is where rate limits, breaker and an adaptive window
+/// will stand: what they add is another reason for `wait`.
+package struct ConcurrencyMachine: Sendable {
+    package private(set) var inFlight = 0
+    private let limit: Int
+    private let maxPending: Int
+    private var queue: [UInt64] = []
+    private var head = 0
+    private var waiting: Set<UInt64> = []
+
+    package init(limit: Int, maxPending: Int) {
+        self.limit = limit
+        self.maxPending = maxPending
+    }
+
+    package var pending: Int { waiting.count }
+
+    package enum Arrival: Sendable {
+        case admit
+        case wait
+        case refuse
+    }
+
+    package mutating func arrived(_ id: UInt64) -> Arrival {
+        if inFlight < limit, waiting.isEmpty {
+            inFlight += 1
+            return .admit
+        }
+        guard waiting.count < maxPending else { return .refuse }
+        waiting.insert(id)
+        queue.append(id)
+        return .wait
+    }
+
+    /// A request left the upstream; its place goes to the one returned.
+    package mutating func left() -> UInt64? {
+        while head < queue.count {
+            let id = queue[head]
+            head += 1
+            if head > 64, head * 2 > queue.count {
+                queue.removeFirst(head)
+                head = 0
+            }
+            if waiting.remove(id) != nil { return id }
+        }
+        inFlight -= 1
+        return nil
+    }
+
+    /// A waiting request gave up.
+    ///
+    /// - Returns: false when it had been let in already: it then has a place to give back.
+    package mutating func gaveUp(_ id: UInt64) -> Bool {
+        waiting.remove(id) != nil
+    }
+}

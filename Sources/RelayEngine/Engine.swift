@@ -1,0 +1,135 @@
+package import RelayCore
+import Synchronization
+
+/// The gate and the dispatcher: who may send what, and when.
+package final class Engine: Sendable {
+    private let time: any TimeSource
+    private let entropy: any Entropy
+    private let current: Mutex<Snapshot>
+    private let draining = Atomic<Bool>(false)
+    package let recent = RecentJobs(capacity: 1024)
+
+    package init(snapshot: Snapshot, time: any TimeSource, entropy: any Entropy) {
+        current = Mutex(snapshot)
+        self.time = time
+        self.entropy = entropy
+    }
+
+    package var snapshot: Snapshot { current.withLock { $0 } }
+
+    /// Makes `snapshot` the configuration of every request from now on.
+    package func install(_ snapshot: Snapshot) { current.withLock { $0 = snapshot } }
+
+    /// From now on new requests are refused with `draining`.
+    package func drain() { draining.store(true, ordering: .relaxed) }
+
+    package var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+    /// Requests with an upstream or waiting for a place, over all routes.
+    package var inFlight: Int {
+        snapshot.routes.values.reduce(0) { $0 + $1.load.inFlight + $1.load.pending }
+    }
+
+    /// Decides on a request by its head alone, before a byte of its body is asked for.
+    ///
+    /// - Parameters:
+    ///   - target: below the route, checked, without leading slash.
+    ///   - length: the body's announced length; nil when it is chunked.
+    package func admit(
+        route name: String, target: String, method: Method, fields: HeaderFields, length: UInt64?,
+        client: ClientIdentity?
+    ) throws(Problem) -> Admission {
+        guard !isDraining else {
+            var problem = Problem(.draining, "the relay is stopping; send the request again in a moment")
+            problem.retryAfter = .seconds(1)
+            throw problem
+        }
+        let snapshot = snapshot
+        guard let state = snapshot.routes[name] else {
+            var problem = Problem(.routeNotFound, "the configuration has no route \"\(name.prefix(64))\"")
+            problem.didYouMean = nearest(name, in: snapshot.routeNames)
+            throw problem
+        }
+        do throws(Problem) {
+            return try admit(state, snapshot, target, method, fields, length, client)
+        } catch {
+            var problem = error
+            problem.route = name
+            throw problem
+        }
+    }
+
+    private func admit(
+        _ state: RouteState, _ snapshot: Snapshot, _ target: String, _ method: Method, _ fields: HeaderFields,
+        _ length: UInt64?, _ client: ClientIdentity?
+    ) throws(Problem) -> Admission {
+        let policy = state.route.policy
+        if !policy.callers.isEmpty {
+            guard let client, policy.callers.allows(user: client.user, groups: client.groups) else {
+                let who = client.map { "uid \($0.user)" } ?? "a caller without peer credentials"
+                throw Problem(
+                    .notAllowed, "the route's allow_users and allow_groups do not name you (\(who))")
+            }
+        }
+        guard method != .connect, method != .trace else {
+            throw Problem(.notImplemented, "\(method.rawValue) cannot be relayed: what it does cannot be retried")
+        }
+        if let length, length > UInt64(snapshot.maxRequestBody) { throw tooLarge(snapshot) }
+        let sorted = try RelayFields(fields)
+        guard !sorted.isLoop else {
+            throw Problem(.loop, "the request has passed through this relay before (it stands in Via)")
+        }
+        if sorted.wantsDurable || policy.delivery == .durable {
+            throw Problem(
+                .durableUnavailable,
+                "this version keeps no jobs on disk: leave out respond-async, and delivery.mode durable")
+        }
+        let now = time.wallMilliseconds()
+        return Admission(
+            id: JobID(milliseconds: now, random: (entropy.next(), entropy.next())), state: state,
+            snapshot: snapshot, method: method, target: target, fields: sorted, client: client,
+            acceptedAt: now / 1000)
+    }
+
+    package func tooLarge(_ snapshot: Snapshot) -> Problem {
+        Problem(
+            .contentTooLarge,
+            "the body is larger than \(snapshot.maxRequestBody) bytes (limits.max_request_body)")
+    }
+
+    /// Runs an admitted request to its one outcome; the caller gives the place back with `left` when the answer
+    /// has been passed on.
+    package func run(_ admission: Admission, body: Body, relay: Relay) async -> Outcome {
+        let context = admission.context
+        let outcome: Outcome
+        if await enter(admission) {
+            let request = Request(
+                method: admission.method, target: admission.target, fields: admission.fields.forwarded, body: body)
+            outcome = await relay.perform(
+                request, route: admission.route, vault: admission.snapshot.vault,
+                options: admission.fields.options, context: context)
+        } else {
+            var failure = Failure(
+                .overloaded, sent: .neverSent,
+                "the route has \(admission.route.policy.concurrency.maxRequests) requests under way and no room"
+                    + " for another to wait (concurrency)")
+            failure.retryAfter = .seconds(1)
+            outcome = Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false)
+        }
+        let now = time.wallSeconds()
+        admission.state.ended(outcome, wallSeconds: now)
+        recent.keep(JobRecord(context: context, outcome: outcome, acceptedAt: admission.acceptedAt, finishedAt: now))
+        return outcome
+    }
+
+    package func left(_ admission: Admission, _ outcome: Outcome) {
+        if outcome.hasPlace { admission.state.leave() }
+    }
+
+    private func enter(_ admission: Admission) async -> Bool {
+        if let now = admission.state.tryEnter() { return now }
+        let total = admission.route.policy.timeouts.total
+        let deadline = time.now().advanced(by: admission.fields.options.timeout.map { min($0, total) } ?? total)
+        return await cancelling(at: deadline, time) { await admission.state.enter() } ?? false
+    }
+}

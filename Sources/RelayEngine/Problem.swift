@@ -1,0 +1,179 @@
+package import RelayCore
+import RelayJSON
+
+/// An error the relay itself answers with (RFC 9457); `code` is stable and documented.
+package struct Problem: Error, Sendable {
+    package let code: Code
+    package let detail: String
+    package var route: String?
+    package var job: JobID?
+    package var retryAfter: Duration?
+    package var didYouMean: String?
+    /// Methods for the `Allow` field of a 405.
+    package var allow: String?
+    /// The failure's kind, for `Proxy-Status`.
+    package var kind: FailureKind?
+    /// Where a JSON job is wrong, as pointers with messages.
+    package var errors: [(pointer: String, message: String, hint: String?)] = []
+    /// Replaces the code's usual status.
+    package var statusOverride: Status?
+
+    package init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    package var status: Status { statusOverride ?? code.status }
+
+    /// One word for each thing that can go wrong here, with its status and title.
+    package enum Code: String, CaseIterable, Sendable {
+        case badRequest = "bad_request"
+        case badHeader = "bad_header"
+        case badTarget = "bad_target"
+        case notAllowed = "not_allowed"
+        case routeNotFound = "route_not_found"
+        case jobNotFound = "job_not_found"
+        case pathNotFound = "path_not_found"
+        case methodNotAllowed = "method_not_allowed"
+        case requestTimeout = "request_timeout"
+        case contentTooLarge = "content_too_large"
+        case targetTooLong = "target_too_long"
+        case unsupportedMediaType = "unsupported_media_type"
+        case expectationFailed = "expectation_failed"
+        case headTooLarge = "head_too_large"
+        case invalidJob = "invalid_job"
+        case configRejected = "config_rejected"
+        case rateLimited = "rate_limited"
+        case internalError = "internal_error"
+        case notImplemented = "not_implemented"
+        case durableUnavailable = "durable_unavailable"
+        case versionNotSupported = "version_not_supported"
+        case upstreamFailed = "upstream_failed"
+        case invalidResponse = "invalid_response"
+        case credentialsFailed = "credentials_failed"
+        case preparationFailed = "preparation_failed"
+        case overloaded = "overloaded"
+        case draining = "draining"
+        case upstreamTimeout = "upstream_timeout"
+        case deadlineExceeded = "deadline_exceeded"
+        case loop = "loop"
+
+        package var status: Status {
+            switch self {
+            case .badRequest, .badHeader, .badTarget, .preparationFailed: 400
+            case .notAllowed: 403
+            case .routeNotFound, .jobNotFound, .pathNotFound: 404
+            case .methodNotAllowed: 405
+            case .requestTimeout: 408
+            case .contentTooLarge: 413
+            case .targetTooLong: 414
+            case .unsupportedMediaType: 415
+            case .expectationFailed: 417
+            case .invalidJob, .configRejected: 422
+            case .rateLimited: 429
+            case .headTooLarge: 431
+            case .internalError: 500
+            case .notImplemented, .durableUnavailable: 501
+            case .upstreamFailed, .invalidResponse, .credentialsFailed: 502
+            case .overloaded, .draining: 503
+            case .upstreamTimeout, .deadlineExceeded: 504
+            case .versionNotSupported: 505
+            case .loop: 508
+            }
+        }
+
+        package var title: String {
+            switch self {
+            case .badRequest: "The request is malformed"
+            case .badHeader: "A header field is not acceptable"
+            case .badTarget: "The request target is not acceptable"
+            case .notAllowed: "You may not do this"
+            case .routeNotFound: "There is no such route"
+            case .jobNotFound: "There is no such job"
+            case .pathNotFound: "There is nothing at this path"
+            case .methodNotAllowed: "The method is not allowed here"
+            case .requestTimeout: "The request took too long to arrive"
+            case .contentTooLarge: "The request body is too large"
+            case .targetTooLong: "The request target is too long"
+            case .unsupportedMediaType: "The request body has the wrong type"
+            case .expectationFailed: "The expectation cannot be met"
+            case .headTooLarge: "The request head is too large"
+            case .invalidJob: "The job is not valid"
+            case .configRejected: "The configuration is not valid"
+            case .rateLimited: "Too many requests"
+            case .internalError: "The relay failed"
+            case .notImplemented: "This is not implemented"
+            case .durableUnavailable: "Durable keeping is not available"
+            case .versionNotSupported: "The HTTP version is not supported"
+            case .upstreamFailed: "The upstream could not be reached"
+            case .invalidResponse: "The upstream's answer is not valid"
+            case .credentialsFailed: "The credentials could not be obtained"
+            case .preparationFailed: "The request could not be prepared"
+            case .overloaded: "The route has no room"
+            case .draining: "The relay is stopping"
+            case .upstreamTimeout: "The upstream did not answer in time"
+            case .deadlineExceeded: "The deadline has passed"
+            case .loop: "The request came round in a loop"
+            }
+        }
+    }
+
+    /// The document, `application/problem+json`.
+    package var body: [UInt8] {
+        var members: [JSONValue.Member] = [
+            .init("type", .string("urn:waystation:problem:\(code.rawValue)")),
+            .init("title", .string(code.title)),
+            .init("status", .number(JSONNumber(text: "\(status.rawValue)"))),
+            .init("code", .string(code.rawValue)),
+            .init("detail", .string(detail)),
+        ]
+        if let route { members.append(.init("route", .string(route))) }
+        if let job { members.append(.init("job", .string(job.description))) }
+        if let kind { members.append(.init("kind", .string(kind.rawValue))) }
+        if let didYouMean { members.append(.init("did_you_mean", .string(didYouMean))) }
+        if let retryAfter {
+            let milliseconds = retryAfter.saturatedNanoseconds / 1_000_000
+            members.append(.init("retry_after_ms", .number(JSONNumber(text: "\(milliseconds)"))))
+        }
+        if !errors.isEmpty {
+            let list = errors.map { error in
+                var entry: [JSONValue.Member] = [
+                    .init("pointer", .string(error.pointer)), .init("message", .string(error.message)),
+                ]
+                if let hint = error.hint { entry.append(.init("hint", .string(hint))) }
+                return JSONValue.object(entry)
+            }
+            members.append(.init("errors", .array(list)))
+        }
+        return JSONValue.object(members).encoded()
+    }
+}
+
+extension Problem {
+    /// What a caller is told when a job failed and there is no answer of the upstream to pass on.
+    package init(_ failure: Failure, route: String, job: JobID, pastDeadline: Bool) {
+        let code: Code =
+            switch failure.kind {
+            case .preparation: .preparationFailed
+            case .credentialsFailed: .credentialsFailed
+            case .overloaded: .overloaded
+            case .deadlineExceeded: .deadlineExceeded
+            case .cancelled, .clientGone: .draining
+            default:
+                if pastDeadline {
+                    .deadlineExceeded
+                } else if FailureGroup.timeout.contains(failure.kind) {
+                    .upstreamTimeout
+                } else if failure.sent == .answered {
+                    .invalidResponse
+                } else {
+                    .upstreamFailed
+                }
+            }
+        self.init(code, failure.detail)
+        self.route = route
+        self.job = job
+        kind = failure.kind
+        if code.status == 503 { retryAfter = failure.retryAfter ?? .seconds(1) }
+    }
+}

@@ -1,0 +1,130 @@
+package import RelayCore
+
+/// What the request's own fields say to the relay, and the fields that go on to the upstream.
+package struct RelayFields: Sendable {
+    package var options = JobOptions()
+    package var wantsDurable = false
+    /// End-to-end fields without the relay's own, sharing the parser's bytes.
+    package var forwarded: HeaderFields
+    /// Fields that came round: this relay stands in `Via`.
+    package var isLoop = false
+
+    /// The name under which the relay stands in `Via`.
+    package static let pseudonym = "waystationd"
+
+    /// Sorts the fields of a request, from which those of the connection are gone already.
+    ///
+    /// - Throws: `bad_header` for a relay field that is unknown, repeated or not well-formed.
+    package init(_ fields: HeaderFields) throws(Problem) {
+        var kept: [HeaderFields.Entry] = []
+        kept.reserveCapacity(fields.entries.count)
+        var seen: Set<String> = []
+        for entry in fields.entries {
+            switch RelayFields.kind(fields, entry) {
+            case .endToEnd: kept.append(entry)
+            case .dropped: continue
+            case .via:
+                kept.append(entry)
+                isLoop = isLoop || fields.valueText(entry).contains(RelayFields.pseudonym)
+            case .prefer: try RelayFields.prefer(fields.valueText(entry), &wantsDurable)
+            case .relay:
+                let name = fields.nameText(entry).lowercased()
+                guard seen.insert(name).inserted || name == "waystation-label" else {
+                    throw Problem(.badHeader, "\(name) may stand once, and stands twice")
+                }
+                options = try RelayFields.option(name, fields.valueText(entry), options, &wantsDurable)
+            }
+        }
+        forwarded = HeaderFields(storage: fields.storage, entries: kept)
+    }
+}
+
+extension RelayFields {
+    private enum Kind {
+        case endToEnd
+        case dropped
+        case via
+        case prefer
+        case relay
+    }
+
+    /// Most names are told apart by their length alone.
+    private static func kind(_ fields: HeaderFields, _ entry: HeaderFields.Entry) -> Kind {
+        func isNamed(_ name: FieldName) -> Bool { fields.matches(entry, name) }
+        switch Int(entry.nameCount) {
+        case 3: if isNamed(.via) { return .via }
+        case 4: if isNamed(.host) { return .dropped }
+        case 6:
+            if isNamed(.expect) { return .dropped }
+            if isNamed(.prefer) { return .prefer }
+        case 14: if isNamed(.contentLength) { return .dropped }
+        default: break
+        }
+        guard entry.nameCount > prefix.count else { return .endToEnd }
+        let start = Int(entry.nameStart)
+        for index in prefix.indices where lowercased(fields.storage[start + index]) != prefix[index] {
+            return .endToEnd
+        }
+        return .relay
+    }
+
+    private static let prefix = Array("waystation-".utf8)
+    /// The fields a caller may send; what the error lists.
+    package static let known = [
+        "Waystation-Timeout", "Waystation-Attempt-Timeout", "Waystation-Max-Attempts", "Waystation-Fallback",
+        "Waystation-Delay", "Waystation-Not-Before", "Waystation-Expires-After", "Waystation-Ordering-Key",
+        "Waystation-Label",
+    ]
+
+    private static func option(
+        _ name: String, _ value: String, _ options: JobOptions, _ wantsDurable: inout Bool
+    ) throws(Problem) -> JobOptions {
+        var options = options
+        switch name {
+        case "waystation-timeout": options.timeout = try duration(name, value)
+        case "waystation-attempt-timeout": options.attemptTimeout = try duration(name, value)
+        case "waystation-max-attempts":
+            guard let count = Int(value), (1...100).contains(count) else {
+                throw Problem(.badHeader, "\(name) must be a whole number from 1 to 100")
+            }
+            options.maxAttempts = count
+        case "waystation-fallback":
+            guard value == "on" || value == "off" else { throw Problem(.badHeader, "\(name) must be on or off") }
+            options.allowsFallback = value == "on"
+        case "waystation-delay", "waystation-not-before", "waystation-expires-after", "waystation-ordering-key",
+            "waystation-label":
+            // They only mean something for a job that is kept.
+            wantsDurable = true
+        default:
+            var problem = Problem(
+                .badHeader, "there is no field \(name); the relay reads \(known.joined(separator: ", "))")
+            problem.didYouMean = nearest(name, in: known.map { $0.lowercased() })
+            throw problem
+        }
+        return options
+    }
+
+    private static func duration(_ name: String, _ value: String) throws(Problem) -> Duration {
+        guard let duration = DurationText.parse(value), duration > .zero else {
+            throw Problem(.badHeader, "\(name) must be a duration with a unit, such as 250ms, 20s or 1m30s")
+        }
+        return duration
+    }
+
+    /// RFC 7240: a preference that is not known is ignored.
+    private static func prefer(_ value: String, _ wantsDurable: inout Bool) throws(Problem) {
+        for preference in value.split(separator: ",") {
+            let name = String(preference.prefix { $0 != "=" && $0 != ";" }).trimmingBlanks.lowercased()
+            if name == "respond-async" { wantsDurable = true }
+        }
+    }
+}
+
+extension String {
+    var trimmingBlanks: String {
+        var text = Substring(self)
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,112 @@
+package import RelayCore
+import Synchronization
+
+/// What the loops share about one route: its places and its counters.
+package final class RouteState: Sendable {
+    /// Figures since the daemon started; they outlive a reload.
+    package struct Counters: Sendable {
+        package var requests: UInt64 = 0
+        package var succeeded: UInt64 = 0
+        package var failed: UInt64 = 0
+        package var recovered: UInt64 = 0
+        package var fallbacks: UInt64 = 0
+        package var lastFailure: (kind: FailureKind, detail: String, wallSeconds: Int64)?
+    }
+
+    private struct State {
+        var machine: ConcurrencyMachine
+        var counters: Counters
+        var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+        var nextWaiter: UInt64 = 0
+    }
+
+    package let route: Route
+    private let state: Mutex<State>
+
+    package init(route: Route, counters: Counters = Counters()) {
+        self.route = route
+        let limit = route.policy.concurrency
+        state = Mutex(
+            State(
+                machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests),
+                counters: counters))
+    }
+
+    package var counters: Counters { state.withLock { $0.counters } }
+
+    package var load: (inFlight: Int, pending: Int) {
+        state.withLock { ($0.machine.inFlight, $0.machine.pending) }
+    }
+
+    /// Takes a place at once; nil when the request has to wait.
+    package func tryEnter() -> Bool? {
+        state.withLock { state in
+            state.counters.requests += 1
+            state.nextWaiter += 1
+            switch state.machine.arrived(state.nextWaiter) {
+            case .admit: return true
+            case .refuse:
+                state.counters.failed += 1
+                return false
+            case .wait:
+                // The place in the queue is taken by `enter`, together with its continuation.
+                _ = state.machine.gaveUp(state.nextWaiter)
+                return nil
+            }
+        }
+    }
+
+    /// Waits for a place.
+    ///
+    /// - Returns: false when the queue is full or the task was cancelled.
+    package func enter() async -> Bool {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let now: Bool? = state.withLock { state in
+                    if Task.isCancelled { return false }
+                    switch state.machine.arrived(id) {
+                    case .admit: return true
+                    case .refuse: return false
+                    case .wait:
+                        state.waiters[id] = continuation
+                        return nil
+                    }
+                }
+                if let now { continuation.resume(returning: now) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                state.machine.gaveUp(id) ? state.waiters.removeValue(forKey: id) : nil
+            }
+            waiter?.resume(returning: false)
+        }
+    }
+
+    /// Gives the place back.
+    package func leave() {
+        let next = state.withLock { state in
+            state.machine.left().flatMap { state.waiters.removeValue(forKey: $0) }
+        }
+        next?.resume(returning: true)
+    }
+
+    /// Counts how a job ended.
+    package func ended(_ outcome: Outcome, wallSeconds: Int64) {
+        state.withLock { state in
+            switch outcome.ending {
+            case .answered(_, .upstream):
+                state.counters.succeeded += 1
+                if outcome.attempts.count > 1 { state.counters.recovered += 1 }
+            case .answered: state.counters.fallbacks += 1
+            case .failed: state.counters.failed += 1
+            }
+            let failure: Failure? =
+                if case .failed(let failure, _) = outcome.ending { failure } else { outcome.attempts.last?.failure }
+            if let failure { state.counters.lastFailure = (failure.kind, failure.detail, wallSeconds) }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package import RelayCore
+
+/// One loaded configuration as requests see it; a request keeps the one it began with.
+package final class Snapshot: Sendable {
+    package let routes: [String: RouteState]
+    /// In the order of the configuration.
+    package let routeNames: [String]
+    package let vault: CredentialVault
+    /// Bytes of a request body.
+    package let maxRequestBody: Int
+    /// Bytes of a request body that are held so that it can be sent again; a larger one streams.
+    package let replayBuffer: Int
+    package let file: String
+    /// SHA-256 of the file, in hex.
+    package let digest: String
+    package let loadedAt: Int64
+    package let listenerDigest: String
+
+    package struct Settings: Sendable {
+        package var maxRequestBody = 16 * 1_048_576
+        package var replayBuffer = 262_144
+        package var file = ""
+        package var digest = ""
+        package var loadedAt: Int64 = 0
+        /// Describes what only a restart can change.
+        package var listenerDigest = ""
+
+        package init() {}
+    }
+
+    /// - Parameter previous: the configuration replaced; routes of the same name keep their counters.
+    package init(routes: [Route], vault: CredentialVault, settings: Settings, previous: Snapshot? = nil) {
+        var states: [String: RouteState] = [:]
+        for route in routes {
+            states[route.name] = RouteState(
+                route: route, counters: previous?.routes[route.name]?.counters ?? RouteState.Counters())
+        }
+        self.routes = states
+        routeNames = routes.map(\.name)
+        self.vault = vault
+        maxRequestBody = settings.maxRequestBody
+        replayBuffer = settings.replayBuffer
+        file = settings.file
+        digest = settings.digest
+        loadedAt = settings.loadedAt
+        listenerDigest = settings.listenerDigest
+    }
+}

@@ -1,0 +1,146 @@
+/// Writes an object member by member, without a tree; the caller keeps names unique.
+package struct JSONObjectWriter: Sendable {
+    private var buffer: [UInt8]
+    private var isEmpty = true
+
+    package init() { self.init(continuing: []) }
+
+    fileprivate init(continuing buffer: [UInt8]) {
+        self.buffer = buffer
+        self.buffer.append(UInt8(ascii: "{"))
+    }
+
+    /// The object with the members written so far.
+    package var bytes: [UInt8] { buffer + [UInt8(ascii: "}")] }
+
+    package mutating func member(_ name: String, _ value: String) {
+        begin(name)
+        JSONText.append(string: value, to: &buffer)
+    }
+
+    package mutating func member(_ name: String, _ value: some BinaryInteger) {
+        begin(name)
+        buffer += Array(String(value).utf8)
+    }
+
+    /// Writes `null` for what is not finite.
+    package mutating func member(_ name: String, _ value: Double) {
+        begin(name)
+        buffer += Array((value.isFinite ? "\(value)" : "null").utf8)
+    }
+
+    package mutating func member(_ name: String, _ value: Bool) {
+        begin(name)
+        buffer += Array((value ? "true" : "false").utf8)
+    }
+
+    package mutating func member(_ name: String, _ value: JSONValue) {
+        begin(name)
+        JSONText.append(value, to: &buffer)
+    }
+
+    /// Writes a member whose value is JSON already; the caller has checked it.
+    package mutating func member(_ name: String, json: some Sequence<UInt8>) {
+        begin(name)
+        buffer.append(contentsOf: json)
+    }
+
+    package mutating func object(_ name: String, _ write: (inout JSONObjectWriter) -> Void) {
+        begin(name)
+        var inner = JSONObjectWriter(continuing: takeBuffer())
+        write(&inner)
+        buffer = inner.finish()
+    }
+
+    package mutating func array(_ name: String, _ write: (inout JSONArrayWriter) -> Void) {
+        begin(name)
+        var inner = JSONArrayWriter(continuing: takeBuffer())
+        write(&inner)
+        buffer = inner.finish()
+    }
+
+    private mutating func begin(_ name: String) {
+        if !isEmpty { buffer.append(UInt8(ascii: ",")) }
+        isEmpty = false
+        JSONText.append(string: name, to: &buffer)
+        buffer.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func takeBuffer() -> [UInt8] {
+        let taken = buffer
+        buffer = []
+        return taken
+    }
+
+    fileprivate mutating func finish() -> [UInt8] {
+        buffer.append(UInt8(ascii: "}"))
+        return takeBuffer()
+    }
+}
+
+/// Writes an array element by element, without a tree.
+package struct JSONArrayWriter: Sendable {
+    private var buffer: [UInt8]
+    private var isEmpty = true
+
+    package init() { self.init(continuing: []) }
+
+    fileprivate init(continuing buffer: [UInt8]) {
+        self.buffer = buffer
+        self.buffer.append(UInt8(ascii: "["))
+    }
+
+    /// The array with the elements written so far.
+    package var bytes: [UInt8] { buffer + [UInt8(ascii: "]")] }
+
+    package mutating func element(_ value: String) {
+        begin()
+        JSONText.append(string: value, to: &buffer)
+    }
+
+    package mutating func element(_ value: some BinaryInteger) {
+        begin()
+        buffer += Array(String(value).utf8)
+    }
+
+    package mutating func element(_ value: JSONValue) {
+        begin()
+        JSONText.append(value, to: &buffer)
+    }
+
+    /// Writes an element that is JSON already; the caller has checked it.
+    package mutating func element(json: some Sequence<UInt8>) {
+        begin()
+        buffer.append(contentsOf: json)
+    }
+
+    package mutating func object(_ write: (inout JSONObjectWriter) -> Void) {
+        begin()
+        var inner = JSONObjectWriter(continuing: takeBuffer())
+        write(&inner)
+        buffer = inner.finish()
+    }
+
+    package mutating func array(_ write: (inout JSONArrayWriter) -> Void) {
+        begin()
+        var inner = JSONArrayWriter(continuing: takeBuffer())
+        write(&inner)
+        buffer = inner.finish()
+    }
+
+    private mutating func begin() {
+        if !isEmpty { buffer.append(UInt8(ascii: ",")) }
+        isEmpty = false
+    }
+
+    private mutating func takeBuffer() -> [UInt8] {
+        let taken = buffer
+        buffer = []
+        return taken
+    }
+
+    fileprivate mutating func finish() -> [UInt8] {
+        buffer.append(UInt8(ascii: "]"))
+        return takeBuffer()
+    }
+}

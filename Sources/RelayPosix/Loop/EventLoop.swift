@@ -1,0 +1,306 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One thread with epoll, a timer heap and a ring of jobs: the executor of every task that belongs to it.
+///
+/// A task started by `spawn` runs on the loop from its first line to its last, together with its actors' calls and
+/// its input and output, without a hop. Whatever the loop owns is touched on its thread alone; other threads use
+/// `execute`. Work handed over after `stop` is never run.
+package final class EventLoop: SerialExecutor, TaskExecutor {
+    package let name: String
+    @usableFromInline let thread: UInt
+    private let epoll: FileDescriptor
+    private let wakeup: FileDescriptor
+    let state: LoopBound<LoopState>
+    private let inbox: Mutex<Inbox>
+    private let turns = Atomic<UInt64>(0)
+    /// Nil once somebody has joined the thread.
+    private let joinable: Mutex<pthread_t?>
+
+    /// What other threads hand over.
+    private struct Inbox: ~Copyable {
+        var jobs = JobRing()
+        var work: [@Sendable () -> Void] = []
+        /// Whether the loop has been told and has not looked yet.
+        var isAnnounced = false
+    }
+
+    /// Runs on the thread that will be the loop's.
+    private init(name: String) throws(PosixError) {
+        self.name = name
+        thread = currentThread()
+        epoll = FileDescriptor(try PosixError.check("epoll_create1", epoll_create1(Int32(EPOLL_CLOEXEC))))
+        wakeup = FileDescriptor(
+            try PosixError.check("eventfd", eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC)))
+        )
+        state = LoopBound(LoopState(), thread: thread)
+        inbox = Mutex(Inbox())
+        joinable = Mutex(nil)
+        // Edge-triggered: each write to the eventfd wakes, and nobody has to read the count.
+        try PosixError.check(
+            "epoll_ctl",
+            relay_epoll_control(
+                epoll.raw,
+                EPOLL_CTL_ADD,
+                wakeup.raw,
+                EPOLLIN.rawValue | EPOLLET.rawValue,
+                UInt64.max
+            )
+        )
+    }
+
+    /// Starts a loop on its own thread, with all signals blocked there.
+    package static func start(name: String) throws(PosixError) -> EventLoop {
+        let started = Handover<Result<EventLoop, PosixError>>()
+        let thread = try startThread(name) {
+            do throws(PosixError) {
+                let loop = try EventLoop(name: name)
+                started.give(.success(loop))
+                loop.run()
+            } catch {
+                started.give(.failure(error))
+            }
+        }
+        let loop: EventLoop
+        switch started.take() {
+        case .success(let running): loop = running
+        case .failure(let error):
+            pthread_join(thread, nil)
+            throw error
+        }
+        loop.joinable.withLock { $0 = thread }
+        return loop
+    }
+
+    /// Ends the loop after the turn it is in and closes what it still watches.
+    ///
+    /// From another thread it returns when the loop's thread has ended; tasks still suspended stay so for ever.
+    package func stop() {
+        execute { [state] in state.value.isRunning = false }
+        guard !isCurrent else { return }
+        let thread = joinable.withLock { joinable in
+            defer { joinable = nil }
+            return joinable
+        }
+        if let thread { pthread_join(thread, nil) }
+    }
+
+    /// Whether the caller is on the loop's thread.
+    @inlinable package var isCurrent: Bool { currentThread() == thread }
+
+    /// Turns so far, readable anywhere; an idle loop does not turn, so a watchdog first hands it some work.
+    package var heartbeat: UInt64 { turns.load(ordering: .relaxed) }
+
+    /// Monotonic nanoseconds at the start of this turn's batch; only on the loop.
+    package var now: Int64 { state.value.now }
+
+    /// Monotonic nanoseconds at this moment; anywhere.
+    package func currentTime() -> Int64 { SystemClock.monotonic() }
+}
+
+// MARK: Handing work to the loop
+
+extension EventLoop {
+    /// Runs `work` on the loop: from another thread as soon as it can, from the loop itself after this batch.
+    package func execute(_ work: @escaping @Sendable () -> Void) {
+        if let state = state.valueOnLoop {
+            state.deferred.append(work)
+        } else {
+            handOver { inbox in inbox.work.append(work) }
+        }
+    }
+
+    /// Runs `work` once after the events at hand; only on the loop.
+    package func afterBatch(_ work: @escaping () -> Void) {
+        state.value.deferred.append(work)
+    }
+
+    /// Starts a task that stays on the loop.
+    ///
+    /// An unstructured `Task` inside it would leave the loop: use this instead.
+    @discardableResult
+    package func spawn(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        Task(executorPreference: self) { await operation() }
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if let state = state.valueOnLoop {
+            state.jobs.push(job)
+        } else {
+            handOver { inbox in inbox.jobs.push(job) }
+        }
+    }
+
+    private func handOver(_ add: (inout Inbox) -> Void) {
+        let isFirst = inbox.withLock { inbox in
+            add(&inbox)
+            defer { inbox.isAnnounced = true }
+            return !inbox.isAnnounced
+        }
+        guard isFirst else { return }
+        var one: UInt64 = 1
+        unsafe _ = write(wakeup.raw, &one, 8)
+    }
+
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+
+    package func asUnownedTaskExecutor() -> UnownedTaskExecutor { unsafe UnownedTaskExecutor(ordinary: self) }
+
+    package func checkIsolated() {
+        precondition(isCurrent, "the caller is not on the event loop \(name)")
+    }
+
+    package func isIsolatingCurrentContext() -> Bool? { isCurrent }
+}
+
+// MARK: Turning
+
+extension EventLoop {
+    private func run() {
+        let state = state.value
+        let serial = unsafe asUnownedSerialExecutor()
+        let task = unsafe asUnownedTaskExecutor()
+        while true {
+            var budget = LoopState.jobsPerTurn
+            while budget > 0, let job = state.jobs.pop() {
+                unsafe job.runSynchronously(isolatedTo: serial, taskExecutor: task)
+                budget &-= 1
+            }
+            state.runDeferred()
+            guard state.isRunning else { break }
+            let count = unsafe epoll_wait(
+                epoll.raw,
+                state.events,
+                Int32(LoopState.eventCapacity),
+                state.patience()
+            )
+            state.now = SystemClock.monotonic()
+            turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+            for index in 0..<max(0, Int(count)) {
+                let event = unsafe state.events[index]
+                unsafe dispatch(state, event.data.u64, Events(rawValue: event.events))
+            }
+            state.runTimers()
+        }
+        for watcher in state.watchers { watcher?.removeSelf() }
+    }
+
+    private func dispatch(_ state: LoopState, _ tag: UInt64, _ events: Events) {
+        if tag == .max { return collectInbox(state) }
+        let descriptor = Int(UInt32(truncatingIfNeeded: tag))
+        state.watcher(descriptor, UInt32(truncatingIfNeeded: tag >> 32))?.ready(events)
+    }
+
+    private func collectInbox(_ state: LoopState) {
+        let work = inbox.withLock { inbox in
+            inbox.isAnnounced = false
+            while let job = inbox.jobs.pop() { state.jobs.push(job) }
+            let work = inbox.work
+            inbox.work = []
+            return work
+        }
+        for item in work { item() }
+    }
+}
+
+// MARK: Descriptors
+
+extension EventLoop {
+    /// Registers `watcher` as the owner of `descriptor`, which is closed when that fails.
+    package func add(
+        _ watcher: Watcher,
+        _ descriptor: consuming FileDescriptor,
+        _ events: Events = .stream
+    ) throws(PosixError) {
+        let state = state.value
+        precondition(watcher.descriptor < 0, "a watcher owns one descriptor at a time")
+        state.generation = state.generation &+ 1
+        // The tag of all ones belongs to the wake-up.
+        if state.generation == .max { state.generation = 1 }
+        let tag = UInt64(state.generation) << 32 | UInt64(UInt32(bitPattern: descriptor.raw))
+        try PosixError.check(
+            "epoll_ctl",
+            relay_epoll_control(epoll.raw, EPOLL_CTL_ADD, descriptor.raw, events.rawValue, tag)
+        )
+        let raw = descriptor.release()
+        while state.watchers.count <= Int(raw) {
+            state.watchers.append(contentsOf: repeatElement(nil, count: state.watchers.count))
+        }
+        watcher.descriptor = raw
+        watcher.generation = state.generation
+        watcher.interest = events
+        state.watchers[Int(raw)] = watcher
+    }
+
+    /// Changes what `watcher` hears about; costs a system call only when it is a change.
+    package func watch(_ watcher: Watcher, for events: Events) {
+        guard watcher.descriptor >= 0, watcher.interest != events else { return }
+        watcher.interest = events
+        let tag = UInt64(watcher.generation) << 32 | UInt64(UInt32(bitPattern: watcher.descriptor))
+        let result = relay_epoll_control(
+            epoll.raw,
+            EPOLL_CTL_MOD,
+            watcher.descriptor,
+            events.rawValue,
+            tag
+        )
+        precondition(result == 0, "epoll_ctl on a descriptor the loop owns cannot fail")
+    }
+
+    /// Takes `watcher` off the loop and closes its descriptor; nothing happens when it is off already.
+    package func remove(_ watcher: Watcher) {
+        guard let descriptor = detach(watcher) else { return }
+        // The last close of a descriptor takes it out of epoll: no second system call.
+        descriptor.close()
+    }
+
+    /// Takes `watcher` off the loop and returns its descriptor; nil when it is off already.
+    package func detach(_ watcher: Watcher) -> FileDescriptor? {
+        let state = state.value
+        let raw = watcher.descriptor
+        guard raw >= 0 else { return nil }
+        watcher.descriptor = -1
+        state.watchers[Int(raw)] = nil
+        return FileDescriptor(raw)
+    }
+}
+
+extension Watcher {
+    package final func removeSelf() { loop.remove(self) }
+}
+
+// MARK: Timers and buffers
+
+extension EventLoop {
+    /// Schedules `timer`, or moves it when it is scheduled; only on the loop.
+    ///
+    /// A deadline, in monotonic nanoseconds, that is past fires in this turn.
+    package func schedule(_ timer: LoopTimer, at deadline: Int64) {
+        state.value.timers.schedule(timer, at: deadline)
+    }
+
+    /// Takes `timer` out; nothing happens when it is not scheduled.
+    package func cancel(_ timer: LoopTimer) {
+        state.value.timers.cancel(timer)
+    }
+
+    /// 128 KiB to receive into; anybody on the loop may overwrite it once the caller returns or suspends.
+    package var scratch: UnsafeMutableRawBufferPointer { unsafe state.value.input }
+
+    /// Lends an empty array with 64 KiB of room to compose output in; keep nothing of it.
+    package func withOutput<R, E: Error>(_ body: (inout [UInt8]) throws(E) -> R) throws(E) -> R {
+        let state = state.value
+        // Taken out while it is lent, so that a nested use gets an array of its own.
+        var output: [UInt8] = []
+        swap(&output, &state.output)
+        output.removeAll(keepingCapacity: true)
+        defer {
+            if output.capacity <= LoopState.outputCapacity * 4 { swap(&output, &state.output) }
+        }
+        return try body(&output)
+    }
+}

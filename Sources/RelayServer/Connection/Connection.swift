@@ -1,0 +1,128 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+/// One caller's connection: reads a request, has it answered, reads the next.
+///
+/// While idle it owns neither a buffer nor a task. While a request is with its task nothing more is read, but a
+/// hang-up is heard and cancels the task.
+final class Connection: Watcher {
+    unowned let server: LoopServer
+    let listener: ListenerIdentity
+    let client: ClientIdentity?
+    var phase = Phase.idle
+    /// Bytes received and not yet used: an incomplete head, the next request, or the beginning of a body.
+    var pending: [UInt8] = []
+    /// Keeps how far the search for a head's end got, while there is one.
+    var parser: RequestHeadParser?
+    /// Edge-triggered: whether there may be something to read that was not asked for.
+    var mayRead = true
+    /// The caller sends no more; it may still read.
+    var peerFinished = false
+    var keepsAlive = true
+    var task: Task<Void, Never>?
+    /// What the socket would not take yet.
+    var unsent: [UInt8] = []
+    var unsentOffset = 0
+    var upload: Upload?
+    /// Resumed with whether the socket took everything.
+    var drained: CheckedContinuation<Bool, Never>?
+    /// Resumed when body bytes may be there, with whether the connection lives.
+    var arrived: CheckedContinuation<Bool, Never>?
+    private var timer: LoopTimer?
+    /// Monotonic nanoseconds; what the timer looks at when it fires.
+    private var deadline = Int64.max
+
+    enum Phase {
+        case idle
+        case head
+        case body
+        /// A task answers.
+        case busy
+        /// The last answer is out; the caller may still be sending.
+        case lingering
+        case closed
+    }
+
+    init(server: LoopServer, listener: ListenerIdentity, client: ClientIdentity?) {
+        self.server = server
+        self.listener = listener
+        self.client = client
+        super.init(loop: server.loop)
+        setDeadline(server.limits.idle)
+    }
+
+    var isBusy: Bool { phase == .busy || phase == .body || phase == .head }
+
+    override func ready(_ events: Events) {
+        if events.contains(.hangUp) || events.contains(.error) { return abort() }
+        if events.contains(.writable) { flush() }
+        if events.contains(.peerFinished) { peerFinished = true }
+        if events.contains(.readable) || events.contains(.peerFinished) {
+            mayRead = true
+            receive()
+        }
+    }
+
+    /// Idle connections go at once, the others after their answer.
+    func drain() {
+        keepsAlive = false
+        if phase == .idle { close() }
+    }
+
+    /// The caller is gone or will be: whatever is under way ends.
+    func abort() {
+        guard phase != .closed else { return }
+        let wasBusy = phase == .busy
+        close()
+        if wasBusy { task?.cancel() }
+    }
+
+    func close() {
+        guard phase != .closed else { return }
+        phase = .closed
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        pending = []
+        unsent = []
+        loop.remove(self)
+        server.closed(self)
+        drained.take()?.resume(returning: false)
+        arrived.take()?.resume(returning: false)
+    }
+}
+
+// MARK: Deadlines
+
+extension Connection {
+    /// The timer is moved only when it fires too early: a busy connection never touches the heap.
+    func setDeadline(_ wait: Duration) {
+        deadline = loop.now &+ wait.saturatedNanoseconds
+        if timer == nil { timer = LoopTimer { [unowned self] in deadlineCame() } }
+        guard let timer, !timer.isScheduled || timer.deadline > deadline else { return }
+        loop.schedule(timer, at: deadline)
+    }
+
+    func clearDeadline() { deadline = .max }
+
+    private func deadlineCame() {
+        guard let timer, deadline != .max else { return }
+        if deadline > loop.now { return loop.schedule(timer, at: deadline) }
+        switch phase {
+        case .idle, .lingering, .closed: close()
+        case .head: refuse(Problem(.requestTimeout, "the head did not arrive in time"))
+        case .body: refuse(Problem(.requestTimeout, "the body did not arrive in time"))
+        // A stalled reader or a stalled upload: nobody is there to tell.
+        case .busy: abort()
+        }
+    }
+}
+
+extension Optional {
+    /// Takes the value out, leaving nil.
+    mutating func take() -> Wrapped? {
+        defer { self = nil }
+        return self
+    }
+}

@@ -1,0 +1,16 @@
+/// What the API asks of the process it runs in.
+package protocol Control: Sendable {
+    /// Version of the daemon.
+    var version: String { get }
+
+    /// The status document, JSON.
+    func status() -> [UInt8]
+
+    /// Whether requests are served.
+    var isReady: Bool { get }
+
+    /// Reads the configuration again; on an error the old one stays.
+    ///
+    /// - Returns: the HTTP status and the document: 200 with what changed, or 422 `config_rejected`.
+    func reload() async -> (status: UInt16, document: [UInt8])
+}

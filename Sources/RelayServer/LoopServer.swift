@@ -1,0 +1,113 @@
+package import RelayCore
+package import RelayEngine
+import RelayHTTP
+package import RelayPosix
+import Synchronization
+
+/// One loop's part of the server: its connections, and what they share. Confined to the loop.
+package final class LoopServer {
+    package let loop: EventLoop
+    let engine: Engine
+    let relay: Relay
+    let limits: ServerLimits
+    let control: any Control
+    let connectionCount: ConnectionCount
+    private var connections: [ObjectIdentifier: Connection] = [:]
+    private var listeners: [AcceptWatcher] = []
+    private var dateLine: [UInt8] = []
+    private var dateSecond: Int64 = -1
+    private(set) var isDraining = false
+
+    package init(
+        loop: EventLoop, engine: Engine, relay: Relay, limits: ServerLimits, control: any Control,
+        connectionCount: ConnectionCount
+    ) {
+        self.loop = loop
+        self.engine = engine
+        self.relay = relay
+        self.limits = limits
+        self.control = control
+        self.connectionCount = connectionCount
+    }
+
+    /// Accepts connections of `listener`, whose descriptor is this loop's own copy.
+    package func listen(
+        _ descriptor: consuming FileDescriptor, as listener: ListenerIdentity
+    ) throws(PosixError) {
+        let watcher = AcceptWatcher(server: self, listener: listener)
+        try loop.add(watcher, descriptor, .readable)
+        listeners.append(watcher)
+    }
+
+    /// Stops accepting, closes idle connections, and lets the others finish the request they carry.
+    package func drain() {
+        isDraining = true
+        for listener in listeners { listener.close() }
+        listeners = []
+        for connection in connections.values { connection.drain() }
+    }
+
+    /// Connections that still carry a request; idle ones do not count.
+    package var busyConnections: Int { connections.values.count { $0.isBusy } }
+
+    /// Ends every request under way.
+    package func abort() {
+        for connection in connections.values { connection.abort() }
+    }
+
+    func opened(_ connection: Connection) { connections[ObjectIdentifier(connection)] = connection }
+
+    func closed(_ connection: Connection) {
+        if connections.removeValue(forKey: ObjectIdentifier(connection)) != nil { connectionCount.leave() }
+    }
+
+    /// The `Date` line, made once a second.
+    func appendDate(to output: inout [UInt8]) {
+        let second = SystemClock.wallSeconds()
+        if second != dateSecond {
+            dateSecond = second
+            dateLine = IMFDate.fieldLine(second)
+        }
+        output += dateLine
+    }
+}
+
+/// Connections over all loops, bounded.
+package final class ConnectionCount: Sendable {
+    private let count = Atomic<Int>(0)
+    private let limit: Atomic<Int>
+
+    package init(limit: Int) { self.limit = Atomic(limit) }
+
+    package var current: Int { count.load(ordering: .relaxed) }
+
+    /// Takes a place; false when all are taken.
+    func enter() -> Bool {
+        if count.add(1, ordering: .relaxed).newValue <= limit.load(ordering: .relaxed) { return true }
+        count.subtract(1, ordering: .relaxed)
+        return false
+    }
+
+    func leave() { count.subtract(1, ordering: .relaxed) }
+}
+
+/// What a listener's connections are.
+package final class ListenerIdentity: Sendable {
+    package let name: String
+    package let role: Role
+    /// Nil allows everyone who can connect.
+    package let users: [UInt32]
+    package let isUnix: Bool
+    /// Names the unit of a process; nil where there is none.
+    package let unit: @Sendable (Int32) -> String?
+
+    package init(
+        name: String, role: Role, users: [UInt32], isUnix: Bool, unit: @escaping @Sendable (Int32) -> String?
+    ) {
+        self.name = name
+        self.role = role
+        self.users = users
+        self.isUnix = isUnix
+        self.unit = unit
+    }
+}

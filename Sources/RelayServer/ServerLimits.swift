@@ -1,0 +1,21 @@
+/// How long and how much a caller may take; all absolute, so that a trickle does not stretch them.
+package struct ServerLimits: Sendable {
+    /// Connections over all listeners.
+    package var maxConnections = 512
+    /// From the first byte of a head to its end.
+    package var head: Duration = .seconds(10)
+    /// From the end of the head to the end of a body that is collected.
+    package var body: Duration = .seconds(60)
+    /// The longest pause inside a body that is streamed.
+    package var bodyPause: Duration = .seconds(30)
+    /// Between two requests of a connection.
+    package var idle: Duration = .seconds(60)
+    /// How long a caller may take nothing of an answer.
+    package var writeStall: Duration = .seconds(30)
+    /// How long a caller that was refused may go on sending before the connection is cut.
+    package var linger: Duration = .seconds(2)
+    /// Bytes of a JSON document sent to the API.
+    package var maxDocument = 1_048_576
+
+    package init() {}
+}

@@ -1,0 +1,42 @@
+/// Something an operator may want to know.
+///
+/// `message` reads alone; the fields are for searching. Neither ever holds a header value, a body, a token or a
+/// query.
+package struct JournalRecord: Sendable {
+    /// How much it matters (syslog(3)).
+    package enum Priority: UInt8, Sendable, Comparable {
+        case emergency = 0
+        case alert
+        case critical
+        case error
+        case warning
+        case notice
+        case info
+        case debug
+
+        /// The more important is the lesser.
+        package static func < (lhs: Priority, rhs: Priority) -> Bool { lhs.rawValue < rhs.rawValue }
+    }
+
+    package var priority: Priority
+    package var message: String
+    package var id: MessageID?
+    /// In the order in which they are written; a name may stand more than once.
+    package private(set) var fields: [(field: JournalField, value: String)] = []
+
+    package init(_ priority: Priority, _ id: MessageID?, _ message: String) {
+        self.priority = priority
+        self.id = id
+        self.message = message
+    }
+
+    /// Adds a field; nil adds nothing.
+    package mutating func add(_ field: JournalField, _ value: String?) {
+        if let value { fields.append((field, value)) }
+    }
+
+    /// Adds a field; nil adds nothing.
+    package mutating func add(_ field: JournalField, _ value: (some BinaryInteger)?) {
+        if let value { fields.append((field, String(value))) }
+    }
+}

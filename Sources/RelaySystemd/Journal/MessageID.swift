@@ -1,0 +1,42 @@
+/// Names a kind of record for ever: 128 bits, chosen once at random.
+///
+/// `deploy/systemd/waystationd.catalog` explains each of them; a test keeps the two in step.
+package struct MessageID: Hashable, Sendable {
+    /// 32 lower-case hexadecimal digits.
+    package let text: String
+
+    private init(_ text: String) { self.text = text }
+
+    /// One attempt failed; the job goes on.
+    package static let attemptFailed = MessageID("bc959c9de819456cb95b817bb6f0a24d")
+    /// A job succeeded after at least one failed attempt.
+    package static let recovered = MessageID("36694db094e74ee8ab464c110b0398bc")
+    /// A job ended in a failure.
+    package static let jobFailed = MessageID("753dc1f5acac42628dfb824bc23ba558")
+    /// The relay answered in the upstream's stead.
+    package static let fallbackServed = MessageID("a6778402e86c40df8eaaeb9ea2164767")
+    package static let credentialRefreshed = MessageID("7eacd16458e546abb0fe3e321b923689")
+    package static let credentialFailed = MessageID("5f9d98192fcd42ba9bc2f415a46a0b9e")
+    package static let configLoaded = MessageID("891db934a5984202972536ecc7ceb942")
+    /// A configuration was refused; a running daemon keeps the one it has.
+    package static let configRejected = MessageID("36a1904094d7403c823e524dfeee66e1")
+    package static let started = MessageID("63f0fb73979647d39d15d83acf267d10")
+    package static let stopping = MessageID("978c633f952c4ec5a9ff198567e9210f")
+    package static let stopped = MessageID("8605781ad9d04a9ea6b5e1c349d4a477")
+    /// The journal was too slow and records were lost.
+    package static let recordsDropped = MessageID("893a37b73d91492d89520dbb6c779c87")
+    /// Records of one kind came too often and were counted instead of written.
+    package static let recordsSuppressed = MessageID("1aa4535cc0534d1983694749da13436e")
+    /// A vital loop stands still, so the watchdog is no longer fed.
+    package static let loopStalled = MessageID("e279e18f9e884127855128defcc606b2")
+
+    /// Every id with its name, for the catalog.
+    package static let all: [(name: String, id: MessageID)] = [
+        ("attempt_failed", attemptFailed), ("recovered", recovered), ("job_failed", jobFailed),
+        ("fallback_served", fallbackServed), ("credential_refreshed", credentialRefreshed),
+        ("credential_failed", credentialFailed), ("config_loaded", configLoaded),
+        ("config_rejected", configRejected), ("started", started), ("stopping", stopping),
+        ("stopped", stopped), ("records_dropped", recordsDropped),
+        ("records_suppressed", recordsSuppressed), ("loop_stalled", loopStalled),
+    ]
+}

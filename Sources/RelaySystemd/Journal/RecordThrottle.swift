@@ -1,0 +1,95 @@
+/// Keeps a failing route from filling the journal: per route and kind the first records of a minute are written in
+/// full, the others counted and told in one.
+package struct RecordThrottle: Sendable {
+    /// What came too often.
+    package struct Key: Hashable, Sendable {
+        package var route: String
+        package var kind: String
+
+        package init(route: String, kind: String) {
+            self.route = route
+            self.kind = kind
+        }
+    }
+
+    /// Records that were counted instead of written.
+    package struct Summary: Sendable, Equatable {
+        package var key: Key
+        package var count: Int
+
+        package init(key: Key, count: Int) {
+            self.key = key
+            self.count = count
+        }
+
+        package var record: JournalRecord {
+            var record = JournalRecord(
+                .notice,
+                .recordsSuppressed,
+                "and \(count) more \(key.kind) on route \(key.route) in the last minute"
+            )
+            record.add(.route, key.route)
+            record.add(.failureKind, key.kind)
+            record.add(.count, count)
+            return record
+        }
+    }
+
+    private struct Window {
+        var ends: Int64
+        var written = 0
+        var suppressed = 0
+    }
+
+    private static let length: Int64 = 60_000_000_000
+
+    private let allowance: Int
+    private let maxKeys: Int
+    private var windows: [Key: Window] = [:]
+
+    /// - Parameters:
+    ///   - allowance: records written in full per key and minute.
+    ///   - maxKeys: keys kept at once; further ones share a single window.
+    package init(allowance: Int = 10, maxKeys: Int = 1024) {
+        self.allowance = allowance
+        self.maxKeys = maxKeys
+    }
+
+    /// A record wants to be written.
+    ///
+    /// - Parameters:
+    ///   - key: what it is about.
+    ///   - now: monotonic nanoseconds.
+    /// - Returns: whether it is to be written; ask `windowsEnded` first, so that the summaries stand before it.
+    package mutating func admits(_ key: Key, at now: Int64) -> Bool {
+        let isKept = windows[key] != nil || windows.count < maxKeys
+        let slot = isKept ? key : Key(route: "(others)", kind: "records")
+        var window = windows[slot] ?? Window(ends: now.addingReportingOverflow(Self.length).partialValue)
+        defer { windows[slot] = window }
+        guard window.written < allowance else {
+            window.suppressed += 1
+            return false
+        }
+        window.written += 1
+        return true
+    }
+
+    /// The moment `windowsEnded` has something to do, in monotonic nanoseconds; nil when nothing is open.
+    package var due: Int64? { windows.values.lazy.map(\.ends).min() }
+
+    /// Closes the windows whose minute is over.
+    ///
+    /// - Returns: one summary for each in which something was counted, in the order of route and kind.
+    package mutating func windowsEnded(at now: Int64) -> [Summary] {
+        guard let due, due <= now else { return [] }
+        var summaries: [Summary] = []
+        for (key, window) in windows where window.ends <= now {
+            windows[key] = nil
+            if window.suppressed > 0 { summaries.append(Summary(key: key, count: window.suppressed)) }
+        }
+        return summaries.sorted { ($0.key.route, $0.key.kind) < ($1.key.route, $1.key.kind) }
+    }
+
+    /// Closes every window; for the end of the process.
+    package mutating func finish() -> [Summary] { windowsEnded(at: .max) }
+}

@@ -1,0 +1,79 @@
+import Synchronization
+
+/// Carries elements from any thread to one consumer; a full mailbox drops and counts instead of making anyone wait.
+package final class Mailbox<Element: Sendable>: Sendable {
+    private struct State {
+        var elements: [Element] = []
+        var dropped = 0
+        var isClosed = false
+        /// Whether the consumer has been woken for what is in `elements`.
+        var isSignalled = false
+    }
+
+    /// What the consumer finds when it looks.
+    package struct Batch: Sendable {
+        package var elements: [Element]
+        /// Elements that found the mailbox full since the last batch.
+        package var dropped: Int
+        /// Whether nothing more will come.
+        package var isLast: Bool
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+    private let event: EventDescriptor
+
+    /// Fails when the process has no descriptor left.
+    package init?(capacity: Int) {
+        guard let event = EventDescriptor() else { return nil }
+        self.event = event
+        self.capacity = capacity
+    }
+
+    /// Leaves an element for the consumer.
+    ///
+    /// A vital one is accepted even when the mailbox is full; for the few elements whose number is bounded by
+    /// whoever sends them.
+    ///
+    /// - Returns: false when it was dropped.
+    @discardableResult
+    package func offer(_ element: Element, isVital: Bool = false) -> Bool {
+        let (accepted, wakes) = state.withLock { state in
+            guard !state.isClosed else { return (false, false) }
+            guard isVital || state.elements.count < capacity else {
+                state.dropped += 1
+                return (false, false)
+            }
+            state.elements.append(element)
+            defer { state.isSignalled = true }
+            return (true, !state.isSignalled)
+        }
+        if wakes { event.signal() }
+        return accepted
+    }
+
+    /// Ends the consumer's work once it has taken what is there.
+    package func close() {
+        state.withLock { $0.isClosed = true }
+        event.signal()
+    }
+
+    /// Waits for elements and takes them all; empty when the time was up.
+    package func take(milliseconds: Int32?) -> Batch {
+        if let batch = takeNow() { return batch }
+        event.wait(milliseconds: milliseconds)
+        return takeNow() ?? Batch(elements: [], dropped: 0, isLast: false)
+    }
+
+    /// What is there, or nil when there is nothing and more may come.
+    package func takeNow() -> Batch? {
+        state.withLock { state in
+            state.isSignalled = false
+            guard !state.elements.isEmpty || state.dropped > 0 || state.isClosed else { return nil }
+            let batch = Batch(elements: state.elements, dropped: state.dropped, isLast: state.isClosed)
+            state.elements = []
+            state.dropped = 0
+            return batch
+        }
+    }
+}

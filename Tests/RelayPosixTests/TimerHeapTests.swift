@@ -1,0 +1,53 @@
+import RelayPosix
+import Testing
+
+@Suite("The timer heap")
+struct TimerHeapTests {
+    @Test("Any mix of scheduling, moving, cancelling and firing agrees with a sorted list", arguments: 0..<20)
+    func agreesWithSortedList(seed: Int) throws {
+        var random = Seeded(state: UInt64(seed))
+        var heap = TimerHeap()
+        let timers = (0..<64).map { _ in LoopTimer {} }
+        var model: [Int: Int64] = [:]
+        for _ in 0..<3_000 {
+            let index = Int.random(in: 0..<timers.count, using: &random)
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<6:
+                let deadline = Int64.random(in: 0..<1_000, using: &random)
+                heap.schedule(timers[index], at: deadline)
+                model[index] = deadline
+            case 6..<8:
+                heap.cancel(timers[index])
+                model[index] = nil
+            default:
+                let now = Int64.random(in: 0..<300, using: &random)
+                let earliest = model.values.min()
+                let fired = heap.popDue(now)
+                if let earliest, earliest <= now {
+                    let timer = try #require(fired)
+                    let place = try #require(timers.firstIndex { $0 === timer })
+                    #expect(model[place] == earliest)
+                    model[place] = nil
+                } else {
+                    #expect(fired == nil)
+                }
+            }
+            #expect(heap.count == model.count)
+            #expect(heap.earliest == model.values.min())
+        }
+        for (index, timer) in timers.enumerated() { #expect(timer.isScheduled == (model[index] != nil)) }
+    }
+}
+
+/// SplitMix64: the same seed, the same run.
+private struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

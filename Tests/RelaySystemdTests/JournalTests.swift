@@ -1,0 +1,98 @@
+import RelaySystemd
+import Testing
+
+@Suite("Journal")
+struct JournalTests {
+    @Test(
+        "a stalled journal never holds the relay up, and the loss is told when it recovers",
+        .timeLimit(.minutes(1))
+    )
+    func stalled() throws {
+        let recorder = try Recorder<JournalRecord>(isStalled: true)
+        let journal = Journal(capacity: 10) { recorder.take($0) }
+        journal.record(JournalRecord(.info, nil, "first"))
+        #expect(recorder.reachedValve.wait(milliseconds: 30_000))
+        for number in 1...25 { journal.record(JournalRecord(.info, nil, "record \(number)")) }
+        #expect(!journal.flush(milliseconds: 1))
+        #expect(recorder.elements.isEmpty)
+
+        recorder.open()
+        #expect(journal.flush(milliseconds: 30_000))
+        let messages = recorder.elements.map(\.message)
+        #expect(Array(messages.prefix(11)) == ["first"] + (1...10).map { "record \($0)" })
+        let loss = try #require(recorder.elements.last)
+        #expect(loss.message == "15 records were lost because the journal was too slow")
+        #expect(loss.id == .recordsDropped)
+        #expect(loss.fields.map(\.field.name) == ["COUNT"])
+        #expect(loss.fields.map(\.value) == ["15"])
+    }
+
+    @Test("a flush returns only after everything before it was written", .timeLimit(.minutes(1)))
+    func flush() throws {
+        let recorder = try Recorder<JournalRecord>()
+        let journal = Journal { recorder.take($0) }
+        for number in 0..<500 { journal.record(JournalRecord(.info, nil, String(number))) }
+        #expect(journal.flush(milliseconds: 30_000))
+        #expect(recorder.elements.map(\.message) == (0..<500).map(String.init))
+    }
+
+    @Test("a native record carries message, priority, id and the fields in order")
+    func native() {
+        var record = JournalRecord(.warning, .jobFailed, "job failed")
+        record.add(.route, "billing")
+        record.add(.attempt, 3)
+        record.add(.clientUnit, nil)
+        record.add(.urlPath, "/a\nMESSAGE=b")
+        let (bytes, ends) = journalEntries(record)
+        var start = 0
+        let entries = ends.map { end in
+            defer { start = end }
+            return String(decoding: bytes[start..<end], as: UTF8.self)
+        }
+        #expect(
+            entries == [
+                "MESSAGE=job failed", "PRIORITY=4", "MESSAGE_ID=753dc1f5acac42628dfb824bc23ba558",
+                "ROUTE=billing", "ATTEMPT=3", "URL_PATH=/a\\nMESSAGE=b",
+            ]
+        )
+    }
+
+    @Test("a long field is cut at 1 KiB")
+    func longField() {
+        var record = JournalRecord(.info, nil, "m")
+        record.add(.detail, String(repeating: "x", count: 5000))
+        let (bytes, ends) = journalEntries(record)
+        #expect(bytes.count - ends[1] == "DETAIL=".utf8.count + 1024)
+    }
+
+    @Test("lines carry the priority where the service manager reads them, colour only on a terminal")
+    func lines() {
+        let record = JournalRecord(.error, nil, "bad\u{1B}[2Jthing")
+        #expect(JournalSink.prefixedLines.line(record) == "<3>bad\\x1b[2Jthing")
+        #expect(JournalSink.plainLines.line(record) == "bad\\x1b[2Jthing")
+        #expect(JournalSink.colouredLines.line(record) == "\u{1B}[31mbad\\x1b[2Jthing\u{1B}[0m")
+    }
+
+    @Test(
+        "text that a terminal could act on is written as escapes",
+        arguments: [
+            ("plain", "plain"), ("a\tb\r\n", "a\\tb\\r\\n"), ("\u{0}\u{7F}", "\\x00\\x7f"),
+            ("\u{85}\u{9B}", "\\x85\\x9b"), ("\u{202E}gpj", "\\u{202e}gpj"), ("grüße", "grüße"),
+        ]
+    )
+    func escapes(text: String, escaped: String) {
+        #expect(JournalText.escaped(text, limit: 100) == escaped)
+    }
+
+    @Test(
+        "text is cut between characters and within the limit",
+        arguments: [
+            ("abcdef", 6, "abcdef"), ("abcdefg", 6, "abc…"), ("ééé", 6, "ééé"), ("éééé", 6, "é…"),
+            ("\n\n\n\n", 7, "\\n\\n…"), ("abcd", 2, "ab"), ("", 0, ""), ("a", 0, ""),
+        ]
+    )
+    func cut(text: String, limit: Int, result: String) {
+        #expect(JournalText.escaped(text, limit: limit) == result)
+        #expect(result.utf8.count <= limit)
+    }
+}
