@@ -61,6 +61,25 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Fuzz targets: `RELAY_FUZZ=1 swift build -c release --sanitize=fuzzer --product FuzzHTTPRequest`.
+if Context.environment["RELAY_FUZZ"] != nil {
+    for name in ["HTTPRequest", "HTTPResponse"] {
+        package.targets.append(
+            .executableTarget(
+                name: "Fuzz" + name, dependencies: ["RelayCore", "RelayHTTP"],
+                path: "Tests/Fuzz/" + name,
+                swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+    }
+}
+
+// Timings of pure code: `RELAY_BENCHMARK=1 swift run -c release HTTPBenchmark`.
+if Context.environment["RELAY_BENCHMARK"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "HTTPBenchmark", dependencies: ["RelayCore", "RelayHTTP"],
+            path: "Tests/Benchmarks/HTTPBenchmark"))
+}
+
 // Every upcoming feature the compiler has not folded into Swift 6 mode; an unknown name is accepted in silence,
 // so the tidy tests compare this list with the compiler's.
 let settings: [SwiftSetting] = [
