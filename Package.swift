@@ -27,14 +27,16 @@ let package = Package(
         .target(name: "RelayPosix", dependencies: ["CLinux"]),
         .target(
             name: "RelayTransport",
-            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]),
+            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
+        ),
         .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CSystemd"]),
 
         // The daemon's rooms.
         .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayJSON"]),
         .target(
             name: "RelayServer",
-            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]
+        ),
         .target(name: "RelayClient", dependencies: ["RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
         .executableTarget(
@@ -42,13 +44,30 @@ let package = Package(
             dependencies: [
                 "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
                 "RelaySystemd", "RelayTransport",
-            ]),
+            ]
+        ),
         .executableTarget(
             name: "waystation",
-            dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+            dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]
+        ),
+
+        .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON"]),
+        .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzz targets need a sanitizer that is not part of an ordinary build.
+if Context.environment["RELAY_FUZZ"] == "1" {
+    package.targets += [
+        .executableTarget(
+            name: "FuzzJSON",
+            dependencies: ["RelayJSON"],
+            path: "Tests/Fuzz/JSON",
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])]
+        )
+    ]
+}
 
 // Every upcoming feature the compiler has not folded into Swift 6 mode; an unknown name is accepted in silence,
 // so the tidy tests compare this list with the compiler's.
