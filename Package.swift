@@ -29,12 +29,16 @@ let package = Package(
             name: "RelayTransport",
             dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]),
         .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CLinux", "CSystemd"]),
+            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
+        ),
+        .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CSystemd"]),
 
         // The daemon's rooms.
         .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayJSON"]),
         .target(
             name: "RelayServer",
-            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]
+        ),
         .target(name: "RelayClient", dependencies: ["RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
         .executableTarget(
@@ -42,7 +46,8 @@ let package = Package(
             dependencies: [
                 "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
                 "RelaySystemd", "RelayTransport",
-            ]),
+            ]
+        ),
         .executableTarget(
             name: "waystation",
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
@@ -57,6 +62,11 @@ let package = Package(
         .testTarget(
             name: "RelayTransportTests",
             dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]),
+            dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]
+        ),
+
+        .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON"]),
+        .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -78,6 +88,16 @@ if Context.environment["RELAY_BENCHMARK"] != nil {
         .executableTarget(
             name: "HTTPBenchmark", dependencies: ["RelayCore", "RelayHTTP"],
             path: "Tests/Benchmarks/HTTPBenchmark"))
+// Fuzz targets need a sanitizer that is not part of an ordinary build.
+if Context.environment["RELAY_FUZZ"] == "1" {
+    package.targets += [
+        .executableTarget(
+            name: "FuzzJSON",
+            dependencies: ["RelayJSON"],
+            path: "Tests/Fuzz/JSON",
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])]
+        )
+    ]
 }
 
 // Every upcoming feature the compiler has not folded into Swift 6 mode; an unknown name is accepted in silence,
