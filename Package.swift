@@ -49,6 +49,8 @@ let package = Package(
 
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
+        // Tests.
+        .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )

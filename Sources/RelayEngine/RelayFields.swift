@@ -12,22 +12,17 @@ package struct RelayFields: Sendable {
     /// The name under which the relay stands in `Via`.
     package static let pseudonym = "waystationd"
 
-    /// Sorts the fields of a request.
+    /// Sorts the fields of a request, from which those of the connection are gone already.
     ///
     /// - Throws: `bad_header` for a relay field that is unknown, repeated or not well-formed.
     package init(_ fields: HeaderFields) throws(Problem) {
         var kept: [HeaderFields.Entry] = []
         kept.reserveCapacity(fields.entries.count)
-        var connectionNames: [FieldName] = []
         var seen: Set<String> = []
         for entry in fields.entries {
             switch RelayFields.kind(fields, entry) {
             case .endToEnd: kept.append(entry)
             case .dropped: continue
-            case .connection:
-                connectionNames += fields.valueText(entry).split(separator: ",").compactMap {
-                    FieldName(String($0).trimmingBlanks)
-                }
             case .via:
                 kept.append(entry)
                 isLoop = isLoop || fields.valueText(entry).contains(RelayFields.pseudonym)
@@ -40,9 +35,6 @@ package struct RelayFields: Sendable {
                 options = try RelayFields.option(name, fields.valueText(entry), options, &wantsDurable)
             }
         }
-        if !connectionNames.isEmpty {
-            kept.removeAll { entry in connectionNames.contains { fields.matches(entry, $0) } }
-        }
         forwarded = HeaderFields(storage: fields.storage, entries: kept)
     }
 }
@@ -51,7 +43,6 @@ extension RelayFields {
     private enum Kind {
         case endToEnd
         case dropped
-        case connection
         case via
         case prefer
         case relay
@@ -61,21 +52,12 @@ extension RelayFields {
     private static func kind(_ fields: HeaderFields, _ entry: HeaderFields.Entry) -> Kind {
         func isNamed(_ name: FieldName) -> Bool { fields.matches(entry, name) }
         switch Int(entry.nameCount) {
-        case 2: if isNamed(te) { return .dropped }
         case 3: if isNamed(.via) { return .via }
         case 4: if isNamed(.host) { return .dropped }
         case 6:
             if isNamed(.expect) { return .dropped }
             if isNamed(.prefer) { return .prefer }
-        case 7: if isNamed(trailer) || isNamed(upgrade) { return .dropped }
-        case 10:
-            if isNamed(.connection) { return .connection }
-            if isNamed(keepAlive) { return .dropped }
         case 14: if isNamed(.contentLength) { return .dropped }
-        case 16: if isNamed(proxyConnection) { return .dropped }
-        case 17: if isNamed(.transferEncoding) { return .dropped }
-        case 18: if isNamed(proxyAuthenticate) { return .dropped }
-        case 19: if isNamed(proxyAuthorization) { return .dropped }
         default: break
         }
         guard entry.nameCount > prefix.count else { return .endToEnd }
@@ -87,14 +69,6 @@ extension RelayFields {
     }
 
     private static let prefix = Array("waystation-".utf8)
-    private static let te = FieldName("te") ?? .host
-    private static let trailer = FieldName("trailer") ?? .host
-    private static let upgrade = FieldName("upgrade") ?? .host
-    private static let keepAlive = FieldName("keep-alive") ?? .host
-    private static let proxyConnection = FieldName("proxy-connection") ?? .host
-    private static let proxyAuthenticate = FieldName("proxy-authenticate") ?? .host
-    private static let proxyAuthorization = FieldName("proxy-authorization") ?? .host
-
     /// The fields a caller may send; what the error lists.
     package static let known = [
         "Waystation-Timeout", "Waystation-Attempt-Timeout", "Waystation-Max-Attempts", "Waystation-Fallback",

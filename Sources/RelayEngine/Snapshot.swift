@@ -14,6 +14,7 @@ package final class Snapshot: Sendable {
     /// SHA-256 of the file, in hex.
     package let digest: String
     package let loadedAt: Int64
+    package let listenerDigest: String
 
     package struct Settings: Sendable {
         package var maxRequestBody = 16 * 1_048_576
@@ -21,6 +22,8 @@ package final class Snapshot: Sendable {
         package var file = ""
         package var digest = ""
         package var loadedAt: Int64 = 0
+        /// Describes what only a restart can change.
+        package var listenerDigest = ""
 
         package init() {}
     }
@@ -40,5 +43,6 @@ package final class Snapshot: Sendable {
         file = settings.file
         digest = settings.digest
         loadedAt = settings.loadedAt
+        listenerDigest = settings.listenerDigest
     }
 }

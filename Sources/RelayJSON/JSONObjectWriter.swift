@@ -121,6 +121,13 @@ package struct JSONArrayWriter: Sendable {
         buffer = inner.finish()
     }
 
+    package mutating func array(_ write: (inout JSONArrayWriter) -> Void) {
+        begin()
+        var inner = JSONArrayWriter(continuing: takeBuffer())
+        write(&inner)
+        buffer = inner.finish()
+    }
+
     private mutating func begin() {
         if !isEmpty { buffer.append(UInt8(ascii: ",")) }
         isEmpty = false

@@ -12,6 +12,8 @@ package struct ServerLimits: Sendable {
     package var idle: Duration = .seconds(60)
     /// How long a caller may take nothing of an answer.
     package var writeStall: Duration = .seconds(30)
+    /// How long a caller that was refused may go on sending before the connection is cut.
+    package var linger: Duration = .seconds(2)
     /// Bytes of a JSON document sent to the API.
     package var maxDocument = 1_048_576
 

@@ -1,4 +1,99 @@
+import Glibc
+import RelayConfig
+import RelayPosix
+import RelaySystemd
+
 @main
 enum Main {
-    static func main() {}
+    static func main() {
+        let arguments: Arguments
+        do throws(Arguments.UsageError) {
+            arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            Output.error("waystationd: \(error.message)\n\n\(Arguments.help)\n")
+            exit(64)
+        }
+        switch arguments.command {
+        case .version: Output.text("waystationd \(Version.text)\n")
+        case .help: Output.text(Arguments.help + "\n")
+        case .schema: Output.bytes(Schema.json)
+        case .manual: Output.text(ManualPage.text)
+        case .check, .effective: exit(CheckCommand.run(arguments))
+        case .serve: serve(arguments)
+        }
+    }
+
+    private static func serve(_ arguments: Arguments) -> Never {
+        // Before the first thread: whoever starts one inherits this.
+        SignalWatcher.block([SIGHUP, SIGTERM, SIGINT])
+        SignalWatcher.ignoreBrokenPipes()
+        ProcessLimits.apply()
+        let file = arguments.file ?? ConfigurationLoader.defaultFile()
+        let loaded: LoadedConfiguration
+        do throws(ConfigurationRejected) {
+            loaded = try ConfigurationLoader.load(file)
+        } catch {
+            fail(78, ENOEXEC, error.summary, error.text)
+        }
+        let journal = Journal(sink: .detected())
+        do throws(Daemon.StartError) {
+            let activated = try activatedSockets()
+            let state = try stateDirectory(loaded)
+            let daemon = try Daemon(loaded, loops: arguments.loops ?? ProcessLimits.cores, journal: journal)
+            daemon.recordLoaded(loaded, verb: "loaded")
+            try daemon.open(try listeners(loaded, activated))
+            defer { _ = state }
+            try daemon.run()
+        } catch {
+            journal.flush()
+            fail(69, EADDRNOTAVAIL, error.message, "waystationd: \(error.message)\n")
+        }
+    }
+
+    private static func activatedSockets() throws(Daemon.StartError) -> ActivatedSockets {
+        do throws(ActivationError) {
+            return try ActivatedSockets.fromEnvironment()
+        } catch {
+            throw Daemon.StartError(message: error.description)
+        }
+    }
+
+    private static func listeners(
+        _ loaded: LoadedConfiguration, _ activated: ActivatedSockets
+    ) throws(Daemon.StartError) -> DaemonListeners {
+        do throws(DaemonListeners.Refusal) {
+            return try DaemonListeners(loaded.configuration.listeners, activated: activated)
+        } catch {
+            throw Daemon.StartError(message: error.message)
+        }
+    }
+
+    private static func stateDirectory(
+        _ loaded: LoadedConfiguration
+    ) throws(Daemon.StartError) -> StateDirectory {
+        let given = SecretFiles.environment("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
+        do throws(StateDirectory.Refusal) {
+            return try StateDirectory(given ?? loaded.configuration.storageDirectory)
+        } catch {
+            throw Daemon.StartError(message: error.message)
+        }
+    }
+
+    /// Says why on the terminal or in the journal, and in `systemctl status`.
+    private static func fail(_ code: Int32, _ errno: Int32, _ summary: String, _ text: String) -> Never {
+        let sink = JournalSink.detected()
+        sink.write(JournalRecord(.error, code == 78 ? .configRejected : nil, text.trimmedEnd))
+        let notifier = ServiceNotifier()
+        notifier.send(.failed(errno: errno, status: summary))
+        notifier.flush()
+        exit(code)
+    }
+}
+
+extension String {
+    fileprivate var trimmedEnd: String {
+        var text = self
+        while text.last == "\n" { text.removeLast() }
+        return text
+    }
 }

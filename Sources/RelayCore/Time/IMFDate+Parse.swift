@@ -1,7 +1,8 @@
 extension IMFDate {
     /// Reads any of the three forms of RFC 9110 §5.6.7, to the letter; nil for anything else.
     ///
-    /// The day's name must be one, but need not be that date's: senders get it wrong, and nothing depends on it.
+    /// The day's name must be one, but need not be that date's: senders get it wrong, and nothing depends on
+    /// it.
     ///
     /// - Parameters:
     ///   - text: the field value without surrounding white space.

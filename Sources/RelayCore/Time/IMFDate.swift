@@ -39,7 +39,8 @@ package enum IMFDate {
         return text
     }
 
-    /// `Date: Sun, 06 Nov 1994 08:49:37 GMT` with its line end, to be kept for a second and appended as it is.
+    /// `Date: Sun, 06 Nov 1994 08:49:37 GMT` with its line end, to be kept for a second and appended as it
+    /// is.
     package static func fieldLine(_ seconds: Int64) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(37)

@@ -8,8 +8,8 @@ package enum RetryAfter {
     /// - Parameters:
     ///   - fields: the response's fields.
     ///   - wallSeconds: seconds since 1970 at the response's arrival.
-    /// - Returns: the wait, from zero (a date that is past) to ten years; nil when there is no such field, when
-    ///   two of them differ, or when the value is neither form.
+    /// - Returns: the wait, from zero (a date that is past) to ten years; nil when there is no such field,
+    ///   when two of them differ, or when the value is neither form.
     package static func parse(_ fields: HeaderFields, wallSeconds: Int64) -> Duration? {
         var found: Duration?
         for entry in fields.entries where fields.matches(entry, .retryAfter) {

@@ -57,8 +57,8 @@ package struct BodyDecoder: Sendable {
 
     /// Finds the next run of body bytes at or after `start`, without copying.
     ///
-    /// - Returns: where the run stands; go on behind it. It is empty when the rest of `bytes` up to its end was
-    ///   framing, or when the body is complete.
+    /// - Returns: where the run stands; go on behind it. It is empty when the rest of `bytes` up to its end
+    ///   was framing, or when the body is complete.
     package mutating func next(_ bytes: Span<UInt8>, from start: Int = 0) throws(HTTPParseError) -> Range<Int>
     {
         let available = bytes.count - start

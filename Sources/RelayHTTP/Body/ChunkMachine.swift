@@ -1,7 +1,7 @@
 /// The chunked transfer coding (RFC 9112 §7.1), read strictly.
 ///
-/// Sizes are plain hexadecimal, extensions and trailers are checked, bounded and dropped, and every line end is
-/// exactly CRLF: whatever two readers could understand differently is refused.
+/// Sizes are plain hexadecimal, extensions and trailers are checked, bounded and dropped, and every line end
+/// is exactly CRLF: whatever two readers could understand differently is refused.
 struct ChunkMachine {
     private enum State {
         /// In the size; so many digits have been read. → `extended`, `sizeEnd`
@@ -32,7 +32,8 @@ struct ChunkMachine {
         if case .complete = state { true } else { false }
     }
 
-    /// Finds the next run of data at or after `start`; empty, at the first byte not taken, when there is none.
+    /// Finds the next run of data at or after `start`; empty, at the first byte not taken, when there is
+    /// none.
     mutating func next(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) -> Range<Int> {
         var index = start
         while index < bytes.count, !isComplete {

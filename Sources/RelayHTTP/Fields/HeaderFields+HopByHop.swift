@@ -4,8 +4,9 @@ extension HeaderFields {
     /// The fields without those meant for one connection only (RFC 9110 §7.6.1).
     ///
     /// Gone are Connection and all it lists, Keep-Alive, Proxy-Connection, Proxy-Authenticate,
-    /// Proxy-Authorization, TE, Trailer, Transfer-Encoding and Upgrade. A listed field that is end-to-end, such
-    /// as Host or Content-Length, stays: the parsers refuse such a listing, and it must not work elsewhere either.
+    /// Proxy-Authorization, TE, Trailer, Transfer-Encoding and Upgrade. A listed field that is end-to-end,
+    /// such as Host or Content-Length, stays: the parsers refuse such a listing, and it must not work
+    /// elsewhere either.
     package func removingHopByHop() -> HeaderFields {
         guard entries.contains(where: isHopByHop) else { return self }
         let listed = connectionOptions()

@@ -37,7 +37,8 @@ extension Span<UInt8> {
         return index
     }
 
-    /// The first byte at or after `start` that is not visible ASCII (0x21 to 0x7E); `count` when there is none.
+    /// The first byte at or after `start` that is not visible ASCII (0x21 to 0x7E); `count` when there is
+    /// none.
     @inline(__always)
     func firstNonVisible(from start: Int) -> Int {
         var index = start
@@ -73,7 +74,8 @@ extension Span<UInt8> {
 
     /// Whether the bytes from `start` on are `text`, which is in lower case, letters compared without case.
     ///
-    /// The caller has checked that they are token bytes, for which setting bit 5 maps only letters onto letters.
+    /// The caller has checked that they are token bytes, for which setting bit 5 maps only letters onto
+    /// letters.
     @inline(__always)
     func hasToken(_ text: StaticString, at start: Int) -> Bool {
         let length = text.utf8CodeUnitCount

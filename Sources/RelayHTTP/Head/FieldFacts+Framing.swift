@@ -5,7 +5,8 @@ extension FieldFacts {
     func requestFraming(minorVersion: Int) throws(HTTPParseError) -> BodyFraming {
         guard host != nil || minorVersion == 0 else { throw HTTPParseError(.missingHost) }
         if isChunked {
-            // HTTP/1.0 had no transfer codings: such a message is faulty, and a proxy on the way may have missed it.
+            // HTTP/1.0 had no transfer codings: such a message is faulty, and a proxy on the way may have
+            // missed it.
             guard contentLength == nil, minorVersion == 1 else { throw HTTPParseError(.conflictingFraming) }
             return .chunked
         }

@@ -2,8 +2,8 @@ import RelayCore
 
 /// Reads the field lines of a head, and notes what they say about framing and the connection.
 ///
-/// A line is read once it is complete; positions survive from call to call, so a head that arrives byte by byte
-/// costs no more than one that arrives at once.
+/// A line is read once it is complete; positions survive from call to call, so a head that arrives byte by
+/// byte costs no more than one that arrives at once.
 struct FieldSection {
     private(set) var entries: [HeaderFields.Entry] = []
     private(set) var facts = FieldFacts()

@@ -2,8 +2,8 @@ import RelayCore
 
 /// Finds one request head in the bytes of a connection.
 ///
-/// Give it the same bytes and more until it answers; after a head it is ready for the next. The verdict depends
-/// on the bytes alone, never on the pieces they came in.
+/// Give it the same bytes and more until it answers; after a head it is ready for the next. The verdict
+/// depends on the bytes alone, never on the pieces they came in.
 package struct RequestHeadParser: Sendable {
     private let limits: HTTPLimits
     private var section: FieldSection
@@ -31,7 +31,8 @@ package struct RequestHeadParser: Sendable {
         do throws(HTTPParseError) {
             if let head = try parseLines(visible) { return head }
         } catch {
-            // A line's fault counts once the line is complete, or pieces would decide which fault is seen first.
+            // A line's fault counts once the line is complete, or pieces would decide which fault is seen
+            // first.
             let start = line == nil ? lineStart(visible) : section.position
             if isFull || error.line == nil || visible.hasLineFeed(from: start) || !mayBegin(visible) {
                 throw error

@@ -2,8 +2,8 @@ package import RelayCore
 
 /// Finds one response head in the bytes of a connection.
 ///
-/// Give it the same bytes and more until it answers. An interim (1xx) head comes out like any other, without a
-/// body: pass over a bounded number of them and parse on. `101` is refused, as nothing here asks for it.
+/// Give it the same bytes and more until it answers. An interim (1xx) head comes out like any other, without
+/// a body: pass over a bounded number of them and parse on. `101` is refused, as nothing here asks for it.
 package struct ResponseHeadParser: Sendable {
     private let limits: HTTPLimits
     private let requestMethod: Method

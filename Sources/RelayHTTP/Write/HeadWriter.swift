@@ -2,8 +2,8 @@ package import RelayCore
 
 /// Appends the parts of a message to an output buffer, as bytes.
 ///
-/// What is given must come from a parser or a checked constructor (`Method`s are tokens, targets visible ASCII,
-/// `HeaderFields` clean); nothing is escaped here.
+/// What is given must come from a parser or a checked constructor (`Method`s are tokens, targets visible
+/// ASCII, `HeaderFields` clean); nothing is escaped here.
 package enum HeadWriter {
     /// Appends `POST /orders HTTP/1.1` and its line end.
     package static func appendRequestLine(_ method: Method, _ target: String, to output: inout [UInt8]) {

@@ -6,6 +6,7 @@ import RelayPosix
 extension Connection {
     /// Reads what is there as far as the phase wants it.
     func receive() {
+        if phase == .lingering { return discardInput() }
         while mayRead, phase == .idle || phase == .head || phase == .body {
             let scratch = unsafe loop.scratch
             switch unsafe Socket.receive(descriptor, into: scratch) {
@@ -53,7 +54,7 @@ extension Connection {
         switch phase {
         case .idle, .head: return consumeHead(bytes)
         case .body: return consumeBody(bytes)
-        case .busy, .closed: return 0
+        case .busy, .lingering, .closed: return 0
         }
     }
 
@@ -171,18 +172,19 @@ extension Connection {
     }
 
     private func decode(_ bytes: Span<UInt8>, _ upload: Upload) throws(Failure) -> Int {
+        let used: Int
         do throws(HTTPParseError) {
-            let used = try upload.decoder.decode(bytes, into: &upload.collected).consumed
-            upload.received += UInt64(upload.collected.count)
-            guard upload.received <= UInt64(upload.limit) else {
-                keepsAlive = false
-                throw HTTPParseError.bodyLimit
-            }
-            return used
+            used = try upload.decoder.decode(bytes, into: &upload.collected).consumed
         } catch {
             keepsAlive = false
-            throw Failure(.clientGone, sent: .unknown, "the request body is malformed or too large")
+            throw Failure(.clientGone, sent: .unknown, "the request body is malformed: \(error.message)")
         }
+        upload.received += UInt64(upload.collected.count)
+        guard upload.received <= UInt64(upload.limit) else {
+            keepsAlive = false
+            throw Failure(.clientGone, sent: .unknown, upload.tooLarge.detail)
+        }
+        return used
     }
 
     private static let uploadBroke = Failure(

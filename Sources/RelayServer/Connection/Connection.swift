@@ -40,6 +40,8 @@ final class Connection: Watcher {
         case body
         /// A task answers.
         case busy
+        /// The last answer is out; the caller may still be sending.
+        case lingering
         case closed
     }
 
@@ -108,7 +110,7 @@ extension Connection {
         guard let timer, deadline != .max else { return }
         if deadline > loop.now { return loop.schedule(timer, at: deadline) }
         switch phase {
-        case .idle, .closed: close()
+        case .idle, .lingering, .closed: close()
         case .head: refuse(Problem(.requestTimeout, "the head did not arrive in time"))
         case .body: refuse(Problem(.requestTimeout, "the body did not arrive in time"))
         // A stalled reader or a stalled upload: nobody is there to tell.

@@ -1,0 +1,140 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayJSON
+import RelayPosix
+
+extension APICall {
+    /// Does what the call asks and answers on `connection`.
+    func answer(_ document: [UInt8], on connection: Connection) async {
+        let server = connection.server
+        do throws(Problem) {
+            switch resource {
+            case .version:
+                var json = JSONObjectWriter()
+                json.member("name", "waystationd")
+                json.member("version", server.control.version)
+                json.array("api_versions") { $0.element("v1") }
+                respond(200, json.bytes, connection)
+            case .status: respond(200, server.control.status(), connection)
+            case .live: respond(200, Array(#"{"status":"live"}"#.utf8), connection)
+            case .ready:
+                guard server.control.isReady, !server.engine.isDraining else {
+                    var problem = Problem(.draining, "the relay is not ready")
+                    problem.retryAfter = .seconds(1)
+                    throw problem
+                }
+                respond(200, Array(#"{"status":"ready"}"#.utf8), connection)
+            case .reload:
+                let (status, document) = await server.control.reload()
+                respond(Status(rawValue: status), document, connection)
+            case .job(let id): respond(200, try find(id, connection), connection)
+            case .jobs: try await run(document, connection)
+            }
+        } catch {
+            write(connection) { writer, output in writer.append(error, to: &output) }
+        }
+        _ = await connection.drainOutput()
+    }
+
+    private func respond(_ status: Status, _ body: [UInt8], _ connection: Connection) {
+        write(connection) { writer, output in
+            if status.class == .success {
+                writer.append(status, type: "application/json", body, to: &output)
+            } else {
+                writer.append(status, type: "application/problem+json", body, to: &output)
+            }
+        }
+    }
+
+    private func write(_ connection: Connection, _ compose: (AnswerWriter, inout [UInt8]) -> Void) {
+        let writer = AnswerWriter(
+            server: connection.server, keepsAlive: connection.keepsAlive && !connection.server.isDraining,
+            isHead: method == .head)
+        connection.loop.withOutput { output in
+            compose(writer, &output)
+            connection.send(output)
+        }
+    }
+
+    /// Callers see their own jobs; the role `read` sees all.
+    private func find(_ id: String, _ connection: Connection) throws(Problem) -> [UInt8] {
+        guard let record = connection.server.engine.recent.find(id),
+            connection.listener.role >= .read
+                || record.context.client?.user == connection.client?.user && connection.client != nil
+        else {
+            throw Problem(
+                .jobNotFound, "no job of yours among the last ones finished has this id; older ones are forgotten")
+        }
+        return record.document().bytes
+    }
+
+    /// Runs a JSON job and answers with what became of it.
+    private func run(_ document: [UInt8], _ connection: Connection) async throws(Problem) {
+        let server = connection.server
+        if let type = fields[.contentType], !type.lowercased().hasPrefix("application/json") {
+            throw Problem(.unsupportedMediaType, "a job is application/json")
+        }
+        let submission = try Submission(document)
+        var jobFields = submission.fields
+        for entry in fields.entries where fields.nameText(entry).lowercased() == "prefer" {
+            jobFields.append("Prefer", fields.valueText(entry))
+        }
+        let admission = try server.engine.admit(
+            route: submission.route, target: submission.target, method: submission.method, fields: jobFields,
+            length: UInt64(submission.body.count), client: connection.client)
+        let outcome = await server.engine.run(
+            admission, body: submission.body.isEmpty ? .empty : .bytes(submission.body), relay: server.relay)
+        let collected = await collect(outcome, limit: admission.route.policy.limits.body)
+        server.engine.left(admission, outcome)
+        guard connection.phase == .busy else { return }
+        var json = JobRecord(
+            context: admission.context, outcome: outcome, acceptedAt: admission.acceptedAt,
+            finishedAt: SystemClock.wallSeconds()
+        ).document()
+        if let response = outcome.response, let collected {
+            json.object("response") { JobAnswer.write(response, collected, into: &$0) }
+        }
+        respond(200, json.bytes, connection)
+    }
+
+    private func collect(_ outcome: Outcome, limit: Int) async -> [UInt8]? {
+        guard let response = outcome.response else { return nil }
+        return try? await response.body.collect(limit: limit)
+    }
+}
+
+extension Outcome {
+    var response: Response? {
+        switch ending {
+        case .answered(let response, _): response
+        case .failed(_, let answer): answer
+        }
+    }
+}
+
+/// The answer inside a job's document.
+enum JobAnswer {
+    static func write(_ response: Response, _ body: [UInt8], into json: inout JSONObjectWriter) {
+        json.member("status", response.status.rawValue)
+        json.array("headers") { list in
+            for (name, value) in response.fields.removingHopByHop().pairs {
+                list.array {
+                    $0.element(name)
+                    $0.element(value)
+                }
+            }
+        }
+        json.object("body") { writer in
+            writer.member("size", body.count)
+            if let value = try? JSONScan.validate(body.span) {
+                _ = value
+                writer.member("json", json: body)
+            } else if let text = String(validating: body, as: UTF8.self) {
+                writer.member("text", text)
+            } else {
+                writer.member("base64", base64(body))
+            }
+        }
+    }
+}

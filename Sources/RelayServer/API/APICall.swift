@@ -1,0 +1,86 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+
+/// A request to the relay itself: a resource that exists, by a method it has, from a role that may.
+struct APICall {
+    let resource: Resource
+    let method: Method
+    let fields: HeaderFields
+
+    enum Resource {
+        case version
+        case status
+        case live
+        case ready
+        case reload
+        case jobs
+        case job(id: String)
+
+        /// The methods besides HEAD, which goes with GET.
+        var methods: [Method] {
+            switch self {
+            case .version, .status, .live, .ready, .job: [.get]
+            case .reload, .jobs: [.post]
+            }
+        }
+
+        var role: Role {
+            switch self {
+            case .version, .live, .ready, .jobs, .job: .submit
+            case .status: .read
+            case .reload: .admin
+            }
+        }
+    }
+
+    init(_ head: RequestHead, role: Role) throws(Problem) {
+        let path: String
+        do throws(HTTPParseError) {
+            path = "/" + (try RelayTarget.rest(of: head.target)).prefix { $0 != "?" }
+        } catch {
+            throw Problem(error)
+        }
+        guard let resource = Resource(path: path) else {
+            var problem = Problem(
+                .pathNotFound, "the relay answers under /r/ROUTE/PATH and /v1/; this path is neither")
+            problem.didYouMean = nearest(path, in: Resource.paths)
+            throw problem
+        }
+        guard resource.methods.contains(head.method) || head.method == .head && resource.methods == [.get] else {
+            var problem = Problem(.methodNotAllowed, "\(path) does not have the method \(head.method.rawValue)")
+            problem.allow = (resource.methods + (resource.methods == [.get] ? [.head] : []))
+                .map(\.rawValue).joined(separator: ", ")
+            throw problem
+        }
+        guard role >= resource.role else {
+            throw Problem(
+                .notAllowed,
+                "\(path) needs the role \(resource.role.name), and this socket gives \(role.name): use the control socket")
+        }
+        self.resource = resource
+        method = head.method
+        fields = head.fields
+    }
+}
+
+extension APICall.Resource {
+    static let paths = [
+        "/v1/version", "/v1/status", "/v1/health/live", "/v1/health/ready", "/v1/reload", "/v1/jobs",
+    ]
+
+    init?(path: String) {
+        switch path {
+        case "/v1/version": self = .version
+        case "/v1/status": self = .status
+        case "/v1/health/live": self = .live
+        case "/v1/health/ready": self = .ready
+        case "/v1/reload": self = .reload
+        case "/v1/jobs": self = .jobs
+        default:
+            let prefix = "/v1/jobs/"
+            guard path.hasPrefix(prefix), path.utf8.count == prefix.utf8.count + 26 else { return nil }
+            self = .job(id: String(path.dropFirst(prefix.count)))
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayJSON
+
+/// A JSON job, read strictly: an unknown member, a wrong type or a path trick is refused with its place.
+struct Submission {
+    private(set) var route = ""
+    private(set) var method: Method = .post
+    private(set) var target = ""
+    private(set) var fields = HeaderFields()
+    private(set) var body: [UInt8] = []
+
+    init(_ document: [UInt8]) throws(Problem) {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: document)
+        } catch {
+            throw Problem(.invalidJob, "the job is not JSON: \(error.message) at byte \(error.offset)")
+        }
+        var reader = SubmissionReader()
+        reader.members(value, "", ["route", "mode", "request", "options"]) { reader, name, value in
+            switch name {
+            case "route": route = reader.string(value, "/route") ?? ""
+            case "mode": readMode(value, &reader)
+            case "request": readRequest(value, &reader)
+            default: readOptions(value, &reader)
+            }
+        }
+        if route.isEmpty { reader.fail("/route", "a job names its route") }
+        if !reader.errors.isEmpty {
+            var problem = Problem(.invalidJob, "the job has \(reader.errors.count) error(s); see errors")
+            problem.errors = reader.errors
+            throw problem
+        }
+    }
+
+    private mutating func readMode(_ value: JSONValue, _ reader: inout SubmissionReader) {
+        switch reader.string(value, "/mode") {
+        case "async": fields.append("Prefer", "respond-async")
+        case "sync", nil: break
+        default: reader.fail("/mode", "mode is sync or async")
+        }
+    }
+
+    private mutating func readRequest(_ value: JSONValue, _ reader: inout SubmissionReader) {
+        var path = ""
+        var query: [String] = []
+        var bodies = 0
+        let known = ["method", "path", "query", "headers", "json", "text", "base64"]
+        reader.members(value, "/request", known) { reader, name, value in
+            let pointer = "/request/\(name)"
+            switch name {
+            case "method":
+                guard let text = reader.string(value, pointer) else { break }
+                guard !text.isEmpty, text.utf8.count <= 32, text.utf8.allSatisfy(isTokenByte) else {
+                    return reader.fail(pointer, "a method is a token, such as POST")
+                }
+                method = Method(rawValue: text)
+            case "path": path = reader.string(value, pointer) ?? ""
+            case "query":
+                query = reader.strings(value, pointer).map { "\(percentEncoded($0))=\(percentEncoded($1))" }
+            case "headers": readHeaders(value, &reader)
+            case "json":
+                body = value.encoded()
+                bodies += 1
+                if !fields.contains(.contentType) { fields.append("Content-Type", "application/json") }
+            case "text":
+                body = Array((reader.string(value, pointer) ?? "").utf8)
+                bodies += 1
+            default:
+                bodies += 1
+                guard let text = reader.string(value, pointer) else { break }
+                guard let bytes = decodedBase64(text) else {
+                    return reader.fail(pointer, "this is not base 64 (RFC 4648 §4)")
+                }
+                body = bytes
+            }
+        }
+        if bodies > 1 { reader.fail("/request", "a request has one of json, text and base64") }
+        let text = (path.hasPrefix("/") ? path : "/" + path) + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        do throws(HTTPParseError) {
+            target = try RelayTarget.rest(of: text)
+        } catch {
+            reader.fail("/request/path", error.message)
+        }
+    }
+
+    private mutating func readHeaders(_ value: JSONValue, _ reader: inout SubmissionReader) {
+        for (name, text) in reader.strings(value, "/request/headers") {
+            guard let key = FieldName(name), !Submission.reserved.contains(key.lowercasedText),
+                !key.lowercasedText.hasPrefix("waystation-")
+            else {
+                reader.fail("/request/headers/\(name.prefix(64))", "this field cannot be set by a job")
+                continue
+            }
+            fields.remove(key)
+            if !fields.append(name, text) {
+                reader.fail("/request/headers/\(name.prefix(64))", "a field value has no control characters")
+            }
+        }
+    }
+
+    /// The options become the fields of the drop-in way: one reader for both.
+    private mutating func readOptions(_ value: JSONValue, _ reader: inout SubmissionReader) {
+        let known = [
+            "timeout", "attempt_timeout", "max_attempts", "fallback", "delay", "not_before", "expires_after",
+            "priority", "ordering_key", "labels",
+        ]
+        reader.members(value, "/options", known) { reader, name, value in
+            let pointer = "/options/\(name)"
+            switch name {
+            case "timeout", "attempt_timeout":
+                guard let text = reader.string(value, pointer) else { break }
+                guard DurationText.parse(text) != nil else {
+                    return reader.fail(pointer, "a duration needs a unit, such as 20s")
+                }
+                fields.append(name == "timeout" ? "Waystation-Timeout" : "Waystation-Attempt-Timeout", text)
+            case "max_attempts":
+                guard case .number(let number) = value, let count = number.int64, (1...100).contains(count) else {
+                    return reader.fail(pointer, "max_attempts is a whole number from 1 to 100")
+                }
+                fields.append("Waystation-Max-Attempts", String(count))
+            case "fallback":
+                guard case .bool(let isOn) = value else { return reader.fail(pointer, "fallback is true or false") }
+                fields.append("Waystation-Fallback", isOn ? "on" : "off")
+            default: fields.append("Prefer", "respond-async")
+            }
+        }
+    }
+
+    /// Framing, routing and hop-by-hop fields are the relay's.
+    private static let reserved: Set<String> = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authenticate", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via", "prefer",
+    ]
+}

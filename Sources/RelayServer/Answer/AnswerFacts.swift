@@ -1,0 +1,89 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+
+/// What the relay says about how an answer came to be, in the answer's own fields.
+struct AnswerFacts {
+    let job: JobID
+    let source: StaticString
+    let attempts: [Attempt]
+
+    var isUpstream: Bool { source.utf8CodeUnitCount == 8 }
+
+    init(job: JobID, source: Outcome.Source?, attempts: [Attempt]) {
+        self.job = job
+        self.attempts = attempts
+        self.source =
+            switch source {
+            case .upstream: "upstream"
+            case .fallback: "fallback"
+            case .placeholder: "placeholder"
+            case nil: "relay"
+            }
+    }
+
+    func append(to output: inout [UInt8]) {
+        HeadWriter.appendField("Waystation-Job", job.description, to: &output)
+        HeadWriter.append("Waystation-Source: ", to: &output)
+        HeadWriter.append(source, to: &output)
+        HeadWriter.append("\r\nWaystation-Attempts: ", to: &output)
+        HeadWriter.appendDecimal(UInt64(attempts.count), to: &output)
+        HeadWriter.appendLineEnd(to: &output)
+        appendProxyStatus(&output)
+        appendServerTiming(&output)
+    }
+
+    /// RFC 9209: the last attempt, and why it was not the end of it.
+    private func appendProxyStatus(_ output: inout [UInt8]) {
+        HeadWriter.append("Proxy-Status: waystationd", to: &output)
+        if let last = attempts.last {
+            if let status = last.status {
+                HeadWriter.append("; received-status=", to: &output)
+                HeadWriter.appendDecimal(UInt64(status.rawValue), to: &output)
+            }
+            HeadWriter.append("; next-hop=", to: &output)
+            appendString(last.upstream, &output)
+            if let failure = last.failure {
+                HeadWriter.append("; error=", to: &output)
+                output.append(contentsOf: failure.kind.rawValue.utf8)
+                HeadWriter.append("; details=", to: &output)
+                appendString(failure.detail, &output)
+            }
+        }
+        HeadWriter.appendLineEnd(to: &output)
+    }
+
+    /// One entry for each attempt, in milliseconds (W3C Server-Timing); the first twenty.
+    private func appendServerTiming(_ output: inout [UInt8]) {
+        guard !attempts.isEmpty else { return }
+        HeadWriter.append("Server-Timing: ", to: &output)
+        for attempt in attempts.prefix(20) {
+            if attempt.number > 1 { HeadWriter.append(", ", to: &output) }
+            HeadWriter.append("attempt-", to: &output)
+            HeadWriter.appendDecimal(UInt64(attempt.number), to: &output)
+            HeadWriter.append(";dur=", to: &output)
+            let microseconds = UInt64(max(0, attempt.duration.saturatedNanoseconds)) / 1000
+            HeadWriter.appendDecimal(microseconds / 1000, to: &output)
+            output.append(UInt8(ascii: "."))
+            let rest = microseconds % 1000
+            output.append(UInt8(ascii: "0") + UInt8(rest / 100))
+            output.append(UInt8(ascii: "0") + UInt8(rest / 10 % 10))
+            output.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            if let failure = attempt.failure {
+                HeadWriter.append(";desc=", to: &output)
+                appendString(failure.kind.rawValue, &output)
+            }
+        }
+        HeadWriter.appendLineEnd(to: &output)
+    }
+
+    /// A string of RFC 9651 §3.3.3: printable ASCII, quotes and backslashes escaped, anything else a question mark.
+    private func appendString(_ text: String, _ output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
+            output.append(byte >= 0x20 && byte < 0x7F ? byte : UInt8(ascii: "?"))
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,95 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+
+/// Composes the heads of answers.
+struct AnswerWriter {
+    let server: LoopServer
+    let keepsAlive: Bool
+    let isHead: Bool
+
+    /// A whole problem answer.
+    func append(_ problem: Problem, to output: inout [UInt8]) {
+        let body = problem.body
+        HeadWriter.appendStatusLine(problem.status, to: &output)
+        HeadWriter.append("Content-Type: application/problem+json\r\n", to: &output)
+        HeadWriter.append("Waystation-Source: relay\r\n", to: &output)
+        if let job = problem.job { HeadWriter.appendField("Waystation-Job", job.description, to: &output) }
+        if let allow = problem.allow { HeadWriter.appendField("Allow", allow, to: &output) }
+        if let wait = problem.retryAfter {
+            let seconds = (wait.saturatedNanoseconds + 999_999_999) / 1_000_000_000
+            HeadWriter.appendField("Retry-After", String(max(seconds, 1)), to: &output)
+        }
+        end(UInt64(body.count), &output)
+        if !isHead { output += body }
+    }
+
+    /// A whole answer of the API.
+    func append(_ status: Status, type: StaticString, _ body: [UInt8], to output: inout [UInt8]) {
+        HeadWriter.appendStatusLine(status, to: &output)
+        HeadWriter.append("Content-Type: ", to: &output)
+        HeadWriter.append(type, to: &output)
+        HeadWriter.append("\r\nCache-Control: no-store\r\nWaystation-Source: relay\r\n", to: &output)
+        end(UInt64(body.count), &output)
+        if !isHead { output += body }
+    }
+
+    /// Framing by length, and the end of the head.
+    private func end(_ length: UInt64, _ output: inout [UInt8]) {
+        HeadWriter.appendContentLength(length, to: &output)
+        appendConnection(&output)
+        server.appendDate(to: &output)
+        HeadWriter.appendLineEnd(to: &output)
+    }
+
+    func appendConnection(_ output: inout [UInt8]) {
+        if !keepsAlive { HeadWriter.append("Connection: close\r\n", to: &output) }
+    }
+
+    /// The head of a relayed answer.
+    ///
+    /// - Parameter framing: how the body that follows is delimited.
+    func appendHead(
+        _ response: Response, framing: Framing, facts: AnswerFacts, to output: inout [UInt8]
+    ) {
+        HeadWriter.appendStatusLine(response.status, to: &output)
+        let listed = response.fields.contains(.connection) ? response.fields.removingHopByHop() : response.fields
+        var hasDate = false
+        for entry in listed.entries {
+            switch Int(entry.nameCount) {
+            case 4 where listed.matches(entry, .date): hasDate = true
+            // A HEAD or 304 answer tells the length of a body it does not have.
+            case 14 where framing != .none && listed.matches(entry, .contentLength): continue
+            case 11...64 where facts.isUpstream && isReserved(listed, entry): continue
+            default: if listed.isHopByHop(entry) { continue }
+            }
+            HeadWriter.appendEntry(entry, of: listed, to: &output)
+        }
+        facts.append(to: &output)
+        switch framing {
+        case .none: break
+        case .length(let length): HeadWriter.appendContentLength(length, to: &output)
+        case .chunked: HeadWriter.append("Transfer-Encoding: chunked\r\n", to: &output)
+        case .untilClose: break
+        }
+        appendConnection(&output)
+        if !hasDate { server.appendDate(to: &output) }
+        HeadWriter.appendLineEnd(to: &output)
+    }
+
+    enum Framing: Equatable {
+        case none
+        case length(UInt64)
+        case chunked
+        case untilClose
+    }
+
+    /// Fields of the relay's own that an upstream might pretend to.
+    private func isReserved(_ fields: HeaderFields, _ entry: HeaderFields.Entry) -> Bool {
+        let start = Int(entry.nameStart)
+        for (index, byte) in "waystation-".utf8.enumerated() where lowercased(fields.storage[start + index]) != byte {
+            return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,30 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+
+extension Problem {
+    /// What a caller is told about a message the parser refused.
+    init(_ error: HTTPParseError) {
+        let code: Problem.Code =
+            switch error.status {
+            case 404: .pathNotFound
+            case 413: .contentTooLarge
+            case 414: .targetTooLong
+            case 417: .expectationFailed
+            case 431: .headTooLarge
+            case 501: .notImplemented
+            case 505: .versionNotSupported
+            default:
+                switch error.code {
+                case .badTarget, .emptySegment, .dotSegment, .encodedSeparator, .encodedControl, .badPercentEncoding:
+                    .badTarget
+                case .badFieldName, .badFieldValue, .missingColon, .spaceBeforeColon, .foldedField, .missingHost,
+                    .duplicateHost, .badHost, .badConnection, .badContentLength, .duplicateContentLength,
+                    .badTransferEncoding, .conflictingFraming:
+                    .badHeader
+                default: .badRequest
+                }
+            }
+        self.init(code, "\(error.message) (\(error.code.rawValue))")
+    }
+}

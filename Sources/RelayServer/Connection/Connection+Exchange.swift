@@ -1,0 +1,128 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+extension Connection {
+    /// Decides by the head alone what a request is; a refusal answers before the body is asked for.
+    func begin(_ head: RequestHead) -> Upload? {
+        do throws(Problem) {
+            let snapshot = server.engine.snapshot
+            let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
+            if isRelayTarget(head.target) {
+                let target: RelayTarget
+                do throws(HTTPParseError) {
+                    target = try RelayTarget.parse(head.target)
+                } catch {
+                    throw Problem(error)
+                }
+                let admission = try server.engine.admit(
+                    route: target.route, target: target.rest, method: head.method,
+                    fields: head.fields.removingHopByHop(), length: length, client: client)
+                return Upload(
+                    head: head, purpose: .relay(admission), limit: snapshot.maxRequestBody,
+                    holdLimit: snapshot.replayBuffer, tooLarge: server.engine.tooLarge(snapshot))
+            }
+            let call = try APICall(head, role: listener.role)
+            let limit = server.limits.maxDocument
+            let tooLarge = Problem(.contentTooLarge, "a document for the API may have \(limit) bytes")
+            if let length, length > UInt64(limit) { throw tooLarge }
+            return Upload(head: head, purpose: .api(call), limit: limit, holdLimit: limit, tooLarge: tooLarge)
+        } catch {
+            // A body that follows would have to be read and thrown away; an unread one ends the connection.
+            if !head.framing.isEmpty { keepsAlive = false }
+            answer(error, isHead: head.method == .head)
+            return nil
+        }
+    }
+
+    private func isRelayTarget(_ target: String) -> Bool { target.utf8.starts(with: "/r/".utf8) }
+
+    /// Hands the request to a task on this loop.
+    func start(_ upload: Upload, _ body: Body) {
+        phase = .busy
+        clearDeadline()
+        if case .bytes = body { upload.collected = [] }
+        let connection = LoopBound(self, loop)
+        let request = LoopBound(upload, loop)
+        task = loop.spawn { await connection.value.serve(request.value, body) }
+    }
+
+    private func serve(_ upload: Upload, _ body: Body) async {
+        switch upload.purpose {
+        case .relay(let admission):
+            let outcome = await server.engine.run(admission, body: body, relay: server.relay)
+            await answer(outcome, admission, isHead: upload.head.method == .head)
+            server.engine.left(admission, outcome)
+        case .api(let call):
+            var document: [UInt8] = []
+            if case .bytes(let bytes) = body { document = bytes }
+            await call.answer(document, on: self)
+        }
+        finish(upload)
+    }
+
+    /// The answer is out: the next request, or the end.
+    private func finish(_ upload: Upload) {
+        task = nil
+        self.upload = nil
+        guard phase == .busy else { return }
+        // What was not read of this body would be taken for the next request.
+        guard keepsAlive, upload.decoder.isComplete, !server.isDraining else { return lingerThenClose() }
+        phase = .idle
+        setDeadline(server.limits.idle)
+        consumePending()
+        if phase == .idle || phase == .head { receive() }
+    }
+
+    /// Answers a request that never became one, and closes.
+    func refuse(_ problem: Problem) {
+        keepsAlive = false
+        answer(problem, isHead: false)
+    }
+
+    /// Answers without a task: the socket takes a small answer at once or the caller is not reading.
+    private func answer(_ problem: Problem, isHead: Bool) {
+        guard phase != .closed else { return }
+        loop.withOutput { output in
+            AnswerWriter(server: server, keepsAlive: keepsAlive, isHead: isHead).append(problem, to: &output)
+            send(output)
+        }
+        guard phase != .closed else { return }
+        if keepsAlive {
+            phase = .idle
+            setDeadline(server.limits.idle)
+        } else {
+            lingerThenClose()
+        }
+    }
+
+    /// Closing with unread bytes would reset the connection and could take the answer with it: so the sending side
+    /// ends first, and what the caller still sends is thrown away for a moment.
+    private func lingerThenClose() {
+        phase = .lingering
+        task = nil
+        setDeadline(server.limits.linger)
+        guard unsent.isEmpty else { return }
+        finishSending()
+    }
+
+    /// The answer is out as far as this side goes.
+    func finishSending() {
+        if peerFinished { return close() }
+        Socket.finishSending(descriptor)
+        receive()
+    }
+
+    /// Reads and forgets.
+    func discardInput() {
+        while mayRead, phase == .lingering {
+            let scratch = unsafe loop.scratch
+            switch unsafe Socket.receive(descriptor, into: scratch) {
+            case .wouldBlock: mayRead = false
+            case .failed, .end: close()
+            case .bytes(let count): if count < scratch.count { mayRead = false }
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import RelayCore
+import RelayPosix
+
+extension Connection {
+    /// Sends `bytes`, behind what is still unsent; what the socket will not take now goes out as it can.
+    func send(_ bytes: [UInt8]) {
+        guard phase != .closed, !bytes.isEmpty else { return }
+        guard unsent.isEmpty else {
+            unsent += bytes
+            return
+        }
+        var offset = 0
+        while offset < bytes.count {
+            switch Socket.send(descriptor, bytes.span.extracting(offset..<bytes.count)) {
+            case .bytes(let count): offset += count
+            case .failed: return abort()
+            case .wouldBlock:
+                unsent = Array(bytes[offset...])
+                unsentOffset = 0
+                loop.watch(self, for: [.stream, .writable])
+                return setDeadline(server.limits.writeStall)
+            }
+        }
+    }
+
+    /// The socket has room again.
+    func flush() {
+        guard unsentOffset < unsent.count else { return }
+        while unsentOffset < unsent.count {
+            switch Socket.send(descriptor, unsent.span.extracting(unsentOffset..<unsent.count)) {
+            case .bytes(let count):
+                unsentOffset += count
+                setDeadline(server.limits.writeStall)
+            case .failed: return abort()
+            case .wouldBlock: return
+            }
+        }
+        unsent = []
+        unsentOffset = 0
+        loop.watch(self, for: .stream)
+        if phase == .lingering { return finishSending() }
+        clearDeadline()
+        drained.take()?.resume(returning: true)
+    }
+
+    /// Waits until the socket has taken everything.
+    ///
+    /// - Returns: false when the caller is gone.
+    func drainOutput() async -> Bool {
+        guard phase != .closed else { return false }
+        guard !unsent.isEmpty else { return true }
+        return await withCheckedContinuation { drained = $0 }
+    }
+}

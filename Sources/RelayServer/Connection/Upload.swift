@@ -1,0 +1,46 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+
+/// A request whose head was accepted and whose body is arriving.
+final class Upload {
+    let head: RequestHead
+    let purpose: Purpose
+    var decoder: BodyDecoder
+    /// Decoded bytes nobody has taken yet.
+    var collected: [UInt8] = []
+    /// Decoded bytes so far.
+    var received: UInt64 = 0
+    /// Bytes of the whole body that are accepted.
+    let limit: Int
+    /// Bytes that are held before the body starts to stream.
+    let holdLimit: Int
+    let tooLarge: Problem
+
+    enum Purpose {
+        case relay(Admission)
+        case api(APICall)
+    }
+
+    init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int, tooLarge: Problem) {
+        self.head = head
+        self.purpose = purpose
+        self.limit = limit
+        self.holdLimit = holdLimit
+        self.tooLarge = tooLarge
+        decoder = BodyDecoder(framing: head.framing)
+    }
+
+    var length: UInt64? {
+        switch head.framing {
+        case .none: 0
+        case .length(let length): length
+        case .chunked, .untilClose: nil
+        }
+    }
+
+    /// A document for the API is always collected.
+    var streams: Bool {
+        if case .relay = purpose { true } else { false }
+    }
+}

@@ -1,0 +1,70 @@
+/// What the command line asks for.
+struct Arguments {
+    enum Command {
+        case serve
+        case check
+        case effective
+        case schema
+        case manual
+        case version
+        case help
+    }
+
+    var command = Command.serve
+    /// Nil looks in `$CONFIGURATION_DIRECTORY`, then in `/etc/waystation`.
+    var file: String?
+    var isJSON = false
+    var isStrict = false
+    /// Event loops; nil is one for each core.
+    var loops: Int?
+
+    struct UsageError: Error {
+        let message: String
+    }
+
+    init(_ words: [String]) throws(UsageError) {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            switch word {
+            case "--check": command = .check
+            case "--effective": command = .effective
+            case "--schema": command = .schema
+            case "--manual": command = .manual
+            case "--strict": isStrict = true
+            case "--version": command = .version
+            case "--help", "-h": command = .help
+            case "--config", "-c":
+                guard let value = rest.popFirst() else { throw UsageError(message: "\(word) needs a file") }
+                file = value
+            case "--loops":
+                guard let value = rest.popFirst(), let count = Int(value), (1...256).contains(count) else {
+                    throw UsageError(message: "--loops needs a number from 1 to 256")
+                }
+                loops = count
+            case "-o":
+                guard let value = rest.popFirst(), value == "json" || value == "text" else {
+                    throw UsageError(message: "-o is json or text")
+                }
+                isJSON = value == "json"
+            default:
+                guard !word.hasPrefix("-"), command != .serve, file == nil else {
+                    throw UsageError(message: "there is no option \"\(word)\"")
+                }
+                file = word
+            }
+        }
+    }
+
+    static let help = """
+        usage: waystationd [--config FILE] [--loops N]
+               waystationd --check [FILE] [-o json] [--strict]
+               waystationd --effective [FILE]
+               waystationd --schema | --manual | --version | --help
+
+        Without a command it serves. FILE is $CONFIGURATION_DIRECTORY/waystation.json or
+        /etc/waystation/waystation.json unless it is given. See waystationd(8) and waystation.json(5).
+
+        Exit status: 0 done, 64 wrong usage, 69 a socket or directory cannot be used, 78 the configuration
+        is not valid.
+        """
+}

@@ -1,0 +1,30 @@
+import RelayConfig
+
+/// `--check` and `--effective`: everything a start would find wrong with the configuration, at once.
+enum CheckCommand {
+    /// - Returns: the exit status.
+    static func run(_ arguments: Arguments) -> Int32 {
+        let file = arguments.file ?? ConfigurationLoader.defaultFile()
+        do throws(ConfigurationRejected) {
+            let loaded = try ConfigurationLoader.load(file)
+            if arguments.command == .effective {
+                Output.text(loaded.effective)
+                return 0
+            }
+            if arguments.isJSON {
+                Output.bytes(Diagnostic.json(loaded.warnings) + [UInt8(ascii: "\n")])
+            } else {
+                Output.text(loaded.warningText)
+                Output.text("\(file): ok (\(loaded.configuration.routes.count) routes)\n")
+            }
+            return arguments.isStrict && !loaded.warnings.isEmpty ? 78 : 0
+        } catch {
+            if arguments.isJSON {
+                Output.bytes(Diagnostic.json(error.diagnostics) + [UInt8(ascii: "\n")])
+            } else {
+                Output.error(error.text)
+            }
+            return 78
+        }
+    }
+}

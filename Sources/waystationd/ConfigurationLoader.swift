@@ -1,0 +1,76 @@
+import Glibc
+import RelayConfig
+import RelayCore
+import RelayTransport
+
+/// A configuration file with everything it needs: read, checked, its secrets in hand.
+struct LoadedConfiguration {
+    let configuration: Configuration
+    let secrets: [SecretReference: Secret]
+    let file: String
+    /// SHA-256 of the file's bytes, in hex.
+    let digest: String
+    let warnings: [Diagnostic]
+}
+
+/// Why a configuration was refused, ready to be shown.
+struct ConfigurationRejected: Error {
+    let diagnostics: [Diagnostic]
+    /// The diagnostics with their source lines.
+    let text: String
+    /// One line for a status or a journal record.
+    let summary: String
+}
+
+/// Reads the configuration from the disk; nothing is changed by a failure.
+enum ConfigurationLoader {
+    /// Bytes of a configuration file.
+    static let limit = 4 * 1_048_576
+
+    static func defaultFile() -> String {
+        let directory = SecretFiles.environment("CONFIGURATION_DIRECTORY")?.split(separator: ":").first.map(String.init)
+        return "\(directory ?? "/etc/waystation")/waystation.json"
+    }
+
+    static func load(_ file: String) throws(ConfigurationRejected) -> LoadedConfiguration {
+        let contents: FileContents
+        do throws(FileContents.ReadError) {
+            contents = try FileContents(file, limit: limit)
+        } catch {
+            throw rejected(file, "the configuration cannot be read: \(error.reason)")
+        }
+        guard contents.mode & 0o002 == 0 else {
+            throw rejected(file, "the configuration may be written by everyone: chmod o-w \(file)")
+        }
+        let result = ConfigurationReader.read(
+            contents.bytes, file: file, accounts: AccountResolver(user: Accounts.user, group: Accounts.group))
+        var diagnostics = result.diagnostics
+        var secrets: [SecretReference: Secret] = [:]
+        for use in result.configuration?.secrets ?? [] where secrets[use.reference] == nil {
+            do throws(SecretFiles.Refusal) {
+                secrets[use.reference] = try SecretFiles.read(use.reference)
+            } catch {
+                diagnostics.append(result.diagnostic(for: use, message: error.message, hint: error.hint))
+            }
+        }
+        guard let configuration = result.configuration, !diagnostics.contains(where: { $0.severity == .error }) else {
+            throw ConfigurationRejected(
+                diagnostics: diagnostics, text: Diagnostic.render(diagnostics, source: contents.bytes),
+                summary: summary(file, diagnostics))
+        }
+        return LoadedConfiguration(
+            configuration: configuration, secrets: secrets, file: file, digest: Digest.sha256(contents.bytes),
+            warnings: diagnostics)
+    }
+
+    private static func summary(_ file: String, _ diagnostics: [Diagnostic]) -> String {
+        let errors = diagnostics.filter { $0.severity == .error }
+        guard let first = errors.first else { return "\(file): no configuration" }
+        let rest = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
+        return "\(file):\(first.line):\(first.column): \(first.message)\(rest)"
+    }
+
+    private static func rejected(_ file: String, _ message: String) -> ConfigurationRejected {
+        ConfigurationRejected(diagnostics: [], text: "\(file): error: \(message)\n", summary: "\(file): \(message)")
+    }
+}

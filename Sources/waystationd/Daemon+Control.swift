@@ -1,0 +1,90 @@
+import RelayConfig
+import RelayCore
+import RelayEngine
+import RelayJSON
+import RelayPosix
+import RelayServer
+import RelaySystemd
+import Synchronization
+
+extension Daemon: Control {
+    var version: String { Version.text }
+
+    var isReady: Bool { ready.load(ordering: .relaxed) }
+
+    func status() -> [UInt8] { report.document }
+
+    /// Runs on the control loop, whatever loop asks.
+    func reload() async -> (status: UInt16, document: [UInt8]) {
+        await withCheckedContinuation { continuation in
+            controlLoop.execute { [self] in continuation.resume(returning: reloadNow()) }
+        }
+    }
+
+    /// Reads the configuration again and installs it, or keeps the old one and says why.
+    @discardableResult
+    func reloadNow() -> (status: UInt16, document: [UInt8]) {
+        notifier.reloading(status: "Reloading \(file)")
+        defer { notifier.send(.ready(status: report.line)) }
+        let loaded: LoadedConfiguration
+        do throws(ConfigurationRejected) {
+            loaded = try ConfigurationLoader.load(file)
+        } catch {
+            reloadError.withLock { $0 = error.summary }
+            var record = JournalRecord(
+                .error, .configRejected, "configuration refused, the old one stays in force\n\(error.text)")
+            record.add(.configFile, file)
+            journal.record(record)
+            return (422, rejection(error))
+        }
+        reloadError.withLock { $0 = nil }
+        let previous = engine.snapshot
+        secrets.replace(loaded.secrets)
+        events.setLevel(loaded.configuration.log.level.priority)
+        let next = loaded.snapshot(previous: previous)
+        engine.install(next)
+        recordLoaded(loaded, verb: "reloaded")
+        return (200, changes(from: previous, to: next))
+    }
+
+    func recordLoaded(_ loaded: LoadedConfiguration, verb: String) {
+        var record = JournalRecord(
+            .info, .configLoaded, "configuration \(verb): \(loaded.configuration.routes.count) routes from \(file)")
+        record.add(.configFile, file)
+        record.add(.configDigest, loaded.digest)
+        journal.record(record)
+        for warning in loaded.warnings {
+            var record = JournalRecord(
+                .warning, .configLoaded, "\(file):\(warning.line):\(warning.column): \(warning.message)")
+            record.add(.configFile, file)
+            journal.record(record)
+        }
+    }
+
+    private func rejection(_ error: ConfigurationRejected) -> [UInt8] {
+        var json = JSONObjectWriter()
+        json.member("type", "urn:waystation:problem:config_rejected")
+        json.member("title", Problem.Code.configRejected.title)
+        json.member("status", 422)
+        json.member("code", Problem.Code.configRejected.rawValue)
+        json.member("detail", "\(error.summary); the old configuration stays in force")
+        json.member("diagnostics", json: Diagnostic.json(error.diagnostics))
+        json.member("text", error.text)
+        return json.bytes
+    }
+
+    private func changes(from old: Snapshot, to new: Snapshot) -> [UInt8] {
+        var json = JSONObjectWriter()
+        json.member("result", "reloaded")
+        json.member("changed", old.digest != new.digest)
+        json.member("digest", new.digest)
+        let before = Set(old.routeNames)
+        let after = Set(new.routeNames)
+        json.array("added") { list in for name in new.routeNames where !before.contains(name) { list.element(name) } }
+        json.array("removed") { list in for name in old.routeNames where !after.contains(name) { list.element(name) } }
+        json.array("needs_restart") { list in
+            if old.listenerDigest != new.listenerDigest { list.element("listeners") }
+        }
+        return json.bytes
+    }
+}

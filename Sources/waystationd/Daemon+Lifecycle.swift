@@ -1,0 +1,128 @@
+import Glibc
+import RelayCore
+import RelayEngine
+import RelayPosix
+import RelayServer
+import RelaySystemd
+import Synchronization
+
+extension Daemon {
+    /// Everything is open: serves until a signal ends it.
+    func run() throws(StartError) -> Never {
+        let started = Handover<PosixError?>()
+        controlLoop.execute { [self] in
+            do throws(PosixError) {
+                let lifecycle = Lifecycle(self)
+                try lifecycle.begin()
+                started.give(nil)
+            } catch {
+                started.give(error)
+            }
+        }
+        if let error = started.take() { throw StartError(message: "cannot watch signals: \(error)") }
+        startWatchdog()
+        ready.store(true, ordering: .relaxed)
+        var record = JournalRecord(.info, .started, "waystationd \(Version.text) is ready")
+        record.add(.version, Version.text)
+        journal.record(record)
+        notifier.send(.ready(status: report.line))
+        // The loops do the work; this thread has nothing left to do.
+        while true { pause() }
+    }
+
+    private func startWatchdog() {
+        guard let interval = Watchdog.intervalFromEnvironment() else { return }
+        let heartbeats = loops.map { loop in
+            Heartbeat(name: loop.name, count: { loop.heartbeat }, poke: { loop.execute {} })
+        }
+        let watchdog = Watchdog(
+            interval: interval, heartbeats: heartbeats, ping: { [notifier] in notifier.send(.watchdog) },
+            stalled: { [journal] names in
+                journal.record(
+                    JournalRecord(
+                        .critical, .loopStalled, "\(names.joined(separator: ", ")) stands still; the watchdog is not fed"))
+            })
+        if !watchdog.start() {
+            journal.record(JournalRecord(.error, nil, "the watchdog's thread could not be started"))
+        }
+    }
+}
+
+/// Signals, the status line and the drain. Confined to the control loop, which keeps it alive.
+private final class Lifecycle {
+    private let daemon: Daemon
+    private var signals: SignalWatcher?
+    private var ticker: LoopTimer?
+    private var machine = DrainMachine()
+
+    /// How often the status line is looked at, and the drain's progress.
+    private static let period: Int64 = 500_000_000
+
+    init(_ daemon: Daemon) { self.daemon = daemon }
+
+    func begin() throws(PosixError) {
+        // The closures hold this object, and the loop holds them: it lives as long as the process.
+        signals = try SignalWatcher([SIGHUP, SIGTERM, SIGINT], on: daemon.controlLoop) { signal in
+            if signal == SIGHUP {
+                self.daemon.reloadNow()
+            } else {
+                self.stop()
+            }
+        }
+        let ticker = LoopTimer { self.tick() }
+        self.ticker = ticker
+        daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period)
+    }
+
+    private func tick() {
+        daemon.events.summarise()
+        if machine.isDraining { look() } else { daemon.notifier.send(.status(daemon.report.line)) }
+        if let ticker { daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period) }
+    }
+
+    private func stop() {
+        switch machine.stopWanted(now: SystemClock.monotonic(), limit: drainLimit) {
+        case .drain:
+            daemon.engine.drain()
+            daemon.journal.record(
+                JournalRecord(.info, .stopping, "stopping: \(daemon.engine.inFlight) requests are finished first"))
+            daemon.notifier.send(.stopping(status: daemon.report.line))
+            onEveryLoop { $0.drain() }
+            look()
+        case .stopNow:
+            onEveryLoop { $0.abort() }
+            end(forced: true)
+        }
+    }
+
+    /// The longest any request may still take, and a little.
+    private var drainLimit: Duration {
+        let totals = daemon.engine.snapshot.routes.values.map(\.route.policy.timeouts.total)
+        return min((totals.max() ?? .zero) + .seconds(5), .seconds(300))
+    }
+
+    private func look() {
+        let busy = daemon.connectionCount.current
+        switch machine.looked(busy: busy, inFlight: daemon.engine.inFlight, now: SystemClock.monotonic()) {
+        case .wait(let extend):
+            if extend { daemon.notifier.send(.extendTimeout(.seconds(10))) }
+            daemon.notifier.send(.status(daemon.report.line))
+        case .finished: end(forced: false)
+        case .stopNow:
+            onEveryLoop { $0.abort() }
+            end(forced: true)
+        }
+    }
+
+    private func end(forced: Bool) -> Never {
+        daemon.journal.record(
+            JournalRecord(
+                forced ? .warning : .info, .stopped,
+                forced ? "stopped with \(daemon.engine.inFlight) requests unfinished" : "stopped"))
+        daemon.exit(0)
+    }
+
+    private func onEveryLoop(_ body: @escaping @Sendable (LoopServer) -> Void) {
+        for server in daemon.servers.withLock({ $0 }) { server.loop.execute { body(server.value) } }
+    }
+}

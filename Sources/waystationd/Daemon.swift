@@ -1,0 +1,120 @@
+import Glibc
+import RelayConfig
+import RelayCore
+import RelayEngine
+import RelayPosix
+import RelayServer
+import RelaySystemd
+import RelayTransport
+import Synchronization
+
+/// The parts of a running daemon and what holds them together.
+final class Daemon: Sendable {
+    let engine: Engine
+    let journal: Journal
+    let events: JournalEvents
+    let notifier = ServiceNotifier()
+    let file: String
+    let startedAt = SystemClock.wallSeconds()
+    let startedTicks = SystemClock.monotonic()
+    let connectionCount: ConnectionCount
+    let secrets: SecretBox
+    let loops: [EventLoop]
+    /// Reads files and decides; may block, and no request waits for it.
+    let controlLoop: EventLoop
+    let servers = Mutex<[LoopBound<LoopServer>]>([])
+    let reloadError = Mutex<String?>(nil)
+    let ready = Atomic<Bool>(false)
+    private let ownPaths = Mutex<[String]>([])
+
+    struct StartError: Error {
+        let message: String
+    }
+
+    /// - Parameter count: event loops that serve.
+    init(_ loaded: LoadedConfiguration, loops count: Int, journal: Journal) throws(StartError) {
+        file = loaded.file
+        self.journal = journal
+        events = JournalEvents(journal: journal, level: loaded.configuration.log.level.priority)
+        secrets = SecretBox(loaded.secrets)
+        engine = Engine(
+            snapshot: loaded.snapshot(previous: nil), time: WallTime(), entropy: SharedEntropy())
+        connectionCount = ConnectionCount(limit: loaded.configuration.limits.maxConnections)
+        do throws(PosixError) {
+            controlLoop = try EventLoop.start(name: "control")
+            var loops: [EventLoop] = []
+            for index in 0..<count { loops.append(try EventLoop.start(name: "loop-\(index)")) }
+            self.loops = loops
+        } catch {
+            throw StartError(message: "cannot start an event loop: \(error)")
+        }
+    }
+
+    /// Opens the listeners on every loop.
+    func open(_ listeners: consuming DaemonListeners) throws(StartError) {
+        ownPaths.withLock { $0 = listeners.ownPaths }
+        let resolver = NameResolver()
+        for loop in loops {
+            let copies: [(identity: ListenerIdentity, descriptor: Int32)]
+            do throws(DaemonListeners.Refusal) {
+                copies = try listeners.copies()
+            } catch {
+                throw StartError(message: error.message)
+            }
+            let started = Handover<Result<LoopBound<LoopServer>, PosixError>>()
+            loop.execute { [self] in
+                do throws(PosixError) {
+                    started.give(.success(try serve(on: loop, copies, resolver)))
+                } catch {
+                    started.give(.failure(error))
+                }
+            }
+            switch started.take() {
+            case .success(let server): servers.withLock { $0.append(server) }
+            case .failure(let error): throw StartError(message: "cannot serve on a listener: \(error)")
+            }
+        }
+    }
+
+    private func serve(
+        on loop: EventLoop, _ listeners: [(identity: ListenerIdentity, descriptor: Int32)], _ resolver: NameResolver
+    ) throws(PosixError) -> LoopBound<LoopServer> {
+        let transport = LoopTransport(loop: loop, resolver: resolver, secrets: { [secrets] in secrets[$0] })
+        let ports = RelayPorts(
+            transport: transport, time: LoopTime(loop: loop), entropy: SharedEntropy(), sink: events,
+            start: { loop.spawn($0) })
+        var added = HeaderFields()
+        added.append("Via", "1.1 \(RelayFields.pseudonym)")
+        let server = LoopServer(
+            loop: loop, engine: engine, relay: Relay(ports: ports, added: added), limits: ServerLimits(),
+            control: self, connectionCount: connectionCount)
+        for (identity, descriptor) in listeners { try server.listen(FileDescriptor(descriptor), as: identity) }
+        return LoopBound(server, loop)
+    }
+
+    var report: StatusReport {
+        StatusReport(
+            engine: engine, startedAt: startedAt, startedTicks: startedTicks,
+            connections: connectionCount.current, reloadError: reloadError.withLock { $0 })
+    }
+
+    /// Ends the process after the last records and messages are out.
+    func exit(_ code: Int32) -> Never {
+        for path in ownPaths.withLock({ $0 }) { unlink(path) }
+        journal.flush(milliseconds: 2000)
+        notifier.flush(milliseconds: 1000)
+        // Nothing is left to be destroyed in order, and other threads still run: no handlers at exit.
+        _exit(code)
+    }
+}
+
+/// The secrets of the configuration in force.
+final class SecretBox: Sendable {
+    private let secrets: Mutex<[SecretReference: Secret]>
+
+    init(_ secrets: [SecretReference: Secret]) { self.secrets = Mutex(secrets) }
+
+    subscript(reference: SecretReference) -> Secret? { secrets.withLock { $0[reference] } }
+
+    func replace(_ new: [SecretReference: Secret]) { secrets.withLock { $0 = new } }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import RelayConfig
+import RelayCore
+import RelayPosix
+import RelayServer
+import RelaySystemd
+
+/// The sockets callers connect to: the service manager's where it gave some of that name, our own otherwise.
+struct DaemonListeners: ~Copyable {
+    private var open: [(identity: ListenerIdentity, descriptor: Int32)] = []
+    /// Paths that are ours to remove.
+    private(set) var ownPaths: [String] = []
+
+    struct Refusal: Error {
+        let message: String
+    }
+
+    init(_ listeners: [Listener], activated: ActivatedSockets) throws(Refusal) {
+        for listener in listeners {
+            let given = activated.named(listener.name)
+            let identity = ListenerIdentity(
+                name: listener.name, role: Role(name: listener.role.rawValue) ?? .submit,
+                users: listener.allowedUsers, isUnix: DaemonListeners.isUnix(listener, given),
+                unit: { unitOfProcess($0) })
+            if given.isEmpty {
+                open.append((identity, try DaemonListeners.bind(listener, &ownPaths)))
+            } else {
+                for socket in given { open.append((identity, socket.descriptor)) }
+            }
+        }
+        let known = Set(listeners.map(\.name))
+        for socket in activated.listeners where !known.contains(socket.name) {
+            throw Refusal(
+                message: "the service manager passed a socket named \"\(socket.name)\", and the configuration has no"
+                    + " listener of that name: set FileDescriptorName= to one of \(known.sorted().joined(separator: ", "))")
+        }
+    }
+
+    var count: Int { open.count }
+
+    /// A copy of every listener for one loop.
+    func copies() throws(Refusal) -> [(identity: ListenerIdentity, descriptor: Int32)] {
+        var copies: [(identity: ListenerIdentity, descriptor: Int32)] = []
+        for (identity, descriptor) in open {
+            let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+            guard copy >= 0, fcntl(copy, F_SETFL, O_NONBLOCK) == 0 else {
+                throw Refusal(message: "cannot copy the listener \(identity.name): \(Errno.current)")
+            }
+            copies.append((identity, copy))
+        }
+        return copies
+    }
+
+    func removeOwnPaths() {
+        for path in ownPaths { unlink(path) }
+    }
+
+    private static func isUnix(_ listener: Listener, _ given: [ActivatedSockets.Listener]) -> Bool {
+        if let first = given.first { return first.family == .unix }
+        if case .unix = listener.address { return true }
+        return false
+    }
+
+    private static func bind(_ listener: Listener, _ ownPaths: inout [String]) throws(Refusal) -> Int32 {
+        do throws(PosixError) {
+            switch listener.address {
+            case .unix(let path, let mode, let groupName):
+                var group: UInt32?
+                if let groupName {
+                    guard let id = Accounts.group(groupName) else {
+                        throw Refusal(
+                            message: "the listener \(listener.name) wants the group \"\(groupName)\", which does not exist:"
+                                + " make it (groupadd --system \(groupName)) or leave out \"group\"")
+                    }
+                    group = id
+                }
+                let descriptor = try RelayPosix.Listener.unix(path, mode: mode, group: group)
+                ownPaths.append(path)
+                return descriptor.release()
+            case .tcp(let endpoint):
+                return try RelayPosix.Listener.tcp(endpoint.ip, port: endpoint.port).release()
+            }
+        } catch let error as PosixError {
+            throw Refusal(message: "cannot open the listener \(listener.name): \(error)")
+        } catch let error as Refusal {
+            throw error
+        } catch {
+            throw Refusal(message: "cannot open the listener \(listener.name)")
+        }
+    }
+}

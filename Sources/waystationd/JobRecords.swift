@@ -1,0 +1,127 @@
+import RelayCore
+import RelaySystemd
+
+/// The words and fields of records about jobs.
+enum JobRecords {
+    static func attemptFailed(_ job: JobContext, _ attempt: Attempt, _ next: Attempt.Next) -> JournalRecord {
+        let message =
+            "job \(job.id): attempt \(attempt.number)/\(job.maxAttempts) on route \(job.route) failed: "
+            + "\(what(attempt)), \(consequence(next))"
+            + (attempt.rule.map { " (rule \($0))" } ?? "")
+        var record = JournalRecord(.notice, .attemptFailed, message)
+        add(job, to: &record)
+        add(attempt, to: &record)
+        record.add(.recovery, next.name)
+        if case .retry(let wait) = next {
+            record.add(.nextAttemptMicroseconds, wait.saturatedNanoseconds / 1000)
+        }
+        return record
+    }
+
+    static func recovered(_ job: JobContext, _ attempts: [Attempt]) -> JournalRecord {
+        var record = JournalRecord(
+            .info, .recovered,
+            "job \(job.id): \(job.method.rawValue) on route \(job.route) succeeded after \(attempts.count) "
+                + "attempt\(attempts.count == 1 ? "" : "s")\n\(timeline(attempts))")
+        add(job, to: &record)
+        if let last = attempts.last { add(last, to: &record) }
+        return record
+    }
+
+    static func fallbackServed(
+        _ job: JobContext, _ source: CannedResponse.Source, _ rule: String, _ attempts: [Attempt]
+    ) -> JournalRecord {
+        var record = JournalRecord(
+            .warning, .fallbackServed,
+            "job \(job.id): route \(job.route) answered with its \(source.rawValue) (rule \(rule))\n"
+                + timeline(attempts))
+        add(job, to: &record)
+        if let last = attempts.last { add(last, to: &record) }
+        record.add(.source, source.rawValue)
+        return record
+    }
+
+    static func jobFailed(_ job: JobContext, _ failure: Failure, _ attempts: [Attempt]) -> JournalRecord {
+        // What the upstream refused and the caller was told is the caller's business, not the operator's alarm.
+        let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection
+        let isGone = failure.kind == .cancelled || failure.kind == .clientGone
+        var record = JournalRecord(
+            isRefusal || isGone ? .info : .error, .jobFailed,
+            "job \(job.id): \(job.method.rawValue) on route \(job.route) failed: \(failure.kind.rawValue): "
+                + failure.detail + (attempts.isEmpty ? "" : "\n\(timeline(attempts))"))
+        add(job, to: &record)
+        if let last = attempts.last {
+            add(last, to: &record)
+        } else {
+            record.add(.failureKind, failure.kind.rawValue)
+            record.add(.sent, failure.sent.rawValue)
+        }
+        record.add(.detail, failure.detail)
+        return record
+    }
+
+    /// One line for each attempt, in the words of `explain`.
+    private static func timeline(_ attempts: [Attempt]) -> String {
+        guard let start = attempts.first?.began else { return "" }
+        return attempts.map { attempt in
+            let at = seconds(start.duration(to: attempt.began))
+            let next = attempt.next.map { ", \(consequence($0))" } ?? ""
+            let rule = attempt.rule.map { " (rule \($0))" } ?? ""
+            let held = attempt.heldBack.map { "; \($0.text)" } ?? ""
+            return "  +\(at)  attempt \(attempt.number)  \(what(attempt))\(next)\(rule)\(held)"
+        }.joined(separator: "\n")
+    }
+
+    private static func what(_ attempt: Attempt) -> String {
+        let place = attempt.upstream + (attempt.exchange?.address.map { " \($0)" } ?? "")
+        let outcome: String
+        if let failure = attempt.failure {
+            outcome = failure.kind == .httpStatus ? "\(failure.status?.rawValue ?? 0)" : failure.kind.rawValue
+        } else {
+            outcome = "\(attempt.status?.rawValue ?? 0)"
+        }
+        return "\(outcome) after \(seconds(attempt.duration)) (upstream \(place))"
+    }
+
+    private static func consequence(_ next: Attempt.Next) -> String {
+        switch next {
+        case .retry(let wait): "retry in \(seconds(wait))"
+        case .refreshCredentials: "refresh the credentials and send again"
+        case .failover(let upstream): "fail over to \(upstream)"
+        case .respond(let source): "answer with the \(source.rawValue)"
+        case .quickRecovery: "taken as a success"
+        case .fail: "give up"
+        }
+    }
+
+    /// Seconds with three places: `5.000s`.
+    private static func seconds(_ duration: Duration) -> String {
+        let milliseconds = max(0, duration.saturatedNanoseconds / 1_000_000)
+        let rest = String(milliseconds % 1000)
+        return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)s"
+    }
+
+    private static func add(_ job: JobContext, to record: inout JournalRecord) {
+        record.add(.route, job.route)
+        record.add(.jobID, job.id.description)
+        record.add(.httpMethod, job.method.rawValue)
+        record.add(.urlPath, job.path)
+        record.add(.maxAttempts, job.maxAttempts)
+        guard let client = job.client else { return }
+        record.add(.clientUser, client.user)
+        record.add(.clientProcess, client.process)
+        record.add(.clientUnit, client.unit)
+    }
+
+    private static func add(_ attempt: Attempt, to record: inout JournalRecord) {
+        record.add(.attempt, attempt.number)
+        record.add(.upstream, attempt.upstream)
+        record.add(.upstreamAddress, attempt.exchange?.address)
+        record.add(.durationMicroseconds, attempt.duration.saturatedNanoseconds / 1000)
+        record.add(.httpStatus, attempt.status?.rawValue)
+        record.add(.rule, attempt.rule)
+        guard let failure = attempt.failure else { return }
+        record.add(.failureKind, failure.kind.rawValue)
+        record.add(.sent, failure.sent.rawValue)
+    }
+}

@@ -1,0 +1,47 @@
+import RelayConfig
+import RelayCore
+import RelayEngine
+import RelayPosix
+import RelaySystemd
+
+extension LoadedConfiguration {
+    /// - Parameter previous: the configuration this one replaces.
+    func snapshot(previous: Snapshot?) -> Snapshot {
+        var settings = Snapshot.Settings()
+        settings.maxRequestBody = configuration.limits.maxRequestBody
+        settings.replayBuffer = configuration.limits.replayBuffer
+        settings.file = file
+        settings.digest = digest
+        settings.loadedAt = SystemClock.wallSeconds()
+        settings.listenerDigest = configuration.listeners.map { "\($0)" }.joined(separator: "\n")
+        return Snapshot(
+            routes: configuration.routes, vault: CredentialVault(configuration.credentials, secrets: secrets),
+            settings: settings, previous: previous)
+    }
+}
+
+extension LogSettings.Level {
+    var priority: JournalRecord.Priority {
+        switch self {
+        case .error: .error
+        case .warning: .warning
+        case .notice: .notice
+        case .info: .info
+        case .debug: .debug
+        }
+    }
+}
+
+/// Wall and monotonic time outside any loop; nothing sleeps on it.
+struct WallTime: TimeSource {
+    func now() -> Instant { Instant(nanoseconds: SystemClock.monotonic()) }
+
+    func wallMilliseconds() -> Int64 { SystemClock.wall() / 1_000_000 }
+
+    func sleep(until deadline: Instant) async throws(CancellationError) {
+        while now() < deadline {
+            guard !Task.isCancelled else { throw CancellationError() }
+            await Task.yield()
+        }
+    }
+}

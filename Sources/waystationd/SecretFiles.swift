@@ -1,0 +1,65 @@
+import Glibc
+import RelayCore
+
+/// Reads secrets from where the configuration says they are.
+struct SecretFiles {
+    /// Bytes of one secret.
+    static let limit = 65_536
+
+    /// Why a secret cannot be used; never with a byte of it.
+    struct Refusal: Error {
+        let message: String
+        let hint: String
+    }
+
+    static func read(_ reference: SecretReference) throws(Refusal) -> Secret {
+        switch reference {
+        case .credential(let name):
+            guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+                throw Refusal(message: "a credential's name is a plain file name", hint: "see systemd.exec(5)")
+            }
+            guard let directory = environment("CREDENTIALS_DIRECTORY") else {
+                throw Refusal(
+                    message: "credential \"\(name)\" cannot be read: $CREDENTIALS_DIRECTORY is not set",
+                    hint: "add LoadCredential=\(name):/path to the unit, or use {\"file\": …}")
+            }
+            // The service manager made the directory for this process alone, whatever its mode.
+            return try contents("\(directory)/\(name)", reference, isPrivate: false)
+        case .file(let path): return try contents(path, reference, isPrivate: true)
+        case .environment(let name):
+            guard let value = environment(name), !value.isEmpty else {
+                throw Refusal(
+                    message: "environment variable \(name) is not set or empty", hint: "set it, or use {\"credential\": …}")
+            }
+            return Secret(value)
+        }
+    }
+
+    static func environment(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    private static func contents(
+        _ path: String, _ reference: SecretReference, isPrivate: Bool
+    ) throws(Refusal) -> Secret {
+        let bytes: [UInt8]
+        do throws(FileContents.ReadError) {
+            let file = try FileContents(path, limit: limit)
+            if isPrivate, file.mode & 0o077 != 0 {
+                throw Refusal(
+                    message: "\(reference.text) may be read by others (mode \(String(file.mode & 0o777, radix: 8)))",
+                    hint: "chmod 600 \(path)")
+            }
+            bytes = file.bytes
+        } catch let error as FileContents.ReadError {
+            throw Refusal(message: "\(reference.text) cannot be read: \(error.reason)", hint: "look at \(path)")
+        }
+        var trimmed = bytes[...]
+        if trimmed.last == UInt8(ascii: "\n") { trimmed.removeLast() }
+        if trimmed.last == UInt8(ascii: "\r") { trimmed.removeLast() }
+        guard !trimmed.isEmpty else {
+            throw Refusal(message: "\(reference.text) is empty", hint: "put the secret into it")
+        }
+        return Secret(Array(trimmed))
+    }
+}

@@ -1,0 +1,98 @@
+import Glibc
+import RelayCore
+import RelayEngine
+import RelayJSON
+import RelayPosix
+
+/// The daemon's state as `GET /v1/status` and `STATUS=` show it.
+struct StatusReport {
+    let engine: Engine
+    let startedAt: Int64
+    let startedTicks: Int64
+    let connections: Int
+    /// Why the last reload was refused; nil when it was not.
+    let reloadError: String?
+
+    var document: [UInt8] {
+        let snapshot = engine.snapshot
+        var json = JSONObjectWriter()
+        json.member("version", Version.text)
+        json.array("api_versions") { $0.element("v1") }
+        json.member("pid", getpid())
+        json.member("started_at", UTCTime.format(seconds: startedAt))
+        json.member("uptime_seconds", (SystemClock.monotonic() - startedTicks) / 1_000_000_000)
+        json.member("state", engine.isDraining ? "draining" : reloadError == nil ? "serving" : "reload_failed")
+        json.member("draining", engine.isDraining)
+        json.object("config") { config in
+            config.member("file", snapshot.file)
+            config.member("digest", snapshot.digest)
+            config.member("loaded_at", UTCTime.format(seconds: snapshot.loadedAt))
+            if let reloadError { config.member("last_reload_error", reloadError) }
+        }
+        json.member("in_flight", engine.inFlight)
+        json.member("connections", connections)
+        json.array("routes") { list in
+            for name in snapshot.routeNames {
+                guard let state = snapshot.routes[name] else { continue }
+                list.object { write(state, into: &$0) }
+            }
+        }
+        json.array("credentials") { list in
+            for credential in snapshot.vault.states(now: Instant(nanoseconds: SystemClock.monotonic())) {
+                list.object { writer in
+                    writer.member("name", credential.name)
+                    writer.member("state", credential.state)
+                    if let expiresIn = credential.expiresIn {
+                        writer.member("expires_in_seconds", expiresIn.components.seconds)
+                    }
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    /// One line for the service manager.
+    var line: String {
+        if engine.isDraining { return "Draining: \(engine.inFlight) in flight" }
+        let snapshot = engine.snapshot
+        var succeeded: UInt64 = 0
+        var failed: UInt64 = 0
+        var helped: UInt64 = 0
+        for state in snapshot.routes.values {
+            let counters = state.counters
+            succeeded += counters.succeeded
+            failed += counters.failed
+            helped += counters.recovered + counters.fallbacks
+        }
+        let trouble = reloadError.map { "; reload failed: \($0); old configuration kept" } ?? ""
+        return "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight) in flight, ok \(succeeded), "
+            + "recovered \(helped), failed \(failed)\(trouble)"
+    }
+
+    private func write(_ state: RouteState, into json: inout JSONObjectWriter) {
+        let counters = state.counters
+        let load = state.load
+        json.member("name", state.route.name)
+        json.member("state", load.pending > 0 ? "degraded" : "ok")
+        json.member("in_flight", load.inFlight)
+        json.member("pending", load.pending)
+        json.member("requests", counters.requests)
+        json.member("succeeded", counters.succeeded)
+        json.member("failed", counters.failed)
+        json.member("recovered", counters.recovered)
+        json.member("fallbacks", counters.fallbacks)
+        guard let failure = counters.lastFailure else {
+            json.member("last_failure", JSONValue.null)
+            return
+        }
+        json.object("last_failure") { writer in
+            writer.member("kind", failure.kind.rawValue)
+            writer.member("detail", failure.detail)
+            writer.member("at", UTCTime.format(seconds: failure.wallSeconds))
+        }
+    }
+}
+
+enum Version {
+    static let text = "0.1.0"
+}

@@ -1,0 +1,125 @@
+import RelayCore
+import RelayHTTP
+
+/// What a parser made of some bytes, in a form that compares.
+enum Verdict: Equatable, CustomStringConvertible {
+    case needsMore
+    case refused(HTTPParseError.Code, status: UInt16)
+    case head(String, consumed: Int)
+
+    var description: String {
+        switch self {
+        case .needsMore: "needs more"
+        case .refused(let code, let status): "\(code.rawValue) \(status)"
+        case .head(let text, let consumed): "\(text) (\(consumed) bytes)"
+        }
+    }
+}
+
+/// Gives `bytes` to a request parser in the stages that `ends` names, each with all bytes before it.
+func requestVerdict(
+    _ bytes: [UInt8],
+    ends: some Sequence<Int>,
+    limits: HTTPLimits = HTTPLimits()
+) -> Verdict {
+    var parser = RequestHeadParser(limits: limits)
+    for end in ends {
+        do throws(HTTPParseError) {
+            if case .head(let head, let consumed) = try parser.parse(bytes.span.extracting(first: end)) {
+                return .head(describe(head), consumed: consumed)
+            }
+        } catch {
+            return .refused(error.code, status: error.status.rawValue)
+        }
+    }
+    return .needsMore
+}
+
+/// Gives `bytes` to a response parser in the stages that `ends` names, each with all bytes before it.
+func responseVerdict(
+    _ bytes: [UInt8],
+    ends: some Sequence<Int>,
+    method: Method = .get,
+    limits: HTTPLimits = HTTPLimits()
+) -> Verdict {
+    var parser = ResponseHeadParser(limits: limits, requestMethod: method)
+    for end in ends {
+        do throws(HTTPParseError) {
+            if case .head(let head, let consumed) = try parser.parse(bytes.span.extracting(first: end)) {
+                return .head(describe(head), consumed: consumed)
+            }
+        } catch {
+            return .refused(error.code, status: error.status.rawValue)
+        }
+    }
+    return .needsMore
+}
+
+func describe(_ head: RequestHead) -> String {
+    var words = ["\(head.method.rawValue) \(head.target) 1.\(head.minorVersion)", describe(head.framing)]
+    if head.keepsAlive { words.append("keeps") }
+    if head.expectsContinue { words.append("continue") }
+    return (words + head.fields.pairs.map { "\($0.name)=\($0.value)" }).joined(separator: "|")
+}
+
+func describe(_ head: ResponseHead) -> String {
+    var words = ["\(head.status.rawValue) 1.\(head.minorVersion)", describe(head.framing)]
+    if head.keepsAlive { words.append("keeps") }
+    return (words + head.fields.pairs.map { "\($0.name)=\($0.value)" }).joined(separator: "|")
+}
+
+private func describe(_ framing: BodyFraming) -> String {
+    switch framing {
+    case .none: "none"
+    case .length(let length): "length \(length)"
+    case .chunked: "chunked"
+    case .untilClose: "until close"
+    }
+}
+
+/// The outcome of decoding a body given in `pieces`.
+struct Decoded: Equatable {
+    var body: [UInt8] = []
+    var consumed = 0
+    var isComplete = false
+    var fault: HTTPParseError.Code?
+}
+
+/// Decodes `bytes`, which arrive in pieces of at most `size`.
+func decode(
+    _ bytes: [UInt8],
+    _ framing: BodyFraming,
+    size: Int = .max,
+    limits: HTTPLimits = HTTPLimits()
+) -> Decoded {
+    var decoder = BodyDecoder(framing: framing, limits: limits)
+    var result = Decoded()
+    result.isComplete = decoder.isComplete
+    while result.consumed < bytes.count, !result.isComplete {
+        let end = result.consumed + min(size, bytes.count - result.consumed)
+        do throws(HTTPParseError) {
+            let step = try decoder.decode(bytes.span.extracting(result.consumed..<end), into: &result.body)
+            result.consumed += step.consumed
+            result.isComplete = step.isComplete
+        } catch {
+            result.fault = error.code
+            return result
+        }
+    }
+    return result
+}
+
+/// Numbers that repeat with their seed (SplitMix64).
+struct SeededNumbers: RandomNumberGenerator {
+    var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,132 @@
+import RelayHTTP
+import Testing
+
+@Suite("A relay target")
+struct RelayTargetTests {
+    static let accepted: [(raw: String, route: String, rest: String)] = [
+        ("/r/x", "x", ""),
+        ("/r/x/", "x", ""),
+        ("/r/x?q=1", "x", "?q=1"),
+        ("/r/x/?q=1", "x", "?q=1"),
+        ("/r/billing/orders/7?full=1", "billing", "orders/7?full=1"),
+        ("/r/billing/orders/", "billing", "orders/"),
+        ("/r/a-B_9.z/p", "a-B_9.z", "p"),
+        ("/r/x/.well-known/a", "x", ".well-known/a"),
+        ("/r/x/.../a", "x", ".../a"),
+        ("/r/x/a..b/..c/d..", "x", "a..b/..c/d.."),
+        ("/r/x/%2ehidden", "x", "%2ehidden"),
+        ("/r/x/caf%C3%A9", "x", "caf%C3%A9"),
+        ("/r/x/caf%E9", "x", "caf%E9"),
+        ("/r/x/100%25", "x", "100%25"),
+        ("/r/x/100%25/a", "x", "100%25/a"),
+        ("/r/x/a%20b", "x", "a%20b"),
+        ("/r/x/%3F%23", "x", "%3F%23"),
+        ("/r/x/user@host:80/a;b=c,d/(e)!$&'*+=~", "x", "user@host:80/a;b=c,d/(e)!$&'*+=~"),
+        ("/r/x/[1]|2", "x", "[1]|2"),
+        ("/r/x/r?next=//h/../a", "x", "r?next=//h/../a"),
+        ("/r/x/a?b?c", "x", "a?b?c"),
+        ("/r/x/a?f[a]={1}&t=a%0Ab%2F%5C", "x", "a?f[a]={1}&t=a%0Ab%2F%5C"),
+        ("/r/x/a?", "x", "a?"),
+    ]
+
+    @Test("is split into route and rest, undecoded", arguments: accepted)
+    func splits(_ row: (raw: String, route: String, rest: String)) throws {
+        let target = try RelayTarget.parse(row.raw)
+        #expect(target.route == row.route && target.rest == row.rest)
+    }
+
+    static let refused: [(raw: String, code: HTTPParseError.Code)] = [
+        ("", .badTarget), ("*", .badTarget), ("r/x/a", .badTarget), ("http://evil/r/x/a", .badTarget),
+        ("//evil/r/x", .emptySegment), ("/", .unknownPath), ("/r", .unknownPath), ("/r/", .unknownPath),
+        ("/R/x/a", .unknownPath), ("/v1/jobs", .unknownPath), ("/rx/a", .unknownPath),
+        ("/r/x%41/a", .unknownPath),
+        ("/r/x@evil/a", .unknownPath), ("/r/x:80/a", .unknownPath), ("/r/x;a/b", .unknownPath),
+        ("/r/?q", .unknownPath),
+        ("/r/" + String(repeating: "x", count: 129) + "/a", .unknownPath),
+        ("/r//a", .emptySegment), ("/r/x//a", .emptySegment), ("/r/x/a//", .emptySegment),
+        ("/r/x//?q", .emptySegment),
+        ("/r/x/;a=1/b", .emptySegment), ("/r/x/;", .emptySegment), ("/r/x/%3b/b", .emptySegment),
+        ("/r/./a", .dotSegment), ("/r/../a", .dotSegment), ("/r/x/..", .dotSegment),
+        ("/r/x/../y/a", .dotSegment),
+        ("/r/x/.", .dotSegment), ("/r/x/./a", .dotSegment), ("/r/x/..?q", .dotSegment),
+        ("/r/x/%2e", .dotSegment),
+        ("/r/x/%2E%2e/a", .dotSegment), ("/r/x/.%2e/a", .dotSegment), ("/r/x/%2e./a", .dotSegment),
+        ("/r/x/%252e%252e/a", .dotSegment), ("/r/x/%25252e%25252E/a", .dotSegment),
+        ("/r/x/.%252e/a", .dotSegment),
+        ("/r/x/..;/a", .dotSegment), ("/r/x/..;a=b/c", .dotSegment), ("/r/x/%2e%2e%3b/a", .dotSegment),
+        ("/r/x/.;", .dotSegment),
+        ("/r/x/a%2fb", .encodedSeparator), ("/r/x/a%2Fb", .encodedSeparator),
+        ("/r/x/..%2f..", .encodedSeparator),
+        ("/r/x/a%5cb", .encodedSeparator), ("/r/x/a%5Cb", .encodedSeparator),
+        ("/r/x/a\\b", .encodedSeparator),
+        ("/r/x/..\\..", .encodedSeparator), ("/r/x/a%252fb", .encodedSeparator),
+        ("/r/x/a%25255cb", .encodedSeparator),
+        ("/r%2fx/a", .encodedSeparator),
+        ("/r/x/%00", .encodedControl), ("/r/x/a%0d%0aX:y", .encodedControl), ("/r/x/a%0A", .encodedControl),
+        ("/r/x/%09", .encodedControl), ("/r/x/%7F", .encodedControl), ("/r/x/%2500", .encodedControl),
+        ("/r/x/a?b=%00", .encodedControl), ("/r/x/a?b=%2500", .encodedControl),
+        ("/r/x/%", .badPercentEncoding), ("/r/x/%2", .badPercentEncoding), ("/r/x/%zz", .badPercentEncoding),
+        ("/r/x/%2/a", .badPercentEncoding), ("/r/x/%u002e", .badPercentEncoding),
+        ("/r/x/a?%", .badPercentEncoding),
+        ("/r/x/a?b=%4", .badPercentEncoding), ("/r/x/a%c0%af", .badPercentEncoding),
+        ("/r/x/%c0%ae%c0%ae/a", .badPercentEncoding), ("/r/x/%e0%80%af", .badPercentEncoding),
+        ("/r/x/%f0%80%80%af", .badPercentEncoding),
+        ("/r/x/a#f", .badTarget), ("/r/x/a?q#f", .badTarget), ("/r/x/a b", .badTarget),
+        ("/r/x/a\tb", .badTarget),
+        ("/r/x/caf\u{E9}", .badTarget), ("/r/x/a?\u{E9}", .badTarget), ("/r/x/\"", .badTarget),
+        ("/r/x/<a>", .badTarget),
+        ("/r/x/{a}", .badTarget), ("/r/x/a^", .badTarget), ("/r/x/`a`", .badTarget),
+        ("/r/x/\u{7F}", .badTarget),
+        ("/r/x/a?b=c d", .badTarget), ("/r/x/a?b=\\", .badTarget), ("/r/x/a?<b>", .badTarget),
+    ]
+
+    @Test("that two servers could read differently is refused", arguments: refused)
+    func refuses(_ row: (raw: String, code: HTTPParseError.Code)) {
+        let error = #expect(throws: HTTPParseError.self) { try RelayTarget.parse(row.raw) }
+        #expect(error?.code == row.code)
+    }
+
+    @Test("keeps its checks when a host names the route")
+    func restOfTarget() throws {
+        #expect(try RelayTarget.rest(of: "/a/b?c") == "a/b?c")
+        #expect(try RelayTarget.rest(of: "/") == "")
+        #expect(throws: HTTPParseError.self) { try RelayTarget.rest(of: "/a/../b") }
+        #expect(throws: HTTPParseError.self) { try RelayTarget.rest(of: "//h") }
+        #expect(throws: HTTPParseError.self) { try RelayTarget.rest(of: "a") }
+    }
+}
+
+@Suite("A request target")
+struct RequestTargetTests {
+    static let accepted: [(raw: String, target: RequestTarget)] = [
+        ("*", .asterisk),
+        ("/", .origin(path: "/", query: nil)),
+        ("/a/b", .origin(path: "/a/b", query: nil)),
+        ("/a?b?c", .origin(path: "/a", query: "b?c")),
+        ("/a?", .origin(path: "/a", query: "")),
+        ("http://h", .absolute(scheme: .http, authority: "h", path: "/", query: nil)),
+        ("HTTPS://h:8443/a?b", .absolute(scheme: .https, authority: "h:8443", path: "/a", query: "b")),
+        ("http://[::1]?q", .absolute(scheme: .http, authority: "[::1]", path: "/", query: "q")),
+        ("h:443", .authority("h:443")),
+        ("[::1]:443", .authority("[::1]:443")),
+    ]
+
+    @Test("has one of four forms", arguments: accepted)
+    func splits(_ row: (raw: String, target: RequestTarget)) throws {
+        #expect(try RequestTarget.parse(row.raw) == row.target)
+    }
+
+    static let refused = [
+        "", "a", "**", "/a#b", "http://", "http:///a", "http:/h/a", "http://u@h/a", "http://u:p@h/",
+        "http://h:x/",
+        "http://h:70000/", "http://h\\a", "http://h#f", "http://h a/", "ftp://h/a", "javascript:alert(1)",
+        "h:", ":443",
+        "h:443/a", "h:443:5", "\u{E9}:443", "/\u{E9}", "http://[::1", "u@h:443",
+    ]
+
+    @Test("of no form is refused", arguments: refused)
+    func refuses(_ raw: String) {
+        let error = #expect(throws: HTTPParseError.self) { try RequestTarget.parse(raw) }
+        #expect(error?.code == .badTarget)
+    }
+}
