@@ -30,7 +30,9 @@ struct StatusText {
 
     func text(for output: Output) -> String {
         var text = heading(output) + "\n"
-        if let detail = status["last_reload_error"]?.text { text += "  \(safe(detail))\n" }
+        if let detail = status["config"]?["last_reload_error"]?.text {
+            text += "  The last reload was refused: \(safe(detail))\n"
+        }
         text += "\n" + routes().text { output.styled($0, .bold) }
         let credentials = status["credentials"]?.elements ?? []
         if !credentials.isEmpty {

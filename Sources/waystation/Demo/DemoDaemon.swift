@@ -32,18 +32,20 @@ final class DemoDaemon: Sendable {
         unsafe posix_spawnattr_setsigdefault(&attributes, &ignored)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
-        var words: [UnsafeMutablePointer<CChar>?] = unsafe [
-            strdup(program), strdup("--config"), strdup(configuration.file), nil,
-        ]
-        // Only what a daemon by itself would have: no manager, no activated sockets.
-        var variables: [UnsafeMutablePointer<CChar>?] = unsafe [
-            strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"), nil,
-        ]
-        defer {
-            for unsafeword in unsafe words + variables { unsafe free(word) }
-        }
+        let words = CStrings([program, "--config", configuration.file])
+        // Only what a daemon by itself would have: no service manager, no activated sockets.
+        let variables = CStrings([
+            "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "STATE_DIRECTORY=\(configuration.directory)",
+        ])
         var process: pid_t = 0
-        let result = unsafe posix_spawnp(&process, program, &actions, &attributes, &words, &variables)
+        let result = unsafe posix_spawnp(
+            &process,
+            program,
+            &actions,
+            &attributes,
+            words.pointers,
+            variables.pointers
+        )
         guard result == 0 else {
             let reason = unsafe String(cString: strerror(result))
             throw CommandFailure(
