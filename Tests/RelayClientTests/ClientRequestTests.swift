@@ -39,9 +39,12 @@ struct ClientRequestTests {
         arguments: ["Host", "content-length", "Transfer-Encoding", "Connection", "Expect"]
     )
     func framing(name: String) async {
-        var fields = HeaderFields()
-        fields.append(name, "1")
-        let error = await #expect(throws: RelayClientError.self) { [fields] in
+        let fields = {
+            var fields = HeaderFields()
+            fields.append(name, "1")
+            return fields
+        }()
+        let error = await #expect(throws: RelayClientError.self) {
             try await client.request(.get, "/", fields: fields)
         }
         #expect(error?.code == .invalidRequest)
