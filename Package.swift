@@ -53,6 +53,7 @@ let package = Package(
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
+        .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
         // Tests.
         .target(
