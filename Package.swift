@@ -29,16 +29,12 @@ let package = Package(
             name: "RelayTransport",
             dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]),
         .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CLinux", "CSystemd"]),
-            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
-        ),
-        .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CSystemd"]),
 
         // The daemon's rooms.
         .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayJSON"]),
         .target(
             name: "RelayServer",
-            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]
-        ),
+            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]),
         .target(name: "RelayClient", dependencies: ["RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
         .executableTarget(
