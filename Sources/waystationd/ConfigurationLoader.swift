@@ -1,6 +1,7 @@
 import Glibc
 import RelayConfig
 import RelayCore
+import RelayJSON
 import RelayTransport
 
 /// A configuration file with everything it needs: read, checked, its secrets in hand.
