@@ -158,7 +158,7 @@ struct CredentialVaultTests {
     }
 
     private func bench(
-        mode: VirtualTime.Mode = .jumping, _ change: (inout OAuth2Settings) -> Void = { _ in },
+        mode: VirtualTime.Mode = .manual, _ change: (inout OAuth2Settings) -> Void = { _ in },
         answer: @escaping @Sendable (OutboundRequest) -> ScriptedTransport.Step
     ) -> Bench {
         Bench(
@@ -195,7 +195,7 @@ struct CredentialVaultTests {
     func oneRefresh() async {
         let held = Mutex<ScriptedTransport?>(nil)
         let asked = Mutex(0)
-        let bench = bench(mode: .manual) { request in
+        let bench = bench { request in
             guard Self.isToken(request) else { return .answer(200) }
             let isFirst = asked.withLock { asked in
                 asked += 1
@@ -223,7 +223,7 @@ struct CredentialVaultTests {
     @Test("A hundred jobs that meet 401 with the same token are one refresh more")
     func one401Refresh() async {
         let tokens = Mutex(0)
-        let bench = bench(mode: .manual) { request in
+        let bench = bench { request in
             if Self.isToken(request) {
                 let count = tokens.withLock { count in
                     count += 1
@@ -266,7 +266,7 @@ struct CredentialVaultTests {
     @Test("Cancelling one waiter leaves the refresh to the others")
     func cancelOne() async {
         let asked = Mutex(0)
-        let bench = bench(mode: .manual) { request in
+        let bench = bench { request in
             guard Self.isToken(request) else { return .answer(200) }
             let isFirst = asked.withLock { asked in
                 asked += 1

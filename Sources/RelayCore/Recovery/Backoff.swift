@@ -41,15 +41,11 @@ package struct Backoff: Sendable {
             guard !delays.isEmpty else { return .zero }
             return delays[min(max(retry, 1), delays.count) - 1]
         case .exponential(let base, let multiplier, let maximum):
-            let ceiling = Double(maximum.saturatedNanoseconds)
-            var nanoseconds = Double(base.saturatedNanoseconds)
-            var step = 1
-            while step < retry, nanoseconds < ceiling, multiplier > 1 {
-                nanoseconds *= multiplier
-                step += 1
-            }
-            guard nanoseconds < ceiling else { return maximum }
-            return .nanoseconds(Int64(nanoseconds))
+            let factor = power(multiplier, max(retry, 1) - 1)
+            let nanoseconds = Double(base.saturatedNanoseconds) * factor
+            // Not a number, or past the largest.
+            guard nanoseconds < Double(maximum.saturatedNanoseconds) else { return maximum }
+            return .nanoseconds(Int64(max(nanoseconds, 0)))
         }
     }
 
@@ -69,4 +65,17 @@ package struct Backoff: Sendable {
             }
         return .nanoseconds(Int64(min(max(jittered, 0), 0x1p62)))
     }
+}
+
+/// `base` to a whole power that is not negative, by squaring: at most 63 steps.
+private func power(_ base: Double, _ exponent: Int) -> Double {
+    var result = 1.0
+    var square = base
+    var rest = exponent
+    while rest > 0 {
+        if rest & 1 == 1 { result *= square }
+        square *= square
+        rest >>= 1
+    }
+    return result
 }
