@@ -21,6 +21,11 @@ struct HostileAnswer: Sendable, CustomStringConvertible {
 
     var description: String { name }
 
+    /// Whether it ends with a reset, which takes back small segments that were not acknowledged.
+    var resets: Bool {
+        if case .reset = then { true } else { false }
+    }
+
     static func answer(
         _ name: String,
         _ text: String,

@@ -115,6 +115,13 @@ import RelayPosix
         close()
     }
 
+    /// Closes the socket without ending TLS.
+    func cut() {
+        if let ssl = unsafe ssl { unsafe SSL_free(ssl) }
+        unsafe ssl = nil
+        close()
+    }
+
     func close() {
         guard descriptor >= 0 else { return }
         if let ssl = unsafe ssl {

@@ -75,7 +75,7 @@ let loopback = [AddressRange(network: [127, 0, 0, 0], prefix: 8)].compactMap(\.s
 /// Answers every request with `200` and its body, as long as the peer asks.
 let echo: @Sendable (Peer) -> Void = { peer in
     while let (_, body) = peer.readRequest() {
-        peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
-        peer.write(body)
+        // One write: a small answer arrives as a whole.
+        peer.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
     }
 }
