@@ -193,7 +193,7 @@ struct ContentCodingTests {
     @Test(
         "A bomb is stopped by its ratio, small or large, and by the limit of what is collected",
         arguments: [
-            10_000_000, 60_000_000,
+            4_000_000, 24_000_000,
         ]
     )
     func bomb(size: Int) async throws {
@@ -240,7 +240,7 @@ struct ContentCodingTests {
 private func deflated(_ content: [UInt8], _ window: Int32) -> [UInt8] {
     var stream = unsafe z_stream()
     let size = unsafe Int32(MemoryLayout<z_stream>.size)
-    unsafe deflateInit2_(&stream, 9, Z_DEFLATED, window, 9, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
+    unsafe deflateInit2_(&stream, 6, Z_DEFLATED, window, 9, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
     defer { unsafe _ = deflateEnd(&stream) }
     var content = content
     let room = unsafe Int(deflateBound(&stream, UInt(content.count)))
