@@ -1,7 +1,7 @@
 import Glibc
 
 /// A folder of its own, removed with everything in it.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
     let path: String
 
     init() {

@@ -23,7 +23,9 @@ extension Connection {
                 }
             case .wouldBlock: return
             case .end: return endedInHead()
-            case .failed(let fault): return fail(writeFault ?? fault)
+            case .failed(let fault):
+                // An alert says why the write broke.
+                return fail(fault.kind == .tlsAlertReceived ? fault : writeFault ?? fault)
             }
         }
     }

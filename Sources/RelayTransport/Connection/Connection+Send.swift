@@ -109,16 +109,14 @@ extension Connection {
     private func writeFailed(_ fault: WireFault) {
         output = PendingOutput()
         writeFault = fault
-        guard hasWritten else {
-            if isReused {
-                let waiter = unsafe waiter
-                unsafe self.waiter = nil
-                close()
-                unsafe waiter?.resume(returning: .stale)
-                return
-            }
-            return fail(fault)
+        if !hasWritten, isReused {
+            let waiter = unsafe waiter
+            unsafe self.waiter = nil
+            close()
+            unsafe waiter?.resume(returning: .stale)
+            return
         }
+        guard hasWritten || tls != nil else { return fail(fault) }
         stopUpload()
         isReadable = true
         switch phase {

@@ -153,7 +153,7 @@ import RelayPosix
 
     /// How old the loop's last look at the descriptors may be, and how long a connection may have idled, before
     /// it is looked at once more; nanoseconds.
-    private static let freshness: Int64 = 1_000_000
+    private static let freshness: Int64 = 3_000_000
     private static let trust: Int64 = 1_000_000_000
 
     /// Lets OpenSSL take in what is not application data; false when there was any, or the end.

@@ -1,0 +1,88 @@
+import RelayCore
+import RelayPosix
+import RelayTransport
+
+/// A transport on a loop of its own, for the length of `body`.
+func withTransport(
+    resolver: NameResolver = NameResolver(source: testNames),
+    secrets: @escaping @Sendable (SecretReference) -> Secret? = { _ in nil },
+    _ body: (LoopTransport) async throws -> Void
+) async throws {
+    let loop = try EventLoop.start(name: "test")
+    let transport = LoopTransport(on: loop, resolver: resolver, secrets: secrets)
+    do {
+        try await body(transport)
+    } catch {
+        loop.stop()
+        throw error
+    }
+    loop.stop()
+}
+
+/// Every name in `.test` is this machine, but for those that are made to fail.
+@Sendable
+func testNames(_ host: String) -> Result<[IPAddress], NameError> {
+    if host.hasPrefix("missing") { return .failure(.notFound) }
+    if host.hasPrefix("shaky") { return .failure(.temporary("try again")) }
+    return .success([IPAddress(v4: 0x7F00_0001)])
+}
+
+/// An attempt with generous bounds unless they are what is tested.
+func attempt(
+    _ upstream: Upstream,
+    _ method: Method = .get,
+    _ target: String = "/",
+    body: Body = .empty,
+    fields: [(String, String)] = [],
+    deadline: Duration = .seconds(20),
+    connect: Duration = .seconds(10),
+    idle: Duration = .seconds(15),
+    limits: ResponseLimits = ResponseLimits()
+) -> OutboundRequest {
+    var headers = HeaderFields()
+    for (name, value) in fields { headers.append(name, value) }
+    let now = Instant(nanoseconds: SystemClock.monotonic())
+    return OutboundRequest(
+        upstream: upstream,
+        method: method,
+        target: target,
+        fields: headers,
+        body: body,
+        deadline: now.advanced(by: deadline),
+        timeouts: AttemptTimeouts(connect: connect, idle: idle),
+        limits: limits
+    )
+}
+
+/// A streamed body made of pieces that are there, or come when a gate opens.
+final class Pieces: BodySource {
+    let length: UInt64?
+    private let state: PieceQueue
+
+    init(_ pieces: [[UInt8]], length: UInt64? = nil, endless: Bool = false) {
+        self.length = length
+        state = PieceQueue(pieces, endless)
+    }
+
+    var wasRead: Bool { state.taken > 0 }
+    /// Pieces handed out.
+    var taken: Int { state.taken }
+    var wasCancelled: Bool { state.wasCancelled }
+
+    func next() async throws(Failure) -> [UInt8]? { state.next() }
+    func cancel() { state.cancel() }
+}
+
+/// A body that never comes, until it is cancelled.
+final class Silence: BodySource {
+    let length: UInt64? = nil
+    let wasRead = false
+    private let gate = Gate()
+
+    func next() async throws(Failure) -> [UInt8]? {
+        await gate.wait()
+        throw Failure(.clientGone, sent: .neverSent, "given up")
+    }
+
+    func cancel() { gate.open() }
+}

@@ -1,0 +1,225 @@
+import Glibc
+import RelayCore
+import RelayPosix
+import RelayTransport
+import Synchronization
+import Testing
+
+@Suite("Timeouts", .timeLimit(.minutes(1)))
+struct TimeoutTests {
+    private static let short = Duration.milliseconds(60)
+
+    @Test("A listener that never accepts and whose backlog is full makes connecting time out, never sent")
+    func connect() async throws {
+        let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let hole = FileDescriptor(raw)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
+        unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe _ = bind(raw, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        #expect(listen(raw, 0) == 0)
+        let place = try #require(Socket.localAddress(raw))
+        guard case .ip(_, let port) = place else { return }
+        // The queue holds one more than asked for; what comes after is dropped in silence.
+        let fillers = (0..<4).map { _ in Filler(place) }
+        try await withTransport { transport in
+            let upstream = Upstream(
+                name: "test",
+                origin: .tcp(host: "127.0.0.1", port: port, isTLS: false),
+                allowedAddresses: loopback
+            )
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(attempt(upstream, connect: Self.short))
+            }
+            #expect(failure?.kind == .connectionTimeout)
+            #expect(failure?.sent == .neverSent)
+        }
+        _ = hole.raw
+        _ = fillers
+    }
+
+    @Test("A name that is not answered in time is never sent")
+    func name() async throws {
+        let isOver = Gate()
+        let resolver = NameResolver(source: { _ in
+            isOver.block()
+            return .failure(.notFound)
+        })
+        try await withTransport(resolver: resolver) { transport in
+            let upstream = Upstream(name: "test", origin: .tcp(host: "slow.test", port: 80, isTLS: false))
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(attempt(upstream, connect: Self.short))
+            }
+            #expect(failure?.kind == .dnsTimeout)
+            #expect(failure?.sent == .neverSent)
+        }
+        isOver.open()
+    }
+
+    @Test("A TLS handshake that does not go on is never sent")
+    func handshake() async throws {
+        let server = try ScriptedServer { peer in _ = peer.drain() }
+        try await withTransport { transport in
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(
+                    attempt(server.upstream(host: "upstream.test", isTLS: true), connect: Self.short)
+                )
+            }
+            #expect(failure?.kind == .connectionTimeout)
+            #expect(failure?.sent == .neverSent)
+        }
+    }
+
+    @Test("No answer by the deadline leaves the outcome unknown")
+    func deadline() async throws {
+        let server = try ScriptedServer { peer in _ = peer.drain() }
+        try await withTransport { transport in
+            let start = SystemClock.monotonic()
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(attempt(server.upstream(), deadline: Self.short))
+            }
+            #expect(failure?.kind == .httpResponseTimeout)
+            #expect(failure?.sent == .unknown)
+            #expect(SystemClock.monotonic() - start >= 60_000_000)
+        }
+    }
+
+    @Test("A server that drips its head byte by byte does not outlast the deadline")
+    func drippedHead() async throws {
+        let server = try ScriptedServer { peer in
+            guard peer.readRequest() != nil else { return }
+            peer.write("HTTP/1.1 200 OK\r\n")
+            while peer.write("A: b\r\n") { sched_yield() }
+        }
+        try await withTransport { transport in
+            var limits = ResponseLimits()
+            limits.head = 16_777_216
+            limits.fieldCount = 10_000_000
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(
+                    attempt(server.upstream(), deadline: Self.short, limits: limits)
+                )
+            }
+            #expect([.httpResponseTimeout, .httpResponseHeaderSectionSize].contains(failure?.kind))
+        }
+    }
+
+    @Test("Silence for the idle timeout ends a wait for the head")
+    func idleHead() async throws {
+        let server = try ScriptedServer { peer in _ = peer.drain() }
+        try await withTransport { transport in
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(attempt(server.upstream(), idle: Self.short))
+            }
+            #expect(failure?.kind == .connectionReadTimeout)
+            #expect(failure?.sent == .unknown)
+        }
+    }
+
+    @Test("Silence for the idle timeout ends a wait for the body")
+    func idleBody() async throws {
+        let server = try ScriptedServer { peer in
+            guard peer.readRequest() != nil else { return }
+            peer.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+            _ = peer.drain()
+        }
+        try await withTransport { transport in
+            let answer = try await transport.send(attempt(server.upstream(), idle: Self.short))
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await answer.response.body.collect(limit: 10)
+            }
+            #expect(failure?.kind == .connectionReadTimeout)
+            #expect(failure?.sent == .unknown)
+        }
+    }
+
+    @Test("A body that is bounded fails at its deadline although bytes keep coming")
+    func boundedBody() async throws {
+        let server = try ScriptedServer { peer in
+            guard peer.readRequest() != nil else { return }
+            peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while peer.write("1\r\na\r\n") { sched_yield() }
+        }
+        try await withTransport { transport in
+            let answer = try await transport.send(attempt(server.upstream()))
+            guard case .stream(let source) = answer.response.body else {
+                Issue.record("expected a stream")
+                return
+            }
+            source.bound(by: Instant(nanoseconds: SystemClock.monotonic()).advanced(by: Self.short))
+            let failure = await #expect(throws: Failure.self) {
+                while try await source.next() != nil {}
+            }
+            #expect(failure?.kind == .httpResponseTimeout)
+        }
+    }
+
+    @Test("A server that stops reading ends a large upload after the idle timeout")
+    func stalledUpload() async throws {
+        let isOver = Gate()
+        let server = try ScriptedServer { _ in isOver.block() }
+        try await withTransport { transport in
+            let large = [UInt8](repeating: 0, count: 32 * 1_048_576)
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(
+                    attempt(server.upstream(), .post, body: .bytes(large), idle: Self.short)
+                )
+            }
+            #expect(failure?.kind == .connectionWriteTimeout)
+            #expect(failure?.sent == .unknown)
+        }
+        isOver.open()
+    }
+
+    @Test("A source that never brings its next piece ends with the deadline")
+    func silentSource() async throws {
+        let server = try ScriptedServer { peer in _ = peer.drain() }
+        try await withTransport { transport in
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(
+                    attempt(
+                        server.upstream(),
+                        .post,
+                        body: .stream(Silence()),
+                        deadline: Self.short,
+                        idle: .milliseconds(1)
+                    )
+                )
+            }
+            #expect(failure?.kind == .httpResponseTimeout)
+        }
+    }
+
+    @Test("Timers of requests that ended leave the kept connection alone")
+    func timersAreQuiet() async throws {
+        let server = try ScriptedServer(echo)
+        try await withTransport { transport in
+            let upstream = server.upstream()
+            _ = try await transport.send(attempt(upstream, deadline: Self.short, idle: Self.short))
+            let later = SystemClock.monotonic() + 150_000_000
+            await transport.loop.spawn { try? await transport.loop.sleep(until: later) }.value
+            let answer = try await transport.send(attempt(upstream))
+            #expect(answer.exchange.wasReused)
+        }
+    }
+}
+
+/// A place in a listener's queue.
+private final class Filler {
+    private let descriptor: Int32
+
+    init(_ place: SocketAddress) {
+        descriptor =
+            switch Socket.connect(to: place) {
+            case .connected(let socket): socket.release()
+            case .underway(let socket): socket.release()
+            case .failed: -1
+            }
+    }
+
+    deinit { _ = close(descriptor) }
+}
