@@ -47,21 +47,32 @@ let package = Package(
             name: "waystation",
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
-        .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
-        .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
-        // Tests.
+        // Tests, one target for each room.
+        .target(name: "RelayTestSupport", dependencies: ["RelayCore"], path: "Tests/RelayTestSupport"),
+        .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON"]),
+        .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
+        .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
+        .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
+        .testTarget(
+            name: "RelayTransportTests",
+            dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]),
+        .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
+        .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
     ],
     swiftLanguageModes: [.v6]
 )
 
-// Fuzz targets: `RELAY_FUZZ=1 swift build -c release --sanitize=fuzzer --product FuzzHTTPRequest`.
+// Fuzz targets need a sanitizer that is no part of an ordinary build: Tests/Fuzz/run.
 if Context.environment["RELAY_FUZZ"] != nil {
-    for name in ["HTTPRequest", "HTTPResponse"] {
+    let fuzzed = [
+        ("JSON", ["RelayJSON"]), ("HTTPRequest", ["RelayCore", "RelayHTTP"]),
+        ("HTTPResponse", ["RelayCore", "RelayHTTP"]),
+    ]
+    for (name, rooms) in fuzzed {
         package.targets.append(
             .executableTarget(
-                name: "Fuzz" + name, dependencies: ["RelayCore", "RelayHTTP"],
-                path: "Tests/Fuzz/" + name,
+                name: "Fuzz" + name, dependencies: rooms.map { .byName(name: $0) }, path: "Tests/Fuzz/" + name,
                 swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
     }
 }

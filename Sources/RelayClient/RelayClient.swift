@@ -80,6 +80,18 @@ public struct RelayClient: Sendable {
         try exchange(ClientRequest(method: method, target: target, fields: fields, body: body)).run()
     }
 
+    /// Sends a request to a route and blocks the calling thread.
+    package func blockingSend(
+        route: String,
+        method: Method,
+        path: String,
+        fields: HeaderFields,
+        body: [UInt8]
+    ) throws(RelayClientError) -> RelayResponse {
+        let target = try ClientRequest.target(route: route, path: path)
+        return try blockingRequest(method, target, fields: fields, body: body)
+    }
+
     private func exchange(_ request: ClientRequest) -> Exchange {
         Exchange(
             request,

@@ -1,4 +1,29 @@
+import Glibc
+
 @main
 enum Main {
-    static func main() {}
+    static func main() {
+        // A reader that has gone ends the program at its next write, not by a signal in the middle of clean-up.
+        signal(SIGPIPE, SIG_IGN)
+        let words = Array(CommandLine.arguments.dropFirst())
+        exit(run(words).rawValue)
+    }
+
+    /// Runs the command the words name.
+    static func run(_ words: [String]) -> ExitCode {
+        let name = words.first ?? "status"
+        let rest = Array(words.dropFirst())
+        do throws(CommandFailure) {
+            guard let command = Command.named(name) else { throw .unknownCommand(name) }
+            if rest.contains("--help") || rest.contains("-h") {
+                Output.standard.write(command.help)
+                return .done
+            }
+            return try command.run(rest)
+        } catch {
+            Output.error.write("waystation: \(error.message)\n")
+            if let advice = error.advice { Output.error.write(advice + "\n") }
+            return error.code
+        }
+    }
 }

@@ -56,7 +56,7 @@ final class JournalEvents: EventSink {
 
     private func write(_ record: JournalRecord, _ route: String, _ kind: FailureKind?) {
         guard record.priority <= level.withLock({ $0 }) else { return }
-        let key = RecordThrottle.Key(route: route, kind: "\(record.id?.text ?? "") \(kind?.rawValue ?? "")")
+        let key = RecordThrottle.Key(route: route, kind: kind?.rawValue ?? "success", id: record.id)
         guard throttle.withLock({ $0.admits(key, at: SystemClock.monotonic()) }) else { return }
         journal.record(record)
     }

@@ -68,9 +68,15 @@ struct JournalTests {
     @Test("lines carry the priority where the service manager reads them, colour only on a terminal")
     func lines() {
         let record = JournalRecord(.error, nil, "bad\u{1B}[2Jthing")
-        #expect(JournalSink.prefixedLines.line(record) == "<3>bad\\x1b[2Jthing")
-        #expect(JournalSink.plainLines.line(record) == "bad\\x1b[2Jthing")
-        #expect(JournalSink.colouredLines.line(record) == "\u{1B}[31mbad\\x1b[2Jthing\u{1B}[0m")
+        #expect(JournalSink.prefixedLines.lines(record) == "<3>bad\\x1b[2Jthing\n")
+        #expect(JournalSink.plainLines.lines(record) == "bad\\x1b[2Jthing\n")
+        #expect(JournalSink.colouredLines.lines(record) == "\u{1B}[31mbad\\x1b[2Jthing\u{1B}[0m\n")
+    }
+
+    @Test("a message of several lines cannot pass for several records")
+    func severalLines() {
+        let record = JournalRecord(.error, nil, "first\nsecond\n  third\r")
+        #expect(JournalSink.prefixedLines.lines(record) == "<3>first\n<3>  second\n<3>  third\\r\n")
     }
 
     @Test(

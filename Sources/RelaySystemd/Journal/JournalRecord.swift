@@ -1,6 +1,6 @@
 /// Something an operator may want to know.
 ///
-/// `message` reads alone; the fields are for searching. Neither ever holds a header value, a body, a token or a
+/// `message` reads alone and may have several lines; the fields are for searching. Neither ever holds a header value, a body, a token or a
 /// query.
 package struct JournalRecord: Sendable {
     /// How much it matters (syslog(3)).

@@ -33,35 +33,41 @@ package enum JournalSink: Sendable, Equatable {
     package func write(_ record: JournalRecord) {
         switch self {
         case .native: writeNative(record)
-        case .prefixedLines, .plainLines, .colouredLines:
-            var line = Array(self.line(record).utf8)
-            line.append(UInt8(ascii: "\n"))
-            writeAll(line)
+        case .prefixedLines, .plainLines, .colouredLines: writeAll(Array(lines(record).utf8))
         }
     }
 
-    /// The record as one line, without its end.
-    package func line(_ record: JournalRecord) -> String {
-        let message = JournalText.escaped(record.message, limit: messageLimit)
+    /// The record as lines; those after the first are indented, so that none of them can pass for a record.
+    package func lines(_ record: JournalRecord) -> String {
+        let message = JournalText.escaped(record.message, limit: messageLimit, keepsLines: true)
+        var text = ""
+        for (index, line) in message.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let indented = index == 0 || line.hasPrefix("  ") ? String(line) : "  \(line)"
+            text += decorated(indented, record.priority) + "\n"
+        }
+        return text
+    }
+
+    private func decorated(_ line: String, _ priority: JournalRecord.Priority) -> String {
         switch self {
-        case .native, .plainLines: return message
-        case .prefixedLines: return "<\(record.priority.rawValue)>\(message)"
+        case .native, .plainLines: return line
+        case .prefixedLines: return "<\(priority.rawValue)>\(line)"
         case .colouredLines:
             let colour =
-                switch record.priority {
+                switch priority {
                 case .emergency, .alert, .critical, .error: "31"
                 case .warning: "33"
                 case .notice: "1"
                 case .info: "0"
                 case .debug: "2"
                 }
-            return "\u{1B}[\(colour)m\(message)\u{1B}[0m"
+            return "\u{1B}[\(colour)m\(line)\u{1B}[0m"
         }
     }
 }
 
 /// Bytes of a message; the rest is cut.
-private let messageLimit = 2048
+private let messageLimit = 8192
 /// Bytes of a field's value; the rest is cut.
 private let fieldLimit = 1024
 
@@ -75,7 +81,7 @@ package func journalEntries(_ record: JournalRecord) -> (bytes: [UInt8], ends: [
         bytes += value.utf8
         ends.append(bytes.count)
     }
-    append("MESSAGE", JournalText.escaped(record.message, limit: messageLimit))
+    append("MESSAGE", JournalText.escaped(record.message, limit: messageLimit, keepsLines: true))
     append("PRIORITY", String(record.priority.rawValue))
     if let id = record.id { append("MESSAGE_ID", id.text) }
     for (field, value) in record.fields {

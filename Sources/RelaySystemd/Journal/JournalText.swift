@@ -3,15 +3,15 @@ package enum JournalText {
     /// `text` with control and direction-changing characters written as escapes, cut at `limit` bytes of UTF-8.
     ///
     /// Line breaks and tabs become `\n`, `\r` and `\t`, other characters `\x1b` or `\u{202e}`; what was cut ends
-    /// in `…`, which counts.
-    package static func escaped(_ text: String, limit: Int) -> String {
+    /// in `…`, which counts. `keepsLines` leaves line feeds as they are.
+    package static func escaped(_ text: String, limit: Int, keepsLines: Bool = false) -> String {
         if text.utf8.count <= limit, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         let mark = "…"
         var result = ""
         var room = limit
         var cut: (end: String.Index, room: Int)?
         for scalar in text.unicodeScalars {
-            let piece = isUnsafe(scalar) ? escape(scalar) : String(scalar)
+            let piece = isUnsafe(scalar) && !(keepsLines && scalar == "\n") ? escape(scalar) : String(scalar)
             if cut == nil, room - piece.utf8.count < mark.utf8.count { cut = (result.endIndex, room) }
             guard piece.utf8.count <= room else {
                 guard let cut, cut.room >= mark.utf8.count else { return result }

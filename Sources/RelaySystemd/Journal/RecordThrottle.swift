@@ -5,10 +5,13 @@ package struct RecordThrottle: Sendable {
     package struct Key: Hashable, Sendable {
         package var route: String
         package var kind: String
+        /// Which records; nil for all of the route and kind together.
+        package var id: MessageID?
 
-        package init(route: String, kind: String) {
+        package init(route: String, kind: String, id: MessageID? = nil) {
             self.route = route
             self.kind = kind
+            self.id = id
         }
     }
 
@@ -23,10 +26,11 @@ package struct RecordThrottle: Sendable {
         }
 
         package var record: JournalRecord {
+            let name = MessageID.all.first { $0.id == key.id }.map { "\($0.name) records of " } ?? ""
             var record = JournalRecord(
                 .notice,
                 .recordsSuppressed,
-                "and \(count) more \(key.kind) on route \(key.route) in the last minute"
+                "and \(count) more \(name)\(key.kind) on route \(key.route) in the last minute"
             )
             record.add(.route, key.route)
             record.add(.failureKind, key.kind)
@@ -87,7 +91,9 @@ package struct RecordThrottle: Sendable {
             windows[key] = nil
             if window.suppressed > 0 { summaries.append(Summary(key: key, count: window.suppressed)) }
         }
-        return summaries.sorted { ($0.key.route, $0.key.kind) < ($1.key.route, $1.key.kind) }
+        return summaries.sorted { a, b in
+            (a.key.route, a.key.kind, a.key.id?.text ?? "") < (b.key.route, b.key.kind, b.key.id?.text ?? "")
+        }
     }
 
     /// Closes every window; for the end of the process.

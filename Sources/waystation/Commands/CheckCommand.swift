@@ -1,0 +1,5 @@
+extension Command {
+    static let check = Command("check", "[FILE]", "Checks a configuration.") { _ throws(CommandFailure) in
+        .done
+    }
+}

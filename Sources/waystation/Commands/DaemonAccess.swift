@@ -1,0 +1,99 @@
+import Glibc
+import RelayClient
+import RelayCore
+import RelayJSON
+
+/// The daemon at the other end of one of its sockets.
+struct DaemonAccess {
+    private let client: RelayClient
+
+    init(_ client: RelayClient) { self.client = client }
+
+    /// The daemon at its control socket: the option, the environment, or the usual place.
+    static func control(_ arguments: Arguments, timeout: Duration = .seconds(30)) -> DaemonAccess {
+        var client = RelayClient(
+            socketPath: arguments["socket"] ?? environment("WAYSTATION_CONTROL_SOCKET")
+                ?? "/run/waystation/control.sock"
+        )
+        client.timeout = timeout
+        return DaemonAccess(client)
+    }
+
+    func request(
+        _ method: Method,
+        _ target: String,
+        fields: HeaderFields = HeaderFields(),
+        body: [UInt8] = []
+    ) throws(CommandFailure) -> RelayResponse {
+        do throws(RelayClientError) {
+            return try client.blockingRequest(method, target, fields: fields, body: body)
+        } catch {
+            throw CommandFailure(error, socketPath: client.socketPath)
+        }
+    }
+
+    /// Asks for a document and refuses everything but a success.
+    func document(_ method: Method, _ target: String) throws(CommandFailure) -> (bytes: [UInt8], JSONValue) {
+        let response = try request(method, target)
+        guard response.status.class == .success else { throw CommandFailure(response) }
+        return (response.body, try DaemonAccess.parse(response))
+    }
+
+    static func parse(_ response: RelayResponse) throws(CommandFailure) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONValue(parsing: response.body)
+        } catch {
+            throw CommandFailure(.failed, "the daemon's answer is no valid JSON: \(error.message)")
+        }
+    }
+}
+
+extension CommandFailure {
+    /// A problem document of the daemon.
+    init(_ response: RelayResponse) {
+        let problem = try? JSONValue(parsing: response.body)
+        let code: ExitCode =
+            switch response.status {
+            case 403: .notAllowed
+            case 404: .notFound
+            default: .failed
+            }
+        let detail = problem?["detail"]?.text ?? problem?["title"]?.text ?? "no explanation"
+        let meant = problem?["did_you_mean"]?.text.map { "Did you mean \"\(safe($0))\"?" }
+        self.init(code, "the daemon answered \(response.status.rawValue): \(safe(detail))", advice: meant)
+    }
+
+    /// A failure to reach the daemon, with what to do about it.
+    init(_ error: RelayClientError, socketPath: String) {
+        switch error.code {
+        case .notAllowed:
+            let (owner, advice) = SocketOwner.explanation(of: socketPath)
+            self.init(.notAllowed, "\(error.message)\(owner)", advice: advice)
+        case .notReachable:
+            self.init(
+                .notReachable,
+                error.message,
+                advice:
+                    "Is the daemon running? systemctl status waystationd; to try it without installing it:"
+                    + " waystation demo"
+            )
+        case .timedOut: self.init(.timedOut, error.message)
+        case .invalidRequest: self.init(.usage, error.message)
+        case .connectionLost, .invalidResponse, .cancelled: self.init(.failed, error.message)
+        }
+    }
+}
+
+/// The variable's value; nil when it is unset or empty.
+func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+}
+
+extension JSONValue {
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+    var integer: Int64? { if case .number(let number) = self { number.int64 } else { nil } }
+    var double: Double? { if case .number(let number) = self { number.double } else { nil } }
+    var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
+}

@@ -1,0 +1,37 @@
+extension Command {
+    static let version = Command("version", "", "Prints the version.") { arguments throws(CommandFailure) in
+        try arguments.limitOperands(to: 0)
+        Output.standard.write("waystation \(Version.text)\n")
+        return .done
+    }
+
+    static let help = Command("help", "[COMMAND]", "Explains a command.") {
+        arguments throws(CommandFailure) in
+        try arguments.limitOperands(to: 1)
+        if let name = arguments.operands.first {
+            guard let command = Command.named(name) else { throw .unknownCommand(name) }
+            Output.standard.write(command.help)
+            return .done
+        }
+        var text =
+            "usage: waystation COMMAND [OPTION...]\n\nControls waystationd, the outbound HTTP relay.\n\n"
+        for command in Command.all {
+            let padding = String(repeating: " ", count: max(1, 10 - command.name.count))
+            text += "  \(command.name)\(padding)\(command.summary)\n"
+        }
+        text += """
+
+            Exit status: 0 done, 1 failed, 2 usage, 3 not found, 4 daemon not reachable, 5 not allowed,
+            6 upstream failed (send --fail), 7 timed out, 78 configuration invalid.
+            Environment: WAYSTATION_SOCKET, WAYSTATION_CONTROL_SOCKET, NO_COLOR.
+
+            """
+        Output.standard.write(text)
+        return .done
+    }
+}
+
+/// The version this program was built as.
+enum Version {
+    static let text = "0.1.0"
+}

@@ -1,0 +1,49 @@
+import RelayClient
+import RelayCore
+import RelayJSON
+
+extension Command {
+    static let send = Command(
+        "send",
+        "ROUTE [PATH] [OPTION...]",
+        "Sends a request through the relay; curl's letters.",
+        details: """
+            The answer's body goes to standard output. PATH is below the upstream's base and may have a query.
+            The method is GET, or POST when there is a body. DATA beginning with @ names a file; @- and - are
+            standard input.
+
+            """,
+        options: [
+            OptionSpec("request", "X", value: "METHOD", "the method"),
+            OptionSpec("header", "H", value: "'NAME: VALUE'", "a header field; may stand more than once"),
+            OptionSpec("data", "d", value: "DATA|@FILE|-", "the body"),
+            OptionSpec("json", value: "DATA|@FILE|-", "the body, as JSON"),
+            OptionSpec("include", "i", "print the answer's head, too"),
+            OptionSpec("output", "o", value: "FILE", "write the body to a file"),
+            OptionSpec("fail", "f", "exit with status 6 unless the answer is a success"),
+            OptionSpec(
+                "timeout",
+                value: "DURATION",
+                "give up after this long, such as 20s; all attempts included"
+            ),
+            OptionSpec("socket", value: "PATH", "the daemon's jobs socket (WAYSTATION_SOCKET)"),
+        ]
+    ) { arguments throws(CommandFailure) in
+        let order = try SendOrder(arguments)
+        let response = try order.send()
+        try order.deliver(response)
+        guard arguments.has("fail"), response.status.class != .success, response.status.class != .redirection
+        else { return .done }
+        Output.error.write("waystation: \(failure(response))\n")
+        return .upstreamFailed
+    }
+}
+
+private func failure(_ response: RelayResponse) -> String {
+    let job = response.job.map { "; why: waystation explain \($0)" } ?? ""
+    guard response.source == .relay, let problem = try? JSONValue(parsing: response.body),
+        let code = problem["code"]?.text
+    else { return "the upstream answered \(response.status.rawValue)\(safe(job))" }
+    let detail = problem["detail"]?.text ?? ""
+    return safe("\(code) (\(response.status.rawValue)): \(detail)\(job)")
+}

@@ -1,0 +1,35 @@
+import Glibc
+
+/// Whose a socket is, for someone who may not use it.
+enum SocketOwner {
+    /// What to add to the message, and what to do.
+    static func explanation(of path: String) -> (owner: String, advice: String) {
+        let me = userName(geteuid())
+        var facts = stat()
+        guard unsafe stat(path, &facts) == 0 else {
+            return (" (you are \"\(me)\")", "Run it as root, or ask who runs waystationd.")
+        }
+        let group = groupName(facts.st_gid)
+        if facts.st_mode & S_IWGRP != 0, facts.st_gid != 0 {
+            return (
+                " (you are \"\(me)\"; the socket belongs to group \"\(group)\")",
+                "As root: usermod -aG \(group) \(me), then log in again."
+            )
+        }
+        let owner = userName(facts.st_uid)
+        return (
+            " (you are \"\(me)\"; the socket belongs to user \"\(owner)\")",
+            "Run it as \(owner): sudo -u \(owner) waystation ..."
+        )
+    }
+
+    private static func userName(_ id: uid_t) -> String {
+        guard let entry = unsafe getpwuid(id) else { return String(id) }
+        return unsafe String(cString: entry.pointee.pw_name)
+    }
+
+    private static func groupName(_ id: gid_t) -> String {
+        guard let entry = unsafe getgrgid(id) else { return String(id) }
+        return unsafe String(cString: entry.pointee.gr_name)
+    }
+}

@@ -1,0 +1,120 @@
+import RelayCore
+import RelayJSON
+
+extension Command {
+    static let status = Command(
+        "status",
+        "[-o table|json]",
+        "Shows the daemon, its routes and its credentials.",
+        options: [.output, .control]
+    ) { arguments throws(CommandFailure) in
+        try arguments.limitOperands(to: 0)
+        let format = try arguments.format()
+        let (bytes, status) = try DaemonAccess.control(arguments).document(.get, "/v1/status")
+        let output = Output.standard
+        switch format {
+        case .json:
+            output.write(bytes)
+            if bytes.last != UInt8(ascii: "\n") { output.write("\n") }
+        case .table: output.write(StatusText(status).text(for: output))
+        }
+        return .done
+    }
+}
+
+/// The daemon's status for people.
+struct StatusText {
+    private let status: JSONValue
+
+    init(_ status: JSONValue) { self.status = status }
+
+    func text(for output: Output) -> String {
+        var text = heading(output) + "\n"
+        if let detail = status["config"]?["last_reload_error"]?.text {
+            text += "  The last reload was refused: \(safe(detail))\n"
+        }
+        text += "\n" + routes().text { output.styled($0, .bold) }
+        let credentials = status["credentials"]?.elements ?? []
+        if !credentials.isEmpty {
+            text += "\n" + table(of: credentials).text { output.styled($0, .bold) }
+        }
+        return text
+    }
+
+    private func heading(_ output: Output) -> String {
+        let state = status["state"]?.text ?? "unknown"
+        let style: Output.Style = state == "serving" ? .green : .yellow
+        var parts = [
+            "waystationd \(string("version"))",
+            output.styled(safe(state).replacingUnderscores, style),
+            "up \(DurationText.short(milliseconds: (status["uptime_seconds"]?.double ?? 0) * 1000))",
+            "pid \(count(status, "pid"))",
+            "\(count(status, "in_flight")) in flight",
+            "\(count(status, "connections")) connections",
+        ]
+        if let config = status["config"] {
+            let digest = String((config["digest"]?.text ?? "").prefix(12))
+            parts.append(
+                "config \(safe(config["file"]?.text ?? "?")) (\(safe(digest)), loaded"
+                    + " \(safe(config["loaded_at"]?.text ?? "?")))"
+            )
+        }
+        return parts.joined(separator: " · ")
+    }
+
+    private func routes() -> TextTable {
+        var table = TextTable([
+            ("ROUTE", .left), ("STATE", .left), ("IN FLIGHT", .right), ("PENDING", .right),
+            ("REQUESTS", .right), ("OK", .right), ("RECOVERED", .right), ("FALLBACK", .right),
+            ("FAILED", .right), ("LAST FAILURE", .left),
+        ])
+        for route in status["routes"]?.elements ?? [] {
+            table.add([
+                safe(route["name"]?.text ?? "?"), safe(route["state"]?.text ?? "?").replacingUnderscores,
+                count(route, "in_flight"), count(route, "pending"), count(route, "requests"),
+                share(route), count(route, "recovered"), count(route, "fallbacks"), count(route, "failed"),
+                lastFailure(route),
+            ])
+        }
+        return table
+    }
+
+    private func table(of credentials: [JSONValue]) -> TextTable {
+        var table = TextTable([("CREDENTIAL", .left), ("STATE", .left), ("EXPIRES IN", .left)])
+        for credential in credentials {
+            let left = credential["expires_in_seconds"]?.double
+            table.add([
+                safe(credential["name"]?.text ?? "?"),
+                safe(credential["state"]?.text ?? "?").replacingUnderscores,
+                left.map { DurationText.short(milliseconds: $0 * 1000) } ?? "–",
+            ])
+        }
+        return table
+    }
+
+    private func lastFailure(_ route: JSONValue) -> String {
+        guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return "–" }
+        let detail = failure["detail"]?.text.map { ": \($0)" } ?? ""
+        let at = failure["at"]?.text.map { " (\($0))" } ?? ""
+        return safe("\(kind)\(detail)\(at)")
+    }
+
+    /// Requests that succeeded, in percent of those that ended.
+    private func share(_ route: JSONValue) -> String {
+        let succeeded = route["succeeded"]?.double ?? 0
+        let ended = succeeded + (route["failed"]?.double ?? 0)
+        guard ended > 0 else { return "–" }
+        return DurationText.decimals(100 * succeeded / ended, 1) + "%"
+    }
+
+    private func count(_ object: JSONValue, _ name: String) -> String {
+        object[name]?.integer.map { String($0) } ?? "–"
+    }
+
+    private func string(_ name: String) -> String { safe(status[name]?.text ?? "?") }
+}
+
+extension String {
+    /// `reload_failed` as people write it.
+    var replacingUnderscores: String { String(map { $0 == "_" ? " " : $0 }) }
+}

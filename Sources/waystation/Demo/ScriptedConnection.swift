@@ -1,0 +1,90 @@
+import Glibc
+import RelayCore
+import RelayHTTP
+import RelayPosix
+
+/// One of the relay's connections to the demo's upstream.
+struct ScriptedConnection: ~Copyable {
+    private let socket: FileDescriptor
+
+    init(_ socket: consuming FileDescriptor) { self.socket = socket }
+
+    /// Reads a request with its body, which is thrown away; nil when the relay has gone or talks nonsense.
+    func nextRequest() -> RequestHead? {
+        var parser = RequestHeadParser()
+        var buffer: [UInt8] = []
+        while true {
+            guard receive(into: &buffer), let result = try? parser.parse(buffer.span) else { return nil }
+            guard case .head(let head, let consumed) = result else { continue }
+            buffer.removeFirst(consumed)
+            return skipBody(of: head, buffer) ? head : nil
+        }
+    }
+
+    /// - Returns: whether the connection goes on.
+    func give(_ answer: ScriptedAnswer) -> Bool {
+        var bytes: [UInt8] = []
+        switch answer {
+        case .hangUp: return false
+        case .answer(let status, let fields, let body):
+            HeadWriter.appendStatusLine(status, to: &bytes)
+            var list = HeaderFields()
+            for (name, value) in fields { list.append(name, value) }
+            HeadWriter.appendFields(list, to: &bytes)
+            HeadWriter.appendContentLength(UInt64(body.utf8.count), to: &bytes)
+            HeadWriter.appendLineEnd(to: &bytes)
+            bytes += body.utf8
+            return send(bytes)
+        case .drip:
+            bytes = Array(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".utf8
+            )
+            // Longer than the demo waits; the relay hangs up long before.
+            for _ in 0..<300 {
+                guard send(bytes) else { return false }
+                bytes = Array("1\r\n \r\n".utf8)
+                if waitFor(socket.raw, Int16(POLLIN), milliseconds: 100) { return false }
+            }
+            return false
+        }
+    }
+
+    private func skipBody(of head: RequestHead, _ first: [UInt8]) -> Bool {
+        var decoder = BodyDecoder(framing: head.framing)
+        var buffer = first
+        var body: [UInt8] = []
+        while true {
+            guard (try? decoder.decode(buffer.span, into: &body)) != nil else { return false }
+            if decoder.isComplete { return true }
+            buffer = []
+            body = []
+            guard receive(into: &buffer) else { return false }
+        }
+    }
+
+    private func receive(into buffer: inout [UInt8]) -> Bool {
+        guard waitFor(socket.raw, Int16(POLLIN), milliseconds: 30_000) else { return false }
+        var piece = [UInt8](repeating: 0, count: 16_384)
+        let result = unsafe piece.withUnsafeMutableBytes { unsafe Socket.receive(socket.raw, into: $0) }
+        switch result {
+        case .bytes(let count):
+            buffer += piece[..<count]
+            return true
+        case .wouldBlock: return true
+        case .end, .failed: return false
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            switch Socket.send(socket.raw, bytes.span.extracting(sent...)) {
+            case .bytes(let count): sent += count
+            case .wouldBlock:
+                guard waitFor(socket.raw, Int16(POLLOUT), milliseconds: 30_000) else { return false }
+            case .failed: return false
+            }
+        }
+        return true
+    }
+}

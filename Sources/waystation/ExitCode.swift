@@ -1,0 +1,44 @@
+/// What the program's exit status tells a script.
+enum ExitCode: Int32 {
+    case done = 0
+    case failed = 1
+    case usage = 2
+    case notFound = 3
+    /// The daemon cannot be reached.
+    case notReachable = 4
+    case notAllowed = 5
+    /// The upstream failed (`send --fail`).
+    case upstreamFailed = 6
+    case timedOut = 7
+    /// EX_CONFIG of sysexits.h.
+    case invalidConfiguration = 78
+}
+
+/// Why a command did not do what was asked.
+struct CommandFailure: Error {
+    let code: ExitCode
+    /// One line: what failed and where.
+    let message: String
+    /// What to do about it.
+    var advice: String?
+
+    init(_ code: ExitCode, _ message: String, advice: String? = nil) {
+        self.code = code
+        self.message = message
+        self.advice = advice
+    }
+
+    static func usage(_ message: String, of command: String) -> CommandFailure {
+        CommandFailure(.usage, message, advice: "See: waystation help \(command)")
+    }
+
+    static func unknownCommand(_ name: String) -> CommandFailure {
+        let names = Command.all.map(\.name)
+        let near = nearestName(to: name, in: names).map { "; did you mean \"\($0)\"?" } ?? ""
+        return CommandFailure(
+            .usage,
+            "there is no command \"\(name)\"\(near)",
+            advice: "Commands: \(names.joined(separator: ", "))"
+        )
+    }
+}

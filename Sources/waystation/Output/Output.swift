@@ -1,0 +1,49 @@
+import Glibc
+
+/// One of the program's two streams.
+struct Output {
+    private let descriptor: Int32
+    /// Whether colours may be used.
+    let hasColour: Bool
+
+    static let standard = Output(STDOUT_FILENO)
+    static let error = Output(STDERR_FILENO)
+
+    private init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        let terminal = environment("TERM") ?? ""
+        hasColour = isatty(descriptor) == 1 && environment("NO_COLOR") == nil && terminal != "dumb"
+    }
+
+    func write(_ text: String) { write(Array(text.utf8)) }
+
+    /// Writes all of it; a reader that has gone ends it without a word.
+    func write(_ bytes: [UInt8]) { _ = writeAll(bytes, to: descriptor) }
+
+    /// `text` in a style, where the stream shows styles; colour is never the only carrier of meaning.
+    func styled(_ text: String, _ style: Style) -> String {
+        hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    enum Style: String {
+        case bold = "1"
+        case dim = "2"
+        case red = "31"
+        case green = "32"
+        case yellow = "33"
+    }
+}
+
+/// Writes all of `bytes`; false when the descriptor takes no more.
+func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        if count > 0 {
+            rest = rest.dropFirst(count)
+        } else if errno != EINTR {
+            return false
+        }
+    }
+    return true
+}

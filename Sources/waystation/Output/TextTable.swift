@@ -1,0 +1,39 @@
+/// Rows in columns as wide as their widest cell.
+struct TextTable {
+    enum Alignment {
+        case left
+        case right
+    }
+
+    private let columns: [(title: String, alignment: Alignment)]
+    private var rows: [[String]] = []
+
+    init(_ columns: [(title: String, alignment: Alignment)]) {
+        self.columns = columns
+    }
+
+    /// Adds a row of as many cells as there are columns.
+    mutating func add(_ cells: [String]) { rows.append(cells) }
+
+    /// The lines, the title's first; the last column is not padded.
+    func text(style: (String) -> String) -> String {
+        let titles = columns.map(\.title)
+        let widths = columns.indices.map { column in
+            ([titles] + rows).map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+        }
+        func line(_ cells: [String]) -> String {
+            var line = ""
+            for (column, cell) in cells.enumerated() where column < columns.count {
+                let padding = String(repeating: " ", count: max(0, widths[column] - cell.count))
+                if columns[column].alignment == .right {
+                    line += padding + cell
+                } else {
+                    line += column == columns.count - 1 ? cell : cell + padding
+                }
+                if column < columns.count - 1 { line += "  " }
+            }
+            return line
+        }
+        return style(line(titles)) + "\n" + rows.map { line($0) + "\n" }.joined()
+    }
+}

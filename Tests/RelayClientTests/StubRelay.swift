@@ -1,0 +1,81 @@
+import Glibc
+import RelayPosix
+import Synchronization
+import Testing
+
+/// Listens on a Unix socket and answers every connection with the same bytes, after it has seen the request's end.
+final class StubRelay: Sendable {
+    enum Behaviour: Sendable {
+        /// Waits for the end of the head, answers, closes.
+        case answer(String)
+        /// Answers before it has read anything, then reads on.
+        case answerEarly(String)
+        /// Reads and says nothing until the client hangs up.
+        case silence
+    }
+
+    let path: String
+    private let listener: FileDescriptor
+    private let received = Mutex<[String]>([])
+    private let hangUps = Mutex(0)
+
+    init(_ behaviour: Behaviour, name: String = #function) throws {
+        let letters = name.filter { $0.isLetter }
+        path = "/tmp/waystation-client-\(getpid())-\(letters)-\(UInt32.random(in: 0...UInt32.max)).sock"
+        listener = try Listener.unix(path, mode: 0o600)
+        try startDetachedThread("stub") { [raw = listener.raw] in
+            while wait(raw, Int16(POLLIN)) {
+                guard case .connection(let socket) = Socket.accept(raw) else { continue }
+                let descriptor = socket.release()
+                try? startDetachedThread("stub") { self.serve(FileDescriptor(descriptor), behaviour) }
+            }
+        }
+    }
+
+    deinit {
+        unsafe unlink(path)
+        unsafe unlink(path + ".lock")
+    }
+
+    /// What the clients have sent, by connection.
+    var requests: [String] { received.withLock { $0 } }
+    /// Connections that ended before they were answered.
+    var hungUp: Int { hangUps.withLock { $0 } }
+
+    private func serve(_ socket: consuming FileDescriptor, _ behaviour: Behaviour) {
+        if case .answerEarly(let text) = behaviour { send(socket.raw, text) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while wait(socket.raw, Int16(POLLIN)) {
+            let result = unsafe buffer.withUnsafeMutableBytes { unsafe Socket.receive(socket.raw, into: $0) }
+            guard case .bytes(let count) = result else { break }
+            bytes += buffer[..<count]
+            let text = String(decoding: bytes, as: UTF8.self)
+            guard case .answer(let answer) = behaviour, StubRelay.isComplete(text) else { continue }
+            received.withLock { $0.append(text) }
+            send(socket.raw, answer)
+            return
+        }
+        hangUps.withLock { $0 += 1 }
+    }
+
+    private static func isComplete(_ text: String) -> Bool {
+        guard let range = text.firstRange(of: "\r\n\r\n") else { return false }
+        let head = text[..<range.lowerBound]
+        let length = head.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.1) } ?? 0
+        return text[range.upperBound...].utf8.count >= length
+    }
+
+    private func send(_ descriptor: Int32, _ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            guard case .bytes(let count) = Socket.send(descriptor, Array(rest).span) else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+private func wait(_ descriptor: Int32, _ events: Int16) -> Bool {
+    var entry = pollfd(fd: descriptor, events: events, revents: 0)
+    return unsafe poll(&entry, 1, 30_000) > 0 && entry.revents & Int16(POLLNVAL) == 0
+}
