@@ -77,8 +77,8 @@ def children(pid):
 def cpu_nanoseconds(pid):
     """Time on a processor of all threads alive, user and system together.
 
-    The scheduler's own sum, to the nanosecond; utime and stime in /proc/PID/stat are scaled from it and count in
-    hundredths of a second.
+    The scheduler's own sum, to the nanosecond; utime and stime in /proc/PID/stat are scaled from it and count
+    in hundredths of a second.
     """
     total = 0
     for thread in os.listdir(f"/proc/{pid}/task"):
