@@ -52,7 +52,9 @@ def raise_priority(pid, priority):
     except OSError:
         pass
     try:
-        os.setpriority(os.PRIO_PROCESS, pid, priority)
+        # Linux keeps the value by thread; new threads inherit it.
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            os.setpriority(os.PRIO_PROCESS, int(thread), priority)
     except OSError:
         pass
 
