@@ -1,9 +1,9 @@
 // Closed-loop and fixed-rate HTTP/1.1 load over a Unix socket; prints one JSON object.
 //
-//   load -u SOCKET [-p TARGET] [-c CONNECTIONS] [-t SECONDS] [-w WARMUP_SECONDS] [-b BODY_BYTES] [-r REQUESTS_PER_SECOND]
+//   load -u SOCKET [-p TARGET] [-c CONNECTIONS] [-t SECONDS] [-w WARMUP_SECONDS] [-b BODY_BYTES] [-r RATE]
 //
-// One request is outstanding per connection. At a fixed rate, a latency counts from the moment the request was due,
-// so a proxy that stalls cannot hide it. Any answer but a 200 of a stated length counts as an error.
+// One request is outstanding per connection. At a fixed rate (requests per second), a latency counts from the
+// moment the request was due, so a proxy that stalls cannot hide it. Any answer but a 200 counts as an error.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -170,7 +170,8 @@ static void build_request(const char *target, size_t body) {
     int head = sprintf(
         request,
         "POST %s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: load/1\r\nAccept: application/json\r\n"
-        "Content-Type: application/json\r\nTraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n"
+        "Content-Type: application/json\r\n"
+        "Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n"
         "Content-Length: %zu\r\n\r\n",
         target, body);
     memset(request + head, 'x', body);
@@ -189,7 +190,8 @@ static void run(uint64_t end, uint64_t interval) {
         }
         uint64_t wait = end - time;
         if (interval > 0 && idle_count > 0) wait = due > time ? due - time : 0;
-        struct timespec timeout = {.tv_sec = (time_t)(wait / 1000000000u), .tv_nsec = (long)(wait % 1000000000u)};
+        struct timespec timeout = {
+            .tv_sec = (time_t)(wait / 1000000000u), .tv_nsec = (long)(wait % 1000000000u)};
         struct epoll_event events[256];
         int count = epoll_pwait2(poller, events, 256, &timeout, NULL);
         if (count < 0 && errno != EINTR) fail("epoll_pwait2");
@@ -238,7 +240,8 @@ int main(int argument_count, char **arguments) {
     run(begin + (uint64_t)(seconds * 1e9), interval);
     double elapsed = (double)(now() - begin) / 1e9;
     printf(
-        "{\"requests\":%llu,\"errors\":%llu,\"reconnects\":%llu,\"seconds\":%.4f,\"p50_us\":%llu,\"p99_us\":%llu}\n",
+        "{\"requests\":%llu,\"errors\":%llu,\"reconnects\":%llu,\"seconds\":%.4f,"
+        "\"p50_us\":%llu,\"p99_us\":%llu}\n",
         (unsigned long long)requests, (unsigned long long)errors, (unsigned long long)reconnects, elapsed,
         (unsigned long long)percentile(0.50), (unsigned long long)percentile(0.99));
     return 0;

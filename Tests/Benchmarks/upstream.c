@@ -1,4 +1,4 @@
-// The smallest upstream: answers 1 KiB to every request, over TCP or TLS, so that it is never what is measured.
+// The smallest upstream: answers 1 KiB to every request, over TCP or TLS, so as never to be what is measured.
 //
 //   upstream -p PORT [-c CERTIFICATE -k KEY]
 //
@@ -97,7 +97,9 @@ static bool respond(struct connection *connection) {
 static bool read_head(struct connection *connection) {
     const char *line_end = strchr(connection->head, '\r');
     const char *hold = strstr(connection->head, "/hold"), *broken = strstr(connection->head, "/fail");
-    connection->kind = hold != NULL && hold < line_end ? 'h' : broken != NULL && broken < line_end ? 'f' : 'o';
+    connection->kind = 'o';
+    if (hold != NULL && hold < line_end) connection->kind = 'h';
+    if (broken != NULL && broken < line_end) connection->kind = 'f';
     if (strcasestr(connection->head, "\r\ntransfer-encoding:") != NULL) {
         fprintf(stderr, "upstream: a request body has no Content-Length\n");
         return false;
@@ -138,7 +140,7 @@ static bool feed(struct connection *connection, const char *bytes, size_t count)
 
 static void serve(struct connection *connection) {
     static char bytes[65536];
-    // TLS keeps records of its own, so it is read until it has none; a plain socket tells epoll about the rest.
+    // TLS keeps records of its own, so it is read until it has none; epoll knows about the rest.
     do {
         ssize_t count = take(connection, bytes, sizeof bytes);
         if (count == 0) return;
@@ -169,7 +171,9 @@ int main(int argument_count, char **arguments) {
             fail("certificate");
     }
     answer_count = (size_t)sprintf(
-        answer, "HTTP/1.1 200 OK\r\nServer: upstream\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", BODY);
+        answer,
+        "HTTP/1.1 200 OK\r\nServer: upstream\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+        BODY);
     memset(answer + answer_count, 'y', BODY);
     answer_count += BODY;
 

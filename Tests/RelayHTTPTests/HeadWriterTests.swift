@@ -106,6 +106,30 @@ struct HeadWriterTests {
         var output: [UInt8] = []
         HeadWriter.appendFields(fields, to: &output) { fields.isHopByHop($0) }
         #expect(String(decoding: output, as: UTF8.self) == "A: 1\r\nB: 2\r\n")
+        output = []
+        for entry in fields.entries { HeadWriter.appendEntry(entry, of: fields, to: &output) }
+        #expect(String(decoding: output, as: UTF8.self) == "A: 1\r\nConnection: close\r\nB: 2\r\n")
+    }
+
+    @Test("copies parsed fields as they stood, but never more than their lines")
+    func copiesRuns() throws {
+        let sent =
+            "GET / HTTP/1.1\r\nHost: h\r\nA:1\r\nB: 2\r\nC: 3 \r\nD: 4\r\nE:\t5\r\nF: 6\r\nG:\r\nH: \r\n\r\n"
+        var parser = RequestHeadParser()
+        guard case .head(let head, _) = try parser.parse(latin1(sent).span) else {
+            Issue.record("the head is incomplete")
+            return
+        }
+        let all = "Host: h\r\nA: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\nE: 5\r\nF: 6\r\nG: \r\nH: \r\n"
+        var output: [UInt8] = []
+        HeadWriter.appendFields(head.fields, to: &output)
+        #expect(String(decoding: output, as: UTF8.self) == all)
+        output = []
+        HeadWriter.appendFields(head.fields, to: &output) { head.fields.nameText($0) == "D" }
+        #expect(String(decoding: output, as: UTF8.self) == all.replacing("D: 4\r\n", with: ""))
+        output = []
+        for entry in head.fields.entries { HeadWriter.appendEntry(entry, of: head.fields, to: &output) }
+        #expect(String(decoding: output, as: UTF8.self) == all)
     }
 
     @Test("names the status, also one without a phrase")

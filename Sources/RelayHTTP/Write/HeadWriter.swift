@@ -43,14 +43,35 @@ package enum HeadWriter {
             }
             append(bytes, run, to: &output)
             run = line ?? 0..<0
-            guard line == nil else { continue }
-            append(bytes, entry.nameRange, to: &output)
-            output.append(colon)
-            output.append(space)
-            append(bytes, entry.valueRange, to: &output)
-            appendLineEnd(to: &output)
+            if line == nil { appendParts(entry, bytes, to: &output) }
         }
         append(bytes, run, to: &output)
+    }
+
+    /// Appends one field's line, for who chooses field by field.
+    package static func appendEntry(
+        _ entry: HeaderFields.Entry,
+        of fields: HeaderFields,
+        to output: inout [UInt8]
+    ) {
+        let bytes = fields.storage.span
+        if let line = lineRange(entry, bytes) {
+            append(bytes, line, to: &output)
+        } else {
+            appendParts(entry, bytes, to: &output)
+        }
+    }
+
+    private static func appendParts(
+        _ entry: HeaderFields.Entry,
+        _ bytes: Span<UInt8>,
+        to output: inout [UInt8]
+    ) {
+        append(bytes, entry.nameRange, to: &output)
+        output.append(colon)
+        output.append(space)
+        append(bytes, entry.valueRange, to: &output)
+        appendLineEnd(to: &output)
     }
 
     /// Where the whole line of a field stands, if its storage has it as it would be written.

@@ -19,7 +19,7 @@ def build(directory):
 
 
 def make_certificates(directory):
-    """An authority and a certificate for localhost, for the hours of one run; returns the authority's path."""
+    """An authority and a certificate for localhost, made for one run; returns the paths."""
     authority, key, request, chain = (
         os.path.join(directory, name) for name in ("authority.pem", "key.pem", "request.pem", "chain.pem"))
     extensions = os.path.join(directory, "extensions")
@@ -30,8 +30,8 @@ def make_certificates(directory):
         ["openssl", "req", "-x509", *curve, "-keyout", key + ".ca", "-out", authority, "-days", "2",
          "-subj", "/CN=Benchmark authority", "-addext", "keyUsage=critical,keyCertSign"],
         ["openssl", "req", *curve, "-keyout", key, "-out", request, "-subj", "/CN=localhost"],
-        ["openssl", "x509", "-req", "-in", request, "-CA", authority, "-CAkey", key + ".ca", "-CAcreateserial",
-         "-out", chain, "-days", "2", "-extfile", extensions],
+        ["openssl", "x509", "-req", "-in", request, "-CA", authority, "-CAkey", key + ".ca",
+         "-CAcreateserial", "-out", chain, "-days", "2", "-extfile", extensions],
     ):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return authority, chain, key
@@ -54,7 +54,7 @@ class Upstream:
 def run(directory, contestant, seconds, priority, target="/r/bench/x", connections=64, rate=None, warmup=0.5):
     """Loads one proxy once.
 
-    Returns requests per second, CPU microseconds per request (all, user, system) and latencies in microseconds.
+    Returns requests per second, CPU microseconds per request (all, user, system) and latencies.
     """
     command = [
         os.path.join(directory, "load"), "-u", contestant.socket, "-p", target, "-c", str(connections),

@@ -12,7 +12,7 @@ REQUEST = (
 
 
 def measure(contestant, count, authority):
-    """Bytes, each from a fresh start: idle, per idle connection, per request in flight, per job in backoff."""
+    """Bytes, each figure from a fresh start."""
     result = {}
     result["idle_bytes"] = _fresh(contestant, authority, lambda: 0)[0]
     result["idle_connection_bytes"] = _per_item(contestant, authority, count, b"/r/bench/x", answers=True)

@@ -19,6 +19,7 @@ MEMORY_COLUMNS = (
     ("in_backoff_bytes", "per job in backoff", "{:,.0f}"),
 )
 START_COLUMNS = (("ready_ms", "exec to ready, ms", "{:.2f}"),)
+COLUMNS = (LOAD_COLUMNS, MEMORY_COLUMNS, START_COLUMNS)
 RATIOS = ("requests_per_second", "cpu_us", "p99_us", "idle_bytes", "idle_connection_bytes", "ready_ms")
 
 
@@ -27,7 +28,11 @@ def summarize(runs):
     figures = {}
     for key in sorted({key for run in runs for key in run}):
         values = [run[key] for run in runs if key in run]
-        figures[key] = {"median": statistics.median(values), "min": min(values), "max": max(values)}
+        figures[key] = {
+            "median": round(statistics.median(values), 3),
+            "min": round(min(values), 3),
+            "max": round(max(values), 3),
+        }
     return figures
 
 
@@ -56,7 +61,7 @@ def print_json(results, out):
 def print_table(results, out):
     last = None
     for record in rows(results):
-        keys = LOAD_COLUMNS if "cpu_us" in record else START_COLUMNS if "ready_ms" in record else MEMORY_COLUMNS
+        keys = next(columns for columns in COLUMNS if columns[0][0] in record)
         if record["scenario"] != last:
             last = record["scenario"]
             print(f"\n{last} (median of {record['rounds']}; least to greatest)", file=out)

@@ -28,6 +28,14 @@ class Session:
         self.results = {}
 
     def __enter__(self):
+        try:
+            self._set_up()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _set_up(self):
         system.pin(system.LOAD_CORE)
         load.build(self.directory)
         self.authority, chain, key = load.make_certificates(self.directory)
@@ -36,7 +44,6 @@ class Session:
         tls = load.Upstream(self.directory, self.priority, (chain, key))
         self.upstreams.append(tls)
         self.ports = {"plain": plain.port, "tls": tls.port}
-        return self
 
     def __exit__(self, *_):
         for each in self.running + self.upstreams:

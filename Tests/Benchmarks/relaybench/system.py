@@ -26,7 +26,9 @@ def _die_with_parent():
     _libc.prctl(1, signal.SIGTERM)
 
 
-def start(command, core, environment=None, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, log=None, priority=0):
+def start(
+    command, core, environment=None, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, log=None, priority=0
+):
     """Starts a process on `core`; it inherits the affinity, so no wrapper stands between exec and main."""
     own = os.sched_getaffinity(0)
     pin(core)
@@ -50,7 +52,9 @@ def raise_priority(pid, priority):
     except OSError:
         pass
     try:
-        os.setpriority(os.PRIO_PROCESS, pid, priority)
+        # Linux keeps the value by thread; new threads inherit it.
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            os.setpriority(os.PRIO_PROCESS, int(thread), priority)
     except OSError:
         pass
 
@@ -75,8 +79,8 @@ def children(pid):
 def cpu_nanoseconds(pid):
     """Time on a processor of all threads alive, user and system together.
 
-    The scheduler's own sum, to the nanosecond; it is what utime and stime in /proc/PID/stat are scaled from, which
-    count in hundredths of a second.
+    The scheduler's own sum, to the nanosecond; utime and stime in /proc/PID/stat are scaled from it and count
+    in hundredths of a second.
     """
     total = 0
     for thread in os.listdir(f"/proc/{pid}/task"):
