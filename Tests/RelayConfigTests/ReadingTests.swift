@@ -93,6 +93,17 @@ struct ReadingTests {
         #expect(text.contains("/routes/a/timeouts/connect = \"1s\"  (defaults.timeouts)\n"))
     }
 
+    @Test("No value is listed twice, and nothing inside a list comes from the defaults")
+    func effectiveExample() throws {
+        let example = packageFile("config/waystation.example.json")
+        let result = ConfigurationReader.read(example, file: "x", accounts: testAccounts)
+        let entries = try #require(result.effective).entries
+        #expect(Set(entries.map(\.pointer)).count == entries.count)
+        let inherited = entries.filter { $0.origin == "defaults.recovery" }.map(\.pointer)
+        #expect(!inherited.isEmpty)
+        #expect(!inherited.contains { $0.hasPrefix("/routes/billing/") })
+    }
+
     @Test("Credentials become definitions, shared or the route's own")
     func credentials() throws {
         let configuration = try #require(
