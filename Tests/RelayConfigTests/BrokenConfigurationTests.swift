@@ -62,7 +62,7 @@ struct BrokenConfigurationTests {
     @Test("Every place points at the JSON it names")
     func pointers() throws {
         for row in brokenUpstreams + brokenRoutes + brokenRules {
-            let tree = try JSONValue(parsing: Array(row.file.utf8))
+            let tree = try JSONDocument(parsing: Array(row.file.utf8)).root.value
             for diagnostic in read(row.file).diagnostics {
                 let pointer = try JSONPointer(parsing: diagnostic.pointer)
                 #expect(tree.value(at: pointer) != nil, "\(diagnostic.pointer) in \(row.text)")

@@ -19,7 +19,9 @@ enum SecretMask {
             switch bytes[offset] {
             case UInt8(ascii: "\""):
                 let end = stringEnd(in: bytes, from: offset)
-                if isAfterSensitiveName { ranges.append(offset..<end) }
+                // The colon may be what is missing.
+                let isAfterName = name.map { isSensitive(bytes[$0]) } ?? false
+                if isAfterSensitiveName || isAfterName { ranges.append(offset..<end) }
                 isAfterSensitiveName = false
                 name = offset..<end
                 offset = end

@@ -30,33 +30,7 @@ extension ConfigurationTable {
                 )
             )
         }
-        fields += [
-            Field(
-                "client_auth",
-                .word(),
-                \.clientAuthentication,
-                "Whether identifier and secret go in the Authorization header or in the form (RFC 6749, 2.3.1)."
-            ),
-            Field("scopes", .list(scope, maximum: 100), \.scopes, "The scopes to ask for."),
-            Field(
-                "refresh_before_expiry",
-                .duration(.zero ... .seconds(86_400)),
-                \.refreshBeforeExpiry,
-                "How long before its expiry a token is replaced while the old one still serves."
-            ),
-            Field(
-                "failure_cooldown",
-                .duration(.zero ... .seconds(3600)),
-                \.failureCooldown,
-                "How long a failed request for a token is remembered before the next is tried."
-            ),
-            Field(
-                "timeout",
-                .duration(.milliseconds(1) ... .seconds(600)),
-                \.timeout,
-                "The longest one request for a token may take."
-            ),
-        ]
+        fields += tokenFields
         if isShared {
             fields += [
                 Field(
@@ -84,6 +58,37 @@ extension ConfigurationTable {
             checkHost(url, allowed: draft.allowAddresses, in: node, at: ["token_url"], &reading)
             checkPlainHTTP(url, in: node, at: ["token_url"], &reading)
         }
+    }
+
+    /// What is asked for, and when.
+    private static var tokenFields: [Field<OAuth2Draft>] {
+        [
+            Field(
+                "client_auth",
+                .word(),
+                \.clientAuthentication,
+                "Whether identifier and secret go in the Authorization header or in the form (RFC 6749, 2.3.1)."
+            ),
+            Field("scopes", .list(scope, maximum: 100), \.scopes, "The scopes to ask for."),
+            Field(
+                "refresh_before_expiry",
+                .duration(.zero ... .seconds(86_400)),
+                \.refreshBeforeExpiry,
+                "How long before its expiry a token is replaced while the old one still serves."
+            ),
+            Field(
+                "failure_cooldown",
+                .duration(.zero ... .seconds(3600)),
+                \.failureCooldown,
+                "How long a failed request for a token is remembered before the next is tried."
+            ),
+            Field(
+                "timeout",
+                .duration(.milliseconds(1) ... .seconds(600)),
+                \.timeout,
+                "The longest one request for a token may take."
+            ),
+        ]
     }
 
     /// One scope token (RFC 6749 §3.3).

@@ -141,17 +141,17 @@ extension ConfigurationTable {
                     \.authorityFile,
                     "PEM file with the only authorities to trust; without it the system's are trusted."
                 ),
-                Field("client_certificate", clientCertificate, \.clientIdentity, "Who the relay is."),
+                Field("client_certificate", clientCertificate, \.certificatePair, "Who the relay is."),
                 .reserved("pins"),
             ]
         )
     }
 
-    private static var clientCertificate: ValueKind<ClientIdentity> {
+    private static var clientCertificate: ValueKind<CertificatePair> {
         Section(
             "client_certificate",
             "A client certificate.",
-            prototype: ClientIdentity(),
+            prototype: CertificatePair(),
             fields: [
                 Field(
                     "certificate",
@@ -265,16 +265,16 @@ extension ConfigurationTable {
 }
 
 /// Certificate and key together.
-struct ClientIdentity {
+struct CertificatePair {
     var certificate: SecretReference?
     var key: SecretReference?
 }
 
 extension TLSSettings {
-    var clientIdentity: ClientIdentity? {
+    var certificatePair: CertificatePair? {
         get {
             clientCertificate == nil && clientKey == nil
-                ? nil : ClientIdentity(certificate: clientCertificate, key: clientKey)
+                ? nil : CertificatePair(certificate: clientCertificate, key: clientKey)
         }
         set {
             clientCertificate = newValue?.certificate

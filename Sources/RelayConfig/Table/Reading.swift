@@ -168,7 +168,9 @@ extension Reading {
     /// Notes what stands at the current path without the file saying so there.
     mutating func noteDefault(_ value: JSONValue?) {
         guard path.first != "defaults" else { return }
-        if path.first == "routes", path.count > 2 {
+        // A list is taken over as a whole, so that nothing inside one comes from the defaults.
+        let isInList = path.dropFirst(2).contains { $0.utf8.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } }
+        if path.first == "routes", path.count > 2, !isInList {
             let source = ["defaults"] + path[2...]
             let inherited = defaultEntries.filter { $0.path.starts(with: source) }
             if !inherited.isEmpty {

@@ -54,7 +54,6 @@ struct TaggedSection<Value> {
                 reading.within(key) { reading in reading.refuse(tag.value, words: words, reserved: []) }
                 return nil
             }
-            reading.within(key) { reading in reading.note(tag.value) }
             return variant.read(node, &reading)
         }
     }
