@@ -47,14 +47,43 @@ let package = Package(
             name: "waystation",
             dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
+        // Tests, one target for each room.
+        .target(name: "RelayTestSupport", dependencies: ["RelayCore"], path: "Tests/RelayTestSupport"),
+        .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON"]),
+        .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
+        .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
+        .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
+        .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
+        .testTarget(
+            name: "RelayTransportTests",
+            dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]),
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
-        .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
-        // Tests.
-        .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzz targets need a sanitizer that is no part of an ordinary build: Tests/Fuzz/run.
+if Context.environment["RELAY_FUZZ"] != nil {
+    let fuzzed = [
+        ("JSON", ["RelayJSON"]), ("HTTPRequest", ["RelayCore", "RelayHTTP"]),
+        ("HTTPResponse", ["RelayCore", "RelayHTTP"]),
+    ]
+    for (name, rooms) in fuzzed {
+        package.targets.append(
+            .executableTarget(
+                name: "Fuzz" + name, dependencies: rooms.map { .byName(name: $0) }, path: "Tests/Fuzz/" + name,
+                swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+    }
+}
+
+// Timings of pure code: `RELAY_BENCHMARK=1 swift run -c release HTTPBenchmark`.
+if Context.environment["RELAY_BENCHMARK"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "HTTPBenchmark", dependencies: ["RelayCore", "RelayHTTP"],
+            path: "Tests/Benchmarks/HTTPBenchmark"))
+}
 
 // Every upcoming feature the compiler has not folded into Swift 6 mode; an unknown name is accepted in silence,
 // so the tidy tests compare this list with the compiler's.

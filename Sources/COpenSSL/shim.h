@@ -1,5 +1,39 @@
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+
+// What OpenSSL offers only as macros.
+static inline int relay_ssl_set_server_name(SSL *ssl, const char *name) {
+    return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+static inline int relay_ssl_context_add_chain(SSL_CTX *context, X509 *certificate) {
+    return (int)SSL_CTX_add0_chain_cert(context, certificate);
+}
+
+static inline int relay_ssl_context_require_tls12(SSL_CTX *context) {
+    return (int)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+}
+
+static inline void relay_ssl_context_set_mode(SSL_CTX *context) {
+    // Writes may be partial and repeated from another buffer; an idle connection keeps no buffers.
+    SSL_CTX_set_mode(context,
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+}
+
+// An encrypted key must fail instead of asking a terminal for its passphrase.
+static inline int relay_no_passphrase(char *buffer, int size, int writing, void *context) {
+    (void)buffer, (void)size, (void)writing, (void)context;
+    return -1;
+}
+
+static inline EVP_PKEY *relay_read_private_key(BIO *bio) {
+    return PEM_read_bio_PrivateKey(bio, NULL, relay_no_passphrase, NULL);
+}
+
+static inline X509 *relay_read_certificate(BIO *bio) {
+    return PEM_read_bio_X509(bio, NULL, relay_no_passphrase, NULL);
+}

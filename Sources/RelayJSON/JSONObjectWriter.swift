@@ -20,18 +20,18 @@ package struct JSONObjectWriter: Sendable {
 
     package mutating func member(_ name: String, _ value: some BinaryInteger) {
         begin(name)
-        buffer += Array(String(value).utf8)
+        buffer.append(contentsOf: String(value).utf8)
     }
 
     /// Writes `null` for what is not finite.
     package mutating func member(_ name: String, _ value: Double) {
         begin(name)
-        buffer += Array((value.isFinite ? "\(value)" : "null").utf8)
+        buffer.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
     }
 
     package mutating func member(_ name: String, _ value: Bool) {
         begin(name)
-        buffer += Array((value ? "true" : "false").utf8)
+        buffer.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
     package mutating func member(_ name: String, _ value: JSONValue) {
@@ -100,7 +100,7 @@ package struct JSONArrayWriter: Sendable {
 
     package mutating func element(_ value: some BinaryInteger) {
         begin()
-        buffer += Array(String(value).utf8)
+        buffer.append(contentsOf: String(value).utf8)
     }
 
     package mutating func element(_ value: JSONValue) {

@@ -11,7 +11,7 @@ package enum JSONText {
             case 0x0C: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "f")]
             case 0x0D: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
             case ..<0x20:
-                bytes += Array("\\u00".utf8)
+                bytes.append(contentsOf: "\\u00".utf8)
                 bytes += [hexDigitByte(byte >> 4), hexDigitByte(byte & 0x0F)]
             default: bytes.append(byte)
             }
@@ -31,9 +31,9 @@ package enum JSONText {
     // `indent` counts steps of two spaces before the closing bracket; nil writes one line.
     fileprivate static func append(_ value: JSONValue, indent: Int?, to bytes: inout [UInt8]) {
         switch value {
-        case .null: bytes += Array("null".utf8)
-        case .bool(let value): bytes += Array((value ? "true" : "false").utf8)
-        case .number(let number): bytes += Array(number.text.utf8)
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        case .number(let number): bytes.append(contentsOf: number.text.utf8)
         case .string(let string): append(string: string, to: &bytes)
         case .array(let elements):
             appendList(elements, "[", "]", indent, to: &bytes) { element, indent, bytes in

@@ -7,7 +7,7 @@ final class TemporaryFolder {
     init() {
         var template = Array("/tmp/waystation-test-XXXXXX".utf8CString)
         path = unsafe template.withUnsafeMutableBufferPointer { buffer in
-            guard let start = unsafe buffer.baseAddress, let made = unsafe mkdtemp(start) else { return "" }
+            guard let start = buffer.baseAddress, let made = unsafe mkdtemp(start) else { return "" }
             return unsafe String(cString: made)
         }
         precondition(!path.isEmpty, "cannot make a folder below /tmp")

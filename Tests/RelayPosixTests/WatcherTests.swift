@@ -17,9 +17,9 @@ struct WatcherTests {
                 // Both are ready before the loop looks, so both events come in one batch.
                 first.poke()
                 second.poke()
-                loop.execute {
-                    loop.execute {
-                        loop.execute { continuation.resume(returning: first.calls + second.calls) }
+                loop.afterBatch {
+                    loop.afterBatch {
+                        loop.afterBatch { continuation.resume(returning: first.calls + second.calls) }
                     }
                 }
             }
@@ -48,7 +48,9 @@ struct WatcherTests {
                 }
                 victim.afterwards = killer.afterwards
                 victim.partner = killer
-                loop.execute { loop.execute { loop.execute { continuation.resume(returning: heir.calls) } } }
+                loop.afterBatch {
+                    loop.afterBatch { loop.afterBatch { continuation.resume(returning: heir.calls) } }
+                }
             }
         }
         #expect(calls == 0)

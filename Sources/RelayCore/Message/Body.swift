@@ -37,8 +37,15 @@ package protocol BodySource: AnyObject, Sendable {
     /// - Throws: why the rest will not come; the source is then over.
     func next() async throws(Failure) -> [UInt8]?
 
-    /// Gives up the rest: whoever sends it is stopped.
+    /// Gives up the rest: whoever sends it is stopped, and a `next` that waits ends.
     func cancel()
+
+    /// Bounds the whole rest: it comes by `deadline` or the source fails. Sources with nothing to wait for ignore it.
+    func bound(by deadline: Instant)
+}
+
+extension BodySource {
+    package func bound(by deadline: Instant) {}
 }
 
 extension Body {

@@ -9,6 +9,12 @@ let colon = UInt8(ascii: ":")
 private let everyByte: UInt64 = 0x0101_0101_0101_0101
 private let topBits: UInt64 = 0x8080_8080_8080_8080
 
+/// Sets the top bit of each byte of `word`, all below 0x80, that is at least `bound`, which is at most 0x80.
+@inline(__always)
+private func atLeast(_ bound: UInt8, _ word: UInt64) -> UInt64 {
+    (word | topBits) &- UInt64(bound) &* everyByte
+}
+
 extension Span<UInt8> {
     /// Eight bytes, the first in the lowest bits; bounds are checked.
     @inline(__always)
@@ -54,6 +60,31 @@ extension Span<UInt8> {
             if self[index] < 0x21 || self[index] > 0x7E { return index }
             index &+= 1
         }
+        return index
+    }
+
+    /// The first byte at or after `start` that is not part of a token; `count` when there is none.
+    @inline(__always)
+    func firstNonToken(from start: Int) -> Int {
+        var index = start
+        while index &+ 8 <= count {
+            let word = word(at: index)
+            let seven = word & ~topBits
+            let lower = seven | (0x20 &* everyByte)
+            let letters = atLeast(UInt8(ascii: "a"), lower) & ~atLeast(UInt8(ascii: "z") + 1, lower)
+            let digits = atLeast(UInt8(ascii: "0"), seven) & ~atLeast(UInt8(ascii: "9") + 1, seven)
+            let hyphens = ~atLeast(1, seven ^ (0x2D &* everyByte))
+            // What names are made of, mostly; the other token bytes are looked up.
+            let other = ~((letters | digits | hyphens) & ~word) & topBits
+            guard other != 0 else {
+                index &+= 8
+                continue
+            }
+            index &+= other.trailingZeroBitCount / 8
+            guard isToken(self[index]) else { return index }
+            index &+= 1
+        }
+        while index < count, isToken(self[index]) { index &+= 1 }
         return index
     }
 

@@ -51,8 +51,7 @@ struct FieldSection {
     private mutating func parseLine(_ bytes: Span<UInt8>) throws(HTTPParseError) -> Bool {
         let end = bytes.count
         let nameStart = position
-        var index = nameStart
-        while index < end, isToken(bytes[index]) { index &+= 1 }
+        var index = bytes.firstNonToken(from: nameStart)
         guard index < end else { return false }
         let nameCount = index &- nameStart
         guard bytes[index] == colon, nameCount > 0 else { throw nameFault(bytes, at: index, nameCount) }

@@ -25,29 +25,48 @@ package enum HeadWriter {
         appendLineEnd(to: &output)
     }
 
-    /// Every field but those whose entry `skips` picks, raw, in order.
-    @inlinable
+    /// Appends every field but those whose entry `skips` picks, raw, in order.
+    ///
+    /// Fields that stand in their storage as a parser found them are copied in runs, separators and all.
     package static func appendFields(
         _ fields: HeaderFields,
         to output: inout [UInt8],
         skipping skips: (HeaderFields.Entry) -> Bool = { _ in false }
     ) {
-        for entry in fields.entries where !skips(entry) { appendEntry(entry, of: fields, to: &output) }
+        let bytes = fields.storage.span
+        var run = 0..<0
+        for entry in fields.entries where !skips(entry) {
+            let line = lineRange(entry, bytes)
+            if let line, line.lowerBound == run.upperBound {
+                run = run.lowerBound..<line.upperBound
+                continue
+            }
+            append(bytes, run, to: &output)
+            run = line ?? 0..<0
+            guard line == nil else { continue }
+            append(bytes, entry.nameRange, to: &output)
+            output.append(colon)
+            output.append(space)
+            append(bytes, entry.valueRange, to: &output)
+            appendLineEnd(to: &output)
+        }
+        append(bytes, run, to: &output)
     }
 
-    @usableFromInline
-    package static func appendEntry(
-        _ entry: HeaderFields.Entry,
-        of fields: HeaderFields,
-        to output: inout [UInt8]
-    ) {
-        let name = Int(entry.nameStart)
-        let value = Int(entry.valueStart)
-        output.append(contentsOf: fields.storage[name..<name + Int(entry.nameCount)])
-        output.append(colon)
-        output.append(space)
-        output.append(contentsOf: fields.storage[value..<value + Int(entry.valueCount)])
-        appendLineEnd(to: &output)
+    /// Where the whole line of a field stands, if its storage has it as it would be written.
+    private static func lineRange(_ entry: HeaderFields.Entry, _ bytes: Span<UInt8>) -> Range<Int>? {
+        let name = entry.nameRange
+        let value = entry.valueRange
+        guard value.lowerBound == name.upperBound + 2, value.upperBound + 2 <= bytes.count,
+            bytes[name.upperBound] == colon, bytes[name.upperBound + 1] == space,
+            bytes[value.upperBound] == carriageReturn, bytes[value.upperBound + 1] == lineFeed
+        else { return nil }
+        return name.lowerBound..<value.upperBound + 2
+    }
+
+    private static func append(_ bytes: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
+        guard !range.isEmpty else { return }
+        unsafe bytes.extracting(range).withUnsafeBufferPointer { unsafe output.append(contentsOf: $0) }
     }
 
     /// One field; `name` must be a token and `value` free of control bytes.
@@ -98,4 +117,9 @@ package enum HeadWriter {
             divisor /= 10
         }
     }
+}
+
+extension HeaderFields.Entry {
+    var nameRange: Range<Int> { Int(nameStart)..<Int(nameStart) + Int(nameCount) }
+    var valueRange: Range<Int> { Int(valueStart)..<Int(valueStart) + Int(valueCount) }
 }

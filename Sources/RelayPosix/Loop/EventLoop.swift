@@ -102,6 +102,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 // MARK: Handing work to the loop
 
 extension EventLoop {
+    /// Makes a value on the loop and boxes it; another thread blocks until that is done, so only while starting.
+    package func bind<Value>(_ make: @escaping @Sendable () -> Value) -> LoopBound<Value> {
+        if isCurrent { return LoopBound(make(), self) }
+        let made = Handover<LoopBound<Value>>()
+        execute { made.give(LoopBound(make(), self)) }
+        return made.take()
+    }
+
     /// Runs `work` on the loop: from another thread as soon as it can, from the loop itself after this batch.
     package func execute(_ work: @escaping @Sendable () -> Void) {
         if let state = state.valueOnLoop {

@@ -7,6 +7,15 @@ func currentThread() -> UInt {
     UInt(pthread_self())
 }
 
+/// Starts a thread that nobody waits for, with every signal blocked.
+package func startDetachedThread(
+    _ name: String,
+    stackSize: Int = 1 << 20,
+    _ body: @escaping @Sendable () -> Void
+) throws(PosixError) {
+    pthread_detach(try startThread(name, stackSize: stackSize, body))
+}
+
 /// Starts a thread with every signal blocked, so that signals are seen only where they are waited for.
 ///
 /// The thread is to be joined or detached; its stack has `stackSize` bytes, at least 64 KiB.

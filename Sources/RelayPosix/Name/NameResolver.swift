@@ -115,8 +115,7 @@ extension NameResolver {
 
     private func startWorker() {
         do throws(PosixError) {
-            let thread = try startThread("names", stackSize: 512 << 10) { [self] in work() }
-            pthread_detach(thread)
+            try startDetachedThread("names", stackSize: 512 << 10) { [self] in work() }
         } catch {
             let stranded = state.withLock { state in
                 state.threads -= 1

@@ -54,16 +54,14 @@ struct AnswerWriter {
     ) {
         HeadWriter.appendStatusLine(response.status, to: &output)
         let listed = response.fields.contains(.connection) ? response.fields.removingHopByHop() : response.fields
-        var hasDate = false
-        for entry in listed.entries {
+        let hasDate = listed.contains(.date)
+        HeadWriter.appendFields(listed, to: &output) { entry in
             switch Int(entry.nameCount) {
-            case 4 where listed.matches(entry, .date): hasDate = true
             // A HEAD or 304 answer tells the length of a body it does not have.
-            case 14 where framing != .none && listed.matches(entry, .contentLength): continue
-            case 11...64 where facts.isUpstream && isReserved(listed, entry): continue
-            default: if listed.isHopByHop(entry) { continue }
+            case 14 where framing != .none && listed.matches(entry, .contentLength): true
+            case 11...64 where facts.isUpstream && isReserved(listed, entry): true
+            default: listed.isHopByHop(entry)
             }
-            HeadWriter.appendEntry(entry, of: listed, to: &output)
         }
         facts.append(to: &output)
         switch framing {

@@ -1,0 +1,79 @@
+package import RelayCore
+package import RelayJSON
+
+/// A configuration that has passed every check.
+package struct Configuration: Sendable {
+    package var listeners: [Listener]
+    package var storageDirectory: String
+    package var limits: Limits
+    package var log: LogSettings
+    /// The shared ones and those inside routes, the latter called `route:<name>`.
+    package var credentials: [CredentialDefinition]
+    package var routes: [Route]
+    /// Every secret the file refers to; the daemon resolves them before it uses the configuration.
+    package var secrets: [SecretUse]
+}
+
+/// A socket on which callers are served.
+package struct Listener: Sendable {
+    package enum Address: Sendable, Equatable {
+        /// `group` owns the socket; nil leaves it to the daemon's own.
+        case unix(path: String, mode: UInt32, group: String?)
+        case tcp(LoopbackEndpoint)
+    }
+
+    /// What callers of a socket may do at most; each includes those before it.
+    package enum Role: String, CaseIterable, Sendable, Comparable {
+        case submit
+        case read
+        case operate
+        case admin
+
+        package static func < (lhs: Role, rhs: Role) -> Bool {
+            (allCases.firstIndex(of: lhs) ?? 0) < (allCases.firstIndex(of: rhs) ?? 0)
+        }
+    }
+
+    /// Unique; also the name of a file descriptor passed by systemd.
+    package var name: String
+    package var address: Address
+    package var role: Role
+    /// Empty allows everyone who can open the socket.
+    package var allowedUsers: [UInt32]
+}
+
+/// Bounds on what all callers together may take; sizes in bytes.
+package struct Limits: Sendable {
+    package var maxConnections = 512
+    package var maxRequestBody = 16 << 20
+    package var maxResponseBody = 16 << 20
+    /// A request body above this is streamed, and so cannot be sent again.
+    package var replayBuffer = 256 << 10
+}
+
+/// What goes to the journal.
+package struct LogSettings: Sendable {
+    package enum Level: String, CaseIterable, Sendable {
+        case error
+        case warning
+        case notice
+        case info
+        case debug
+    }
+
+    package enum Bodies: String, CaseIterable, Sendable {
+        case never
+    }
+
+    package var level = Level.info
+    package var bodies = Bodies.never
+    /// Lower case.
+    package var redactedHeaders = ["authorization", "cookie", "set-cookie", "x-api-key"]
+}
+
+/// A secret and the place that refers to it.
+package struct SecretUse: Sendable {
+    package var reference: SecretReference
+    package var pointer: JSONPointer
+    package var position: JSONPosition
+}

@@ -1,0 +1,82 @@
+import RelayCore
+import RelayJSON
+
+extension ValueKind where Value == JSONPointer {
+    static var pointer: ValueKind {
+        .text(
+            "a JSON pointer such as \"/data\"",
+            pattern: "^(/([^~/]|~[01])*)*$",
+            write: { .string($0.text) }
+        ) {
+            text throws(Refusal) in
+            do throws(JSONPointerError) {
+                return try JSONPointer(parsing: text)
+            } catch {
+                throw Refusal(
+                    error.message,
+                    hint: text.hasPrefix("/") ? nil : "write \"/\(printable(text))\""
+                )
+            }
+        }
+    }
+
+    /// A pointer to a member, not to the whole document.
+    static var memberPointer: ValueKind {
+        let pointer = ValueKind.pointer
+        return ValueKind(pointer.shape, write: pointer.write) { node, current, reading in
+            guard let value = pointer.read(node, current, &reading) else { return nil }
+            guard !value.tokens.isEmpty else {
+                reading.error("the empty pointer is the whole document", at: node.range, hint: "remove it")
+                return nil
+            }
+            return value
+        }
+    }
+}
+
+extension ValueKind where Value == JSONValue {
+    static var json: ValueKind {
+        ValueKind(.anything, write: { $0 }) { node, _, _ in node.value }
+    }
+
+    /// JSON in which `{"$header": name}` and `{"$status": true}` stand for parts of the answer.
+    static var jsonTemplate: ValueKind {
+        ValueKind(.anything, write: { $0 }) { node, _, reading in
+            checkTemplate(node, &reading)
+            return node.value
+        }
+    }
+
+    private static func checkTemplate(_ node: JSONNode, _ reading: inout Reading) {
+        for (index, element) in node.elements.enumerated() {
+            reading.within("\(index)") { reading in checkTemplate(element, &reading) }
+        }
+        guard case .object(let members) = node.content else { return }
+        for member in members {
+            guard member.name.hasPrefix("$") else {
+                reading.within(member.name) { reading in checkTemplate(member.value, &reading) }
+                continue
+            }
+            if members.count > 1 {
+                reading.error("a placeholder is the only member of its object", at: member.nameRange)
+            } else if member.name == "$header" {
+                if member.value.text.flatMap(FieldName.init) == nil {
+                    reading.error("\"$header\" takes the name of a header", at: member.value.range)
+                }
+            } else if member.name == "$status" {
+                guard case .bool(true) = member.value.content else {
+                    reading.error("\"$status\" takes true", at: member.value.range)
+                    continue
+                }
+            } else {
+                let nearest = nearestWord(to: member.name, among: ["$header", "$status"])
+                reading.error(
+                    "unknown placeholder \"\(printable(member.name))\"",
+                    at: member.nameRange,
+                    hint: nearest.map { "did you mean \"\($0)\"?" }
+                        ?? "the placeholders are \"$header\" and \"$status\""
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import RelayCore
+import RelayJSON
+
+extension ValueKind where Value == StatusSet {
+    /// `["2xx", "302"]`.
+    static var statuses: ValueKind {
+        let word = ValueKind<FailureMatcher.Token>.text(
+            "a status or class such as \"302\" or \"2xx\"",
+            pattern: "^[2-5]([0-9]{2}|xx)$"
+        ) { text throws(Refusal) in
+            switch FailureMatcher.token(text) {
+            case .status(let status): return .status(status)
+            case .statusClass(let statusClass): return .statusClass(statusClass)
+            default:
+                throw Refusal(
+                    "expected a status from \"200\" to \"599\", or \"2xx\", \"3xx\", \"4xx\", \"5xx\""
+                )
+            }
+        }
+        return ValueKind<[FailureMatcher.Token]>.list(word, minimum: 1)
+            .map(StatusSet.init(tokens:), back: { _ in [] })
+            .writing { set in .array(set.words.map { .string($0) }) }
+    }
+
+    /// `"any"` or a list.
+    static var statusesOrAny: ValueKind {
+        let list = ValueKind.statuses
+        return ValueKind(
+            .either(.word(["any"]), list.shape),
+            write: { $0.isAny ? .string("any") : list.write($0) }
+        ) { node, current, reading in
+            if node.text == "any" { return .any }
+            return list.read(node, current, &reading)
+        }
+    }
+}
+
+extension StatusSet {
+    fileprivate init(tokens: [FailureMatcher.Token]) {
+        self.init()
+        for token in tokens {
+            switch token {
+            case .status(let status): codes.append(status.rawValue)
+            case .statusClass(let statusClass): classes.append(statusClass)
+            default: break
+            }
+        }
+    }
+
+    fileprivate var words: [String] { classes.map { "\($0.rawValue)xx" } + codes.map { "\($0)" } }
+}
+
+extension ValueKind where Value == String {
+    /// One word of `on`; whether a kind exists is known only when the whole route is.
+    static var failureWord: ValueKind {
+        .text(
+            "a status, a class such as \"5xx\", a failure kind, \"connection\", \"timeout\", \"dns\", \"tls\", "
+                + "\"protocol\", \"any\" or \"exhausted\"",
+            pattern: "^([2-5]([0-9]{2}|xx)|[a-z][a-z0-9_]*)$"
+        ) { text throws(Refusal) in
+            guard FailureMatcher.token(text) != nil else {
+                throw Refusal(
+                    "expected a status from \"200\" to \"599\", or \"2xx\", \"3xx\", \"4xx\", \"5xx\""
+                )
+            }
+            return text
+        }
+    }
+
+    /// The name of a kind of failure that the route defines.
+    static var kindName: ValueKind {
+        .text("a kind such as \"busy\"", pattern: "^[a-z][a-z0-9_]*$") { text throws(Refusal) in
+            let isName = text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+            guard isName, text.utf8.count <= 64, let first = text.utf8.first, first >= UInt8(ascii: "a")
+            else {
+                throw Refusal(
+                    "a kind has only lower-case letters, digits and \"_\", and begins with a letter"
+                )
+            }
+            if case .kind = FailureMatcher.token(text) { return text }
+            throw Refusal("\"\(text)\" already means something else in \"on\"", hint: "choose another name")
+        }
+    }
+}

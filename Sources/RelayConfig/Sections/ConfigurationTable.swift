@@ -1,0 +1,168 @@
+import RelayCore
+import RelayJSON
+
+/// A whole file.
+struct ConfigurationDraft {
+    var schema: String?
+    var listeners = ListenerDraft.standard
+    var storageDirectory = StorageDraft()
+    var limits = Limits()
+    var log = LogSettings()
+    var credentials: [(name: String, value: OAuth2Draft)] = []
+    var defaults = RouteDraft()
+    var routes: [(name: String, value: RouteDraft)] = []
+}
+
+struct StorageDraft {
+    var directory = "/var/lib/waystation"
+}
+
+/// The field table: every key there is, once. Decoding, suggestions, the schema, the manual page and the
+/// effective configuration all come from it.
+enum ConfigurationTable {
+    static var root: Section<ConfigurationDraft> {
+        Section(
+            "configuration",
+            "One JSON object. Every object may hold a \"$comment\", which is ignored.",
+            prototype: ConfigurationDraft(),
+            fields: [
+                Field("$schema", .string(), \.schema, "Where editors find the schema; the relay ignores it."),
+                Field(
+                    "listeners",
+                    listeners,
+                    \.listeners,
+                    "The sockets on which callers are served. A change takes effect at a restart."
+                ),
+                Field("storage", storage.kind, \.storageDirectory, "Where state is kept."),
+                Field("limits", limits.kind, \.limits, "What all callers together may take."),
+                Field("log", log.kind, \.log, "What goes to the journal."),
+                Field(
+                    "credentials",
+                    credentials,
+                    \.credentials,
+                    "Credentials that several routes share, each by its name."
+                ),
+                Field(
+                    "defaults",
+                    defaultsKind,
+                    \.defaults,
+                    "What a route means when it does not say otherwise. Objects are merged key by key; "
+                        + "a list stands for a route that has none of its own."
+                ),
+                Field(
+                    "routes",
+                    routes,
+                    \.routes,
+                    "The upstream services, each by its name; the name stands in the path /r/NAME/."
+                ),
+                .reserved("telemetry"),
+                .reserved("constrained"),
+                .reserved("metrics"),
+            ]
+        ) { _, node, reading in
+            checkListeners(node, &reading)
+            if node["routes"] == nil || node["routes"]?.value.isEmptyObject == true {
+                reading.warn("there are no routes: every request is answered 404", in: node, at: ["routes"])
+            }
+        }
+    }
+
+    private static var defaultsKind: ValueKind<RouteDraft> {
+        let kind = defaults.kind
+        var noting = ValueKind<RouteDraft>(kind.shape) { node, current, reading in
+            let value = kind.read(node, current, &reading)
+            if let value { reading.routeDefaults = value }
+            return value
+        }
+        // Without the section, its values show where they act: in the routes.
+        noting.noteDefaults = { _, _ in }
+        return noting
+    }
+
+    private static var storage: Section<StorageDraft> {
+        Section(
+            "storage",
+            "Where state is kept.",
+            prototype: StorageDraft(),
+            fields: [
+                Field(
+                    "directory",
+                    .absolutePath,
+                    \.directory,
+                    "A directory of the relay's own. A change takes effect at a restart."
+                ),
+                .reserved("sync"), .reserved("max_size"), .reserved("retention"),
+            ]
+        )
+    }
+
+    private static var limits: Section<Limits> {
+        Section(
+            "limits",
+            "Bounds on what all callers together may take.",
+            prototype: Limits(),
+            fields: [
+                Field(
+                    "max_connections",
+                    .integer(1...65_536),
+                    \.maxConnections,
+                    "Connections of callers that may be open at once."
+                ),
+                Field(
+                    "max_request_body",
+                    .size(0...1 << 30),
+                    \.maxRequestBody,
+                    "A larger request body is answered 413."
+                ),
+                Field(
+                    "max_response_body",
+                    .size(0...1 << 30),
+                    \.maxResponseBody,
+                    "A larger response body that has to be collected is a failed attempt."
+                ),
+                Field(
+                    "replay_buffer",
+                    .size(0...1 << 26),
+                    \.replayBuffer,
+                    "A request body above this is streamed, and so cannot be sent a second time."
+                ),
+                .reserved("max_queued_jobs"),
+            ]
+        )
+    }
+
+    private static var log: Section<LogSettings> {
+        Section(
+            "log",
+            "What goes to the journal. Header values and bodies never do.",
+            prototype: LogSettings(),
+            fields: [
+                Field("level", .word(), \.level, "The least severe records that are written."),
+                Field(
+                    "bodies",
+                    .word(reserved: ["on_failure"]),
+                    \.bodies,
+                    "Whether bodies are written."
+                ),
+                Field(
+                    "redact_headers",
+                    .list(redactedHeader, maximum: 100),
+                    \.redactedHeaders,
+                    "Headers whose values no output shows."
+                ),
+            ]
+        )
+    }
+
+    private static var redactedHeader: ValueKind<String> {
+        ValueKind<FieldName>.field(.credential).map({ $0.lowercasedText }, back: { _ in .authorization })
+            .writing { .string($0) }
+    }
+}
+
+extension JSONNode {
+    var isEmptyObject: Bool {
+        if case .object(let members) = content { return members.isEmpty }
+        return false
+    }
+}

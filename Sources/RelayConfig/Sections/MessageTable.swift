@@ -1,0 +1,238 @@
+import RelayCore
+import RelayJSON
+
+extension ConfigurationTable {
+    /// The keys of a route that say what is done to requests and answers, in the order of an attempt.
+    static var messageFields: [Field<RouteDraft>] {
+        [
+            Field("request", request.kind, \.request, "What is changed in every request."),
+            Field(
+                "prepare",
+                .list(preparation, maximum: 20),
+                \.prepare,
+                "Headers that are computed for the job or for each attempt."
+            ),
+            Field(
+                "api_error",
+                apiError,
+                \.apiError,
+                "Which answers are the upstream's own error documents, on any status."
+            ),
+            Field(
+                "quick_recovery",
+                .list(quickRecovery, maximum: 50),
+                \.quickRecovery,
+                "Failures that are successes after all: read before every recovery rule, costing no attempt."
+            ),
+            Field("success", success.kind, \.success, "What an answer must be to count as success."),
+            Field("response", response.kind, \.response, "What is made of a successful answer."),
+            Field(
+                "error_types",
+                .list(errorType, maximum: 100),
+                \.errorTypes,
+                "Names failures before the recovery rules read them; the first that matches counts."
+            ),
+        ]
+    }
+
+    private struct RequestHeaders {
+        var set: [(name: String, value: String)] = []
+        var remove: [FieldName] = []
+    }
+
+    private static var request: Section<RequestRules> {
+        Section(
+            "request",
+            "What is changed in every request.",
+            prototype: RequestRules(),
+            fields: [
+                Field("headers", requestHeaders.kind, \.self, "Headers to set and to remove."),
+                Field("wrap", .memberPointer, \.wrap, "Puts the JSON body under this pointer."),
+            ]
+        )
+    }
+
+    private static var requestHeaders: Section<RequestRules> {
+        Section(
+            "request_headers",
+            "Headers to set and to remove.",
+            prototype: RequestRules(),
+            fields: [
+                Field("set", .fields(.set), \.setFields, "Headers that replace the caller's."),
+                Field(
+                    "remove",
+                    .list(.field(.remove), maximum: 100),
+                    \.removeFields,
+                    "Headers that are not passed on."
+                ),
+            ]
+        )
+    }
+
+    private struct PreparationDraft {
+        var each = PreparationStep.Phase.job
+        var fields: [(name: String, value: FieldTemplate)] = []
+    }
+
+    private static var preparation: ValueKind<PreparationStep> {
+        let templates = ValueKind<[(name: String, value: FieldTemplate)]>.map(
+            .template,
+            name: "header names",
+            pattern: ValueKind<String>.fieldNamePattern,
+            isSensitive: true
+        ) { name throws(Refusal) in _ = try checkFieldName(name, for: .set) }
+        return Section(
+            "prepare",
+            "One step of preparation.",
+            prototype: PreparationDraft(),
+            fields: [
+                Field(
+                    "each",
+                    .word(),
+                    \.each,
+                    isRequired: true,
+                    "Once for the job, or anew for each attempt from the request as it came."
+                ),
+                Field(
+                    "set_header",
+                    templates,
+                    \.fields,
+                    isRequired: true,
+                    "Headers whose values may hold {job.id}, {now}, {attempt} and {route}."
+                ),
+            ]
+        ).kind.compactMap { draft in
+            PreparationStep(phase: draft.each, fields: draft.fields.map { ($0.name, $0.value) })
+        }
+    }
+
+    private static var apiError: ValueKind<APIErrorRule> {
+        Section(
+            "api_error",
+            "Which answers are error documents.",
+            prototype: APIErrorRule(require: []),
+            fields: [
+                Field(
+                    "require",
+                    .list(.pointer, minimum: 1, maximum: 20),
+                    \.require,
+                    isRequired: true,
+                    "Pointers that must all lead to something that is not null."
+                ),
+                Field("statuses", .statusesOrAny, \.statuses, "Statuses on which the body is looked at."),
+                Field("code", .pointer, \.code, "Where the upstream's own error code stands."),
+                Field("title", .pointer, \.title, "Where its text stands."),
+            ]
+        ).kind
+    }
+
+    private struct QuickRecoveryDraft {
+        var on: [String] = []
+        var methods: [Method] = []
+        var answer = QuickAnswer()
+    }
+
+    private struct QuickAnswer {
+        var status: Status = 200
+        var fields: [(name: String, value: String)] = []
+        var json: JSONValue?
+    }
+
+    private static var quickRecovery: ValueKind<QuickRecoveryRule> {
+        let answer = Section(
+            "quick_answer",
+            "The answer the caller gets.",
+            prototype: QuickAnswer(),
+            fields: [
+                Field("status", .status, \.status, isRequired: true, "The status."),
+                Field("headers", .fields(.answer), \.fields, "The headers."),
+                Field(
+                    "json",
+                    .jsonTemplate,
+                    \.json,
+                    "The body. {\"$header\": NAME} and {\"$status\": true} in it stand for the upstream's header "
+                        + "and status."
+                ),
+            ]
+        ) { draft, node, reading in
+            guard draft.status.forbidsContent, let body = node["json"] else { return }
+            reading.error(
+                "status \(draft.status.rawValue) has no body",
+                at: body.nameRange,
+                hint: "remove it"
+            )
+        }
+        return Section(
+            "quick_recovery",
+            "One failure that is a success.",
+            prototype: QuickRecoveryDraft(),
+            fields: [
+                Field(
+                    "on",
+                    .list(.failureWord, minimum: 1, maximum: 100),
+                    \.on,
+                    isRequired: true,
+                    "The failures it acts on, as in recovery."
+                ),
+                Field(
+                    "methods",
+                    .list(.method, maximum: 20),
+                    \.methods,
+                    "The methods it acts on; empty means all."
+                ),
+                Field("as", answer.kind, \.answer, isRequired: true, "The answer the caller gets."),
+            ]
+        ).kind.compactMap { draft in
+            QuickRecoveryRule(
+                on: FailureMatcher(draft.on.compactMap(FailureMatcher.token)),
+                methods: draft.methods,
+                status: draft.answer.status,
+                fields: draft.answer.fields,
+                json: draft.answer.json
+            )
+        }
+    }
+
+    private struct ErrorTypeDraft {
+        var on: [String]?
+        var apiCodes: [String] = []
+        var kind = ""
+        var treatAsStatus: Status?
+    }
+
+    private static var errorType: ValueKind<ErrorTypeRule> {
+        Section(
+            "error_type",
+            "A name for failures.",
+            prototype: ErrorTypeDraft(),
+            fields: [
+                Field(
+                    "on",
+                    .list(.failureWord, minimum: 1, maximum: 100),
+                    \.on,
+                    "The failures it names, as in recovery; all when it is absent."
+                ),
+                Field(
+                    "api_code",
+                    .list(.string(), maximum: 1000),
+                    \.apiCodes,
+                    "The upstream's own codes it names, as api_error found them."
+                ),
+                Field("kind", .kindName, \.kind, isRequired: true, "The name."),
+                Field(
+                    "treat_as_status",
+                    .status,
+                    \.treatAsStatus,
+                    "The status rules match against instead of the real one."
+                ),
+            ]
+        ).kind.compactMap { draft in
+            ErrorTypeRule(
+                on: draft.on.map { FailureMatcher($0.compactMap(FailureMatcher.token)) },
+                apiCodes: draft.apiCodes,
+                kind: FailureKind(rawValue: draft.kind),
+                treatAsStatus: draft.treatAsStatus
+            )
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import RelayCore
+import RelayJSON
+
+extension ConfigurationTable {
+    /// A token endpoint; only a shared one says for itself which addresses and authorities it trusts.
+    static func oauth2(isRefreshToken: Bool, isShared: Bool) -> Section<OAuth2Draft> {
+        let word = isRefreshToken ? "oauth2_refresh_token" : "oauth2_client_credentials"
+        var prototype = OAuth2Draft()
+        prototype.isRefreshToken = isRefreshToken
+        var fields: [Field<OAuth2Draft>] = [
+            .tag("type", word, "Chooses the kind."),
+            Field("token_url", .resourceURL, \.tokenURL, isRequired: true, "The token endpoint."),
+            Field("client_id", .string(), \.clientID, isRequired: true, "The client's identifier."),
+            Field(
+                "client_secret",
+                .secret,
+                \.clientSecret,
+                isRequired: !isRefreshToken,
+                "The client's secret."
+            ),
+        ]
+        if isRefreshToken {
+            fields.append(
+                Field(
+                    "refresh_token",
+                    .secret,
+                    \.refreshToken,
+                    isRequired: true,
+                    "The first refresh token; those the endpoint gives later are kept in memory."
+                )
+            )
+        }
+        fields += [
+            Field(
+                "client_auth",
+                .word(),
+                \.clientAuthentication,
+                "Whether identifier and secret go in the Authorization header or in the form (RFC 6749, 2.3.1)."
+            ),
+            Field("scopes", .list(scope, maximum: 100), \.scopes, "The scopes to ask for."),
+            Field(
+                "refresh_before_expiry",
+                .duration(.zero ... .seconds(86_400)),
+                \.refreshBeforeExpiry,
+                "How long before its expiry a token is replaced while the old one still serves."
+            ),
+            Field(
+                "failure_cooldown",
+                .duration(.zero ... .seconds(3600)),
+                \.failureCooldown,
+                "How long a failed request for a token is remembered before the next is tried."
+            ),
+            Field(
+                "timeout",
+                .duration(.milliseconds(1) ... .seconds(600)),
+                \.timeout,
+                "The longest one request for a token may take."
+            ),
+        ]
+        if isShared {
+            fields += [
+                Field(
+                    "allow_addresses",
+                    .list(.addressRange, maximum: 100),
+                    \.allowAddresses,
+                    "Ranges of addresses that are not public and may be dialled all the same."
+                ),
+                Field(
+                    "ca_file",
+                    .absolutePath,
+                    \.authorityFile,
+                    "PEM file with the only authorities to trust; without it the system's are trusted."
+                ),
+            ]
+        }
+        return Section(
+            (isShared ? "shared_" : "") + word,
+            isRefreshToken
+                ? "A refresh token grant (RFC 6749, 6)." : "A client credentials grant (RFC 6749, 4.4).",
+            prototype: prototype,
+            fields: fields
+        ) { draft, node, reading in
+            guard isShared, let url = draft.tokenURL else { return }
+            checkHost(url, allowed: draft.allowAddresses, in: node, at: ["token_url"], &reading)
+            checkPlainHTTP(url, in: node, at: ["token_url"], &reading)
+        }
+    }
+
+    /// One scope token (RFC 6749 §3.3).
+    private static var scope: ValueKind<String> {
+        .text("a scope without spaces", write: { .string($0) }) { text throws(Refusal) in
+            let isScope = text.utf8.allSatisfy { byte in
+                byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+            }
+            guard !text.isEmpty, text.utf8.count <= 255, isScope else {
+                throw Refusal("a scope has no spaces or quotes", hint: "one list entry for each scope")
+            }
+            return text
+        }
+    }
+
+    /// Reports a host that is a private address or this machine and is not allowed by name.
+    static func checkHost(
+        _ url: UpstreamURL,
+        allowed: [AddressRange],
+        in node: JSONNode,
+        at tokens: [String],
+        _ reading: inout Reading
+    ) {
+        if let address = url.address {
+            guard let special = SpecialAddresses.find(address) else { return }
+            let plain = SpecialAddresses.embedded(address)
+            if allowed.contains(where: { $0.contains(address) || $0.contains(plain) }) { return }
+            reading.error(
+                "the host is \(special.what), which the relay does not dial",
+                in: node,
+                at: tokens,
+                hint: "if it is meant, add \"allow_addresses\": [\"\(special.range)\"]"
+            )
+        } else if url.host == "localhost" || url.host.hasSuffix(".localhost"), allowed.isEmpty {
+            reading.error(
+                "the host is this machine, which the relay does not dial",
+                in: node,
+                at: tokens,
+                hint: "if it is meant, add \"allow_addresses\": [\"127.0.0.0/8\", \"::1/128\"]"
+            )
+        }
+    }
+
+    /// Warns of a credential that would cross the network in the clear.
+    static func checkPlainHTTP(
+        _ url: UpstreamURL,
+        in node: JSONNode,
+        at tokens: [String],
+        _ reading: inout Reading
+    ) {
+        if url.isTLS || url.host == "localhost" || url.address.map(SpecialAddresses.isLoopback) == true {
+            return
+        }
+        reading.warn(
+            "the credential crosses the network unencrypted",
+            in: node,
+            at: tokens,
+            hint: "use https if the upstream can"
+        )
+    }
+}

@@ -1,0 +1,234 @@
+import RelayCore
+import RelayJSON
+
+extension ConfigurationTable {
+    static var recovery: ValueKind<[RuleDraft]> { .list(rule.kind, maximum: 100) }
+
+    private static var rule: Section<RuleDraft> {
+        Section(
+            "rule",
+            "One rule of recovery. The list is read from the top for every failed attempt; the first rule whose "
+                + "\"on\" matches and that has something left to do acts. A rule has exactly one action.",
+            prototype: RuleDraft(),
+            choices: [
+                .exactlyOne(
+                    "retry",
+                    "refresh_credentials",
+                    "failover",
+                    "respond",
+                    "fail",
+                    "dead_letter",
+                    "pause_route",
+                    "hold"
+                )
+            ],
+            fields: [
+                Field(
+                    "name",
+                    .name,
+                    \.name,
+                    isRequired: true,
+                    "Stands in the timeline, the journal and Proxy-Status."
+                ),
+                Field(
+                    "on",
+                    .list(.failureWord, minimum: 1, maximum: 100),
+                    \.on,
+                    isRequired: true,
+                    "The failures it acts on: statuses, classes, kinds, the groups connection, timeout, dns, tls and "
+                        + "protocol, \"any\", and \"exhausted\" when nothing above it has anything left."
+                ),
+                Field("retry", retry.kind, \.retry, "Wait and send again."),
+                Field(
+                    "refresh_credentials",
+                    refresh.kind,
+                    \.refresh,
+                    "Fetch a new credential and send again."
+                ),
+                Field(
+                    "failover",
+                    failover.kind,
+                    \.failover,
+                    "Send to another upstream, which is entered once a job."
+                ),
+                Field("respond", respond.kind, \.respond, "Answer in the upstream's stead."),
+                Field("fail", fail.kind, \.fail, "End the job with the failure as it is."),
+                .reserved("dead_letter"), .reserved("pause_route"), .reserved("hold"),
+            ]
+        )
+    }
+
+    private static var retry: Section<RetryDraft> {
+        Section(
+            "retry",
+            "When to send again.",
+            prototype: RetryDraft(),
+            choices: [.atMostOne("backoff", "schedule")],
+            fields: [
+                Field(
+                    "max_attempts",
+                    .integer(1...100),
+                    \.maxAttempts,
+                    "Attempts the rule may bring a job to, the first included; 3 when it is absent, or one more "
+                        + "than the schedule has entries."
+                ),
+                Field("backoff", backoff.kind, \.backoff, "How the waits grow."),
+                Field(
+                    "schedule",
+                    .list(.duration(.zero ... .seconds(30 * 86_400)), minimum: 1, maximum: 99),
+                    \.schedule,
+                    "The waits one by one."
+                ),
+                Field(
+                    "jitter_percent",
+                    .integer(0...100),
+                    \.jitterPercent,
+                    "How much a wait of the schedule may differ at random, both ways; 0 when it is absent."
+                ),
+                Field(
+                    "honor_retry_after",
+                    .boolean,
+                    \.honorsRetryAfter,
+                    "Whether the upstream's Retry-After replaces a shorter wait."
+                ),
+                Field(
+                    "max_retry_after",
+                    .duration(.zero ... .seconds(86_400)),
+                    \.maxRetryAfter,
+                    "The longest wait a Retry-After can cause."
+                ),
+                Field(
+                    "methods",
+                    .word(),
+                    \.methods,
+                    "Which requests may be sent again when it is unknown whether the upstream has acted: those of an "
+                        + "idempotent method, those with an idempotency key too, or any."
+                ),
+            ]
+        ) { draft, node, reading in
+            if draft.jitterPercent != nil, draft.schedule == nil, let member = node["jitter_percent"] {
+                reading.error(
+                    "\"jitter_percent\" belongs to \"schedule\"",
+                    at: member.nameRange,
+                    hint: "with \"backoff\" write \"jitter\" there"
+                )
+            }
+        }
+    }
+
+    private static var backoff: Section<BackoffDraft> {
+        Section(
+            "backoff",
+            "Waits that grow, or stay the same.",
+            prototype: BackoffDraft(),
+            fields: [
+                Field("type", .word(), \.type, "Whether every wait is longer than the one before."),
+                Field(
+                    "base_interval",
+                    .duration(.milliseconds(1) ... .seconds(86_400)),
+                    \.baseInterval,
+                    "The first wait."
+                ),
+                Field(
+                    "multiplier",
+                    .number(1...100),
+                    \.multiplier,
+                    "How much longer each wait is than the one before."
+                ),
+                Field(
+                    "max_interval",
+                    .duration(.milliseconds(1) ... .seconds(86_400)),
+                    \.maxInterval,
+                    "The longest wait."
+                ),
+                Field(
+                    "jitter",
+                    .word(),
+                    \.jitter,
+                    "How chance spreads the waits: full takes any time up to the wait, equal any from half of it, "
+                        + "none the wait itself. Full when it is absent, none for constant waits."
+                ),
+            ]
+        ) { draft, node, reading in
+            if draft.type == .constant {
+                for key in ["multiplier", "max_interval"] {
+                    guard let member = node[key] else { continue }
+                    reading.error(
+                        "a constant backoff has no \"\(key)\"",
+                        at: member.nameRange,
+                        hint: "remove it"
+                    )
+                }
+            } else if draft.baseInterval > draft.maxInterval {
+                let isDefault = node["max_interval"] == nil
+                let limit = DurationText.text(draft.maxInterval)
+                reading.error(
+                    "base_interval is longer than max_interval (\(limit)\(isDefault ? ", the default" : ""))",
+                    in: node,
+                    at: ["base_interval"]
+                )
+            }
+        }
+    }
+
+    private static var refresh: Section<RefreshDraft> {
+        Section(
+            "refresh_credentials",
+            "Fetching a new credential.",
+            prototype: RefreshDraft(),
+            fields: [
+                Field("max_times", .integer(1...10), \.maxTimes, "How often in one job.")
+            ]
+        )
+    }
+
+    private static var failover: Section<FailoverDraft> {
+        Section(
+            "failover",
+            "Sending to another upstream.",
+            prototype: FailoverDraft(),
+            fields: [
+                Field(
+                    "upstream",
+                    .name,
+                    \.upstream,
+                    isRequired: true,
+                    "One of the route's upstreams, by name."
+                )
+            ]
+        )
+    }
+
+    private static var fail: Section<FailDraft> {
+        Section("fail", "Ending the job; an empty object.", prototype: FailDraft(), fields: [])
+    }
+
+    private static var respond: Section<RespondDraft> {
+        Section(
+            "respond",
+            "An answer in the upstream's stead; Waystation-Source tells the caller.",
+            prototype: RespondDraft(),
+            choices: [.atMostOne("json", "text")],
+            fields: [
+                Field(
+                    "as",
+                    .word(reserved: ["stale"]),
+                    \.source,
+                    isRequired: true,
+                    "What the answer is called."
+                ),
+                Field("status", .status, \.status, isRequired: true, "The status."),
+                Field("headers", .fields(.answer), \.fields, "The headers."),
+                Field("json", .json, \.json, "The body, as JSON; Content-Type is then application/json."),
+                Field("text", .string(upTo: 65_536, isBody: true), \.text, "The body, as plain text."),
+            ]
+        ) { draft, node, reading in
+            guard draft.status.forbidsContent, let body = node["json"] ?? node["text"] else { return }
+            reading.error(
+                "status \(draft.status.rawValue) has no body",
+                at: body.nameRange,
+                hint: "remove it"
+            )
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import RelayCore
+import RelayJSON
+
+extension ConfigurationTable {
+    /// Failure kinds of later versions: refused in `on`, since no rule could ever act on them.
+    private static let reservedKinds: Set<String> = ["breaker_open", "rate_limited", "throttled", "expired"]
+
+    /// What must hold between the keys of one route.
+    static func checkRoute(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+        checkTimeouts(route, node, &reading)
+        checkUpstreams(route, node, &reading)
+        var kinds = FailureKind.known.map(\.rawValue)
+        kinds +=
+            definedKinds(at: "error_types", nil, in: node) + definedKinds(at: "success", "fail", in: node)
+        for key in ["quick_recovery", "error_types"] {
+            guard let list = node[key]?.value else { continue }
+            reading.within(key) { reading in checkWords(in: list, kinds, &reading) }
+        }
+        if let list = node["recovery"]?.value {
+            reading.within("recovery") { reading in checkRules(route, node, list, kinds, &reading) }
+        } else if let list = reading.root["defaults"]?.value["recovery"]?.value {
+            reading.elsewhere(["defaults", "recovery"]) { reading in
+                checkRules(route, node, list, kinds, &reading)
+            }
+        }
+    }
+
+    private static func checkTimeouts(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+        guard route.timeouts.attempt > route.timeouts.total, node["timeouts"] != nil else { return }
+        let (attempt, total) = (
+            DurationText.text(route.timeouts.attempt), DurationText.text(route.timeouts.total)
+        )
+        let key = node["timeouts"]?.value["attempt"] == nil ? "total" : "attempt"
+        reading.error(
+            "timeouts.attempt (\(attempt)) is longer than timeouts.total (\(total))",
+            in: node,
+            at: ["timeouts", key]
+        )
+    }
+
+    private static func checkUpstreams(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+        guard let list = node["upstreams"]?.value else { return }
+        reading.within("upstreams") { reading in checkUnique("name", in: list, "upstream", &reading) }
+        if list.elements.first?["use"]?.value.text == Upstream.Use.failoverOnly.rawValue {
+            reading.error(
+                "the first upstream is the ordinary target and cannot be failover_only",
+                in: node,
+                at: ["upstreams", "0", "use"],
+                hint: "put an upstream with \"use\": \"always\" first"
+            )
+        }
+        for (index, element) in list.elements.enumerated() {
+            // The draft leaves refused upstreams out, so the places are the node's.
+            guard let text = element["url"]?.value.text, let url = try? UpstreamURL(parsing: text) else {
+                continue
+            }
+            let tokens = ["upstreams", "\(index)", "url"]
+            checkHost(url, allowed: route.allowAddresses, in: node, at: tokens, &reading)
+            if route.auth != nil { checkPlainHTTP(url, in: node, at: tokens, &reading) }
+        }
+        guard case .oauth2(let draft) = route.auth, let url = draft.tokenURL else { return }
+        checkHost(url, allowed: route.allowAddresses, in: node, at: ["auth", "token_url"], &reading)
+        checkPlainHTTP(url, in: node, at: ["auth", "token_url"], &reading)
+    }
+
+    private static func definedKinds(at key: String, _ inner: String?, in node: JSONNode) -> [String] {
+        var list = node[key]?.value
+        if let inner { list = list?[inner]?.value }
+        return list?.elements.compactMap { $0["kind"]?.value.text } ?? []
+    }
+
+    /// Reports the words of every `on` in `list` that no failure of the route can be.
+    private static func checkWords(in list: JSONNode, _ kinds: [String], _ reading: inout Reading) {
+        for (index, element) in list.elements.enumerated() {
+            guard let words = element["on"]?.value else { continue }
+            for (place, word) in words.elements.enumerated() {
+                guard let text = word.text, case .kind = FailureMatcher.token(text), !kinds.contains(text)
+                else {
+                    continue
+                }
+                let tokens = ["\(index)", "on", "\(place)"]
+                if reservedKinds.contains(text) {
+                    reading.error(
+                        "\"\(text)\" is not available in this version: remove it",
+                        in: list,
+                        at: tokens
+                    )
+                    continue
+                }
+                let words = kinds + FailureGroup.allCases.map(\.rawValue) + ["any", "exhausted"]
+                reading.error(
+                    "no rule of this route names a failure \"\(printable(text))\"",
+                    in: list,
+                    at: tokens,
+                    hint: nearestWord(to: text, among: words).map { "did you mean \"\($0)\"?" }
+                )
+            }
+        }
+    }
+
+    /// Checks the rules of `list`, which stands at the current path and may be that of the defaults.
+    private static func checkRules(
+        _ route: RouteDraft,
+        _ node: JSONNode,
+        _ list: JSONNode,
+        _ kinds: [String],
+        _ reading: inout Reading
+    ) {
+        checkUnique("name", in: list, "rule", &reading)
+        checkWords(in: list, kinds, &reading)
+        let upstreams = node["upstreams"]?.value.elements.compactMap { $0["name"]?.value.text } ?? []
+        var ending: String?
+        for (index, element) in list.elements.enumerated() {
+            if let name = element["failover"]?.value["upstream"]?.value.text, !upstreams.contains(name) {
+                reading.error(
+                    "the route has no upstream named \"\(printable(name))\"",
+                    in: list,
+                    at: ["\(index)", "failover", "upstream"],
+                    hint: nearestWord(to: name, among: upstreams).map { "did you mean \"\($0)\"?" }
+                )
+            }
+            if element["refresh_credentials"] != nil, route.auth?.isRefreshable != true,
+                !isBroken("auth", in: node, route)
+            {
+                reading.error(
+                    "the route has no credential that can be fetched anew",
+                    in: list,
+                    at: ["\(index)", "refresh_credentials"],
+                    hint: "give it an \"auth\" of an OAuth2 type"
+                )
+            }
+            if let ending {
+                reading.warn(
+                    "this rule is never reached: \"\(printable(ending))\" ends every failure above it",
+                    in: list,
+                    at: ["\(index)"]
+                )
+            } else if let name = element["name"]?.value.text,
+                route.recovery.contains(where: { $0.name == name && $0.endsEverything })
+            {
+                ending = name
+            }
+            checkAttempts(route, element, list, index, &reading)
+        }
+    }
+
+    /// Whether a key is there and was refused, so that nothing more should be said about it.
+    private static func isBroken(_ key: String, in node: JSONNode, _ route: RouteDraft) -> Bool {
+        key == "auth" && node["auth"] != nil && route.auth == nil
+    }
+
+    private static func checkAttempts(
+        _ route: RouteDraft,
+        _ element: JSONNode,
+        _ list: JSONNode,
+        _ index: Int,
+        _ reading: inout Reading
+    ) {
+        guard let name = element["name"]?.value.text, let retry = element["retry"]?.value,
+            let draft = route.recovery.first(where: { $0.name == name })?.retry,
+            draft.attempts > route.maxAttempts
+        else { return }
+        let key = retry["max_attempts"] == nil ? "schedule" : "max_attempts"
+        reading.warn(
+            "the rule allows \(draft.attempts) attempts, but the route ends after \(route.maxAttempts)",
+            in: list,
+            at: ["\(index)", "retry", key],
+            hint: "raise the route's \"max_attempts\""
+        )
+    }
+}

@@ -1,0 +1,137 @@
+import RelayCore
+import RelayJSON
+
+/// A route as the file has it: names not yet looked up, actions not yet built.
+struct RouteDraft {
+    var summary = ""
+    var upstreams: [UpstreamDraft] = []
+    var auth: AuthDraft?
+    var tls = TLSSettings()
+    var allowAddresses: [AddressRange] = []
+    var timeouts = Timeouts()
+    var concurrency = ConcurrencyLimit()
+    var callers = AllowedCallers()
+    var maxAttempts = 10
+    var request = RequestRules()
+    var idempotency = IdempotencySettings()
+    var prepare: [PreparationStep] = []
+    var apiError: APIErrorRule?
+    var quickRecovery: [QuickRecoveryRule] = []
+    var success = SuccessRule()
+    var response = ResponseDraft()
+    var errorTypes: [ErrorTypeRule] = []
+    var recovery: [RuleDraft] = []
+    var delivery = DeliveryMode.sync
+}
+
+struct UpstreamDraft {
+    var name = ""
+    var url: UpstreamURL?
+    var unix: String?
+    var use = Upstream.Use.always
+}
+
+enum AuthDraft {
+    case fixed(Authentication.Form, SecretReference)
+    /// A credential of the top-level section, by name.
+    case shared(String)
+    case oauth2(OAuth2Draft)
+
+    /// Whether there is something to fetch anew.
+    var isRefreshable: Bool {
+        if case .fixed = self { return false }
+        return true
+    }
+}
+
+struct OAuth2Draft {
+    var isRefreshToken = false
+    var tokenURL: UpstreamURL?
+    var clientID = ""
+    var clientSecret: SecretReference?
+    var refreshToken: SecretReference?
+    var clientAuthentication = OAuth2Settings.ClientAuthentication.basic
+    var scopes: [String] = []
+    var refreshBeforeExpiry: Duration = .seconds(60)
+    var failureCooldown: Duration = .seconds(2)
+    var timeout: Duration = .seconds(10)
+    var allowAddresses: [AddressRange] = []
+    var authorityFile: String?
+}
+
+struct ResponseDraft {
+    enum Redirects: String, CaseIterable {
+        case `return`
+    }
+
+    enum Expectation: String, CaseIterable {
+        case json
+    }
+
+    var redirects = Redirects.return
+    var expect: Expectation?
+    var rules = ResponseRules()
+}
+
+struct RuleDraft {
+    var name = ""
+    var on: [String] = []
+    var retry: RetryDraft?
+    var refresh: RefreshDraft?
+    var failover: FailoverDraft?
+    var respond: RespondDraft?
+    var fail: FailDraft?
+
+    /// Whether the rule can act on every failure it matches, so that none gets past it.
+    var endsEverything: Bool { on.contains("any") && (respond != nil || fail != nil) }
+}
+
+struct RetryDraft {
+    var maxAttempts: Int?
+    var backoff: BackoffDraft?
+    var schedule: [Duration]?
+    var jitterPercent: Int?
+    var honorsRetryAfter = true
+    var maxRetryAfter: Duration = .seconds(60)
+    var methods = RetryPolicy.Methods.idempotentOrKeyed
+
+    /// Attempts the rule may bring a job to: all of the schedule, or else three.
+    var attempts: Int { maxAttempts ?? schedule.map { $0.count + 1 } ?? RetryPolicy().maxAttempts }
+}
+
+struct BackoffDraft {
+    enum Growth: String, CaseIterable {
+        case exponential
+        case constant
+    }
+
+    enum JitterWord: String, CaseIterable {
+        case full
+        case equal
+        case none
+    }
+
+    var type = Growth.exponential
+    var baseInterval: Duration = .milliseconds(100)
+    var multiplier = 2.0
+    var maxInterval: Duration = .seconds(10)
+    var jitter: JitterWord?
+}
+
+struct RefreshDraft {
+    var maxTimes = 1
+}
+
+struct FailoverDraft {
+    var upstream = ""
+}
+
+struct RespondDraft {
+    var source = CannedResponse.Source.fallback
+    var status: Status = 200
+    var fields: [(name: String, value: String)] = []
+    var json: JSONValue?
+    var text: String?
+}
+
+struct FailDraft {}

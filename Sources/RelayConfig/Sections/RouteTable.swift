@@ -1,0 +1,284 @@
+import RelayCore
+import RelayJSON
+
+extension ConfigurationTable {
+    static var routes: ValueKind<[(name: String, value: RouteDraft)]> {
+        let section = route
+        let kind = ValueKind<RouteDraft>(.object(section.objectShape)) { node, _, reading in
+            section.read(node, over: reading.routeDefaults, &reading)
+        }
+        return .map(kind, name: "names", pattern: ValueKind<String>.namePattern) { name throws(Refusal) in
+            _ = try ValueKind<String>.checkName(name)
+        }
+    }
+
+    /// The keys of a route that `defaults` may have too.
+    private static var sharedFields: [Field<RouteDraft>] {
+        [
+            Field("timeouts", timeouts.kind, \.timeouts, "The bounds of every wait."),
+            Field(
+                "concurrency",
+                concurrency.kind,
+                \.concurrency,
+                "How many requests may be with the upstream at once."
+            ),
+            Field(
+                "max_attempts",
+                .integer(1...100),
+                \.maxAttempts,
+                "Attempts of one job, the first included, whatever the rules allow. Attempts that never reached the "
+                    + "wire do not count."
+            ),
+            Field(
+                "idempotency",
+                idempotency.kind,
+                \.idempotency,
+                "A key that makes repeating requests safe."
+            ),
+            Field("recovery", recovery, \.recovery, "What to do about failures: rules, read from the top."),
+        ]
+    }
+
+    static var defaults: Section<RouteDraft> {
+        Section(
+            "defaults",
+            "What a route means when it does not say otherwise.",
+            prototype: RouteDraft(),
+            fields: sharedFields
+        )
+    }
+
+    private static var route: Section<RouteDraft> {
+        Section(
+            "route",
+            "One upstream service: where it is, how to authenticate, what success is, how to recover.",
+            prototype: RouteDraft(),
+            fields: [
+                Field("description", .string(), \.summary, "For people."),
+                Field(
+                    "upstreams",
+                    .list(upstream.kind, minimum: 1, maximum: 64),
+                    \.upstreams,
+                    isRequired: true,
+                    "Where attempts may go; the first is the ordinary target."
+                ),
+                Field("auth", auth, \.auth, "How the upstream knows the caller."),
+                Field(
+                    "tls",
+                    tls.kind,
+                    \.tls,
+                    "How TLS connections are made; verification cannot be turned off."
+                ),
+                Field(
+                    "allow_addresses",
+                    .list(.addressRange, maximum: 100),
+                    \.allowAddresses,
+                    "Ranges of addresses that are not public and may be dialled all the same."
+                ),
+                Field(
+                    "allow_users",
+                    .list(.user, maximum: 1000),
+                    \.callers.users,
+                    "Users who may use the route, by name or number."
+                ),
+                Field(
+                    "allow_groups",
+                    .list(.group, maximum: 1000),
+                    \.callers.groups,
+                    "Groups whose members may use the route. With neither list, everyone may."
+                ),
+            ] + sharedFields + messageFields + [
+                Field("delivery", delivery.kind, \.delivery, "Whether requests are answered or kept."),
+                .reserved("circuit_breaker"), .reserved("rate_limit"), .reserved("retry_budget"),
+                .reserved("signing"), .reserved("never_fails"),
+            ],
+            check: checkRoute
+        )
+    }
+
+    private static var upstream: Section<UpstreamDraft> {
+        Section(
+            "upstream",
+            "One place attempts may go to.",
+            prototype: UpstreamDraft(),
+            choices: [.exactlyOne("url", "unix")],
+            fields: [
+                Field(
+                    "name",
+                    .name,
+                    \.name,
+                    isRequired: true,
+                    "Stands in the timeline and in failover rules."
+                ),
+                Field(
+                    "url",
+                    .baseURL,
+                    \.url,
+                    "Its base; the rest of the request's path is appended. Private and loopback addresses must also "
+                        + "stand in \"allow_addresses\"."
+                ),
+                Field("unix", .socketPath, \.unix, "Path of a Unix socket that serves HTTP."),
+                Field(
+                    "use",
+                    .word(reserved: ["when_constrained"]),
+                    \.use,
+                    "Whether it serves ordinary attempts, or only those a failover rule sends to it."
+                ),
+                .reserved("cooldown"),
+            ]
+        )
+    }
+
+    private static var tls: Section<TLSSettings> {
+        Section(
+            "tls",
+            "How TLS connections are made.",
+            prototype: TLSSettings(),
+            fields: [
+                Field(
+                    "ca_file",
+                    .absolutePath,
+                    \.authorityFile,
+                    "PEM file with the only authorities to trust; without it the system's are trusted."
+                ),
+                Field("client_certificate", clientCertificate, \.clientIdentity, "Who the relay is."),
+                .reserved("pins"),
+            ]
+        )
+    }
+
+    private static var clientCertificate: ValueKind<ClientIdentity> {
+        Section(
+            "client_certificate",
+            "A client certificate.",
+            prototype: ClientIdentity(),
+            fields: [
+                Field(
+                    "certificate",
+                    .secret,
+                    \.certificate,
+                    isRequired: true,
+                    "The certificate and its chain, PEM."
+                ),
+                Field("key", .secret, \.key, isRequired: true, "Its private key, PEM."),
+            ]
+        ).kind
+    }
+
+    private static var timeouts: Section<Timeouts> {
+        Section(
+            "timeouts",
+            "The bounds of every wait.",
+            prototype: Timeouts(),
+            fields: [
+                Field(
+                    "connect",
+                    .duration(.milliseconds(1) ... .seconds(600)),
+                    \.connect,
+                    "Look-up, connect and TLS handshake of one attempt."
+                ),
+                Field(
+                    "attempt",
+                    .duration(.milliseconds(1) ... .seconds(3600)),
+                    \.attempt,
+                    "One attempt, to the end of a collected answer or the head of a streamed one."
+                ),
+                Field(
+                    "idle",
+                    .duration(.milliseconds(1) ... .seconds(3600)),
+                    \.idle,
+                    "The longest pause between two bytes of an attempt."
+                ),
+                Field(
+                    "total",
+                    .duration(.milliseconds(1) ... .seconds(86_400)),
+                    \.total,
+                    "The whole job: all attempts and all waits."
+                ),
+            ]
+        )
+    }
+
+    private static var concurrency: Section<ConcurrencyLimit> {
+        Section(
+            "concurrency",
+            "How many requests may be with the upstream at once.",
+            prototype: ConcurrencyLimit(),
+            fields: [
+                Field(
+                    "max_requests",
+                    .integer(1...65_536),
+                    \.maxRequests,
+                    "Requests that may be with the upstream."
+                ),
+                Field(
+                    "max_pending_requests",
+                    .integer(0...1_000_000),
+                    \.maxPendingRequests,
+                    "Requests that may wait for a place; one more is answered 503 overloaded."
+                ),
+            ]
+        )
+    }
+
+    private static var idempotency: Section<IdempotencySettings> {
+        Section(
+            "idempotency",
+            "A key that makes repeating requests safe.",
+            prototype: IdempotencySettings(),
+            fields: [
+                Field(
+                    "header",
+                    .fieldName(.credential),
+                    \.header,
+                    "The header in which the key goes to the upstream."
+                ),
+                Field(
+                    "generate",
+                    .boolean,
+                    \.generates,
+                    "Whether a request without a key gets one of the relay's."
+                ),
+                Field("forward", .boolean, \.forwards, "Whether the caller's key is passed on."),
+                .reserved("window"),
+            ]
+        )
+    }
+
+    private static var delivery: Section<DeliveryMode> {
+        Section(
+            "delivery",
+            "Whether requests are answered or kept.",
+            prototype: DeliveryMode.sync,
+            fields: [
+                Field(
+                    "mode",
+                    .word(),
+                    \.self,
+                    "sync answers when the request is done; durable, which keeps it on disk first, is answered 501 "
+                        + "by this version."
+                ),
+                .reserved("expires_after"), .reserved("ordering"), .reserved("max_attempts"),
+            ]
+        )
+    }
+}
+
+/// Certificate and key together.
+struct ClientIdentity {
+    var certificate: SecretReference?
+    var key: SecretReference?
+}
+
+extension TLSSettings {
+    var clientIdentity: ClientIdentity? {
+        get {
+            clientCertificate == nil && clientKey == nil
+                ? nil : ClientIdentity(certificate: clientCertificate, key: clientKey)
+        }
+        set {
+            clientCertificate = newValue?.certificate
+            clientKey = newValue?.key
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import RelayCore
+import RelayJSON
+
+extension ConfigurationTable {
+    static var success: Section<SuccessRule> {
+        Section(
+            "success",
+            "What an answer must be to count as success.",
+            prototype: SuccessRule(),
+            fields: [
+                Field("status", .statuses, \.statuses, "Statuses and classes, such as \"2xx\" and \"302\"."),
+                Field(
+                    "content_type",
+                    .list(.mediaType, maximum: 20),
+                    \.contentTypes,
+                    "Media types the answer may have; empty means any."
+                ),
+                Field(
+                    "require",
+                    .list(requirement, maximum: 50),
+                    \.require,
+                    "Conditions on the JSON body that must all hold."
+                ),
+                Field(
+                    "fail",
+                    .list(failure, maximum: 50),
+                    \.fail,
+                    "Conditions on the JSON body that make the answer a failure, each with its name."
+                ),
+                Field(
+                    "inspect_limit",
+                    .size(1...1 << 26),
+                    \.inspectLimit,
+                    "A body larger than this is not looked into and fails the check."
+                ),
+            ]
+        )
+    }
+
+    static var response: Section<ResponseDraft> {
+        Section(
+            "response",
+            "What is made of a successful answer.",
+            prototype: ResponseDraft(),
+            fields: [
+                Field(
+                    "redirects",
+                    .word(reserved: ["follow"]),
+                    \.redirects,
+                    "Redirects are never followed; they are answers."
+                ),
+                Field(
+                    "expect",
+                    .word(),
+                    \.expect,
+                    "What the body must be: valid JSON, or anything when it is absent."
+                ),
+                Field(
+                    "unwrap",
+                    .memberPointer,
+                    \.rules.unwrap,
+                    "The caller gets only what stands at this pointer."
+                ),
+                Field(
+                    "empty",
+                    .word(),
+                    \.rules.empty,
+                    "Whether an answer without content is passed on or is a failure."
+                ),
+                .reserved("cache_last_good"), .reserved("stream"),
+            ]
+        )
+    }
+
+    private struct CheckDraft {
+        var pointer: JSONPointer?
+        var exists: Bool?
+        var equals: JSONValue?
+        var isOneOf: [JSONValue]?
+        var kind = ""
+        var isRetryable: Bool?
+
+        var check: BodyCheck? {
+            guard let pointer else { return nil }
+            if let exists { return BodyCheck(pointer: pointer, condition: .exists(exists)) }
+            if let equals { return BodyCheck(pointer: pointer, condition: .equals(equals)) }
+            return isOneOf.map { BodyCheck(pointer: pointer, condition: .isOneOf($0)) }
+        }
+    }
+
+    private static var conditionFields: [Field<CheckDraft>] {
+        [
+            Field("json", .pointer, \.pointer, isRequired: true, "Pointer to the value that is looked at."),
+            Field("exists", .boolean, \.exists, "Whether something that is not null must be there."),
+            Field("equals", .json, \.equals, "The value it must be; numbers are compared by value."),
+            Field(
+                "in",
+                .list(.json, minimum: 1, maximum: 1000),
+                \.isOneOf,
+                "The values of which it must be one."
+            ),
+        ]
+    }
+
+    private static var requirement: ValueKind<BodyCheck> {
+        Section(
+            "requirement",
+            "A condition that must hold.",
+            prototype: CheckDraft(),
+            choices: [.exactlyOne("exists", "equals", "in", "matches")],
+            fields: conditionFields + [.reserved("matches")]
+        ).kind.compactMap(\.check)
+    }
+
+    private static var failure: ValueKind<BodyFailureCheck> {
+        Section(
+            "failure",
+            "A condition that makes an answer a failure.",
+            prototype: CheckDraft(),
+            choices: [.exactlyOne("exists", "equals", "in", "matches")],
+            fields: conditionFields + [
+                Field("kind", .kindName, \.kind, isRequired: true, "What the failure is called in \"on\"."),
+                Field(
+                    "retryable",
+                    .boolean,
+                    \.isRetryable,
+                    "False keeps retry rules from acting on it, whatever they match."
+                ),
+                .reserved("matches"),
+            ]
+        ).kind.compactMap { draft in
+            draft.check.map { check in
+                BodyFailureCheck(
+                    check: check,
+                    kind: FailureKind(rawValue: draft.kind),
+                    isRetryable: draft.isRetryable
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import RelayJSON
+
+/// One key of a section: where its value goes and everything there is to say about it.
+struct Field<Target> {
+    let key: String
+    let shape: Shape
+    let isRequired: Bool
+    let isReserved: Bool
+    let doc: String
+    /// What the key would say when it is absent.
+    let defaultValue: (Target) -> JSONValue?
+    let read: (JSONNode, inout Target, inout Reading) -> Void
+    let noteDefault: (Target, inout Reading) -> Void
+
+    /// A key that always has a value: the file's, or the one the target begins with.
+    init<Value>(
+        _ key: String,
+        _ kind: ValueKind<Value>,
+        _ path: WritableKeyPath<Target, Value>,
+        isRequired: Bool = false,
+        _ doc: String
+    ) {
+        self.key = key
+        self.doc = doc
+        self.isRequired = isRequired
+        shape = kind.shape
+        isReserved = false
+        defaultValue = { isRequired ? nil : kind.write($0[keyPath: path]) }
+        read = { node, target, reading in
+            guard let value = kind.read(node, target[keyPath: path], &reading) else { return }
+            target[keyPath: path] = value
+        }
+        noteDefault = { target, reading in
+            if let noteDefaults = kind.noteDefaults {
+                noteDefaults(target[keyPath: path], &reading)
+            } else {
+                reading.noteDefault(kind.write(target[keyPath: path]))
+            }
+        }
+    }
+
+    /// A key whose absence means that there is no such thing.
+    init<Value>(
+        _ key: String,
+        _ kind: ValueKind<Value>,
+        _ path: WritableKeyPath<Target, Value?>,
+        isRequired: Bool = false,
+        _ doc: String
+    ) {
+        self.key = key
+        self.doc = doc
+        self.isRequired = isRequired
+        shape = kind.shape
+        isReserved = false
+        defaultValue = { _ in nil }
+        read = { node, target, reading in
+            guard let value = kind.read(node, target[keyPath: path], &reading) else { return }
+            target[keyPath: path] = value
+        }
+        noteDefault = { target, reading in
+            reading.noteDefault(target[keyPath: path].flatMap(kind.write))
+        }
+    }
+
+    private init(key: String, shape: Shape, isRequired: Bool, isReserved: Bool, doc: String) {
+        self.key = key
+        self.shape = shape
+        self.isRequired = isRequired
+        self.isReserved = isReserved
+        self.doc = doc
+        defaultValue = { _ in nil }
+        read = { _, _, _ in }
+        noteDefault = { _, _ in }
+    }
+
+    /// A key of a later version: refused with the reason instead of as unknown.
+    static func reserved(_ key: String) -> Field {
+        Field(
+            key: key,
+            shape: .anything,
+            isRequired: false,
+            isReserved: true,
+            doc: "Not available in this version."
+        )
+    }
+
+    /// The key that chose this section among others.
+    static func tag(_ key: String, _ word: String, _ doc: String) -> Field {
+        Field(key: key, shape: .word([word]), isRequired: true, isReserved: false, doc: doc)
+    }
+}

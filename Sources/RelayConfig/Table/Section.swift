@@ -1,0 +1,120 @@
+import RelayJSON
+
+/// An object of the configuration: its keys, and what must hold between them.
+struct Section<Target> {
+    let name: String
+    let doc: String
+    /// The target before anything is read: every default of the section.
+    let prototype: Target
+    let fields: [Field<Target>]
+    let choices: [KeyChoice]
+    /// Looks at the values together; runs also when some of them were refused and stand at their defaults.
+    let check: (Target, JSONNode, inout Reading) -> Void
+
+    init(
+        _ name: String,
+        _ doc: String,
+        prototype: Target,
+        choices: [KeyChoice] = [],
+        fields: [Field<Target>],
+        check: @escaping (Target, JSONNode, inout Reading) -> Void = { _, _, _ in }
+    ) {
+        self.name = name
+        self.doc = doc
+        self.prototype = prototype
+        self.choices = choices
+        self.fields = fields
+        self.check = check
+    }
+
+    var objectShape: ObjectShape {
+        let shapes = fields.map { field in
+            FieldShape(
+                key: field.key,
+                shape: field.shape,
+                isRequired: field.isRequired,
+                defaultValue: field.defaultValue(prototype),
+                doc: field.doc,
+                isReserved: field.isReserved
+            )
+        }
+        return ObjectShape(name: name, doc: doc, fields: shapes, choices: choices)
+    }
+
+    var kind: ValueKind<Target> {
+        var kind = ValueKind<Target>(.object(objectShape)) { node, current, reading in
+            read(node, over: current ?? prototype, &reading)
+        }
+        kind.noteDefaults = { target, reading in
+            for field in fields where !field.isReserved {
+                reading.within(field.key) { reading in field.noteDefault(target, &reading) }
+            }
+        }
+        return kind
+    }
+
+    /// Reads an object whose absent keys mean what `base` says.
+    ///
+    /// - Returns: nil when it is no object or a required key is missing.
+    func read(_ node: JSONNode, over base: Target, _ reading: inout Reading) -> Target? {
+        guard case .object(let members) = node.content else {
+            reading.refuse(node, expected: .object(objectShape))
+            return nil
+        }
+        refuseUnknown(members, &reading)
+        var target = base
+        var isComplete = true
+        for field in fields where !field.isReserved {
+            if let member = node[field.key] {
+                reading.within(field.key) { reading in
+                    field.read(member.value, &target, &reading)
+                    if field.shape.isLeaf { reading.note(member.value) }
+                }
+            } else if field.isRequired {
+                reading.error(
+                    "\"\(field.key)\" is missing",
+                    at: node.range.lowerBound..<node.range.lowerBound + 1
+                )
+                isComplete = false
+            } else {
+                reading.within(field.key) { reading in field.noteDefault(target, &reading) }
+            }
+        }
+        for choice in choices { checkChoice(choice, node, &reading) }
+        check(target, node, &reading)
+        return isComplete ? target : nil
+    }
+
+    private func refuseUnknown(_ members: [JSONNode.Member], _ reading: inout Reading) {
+        for member in members where member.name != "$comment" {
+            let field = fields.first { $0.key == member.name }
+            if let field, !field.isReserved { continue }
+            reading.mask(member.value)
+            if field != nil {
+                reading.error(
+                    "\"\(member.name)\" is not available in this version: remove it",
+                    at: member.nameRange
+                )
+                continue
+            }
+            let keys = fields.filter { !$0.isReserved }.map(\.key)
+            let nearest = nearestWord(to: member.name, among: keys)
+            reading.error(
+                "unknown key \"\(printable(member.name))\"",
+                at: member.nameRange,
+                hint: nearest.map { "did you mean \"\($0)\"?" }
+            )
+        }
+    }
+
+    private func checkChoice(_ choice: KeyChoice, _ node: JSONNode, _ reading: inout Reading) {
+        let present = choice.keys.compactMap { node[$0] }
+        let list = choice.keys.filter { key in !fields.contains { $0.key == key && $0.isReserved } }
+            .map { "\"\($0)\"" }.joined(separator: ", ")
+        if present.count > 1 {
+            reading.error("only one of \(list) may stand here", at: present[1].nameRange)
+        } else if present.isEmpty, choice.isRequired {
+            reading.error("one of \(list) is missing", at: node.range.lowerBound..<node.range.lowerBound + 1)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import RelayJSON
+
+/// One kind of value: how it looks, how it is read, how it would be written.
+struct ValueKind<Value> {
+    let shape: Shape
+    /// Reads a node over what the value is without it; nil when a finding says why it is refused.
+    let read: (JSONNode, Value?, inout Reading) -> Value?
+    /// The value as it would be written; nil for what has no short form.
+    let write: (Value) -> JSONValue?
+    /// Notes every value an object has by default; nil when the value is one line.
+    var noteDefaults: ((Value, inout Reading) -> Void)?
+
+    init(
+        _ shape: Shape,
+        write: @escaping (Value) -> JSONValue? = { _ in nil },
+        read: @escaping (JSONNode, Value?, inout Reading) -> Value?
+    ) {
+        self.shape = shape
+        self.read = read
+        self.write = write
+    }
+
+    /// The same values, held in another type.
+    func map<Other>(
+        _ convert: @escaping (Value) -> Other,
+        back: @escaping (Other) -> Value
+    ) -> ValueKind<Other> {
+        ValueKind<Other>(shape, write: { write(back($0)) }) { node, current, reading in
+            read(node, current.map(back), &reading).map(convert)
+        }
+    }
+}
+
+extension ValueKind {
+    /// The same values as another type; nil from `convert` follows a finding that is noted already.
+    func compactMap<Other>(_ convert: @escaping (Value) -> Other?) -> ValueKind<Other> {
+        ValueKind<Other>(shape) { node, _, reading in read(node, nil, &reading).flatMap(convert) }
+    }
+
+    /// The same kind with another way to be written.
+    func writing(_ write: @escaping (Value) -> JSONValue?) -> ValueKind {
+        ValueKind(shape, write: write, read: read)
+    }
+}
+
+/// Why a text is refused, and what to write instead.
+struct Refusal: Error {
+    let message: String
+    let hint: String?
+
+    init(_ message: String, hint: String? = nil) {
+        self.message = message
+        self.hint = hint
+    }
+}
+
+extension ValueKind {
+    /// A string that `parse` understands.
+    static func text(
+        _ what: String,
+        pattern: String? = nil,
+        write: @escaping (Value) -> JSONValue? = { _ in nil },
+        parse: @escaping (String) throws(Refusal) -> Value
+    ) -> ValueKind {
+        let shape = Shape.text(TextShape(what, pattern: pattern))
+        return ValueKind(shape, write: write) { node, _, reading in
+            guard case .string(let text) = node.content else {
+                reading.refuse(node, expected: shape)
+                return nil
+            }
+            do throws(Refusal) {
+                return try parse(text)
+            } catch {
+                reading.error(error.message, at: node.range, hint: error.hint)
+                return nil
+            }
+        }
+    }
+}

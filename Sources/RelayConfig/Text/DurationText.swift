@@ -1,0 +1,67 @@
+/// Durations as they are written: `250ms`, `1h30m`, `3d`; units from large to small, each once.
+package enum DurationText {
+    private static let units: [(name: String, milliseconds: Int64)] = [
+        ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
+    ]
+
+    /// Reads a duration of whole milliseconds, at most ten thousand days.
+    package static func parse(_ text: String) -> Duration? {
+        var rest = Substring(text)
+        var total: Int64 = 0
+        var nextUnit = 0
+        guard !rest.isEmpty else { return nil }
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            guard !digits.isEmpty, digits.utf8.count <= 12, let count = Int64(digits) else { return nil }
+            rest = rest[digits.endIndex...]
+            let name = rest.prefix { $0.isASCII && $0.isLetter }
+            rest = rest[name.endIndex...]
+            guard let index = units.firstIndex(where: { $0.name == name }), index >= nextUnit else {
+                return nil
+            }
+            nextUnit = index + 1
+            let (product, overflow) = count.multipliedReportingOverflow(by: units[index].milliseconds)
+            guard !overflow, product <= 864_000_000_000 else { return nil }
+            total += product
+        }
+        guard total <= 864_000_000_000 else { return nil }
+        return .milliseconds(total)
+    }
+
+    /// The shortest text `parse` reads as the same duration.
+    package static func text(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        var rest = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        guard rest > 0 else { return "0s" }
+        var text = ""
+        for unit in units where rest >= unit.milliseconds {
+            text += "\(rest / unit.milliseconds)\(unit.name)"
+            rest %= unit.milliseconds
+        }
+        return text
+    }
+}
+
+/// Sizes as they are written: `512B`, `256KiB`, `16MiB`, `2GiB`.
+package enum SizeText {
+    private static let units: [(name: String, bytes: Int)] = [
+        ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
+    ]
+
+    /// Reads a size of at most a million of the largest unit.
+    package static func parse(_ text: String) -> Int? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard !digits.isEmpty, digits.utf8.count <= 15, let count = Int(digits) else { return nil }
+        guard let unit = units.first(where: { $0.name == text[digits.endIndex...] }) else { return nil }
+        let (product, overflow) = count.multipliedReportingOverflow(by: unit.bytes)
+        return overflow || product > 1_000_000 << 30 ? nil : product
+    }
+
+    /// The size in the largest unit that divides it.
+    package static func text(_ bytes: Int) -> String {
+        for unit in units where bytes >= unit.bytes && bytes % unit.bytes == 0 {
+            return "\(bytes / unit.bytes)\(unit.name)"
+        }
+        return "\(bytes)B"
+    }
+}

@@ -1,0 +1,63 @@
+import RelayCore
+import RelayHTTP
+import RelayPosix
+
+extension Connection {
+    /// Facts of the exchange at hand.
+    func exchange(firstByte: Int64? = nil) -> Exchange {
+        var exchange = Exchange(address: address.isEmpty ? nil : address, wasReused: isReused)
+        if !isReused {
+            exchange.nameLookup = .nanoseconds(nameLookup)
+            exchange.connect = .nanoseconds(connectTime)
+        }
+        if let firstByte, hasWritten { exchange.firstByte = .nanoseconds(firstByte &- sentAt) }
+        return exchange
+    }
+
+    /// Ends the request at hand with a failure and closes.
+    ///
+    /// The verdict is `unknown` once a byte was written, unless the failure is about the answer itself.
+    func fail(_ kind: FailureKind, _ detail: String, sent: Sent? = nil) {
+        let verdict = sent ?? (hasWritten ? .unknown : .neverSent)
+        fail(Failure(kind, sent: verdict, detail, exchange: exchange()))
+    }
+
+    func fail(_ failure: Failure) {
+        let waiter = unsafe waiter
+        unsafe self.waiter = nil
+        body.fault = failure
+        let reader = unsafe body.takeWaiter()
+        close()
+        unsafe waiter?.resume(returning: .failure(failure))
+        unsafe reader?.resume()
+    }
+
+    func fail(_ fault: WireFault) {
+        fail(fault.kind, "\(place): \(fault.detail)")
+    }
+
+    /// Ends the request at hand because the answer breaks the protocol or its limits.
+    func fail(_ error: HTTPParseError, understoodHead: Bool) {
+        switch error.code {
+        case .headTooLarge, .tooManyFields, .fieldNameTooLong:
+            fail(
+                .httpResponseHeaderSectionSize,
+                "the answer of \(place): \(error.message)",
+                sent: .answered
+            )
+        default:
+            fail(
+                .httpProtocolError,
+                "the answer of \(place) is not valid HTTP/1.1: \(error.message)",
+                sent: understoodHead ? .answered : nil
+            )
+        }
+    }
+
+    /// Ends the request with the serial because its task was cancelled.
+    func cancel(_ serial: UInt64) {
+        guard self.serial == serial else { return }
+        if phase == .dialling { return wakeDialler(.cancelled) }
+        fail(.cancelled, "the request to \(pool.key.origin.text) was cancelled")
+    }
+}

@@ -1,0 +1,131 @@
+import RelayCore
+import RelayHTTP
+import RelayPosix
+
+extension Connection {
+    /// Interim answers passed over before the upstream is taken to be stalling.
+    private static let maxInterim = 10
+
+    /// Reads as much of the answer's head, and of a body that comes with it, as has arrived.
+    func readHead() {
+        while phase == .exchanging, isReadable {
+            switch unsafe receive(into: loop.scratch) {
+            case .bytes(let count):
+                lastProgress = loop.now
+                let arrived = unsafe UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
+                if headBytes.isEmpty {
+                    unsafe parseHead(arrived.assumingMemoryBound(to: UInt8.self).span)
+                } else {
+                    unsafe headBytes.append(contentsOf: arrived)
+                    var gathered: [UInt8] = []
+                    swap(&gathered, &headBytes)
+                    parseHead(gathered.span)
+                }
+            case .wouldBlock: return
+            case .end: return endedInHead()
+            case .failed(let fault): return fail(writeFault ?? fault)
+            }
+        }
+    }
+
+    private func endedInHead() {
+        if let writeFault { return fail(writeFault) }
+        if headBytes.isEmpty, interimCount == 0 {
+            fail(.connectionTerminated, "\(place) closed the connection without an answer")
+        } else {
+            fail(.httpResponseIncomplete, "\(place) closed the connection in the middle of the response head")
+        }
+    }
+
+    private func parseHead(_ bytes: Span<UInt8>) {
+        var start = 0
+        while true {
+            let rest = bytes.extracting(start..<bytes.count)
+            do throws(HTTPParseError) {
+                switch try parser?.parse(rest) {
+                case nil: return
+                case .needsMore?:
+                    unsafe rest.withUnsafeBufferPointer { unsafe headBytes.append(contentsOf: $0) }
+                    return
+                case .head(let head, let consumed)?:
+                    start += consumed
+                    guard head.isInterim else {
+                        return headArrived(head, bytes.extracting(start..<bytes.count))
+                    }
+                    interimCount += 1
+                    guard interimCount <= Self.maxInterim else {
+                        return fail(
+                            .httpProtocolError,
+                            "\(place) sent more than \(Self.maxInterim) interim answers"
+                        )
+                    }
+                }
+            } catch {
+                return fail(error, understoodHead: false)
+            }
+        }
+    }
+
+    private func headArrived(_ head: ResponseHead, _ rest: Span<UInt8>) {
+        parser = nil
+        // An error that comes before the whole request was read means that nobody reads on (RFC 9112 §9.3).
+        if head.status.rawValue >= 300, upload != nil || !output.isEmpty {
+            stopUpload()
+            output = PendingOutput()
+            closesAfterAnswer = true
+        }
+        let exchange = exchange(firstByte: loop.now)
+        body = IncomingBody(head.framing)
+        body.keepsAlive = head.keepsAlive && !closesAfterAnswer
+        var response = Response(status: head.status, fields: head.fields)
+        do throws(HTTPParseError) {
+            var content: [UInt8] = []
+            let consumed = try body.takeAll(rest, into: &content)
+            if body.isComplete {
+                // Bytes behind the answer were not asked for.
+                let isClean = consumed == rest.count && upload == nil
+                response.body = content.isEmpty ? .empty : .bytes(content)
+                finish(response, exchange, keepsAlive: body.keepsAlive && isClean)
+            } else {
+                body.leftover = content
+                stream(response, exchange)
+            }
+        } catch {
+            fail(error, understoodHead: true)
+        }
+    }
+
+    /// Delivers an answer that is here as a whole.
+    private func finish(_ response: Response, _ exchange: Exchange, keepsAlive: Bool) {
+        let decodes = limits.decodesContent
+        let limits = limits
+        let waiter = unsafe waiter
+        unsafe self.waiter = nil
+        release(keepsAlive: keepsAlive)
+        guard decodes else {
+            unsafe waiter?.resume(returning: .answer(InboundResponse(response: response, exchange: exchange)))
+            return
+        }
+        do throws(Failure) {
+            let decoded = try ContentDecoding.decoded(response, limits)
+            unsafe waiter?.resume(returning: .answer(InboundResponse(response: decoded, exchange: exchange)))
+        } catch {
+            var failure = error
+            failure.exchange = exchange
+            unsafe waiter?.resume(returning: .failure(failure))
+        }
+    }
+
+    /// Delivers the head of an answer whose body is still arriving.
+    private func stream(_ response: Response, _ exchange: Exchange) {
+        phase = .reading
+        deadline = .max
+        var response = response
+        let source = ResponseBody(LoopBound(self, loop), loop, serial: serial, length: body.length)
+        response.body = .stream(source)
+        if limits.decodesContent { response = ContentDecoding.decoding(response, limits) }
+        let waiter = unsafe waiter
+        unsafe self.waiter = nil
+        unsafe waiter?.resume(returning: .answer(InboundResponse(response: response, exchange: exchange)))
+    }
+}

@@ -1,0 +1,153 @@
+import RelayCore
+import RelayHTTP
+import RelayPosix
+
+extension Connection {
+    /// Bodies up to this many bytes are copied behind the head, so that one plain write sends both.
+    private static let copiedBody = 16_384
+
+    /// Begins a request whose outcome `continuation` gets.
+    func begin(_ request: OutboundRequest, _ continuation: UnsafeContinuation<ExchangeOutcome, Never>) {
+        phase = .exchanging
+        unsafe waiter = continuation
+        limits = request.limits
+        parser = ResponseHeadParser(limits: request.limits.forHead, requestMethod: request.method)
+        interimCount = 0
+        hasWritten = false
+        closesAfterAnswer = false
+        writeFault = nil
+        deadline = request.deadline.nanoseconds
+        idleLimit = max(0, request.timeouts.idle.saturatedNanoseconds)
+        lastProgress = loop.now
+        sentAt = lastProgress
+        let start = serial
+        sendHead(request)
+        guard serial == start, phase == .exchanging else { return }
+        if case .stream(let source) = request.body { startUpload(source) }
+        arm()
+        // What a fresh connection brought before it was asked will not be reported again.
+        if isReadable { readHead() }
+    }
+
+    private func sendHead(_ request: OutboundRequest) {
+        loop.withOutput { output in
+            HeadWriter.appendRequestLine(request.method, request.target, to: &output)
+            output += pool.hostLine
+            HeadWriter.appendFields(request.fields, to: &output) { isOurs($0, of: request.fields) }
+            var lent: [UInt8] = []
+            switch request.body {
+            case .empty:
+                if expectsBody(request.method) { HeadWriter.append("Content-Length: 0\r\n", to: &output) }
+                HeadWriter.appendLineEnd(to: &output)
+            case .bytes(let bytes):
+                HeadWriter.appendContentLength(UInt64(bytes.count), to: &output)
+                HeadWriter.appendLineEnd(to: &output)
+                if bytes.count <= Self.copiedBody { output += bytes } else { lent = bytes }
+            case .stream(let source):
+                if let length = source.length {
+                    HeadWriter.appendContentLength(length, to: &output)
+                } else {
+                    HeadWriter.append("Transfer-Encoding: chunked\r\n", to: &output)
+                }
+                HeadWriter.appendLineEnd(to: &output)
+            }
+            transmit(output, lent)
+        }
+    }
+
+    /// Writes both runs as far as the socket takes them, and keeps the rest.
+    func transmit(_ head: [UInt8], _ lent: [UInt8]) {
+        let total = head.count + lent.count
+        var written = 0
+        while written < total {
+            let result = unsafe head.withUnsafeBytes { first in
+                unsafe lent.withUnsafeBytes { second in
+                    let fromHead = min(written, first.count)
+                    return unsafe write(
+                        UnsafeRawBufferPointer(rebasing: first[fromHead...]),
+                        UnsafeRawBufferPointer(rebasing: second[(written - fromHead)...])
+                    )
+                }
+            }
+            switch result {
+            case .bytes(let count):
+                written += count
+                hasWritten = true
+            case .wouldBlock:
+                // The head is a loan: what is left of it is copied.
+                return keep(head, lent, written)
+            case .failed(let fault): return writeFailed(fault)
+            }
+        }
+    }
+
+    private func keep(_ head: [UInt8], _ lent: [UInt8], _ written: Int) {
+        let fromHead = min(written, head.count)
+        output.set(head: Array(head[fromHead...]), body: lent, skipping: 0)
+        output.advance(written - fromHead)
+        loop.watch(self, for: [.stream, .writable])
+    }
+
+    /// Goes on writing what was kept.
+    func flush() {
+        while !output.isEmpty {
+            switch unsafe output.withRest({ unsafe write($0, $1) }) {
+            case .bytes(let count):
+                output.advance(count)
+                hasWritten = true
+                lastProgress = loop.now
+            case .wouldBlock: return
+            case .failed(let fault): return writeFailed(fault)
+            }
+        }
+        loop.watch(self, for: interest)
+        resumeUpload()
+    }
+
+    /// A peer that will not read may have said why: its answer counts more than the broken write.
+    private func writeFailed(_ fault: WireFault) {
+        output = PendingOutput()
+        writeFault = fault
+        guard hasWritten else {
+            if isReused {
+                let waiter = unsafe waiter
+                unsafe self.waiter = nil
+                close()
+                unsafe waiter?.resume(returning: .stale)
+                return
+            }
+            return fail(fault)
+        }
+        stopUpload()
+        isReadable = true
+        switch phase {
+        case .exchanging: readHead()
+        case .reading: body.wake()
+        default: break
+        }
+    }
+
+    private func isOurs(_ entry: HeaderFields.Entry, of fields: HeaderFields) -> Bool {
+        switch entry.nameCount {
+        case 4: fields.matches(entry, .host)
+        case 10: fields.matches(entry, .connection)
+        case 14: fields.matches(entry, .contentLength)
+        case 17: fields.matches(entry, .transferEncoding)
+        default: false
+        }
+    }
+
+    /// Whether a request without a body says so (RFC 9110 §8.6).
+    private func expectsBody(_ method: Method) -> Bool {
+        method == .post || method == .put || method == .patch
+    }
+}
+
+extension ResponseLimits {
+    fileprivate var forHead: HTTPLimits {
+        var limits = HTTPLimits()
+        limits.head = head
+        limits.fieldCount = fieldCount
+        return limits
+    }
+}

@@ -1,0 +1,59 @@
+import RelayCore
+import RelayPosix
+
+extension Connection {
+    /// The moment the wait at hand is over, in monotonic nanoseconds.
+    private var due: Int64 {
+        guard isIdleCounted else { return deadline }
+        let (idleEnd, overflow) = lastProgress.addingReportingOverflow(idleLimit)
+        return overflow ? deadline : min(deadline, idleEnd)
+    }
+
+    /// Whether the peer is the one who makes us wait, rather than our own caller.
+    private var isIdleCounted: Bool {
+        switch phase {
+        case .exchanging: upload == nil || !output.isEmpty
+        case .reading: body.isAwaited || !output.isEmpty
+        case .dialling, .idle, .closed: false
+        }
+    }
+
+    /// Sees to it that the timer fires no later than the wait at hand ends; moving it later is left to the timer.
+    func arm() {
+        let due = due
+        guard due < .max, !timer.isScheduled || timer.deadline > due else { return }
+        loop.schedule(timer, at: due)
+    }
+
+    func timerFired() {
+        guard loop.now >= due else { return arm() }
+        switch phase {
+        case .dialling: wakeDialler(.timedOut)
+        case .exchanging where loop.now >= deadline:
+            fail(.httpResponseTimeout, "no response head came from \(place) by the deadline")
+        case .exchanging where !output.isEmpty, .reading where !output.isEmpty:
+            fail(.connectionWriteTimeout, "\(place) took no more of the request for \(idleText)")
+        case .exchanging:
+            fail(.connectionReadTimeout, "\(place) sent nothing for \(idleText)")
+        case .reading where loop.now >= deadline:
+            fail(
+                .httpResponseTimeout,
+                "the rest of the response body did not come from \(place) by the deadline"
+            )
+        case .reading:
+            fail(.connectionReadTimeout, "\(place) sent no more of the response body for \(idleText)")
+        case .idle, .closed: break
+        }
+    }
+
+    private var idleText: String {
+        let milliseconds = idleLimit / 1_000_000
+        return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+    }
+
+    /// For messages: the origin and the address it has led to.
+    var place: String {
+        address.isEmpty || address == pool.key.origin.text
+            ? pool.key.origin.text : "\(pool.key.origin.text) (\(address))"
+    }
+}

@@ -1,0 +1,176 @@
+import RelayCore
+import RelayHTTP
+import RelayPosix
+
+/// One connection to an upstream, carrying one request at a time and confined to its loop.
+///
+/// It is driven from two sides: tasks begin requests, read bodies and wait; the loop reports readiness and time.
+/// Whatever ends a request ends it once, in `finish`, `fail` or `release`, and each of them moves `serial` on or
+/// closes, so that whatever comes late finds nothing to do.
+@safe final class Connection: Watcher {
+    enum Phase {
+        /// Being made: look-up, connect, handshake. Next: `exchanging`, `closed`.
+        case dialling
+        /// Made and not yet used, or waiting in the pool. Next: `exchanging`, `closed`.
+        case idle
+        /// A request was begun and its answer's head is awaited. Next: `reading`, `idle`, `closed`.
+        case exchanging
+        /// The head was delivered; somebody reads the body. Next: `idle`, `closed`.
+        case reading
+        case closed
+    }
+
+    let pool: OriginPool
+    var phase: Phase = .dialling
+    /// Moves on with each request, so that a late call for an earlier one is told apart.
+    var serial: UInt64 = 0
+    var tls: TLSSession?
+    /// The address that was dialled, with port.
+    var address = ""
+    var isReused = false
+    private(set) lazy var timer = LoopTimer { [unowned self] in timerFired() }
+
+    // While dialling.
+    var dialWaiter: UnsafeContinuation<Wake, Never>?
+    var dialWake: Wake?
+    var found: Result<[IPAddress], NameError>?
+
+    // The wire.
+    /// What the descriptor is watched for when nothing is left to write.
+    var interest: Events = .stream
+    /// Whether a read may find something; set by events, cleared by reads.
+    var isReadable = false
+    var peerFinished = false
+
+    // Time, in monotonic nanoseconds.
+    var deadline: Int64 = .max
+    var idleLimit: Int64 = .max
+    var lastProgress: Int64 = 0
+
+    // The request on its way out.
+    var output = PendingOutput()
+    var upload: (any BodySource)?
+    var uploadWaiter: UnsafeContinuation<Void, Never>?
+    var hasWritten = false
+    var sentAt: Int64 = 0
+    var nameLookup: Int64 = 0
+    var connectTime: Int64 = 0
+    /// Whether the answer came before the whole request was read.
+    var closesAfterAnswer = false
+    /// Why writing stopped; the answer may still be there to read.
+    var writeFault: WireFault?
+
+    // The answer on its way in.
+    var waiter: UnsafeContinuation<ExchangeOutcome, Never>?
+    var parser: ResponseHeadParser?
+    var limits = ResponseLimits()
+    var headBytes: [UInt8] = []
+    var interimCount = 0
+    var body = IncomingBody()
+
+    /// Why a task that dials goes on.
+    enum Wake {
+        case ready
+        case timedOut
+        case cancelled
+    }
+
+    init(_ pool: OriginPool, loop: EventLoop) {
+        self.pool = pool
+        super.init(loop: loop)
+    }
+
+    override public func ready(_ events: Events) {
+        if !events.isDisjoint(with: [.readable, .peerFinished, .hangUp, .error]) { isReadable = true }
+        if !events.isDisjoint(with: [.peerFinished, .hangUp, .error]) { peerFinished = true }
+        switch phase {
+        case .dialling: wakeDialler(.ready)
+        case .idle:
+            // The peer closed, or spoke without being asked. A TLS peer may send tickets at any time.
+            if tls == nil || !isQuietTLS() { discard() }
+        case .exchanging:
+            if events.contains(.writable) || tls != nil, !output.isEmpty { flush() }
+            if phase == .exchanging, isReadable { readHead() }
+        case .reading:
+            if events.contains(.writable) || tls != nil, !output.isEmpty { flush() }
+            if phase == .reading, isReadable { body.wake() }
+        case .closed: break
+        }
+    }
+
+    // MARK: Ends
+
+    /// Gives the connection back when both directions are at a clean end; closes it otherwise.
+    func release(keepsAlive: Bool) {
+        serial &+= 1
+        stopUpload()
+        body = IncomingBody()
+        parser = nil
+        guard keepsAlive, output.isEmpty, !peerFinished, writeFault == nil, phase != .closed else {
+            return close()
+        }
+        output = PendingOutput()
+        headBytes = []
+        phase = .idle
+        isReused = true
+        deadline = .max
+        lastProgress = loop.now
+        if let tls, pool.ticket == nil { pool.ticket = tls.ticket() }
+        pool.keep(self)
+    }
+
+    /// Closes at once; nobody is told.
+    func close() {
+        guard phase != .closed else { return }
+        phase = .closed
+        serial &+= 1
+        stopUpload()
+        loop.cancel(timer)
+        if descriptor >= 0, writeFault == nil { tls?.finish() }
+        tls = nil
+        loop.remove(self)
+    }
+
+    /// Closes while idle in the pool.
+    private func discard() {
+        pool.forget(self)
+        close()
+    }
+
+    /// Whether an idle connection can be used: epoll has had its say unless the batch at hand is old.
+    func isAlive(now: Int64) -> Bool {
+        guard phase == .idle, !peerFinished else { return false }
+        let isFresh = loop.currentTime() &- loop.now < Self.freshness && now &- lastProgress < Self.trust
+        guard !isFresh else { return true }
+        if tls != nil { return isQuietTLS() }
+        var byte: UInt8 = 0
+        let peeked = unsafe withUnsafeMutableBytes(of: &byte) { byte in
+            unsafe Socket.receive(descriptor, into: byte, peek: true)
+        }
+        if case .wouldBlock = peeked { return true }
+        return false
+    }
+
+    /// How old the loop's last look at the descriptors may be, and how long a connection may have idled, before
+    /// it is looked at once more; nanoseconds.
+    private static let freshness: Int64 = 1_000_000
+    private static let trust: Int64 = 1_000_000_000
+
+    /// Lets OpenSSL take in what is not application data; false when there was any, or the end.
+    private func isQuietTLS() -> Bool {
+        guard !peerFinished, let tls else { return false }
+        var byte: UInt8 = 0
+        let result = unsafe withUnsafeMutableBytes(of: &byte) { unsafe tls.read(into: $0) }
+        guard case .wouldBlock = result else { return false }
+        isReadable = false
+        return true
+    }
+}
+
+/// What one try on one connection led to.
+enum ExchangeOutcome: Sendable {
+    case answer(InboundResponse)
+    case failure(Failure)
+    /// A kept connection turned out to be dead before it took a byte: another may be tried.
+    case stale
+}

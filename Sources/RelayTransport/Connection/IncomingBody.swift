@@ -1,0 +1,86 @@
+import RelayCore
+import RelayHTTP
+
+/// The body of the answer at hand, as far as it is framed, read and waited for.
+@safe struct IncomingBody {
+    private var decoder: BodyDecoder
+    private let framing: BodyFraming
+    /// Bytes still to come; meaningful for a counted body.
+    private(set) var remaining: UInt64 = 0
+    var keepsAlive = false
+    /// Body bytes that came with the head.
+    var leftover: [UInt8] = []
+    /// Bytes to ask for at the next read.
+    var readSize = 16_384
+    /// Why the rest will not come.
+    var fault: Failure?
+    private var waiter: UnsafeContinuation<Void, Never>?
+
+    static let smallestRead = 4_096
+    static let largestRead = 131_072
+
+    init(_ framing: BodyFraming = .none) {
+        self.framing = framing
+        decoder = BodyDecoder(framing: framing)
+        if case .length(let length) = framing { remaining = length }
+    }
+
+    var isComplete: Bool { decoder.isComplete }
+    var isChunked: Bool { framing == .chunked }
+    var isAwaited: Bool { unsafe waiter != nil }
+
+    /// Bytes in all, where the head said so.
+    var length: UInt64? {
+        switch framing {
+        case .none: 0
+        case .length(let length): length
+        case .chunked, .untilClose: nil
+        }
+    }
+
+    /// Takes the body's part of `bytes` out of its framing.
+    ///
+    /// - Returns: how many bytes were taken.
+    mutating func takeAll(_ bytes: Span<UInt8>, into content: inout [UInt8]) throws(HTTPParseError) -> Int {
+        let (consumed, _) = try decoder.decode(bytes, into: &content)
+        if !isChunked { remaining -= min(remaining, UInt64(consumed)) }
+        return consumed
+    }
+
+    /// How many bytes the next read may take straight into a piece.
+    var wanted: Int {
+        guard case .length = framing else { return readSize }
+        return remaining < UInt64(readSize) ? Int(remaining) : readSize
+    }
+
+    /// Takes note that `count` bytes, no more than wanted, went straight into a piece.
+    mutating func took(_ count: Int) {
+        _ = decoder.take(count)
+        if case .length = framing { remaining -= UInt64(count) }
+    }
+
+    /// Reads more at once where that many came, and less where they did not.
+    mutating func adapt(_ count: Int) {
+        if count >= readSize {
+            readSize = min(readSize * 2, Self.largestRead)
+        } else if count < readSize / 4 {
+            readSize = max(readSize / 2, Self.smallestRead)
+        }
+    }
+
+    mutating func ended() -> Bool { decoder.connectionClosed() }
+
+    mutating func await(_ continuation: UnsafeContinuation<Void, Never>) {
+        unsafe waiter = continuation
+    }
+
+    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
+        let taken = unsafe waiter
+        unsafe waiter = nil
+        return unsafe taken
+    }
+
+    mutating func wake() {
+        unsafe takeWaiter()?.resume()
+    }
+}

@@ -1,0 +1,63 @@
+import RelayCore
+
+/// Undoes the content coding of answers.
+enum ContentDecoding {
+    /// Bodies up to this size are decoded at once; larger ones as they are read.
+    private static let smallBody = 16_384
+
+    /// The answer with its body decoded; unchanged when its coding is none or not one of ours.
+    static func decoded(_ response: Response, _ limits: ResponseLimits) throws(Failure) -> Response {
+        guard case .bytes(let bytes) = response.body, let coding = coding(response) else { return response }
+        guard bytes.count <= smallBody else { return decoding(response, limits) }
+        let inflater = Inflater(coding, expansion: limits.expansion)
+        var content: [UInt8] = []
+        var taken = 0
+        do throws(Failure) {
+            while taken < bytes.count || inflater.hasPending {
+                taken += try inflater.decode(bytes[taken...], into: &content, room: .max)
+            }
+            try inflater.finish()
+        } catch {
+            var failure = error
+            failure.status = response.status
+            throw failure
+        }
+        var response = response
+        removeCoding(&response)
+        response.body = content.isEmpty ? .empty : .bytes(content)
+        return response
+    }
+
+    /// The answer with a body that is decoded as it is read.
+    static func decoding(_ response: Response, _ limits: ResponseLimits) -> Response {
+        guard let coding = coding(response) else { return response }
+        var response = response
+        switch response.body {
+        case .empty: return response
+        case .bytes(let bytes):
+            response.body = .stream(
+                DecodedBody(.bytes(bytes), Inflater(coding, expansion: limits.expansion))
+            )
+        case .stream:
+            response.body = .stream(
+                DecodedBody(response.body, Inflater(coding, expansion: limits.expansion))
+            )
+        }
+        removeCoding(&response)
+        return response
+    }
+
+    private static func removeCoding(_ response: inout Response) {
+        response.fields.remove(.contentEncoding)
+        response.fields.remove(.contentLength)
+    }
+
+    private static func coding(_ response: Response) -> Inflater.Coding? {
+        guard response.fields.count(of: .contentEncoding) == 1 else { return nil }
+        switch response.fields[.contentEncoding]?.lowercased() {
+        case "gzip", "x-gzip": return .gzip
+        case "deflate": return .deflate
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package import RelayCore
+import RelayHTTP
+package import RelayPosix
+
+/// HTTP/1.1 over TCP, TLS and Unix sockets, on one event loop with its own pool of connections.
+///
+/// Used from tasks of the loop it costs no hop; called from elsewhere, the call moves to the loop and back.
+/// Proxy variables of the environment are not read, redirects are answers, and an address is dialled exactly as it
+/// was looked up and checked.
+package final class LoopTransport: Transport {
+    package let loop: EventLoop
+    private let state: LoopBound<TransportState>
+
+    /// - Parameters:
+    ///   - loop: where everything happens; running.
+    ///   - resolver: shared by the transports of a process.
+    ///   - secrets: reads a client certificate or key; called on the loop, once for each until `forgetSecrets`.
+    package init(
+        on loop: EventLoop,
+        resolver: NameResolver = NameResolver(),
+        secrets: @escaping @Sendable (SecretReference) -> Secret? = { _ in nil }
+    ) {
+        self.loop = loop
+        state = loop.bind { TransportState(loop, resolver, secrets) }
+    }
+
+    deinit {
+        loop.execute { [state] in state.value.close() }
+    }
+
+    package func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
+        if loop.isCurrent { return try await sendOnLoop(request) }
+        return try await withTaskExecutorPreference(loop) { () async throws(Failure) in try await hop(request)
+        }
+    }
+
+    /// Drops idle connections and loaded certificates, so that changed files and secrets are read.
+    package func forgetSecrets() {
+        loop.execute { [state] in state.value.forgetAll() }
+    }
+
+    /// Leaves whatever actor the caller is on.
+    @concurrent
+    private func hop(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
+        try await sendOnLoop(request)
+    }
+
+    private func sendOnLoop(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
+        try check(request)
+        let state = state.value
+        let pool = state.pool(for: request.upstream)
+        if let connection = pool.take(now: loop.now) {
+            switch await exchange(connection, request) {
+            case .answer(let response): return response
+            case .failure(let failure): throw failure
+            // No byte was taken, so the request is as unsent as before.
+            case .stale: break
+            }
+        }
+        let connection = Connection(pool, loop: loop)
+        try await dial(connection, state, request)
+        switch await exchange(connection, request) {
+        case .answer(let response): return response
+        case .failure(let failure): throw failure
+        case .stale:
+            throw Failure(.connectionTerminated, sent: .neverSent, "\(pool.key.origin.text) hung up")
+        }
+    }
+
+    private func dial(
+        _ connection: Connection,
+        _ state: TransportState,
+        _ request: OutboundRequest
+    ) async throws(Failure) {
+        let now = Instant(nanoseconds: loop.currentTime())
+        let limit = min(now.advanced(by: request.timeouts.connect), request.deadline).nanoseconds
+        let allowed = request.upstream.allowedAddresses
+        let box = LoopBound(connection, loop)
+        let serial = connection.serial
+        let result: Result<Void, Failure> = await withTaskCancellationHandler {
+            do throws(Failure) {
+                return .success(try await connection.dial(state, allowed: allowed, by: limit))
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            cancel(box, serial)
+        }
+        try result.get()
+        // Cancelled in the moment of success: the request is not begun.
+        if Task.isCancelled {
+            connection.close()
+            throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")
+        }
+    }
+
+    private func exchange(_ connection: Connection, _ request: OutboundRequest) async -> ExchangeOutcome {
+        let box = LoopBound(connection, loop)
+        let serial = connection.serial
+        return await withTaskCancellationHandler {
+            unsafe await withUnsafeContinuation { unsafe connection.begin(request, $0) }
+        } onCancel: {
+            cancel(box, serial)
+        }
+    }
+
+    private func cancel(_ connection: LoopBound<Connection>, _ serial: UInt64) {
+        if let connection = connection.valueOnLoop {
+            connection.cancel(serial)
+        } else {
+            loop.execute { connection.value.cancel(serial) }
+        }
+    }
+
+    /// Refuses what could break out of the request line, and what is too late.
+    private func check(_ request: OutboundRequest) throws(Failure) {
+        if Task.isCancelled {
+            throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")
+        }
+        guard !request.method.rawValue.isEmpty, request.method.rawValue.utf8.allSatisfy(isTokenByte) else {
+            throw Failure(.preparation, sent: .neverSent, "the request method is not a token")
+        }
+        guard request.method != .connect else {
+            throw Failure(.preparation, sent: .neverSent, "CONNECT is not sent to an upstream")
+        }
+        guard !request.target.isEmpty, request.target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw Failure(
+                .preparation,
+                sent: .neverSent,
+                "the request target is empty or holds a byte that must be percent-encoded"
+            )
+        }
+        guard loop.now < request.deadline.nanoseconds else {
+            throw Failure(
+                .httpResponseTimeout,
+                sent: .neverSent,
+                "the deadline passed before the request was sent"
+            )
+        }
+    }
+}

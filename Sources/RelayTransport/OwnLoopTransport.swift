@@ -1,0 +1,42 @@
+package import RelayCore
+import RelayPosix
+import Synchronization
+
+/// The transport of a program that has no event loop: it starts one with the first request and keeps it.
+package final class OwnLoopTransport: Transport {
+    private let secrets: @Sendable (SecretReference) -> Secret?
+    private let transport = Mutex<LoopTransport?>(nil)
+
+    /// - Parameter secrets: reads a client certificate or key.
+    package init(secrets: @escaping @Sendable (SecretReference) -> Secret? = { _ in nil }) {
+        self.secrets = secrets
+    }
+
+    deinit {
+        guard let loop = transport.withLock({ $0?.loop }) else { return }
+        transport.withLock { $0 = nil }
+        loop.stop()
+    }
+
+    package func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
+        try await running().send(request)
+    }
+
+    private func running() throws(Failure) -> LoopTransport {
+        let result: Result<LoopTransport, PosixError> = transport.withLock { transport in
+            if let transport { return .success(transport) }
+            do throws(PosixError) {
+                let started = LoopTransport(on: try EventLoop.start(name: "relay"), secrets: secrets)
+                transport = started
+                return .success(started)
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch result {
+        case .success(let transport): return transport
+        case .failure(let error):
+            throw Failure(.overloaded, sent: .neverSent, "cannot start the transport: \(error)")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import RelayCore
+import RelayHTTP
+import RelayPosix
+
+/// The connections to one origin that wait for their next request, confined to their loop.
+final class OriginPool {
+    /// Connections to different places, or made under different rules, are never exchanged.
+    struct Key: Hashable {
+        let origin: Origin
+        let tls: TLSSettings
+        let allowedAddresses: [AddressRange]
+
+        init(_ upstream: Upstream) {
+            origin = upstream.origin
+            tls = upstream.tls
+            allowedAddresses = upstream.allowedAddresses
+        }
+    }
+
+    /// Connections kept idle; the one longest idle makes room.
+    static let capacity = 64
+    /// How long a connection may be idle, in nanoseconds.
+    static let idleAge: Int64 = 60_000_000_000
+
+    let key: Key
+    /// `Host: example.com` with its line end.
+    let hostLine: [UInt8]
+    /// Taken from the first connection that was offered one; a later connection begins with it.
+    var ticket: TLSTicket?
+    /// Latest last: the one most likely to be alive is taken first.
+    private var idle: [Connection] = []
+    var lastUsed: Int64 = 0
+
+    init(_ upstream: Upstream) {
+        key = Key(upstream)
+        var line: [UInt8] = []
+        HeadWriter.appendField("Host", upstream.origin.hostField, to: &line)
+        hostLine = line
+    }
+
+    var isEmpty: Bool { idle.isEmpty }
+
+    /// The youngest idle connection that still looks alive.
+    func take(now: Int64) -> Connection? {
+        lastUsed = now
+        while let connection = idle.popLast() {
+            if connection.isAlive(now: now) { return connection }
+            connection.close()
+        }
+        return nil
+    }
+
+    func keep(_ connection: Connection) {
+        if idle.count >= Self.capacity { idle.removeFirst().close() }
+        idle.append(connection)
+    }
+
+    /// Forgets an idle connection that has closed.
+    func forget(_ connection: Connection) {
+        // The latest are the likeliest to be busy, the oldest to be closed by their peer.
+        if let index = idle.firstIndex(where: { $0 === connection }) { idle.remove(at: index) }
+    }
+
+    /// Closes what has been idle since before `moment`.
+    func sweep(before moment: Int64) {
+        let count = idle.prefix { $0.lastProgress <= moment }.count
+        guard count > 0 else { return }
+        let old = idle[..<count]
+        idle.removeFirst(count)
+        for connection in old { connection.close() }
+    }
+}

@@ -1,0 +1,81 @@
+import RelayCore
+import RelayPosix
+
+/// What one loop's transport keeps between attempts, confined to the loop.
+final class TransportState {
+    let loop: EventLoop
+    let resolver: NameResolver
+    private let secrets: @Sendable (SecretReference) -> Secret?
+    private var pools: [OriginPool.Key: OriginPool] = [:]
+    /// By the identity of an upstream, which is held so that no other can take its place.
+    private var known: [ObjectIdentifier: (upstream: Upstream, pool: OriginPool)] = [:]
+    private var contexts: [TLSSettings: TLSContext] = [:]
+    private var sweeper: LoopTimer?
+
+    /// How often idle connections are looked at, in nanoseconds.
+    private static let sweepInterval: Int64 = 15_000_000_000
+    /// How long an upstream nobody asks for is remembered, in nanoseconds.
+    private static let memory: Int64 = 300_000_000_000
+
+    init(
+        _ loop: EventLoop,
+        _ resolver: NameResolver,
+        _ secrets: @escaping @Sendable (SecretReference) -> Secret?
+    ) {
+        self.loop = loop
+        self.resolver = resolver
+        self.secrets = secrets
+    }
+
+    func pool(for upstream: Upstream) -> OriginPool {
+        if let entry = known[ObjectIdentifier(upstream)] { return entry.pool }
+        let key = OriginPool.Key(upstream)
+        let pool = pools[key] ?? OriginPool(upstream)
+        pools[key] = pool
+        pool.lastUsed = loop.now
+        known[ObjectIdentifier(upstream)] = (upstream, pool)
+        scheduleSweep()
+        return pool
+    }
+
+    func context(for settings: TLSSettings) throws(Failure) -> TLSContext {
+        if let context = contexts[settings] { return context }
+        let context = try TLSContext(settings, secrets: secrets)
+        contexts[settings] = context
+        return context
+    }
+
+    /// Forgets certificates and idle connections, so that new files and secrets are read.
+    func forgetAll() {
+        contexts = [:]
+        for pool in pools.values {
+            pool.ticket = nil
+            pool.sweep(before: .max)
+        }
+        pools = [:]
+        known = [:]
+    }
+
+    /// Ends all that is idle; the loop goes on.
+    func close() {
+        forgetAll()
+        if let sweeper { loop.cancel(sweeper) }
+        sweeper = nil
+    }
+
+    private func scheduleSweep() {
+        guard sweeper == nil else { return }
+        let timer = LoopTimer { [unowned self] in sweep() }
+        sweeper = timer
+        loop.schedule(timer, at: loop.now + Self.sweepInterval)
+    }
+
+    private func sweep() {
+        let now = loop.now
+        for pool in pools.values { pool.sweep(before: now - OriginPool.idleAge) }
+        pools = pools.filter { !$0.value.isEmpty || $0.value.lastUsed > now - Self.memory }
+        known = known.filter { pools[$0.value.pool.key] === $0.value.pool }
+        sweeper = nil
+        if !pools.isEmpty { scheduleSweep() }
+    }
+}

@@ -1,0 +1,44 @@
+import COpenSSL
+import RelayCore
+
+/// Why bytes stopped flowing, in the vocabulary of failures; the detail is safe to show.
+struct WireFault {
+    var kind: FailureKind
+    var detail: String
+}
+
+extension WireFault {
+    /// What OpenSSL's error queue of this thread says, which is emptied.
+    ///
+    /// `verdict` is the verification's result as `SSL_get_verify_result` has it; it counts during the handshake.
+    static func tls(verdict: Int, isHandshake: Bool) -> WireFault {
+        let code = ERR_peek_error()
+        defer { ERR_clear_error() }
+        if isHandshake, verdict != Int(X509_V_OK) {
+            let reason = unsafe String(cString: X509_verify_cert_error_string(verdict))
+            return WireFault(
+                kind: .tlsCertificateError,
+                detail: "the certificate is not accepted: \(reason)"
+            )
+        }
+        // ERR_GET_REASON: the low 23 bits, where the code is not one of the system's.
+        let isSystem = code & 0x8000_0000 != 0
+        let reason = Int32(truncatingIfNeeded: code & 0x7F_FFFF)
+        let text =
+            unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "no reason given"
+        if !isSystem, reason == SSL_R_UNEXPECTED_EOF_WHILE_READING {
+            return WireFault(
+                kind: isHandshake ? .tlsProtocolError : .connectionTerminated,
+                detail: "the peer closed the connection without a TLS goodbye"
+            )
+        }
+        // Alerts the peer sent are numbered from 1000 (SSL_AD_REASON_OFFSET).
+        if !isSystem, (1_000..<1_256).contains(reason) {
+            return WireFault(
+                kind: .tlsAlertReceived,
+                detail: "the peer sent TLS alert \(reason - 1_000): \(text)"
+            )
+        }
+        return WireFault(kind: .tlsProtocolError, detail: "TLS failed: \(text)")
+    }
+}

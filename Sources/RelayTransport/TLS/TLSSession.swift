@@ -1,0 +1,125 @@
+import COpenSSL
+import Glibc
+import RelayCore
+import RelayPosix
+
+/// One TLS connection over a non-blocking socket, confined to the loop of the socket.
+@safe final class TLSSession {
+    private let ssl: OpaquePointer
+
+    /// What a step of the handshake led to.
+    enum Handshake {
+        case done
+        case wantsRead
+        case wantsWrite
+        case failed(WireFault)
+    }
+
+    /// Takes over `ssl`.
+    @unsafe init(_ ssl: OpaquePointer) {
+        unsafe self.ssl = ssl
+    }
+
+    deinit {
+        unsafe SSL_free(ssl)
+    }
+
+    /// Offers to go on where an earlier session to the same place, with the same settings, left off.
+    func resume(_ ticket: TLSTicket) {
+        unsafe _ = SSL_set_session(ssl, ticket.session)
+    }
+
+    /// What a later session may go on from; nil when the peer offered nothing.
+    func ticket() -> TLSTicket? {
+        guard let session = unsafe SSL_get1_session(ssl) else { return nil }
+        guard unsafe SSL_SESSION_is_resumable(session) == 1 else {
+            unsafe SSL_SESSION_free(session)
+            return nil
+        }
+        return unsafe TLSTicket(session)
+    }
+
+    func handshake() -> Handshake {
+        ERR_clear_error()
+        let result = unsafe SSL_do_handshake(ssl)
+        if result == 1 { return speaksHTTP1 }
+        switch unsafe SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ: return .wantsRead
+        case SSL_ERROR_WANT_WRITE: return .wantsWrite
+        case SSL_ERROR_SYSCALL: return .failed(systemFault(isHandshake: true))
+        default: return .failed(fault(isHandshake: true))
+        }
+    }
+
+    /// The seam where a connection turns to the protocol ALPN has chosen; no answer means HTTP/1.1.
+    private var speaksHTTP1: Handshake {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(ssl, &name, &count)
+        guard let name = unsafe name, count > 0 else { return .done }
+        let chosen = unsafe UnsafeBufferPointer(start: name, count: Int(count))
+        if unsafe chosen.elementsEqual("http/1.1".utf8) { return .done }
+        return .failed(
+            WireFault(kind: .tlsProtocolError, detail: "the peer chose a protocol that was not offered")
+        )
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> WireRead {
+        ERR_clear_error()
+        var count = 0
+        let result = unsafe SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
+        if result == 1 { return .bytes(count) }
+        switch unsafe SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_ZERO_RETURN: return .end
+        case SSL_ERROR_SYSCALL: return .failed(systemFault(isHandshake: false))
+        default: return .failed(fault(isHandshake: false))
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> WireWritten {
+        ERR_clear_error()
+        var count = 0
+        let result = unsafe SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
+        if result == 1 { return .bytes(count) }
+        switch unsafe SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_SYSCALL: return .failed(systemFault(isHandshake: false))
+        default: return .failed(fault(isHandshake: false))
+        }
+    }
+
+    /// Says goodbye without waiting for an answer.
+    func finish() {
+        ERR_clear_error()
+        unsafe _ = SSL_shutdown(ssl)
+        ERR_clear_error()
+    }
+
+    private func fault(isHandshake: Bool) -> WireFault {
+        WireFault.tls(verdict: unsafe Int(SSL_get_verify_result(ssl)), isHandshake: isHandshake)
+    }
+
+    private func systemFault(isHandshake: Bool) -> WireFault {
+        let reason = Errno.current
+        ERR_clear_error()
+        return WireFault(
+            kind: .connectionTerminated,
+            detail: reason.rawValue == 0
+                ? "the peer closed the connection" : "the connection broke: \(reason)"
+        )
+    }
+}
+
+/// A session's state that a later one may resume; bound to one origin and its settings by its keeper.
+@safe final class TLSTicket {
+    fileprivate let session: OpaquePointer
+
+    @unsafe init(_ session: OpaquePointer) {
+        unsafe self.session = session
+    }
+
+    deinit {
+        unsafe SSL_SESSION_free(session)
+    }
+}

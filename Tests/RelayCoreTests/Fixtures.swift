@@ -1,0 +1,93 @@
+import RelayCore
+import RelayJSON
+import RelayTestSupport
+
+/// A route with two upstreams; tests change its policy.
+func makeRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
+    var policy = RoutePolicy(upstreams: [
+        Upstream(name: "one", origin: .tcp(host: "one.example", port: 443, isTLS: true), basePath: "/api/"),
+        Upstream(
+            name: "two", origin: .tcp(host: "two.example", port: 443, isTLS: true), use: .failoverOnly),
+    ])
+    change(&policy)
+    return Route(name: "test", policy: policy)
+}
+
+func rule(_ name: String, _ on: [String], _ action: RecoveryRule.Action) -> RecoveryRule {
+    RecoveryRule(name: name, on: FailureMatcher(on.compactMap(FailureMatcher.token)), action: action)
+}
+
+func retry(
+    _ maxAttempts: Int = 3, wait: Duration = .milliseconds(100), methods: RetryPolicy.Methods = .idempotentOrKeyed,
+    maxRetryAfter: Duration = .seconds(60)
+) -> RecoveryRule.Action {
+    var policy = RetryPolicy()
+    policy.maxAttempts = maxAttempts
+    policy.backoff = Backoff(schedule: .constant(wait), jitter: .none)
+    policy.methods = methods
+    policy.maxRetryAfter = maxRetryAfter
+    return .retry(policy)
+}
+
+func placeholder(_ body: String = "{}") -> RecoveryRule.Action {
+    .respond(
+        CannedResponse(source: .placeholder, status: 200, fields: [], body: Array(body.utf8)))
+}
+
+func pointer(_ text: String) -> JSONPointer {
+    guard let pointer = try? JSONPointer(parsing: text) else { preconditionFailure("a bad pointer in a test") }
+    return pointer
+}
+
+/// One relay with everything under the test's control.
+struct Bench {
+    let time: VirtualTime
+    let transport: ScriptedTransport
+    let sink = RecordingSink()
+    let vault: CredentialVault
+    let relay: Relay
+
+    init(
+        _ steps: [ScriptedTransport.Step], mode: VirtualTime.Mode = .jumping, credentials: [CredentialDefinition] = [],
+        secrets: [SecretReference: Secret] = [:], answer: (@Sendable (OutboundRequest) -> ScriptedTransport.Step)? = nil
+    ) {
+        time = VirtualTime(mode)
+        transport = answer.map { [time] in ScriptedTransport(time: time, answer: $0) }
+            ?? ScriptedTransport(steps, time: time)
+        vault = CredentialVault(credentials, secrets: secrets)
+        relay = Relay(
+            ports: RelayPorts(
+                transport: transport, time: time, entropy: SeededEntropy(), sink: sink,
+                start: { work in Task { await work() } }))
+    }
+
+    func perform(
+        _ method: Method = .get, _ target: String = "x", on route: Route, fields: HeaderFields = HeaderFields(),
+        body: Body = .empty, options: JobOptions = JobOptions()
+    ) async -> Outcome {
+        let context = JobContext(
+            id: JobID(milliseconds: 1, random: (2, 3)), route: route.name, method: method, path: "/\(target)",
+            maxAttempts: 0, client: nil)
+        return await relay.perform(
+            Request(method: method, target: target, fields: fields, body: body), route: route, vault: vault,
+            options: options, context: context)
+    }
+}
+
+extension Outcome {
+    var status: UInt16? {
+        switch ending {
+        case .answered(let response, _): response.status.rawValue
+        case .failed(_, let answer): answer?.status.rawValue
+        }
+    }
+
+    var source: Source? { if case .answered(_, let source) = ending { source } else { nil } }
+
+    var failure: Failure? { if case .failed(let failure, _) = ending { failure } else { nil } }
+
+    var text: String? {
+        guard case .answered(let response, _) = ending, case .bytes(let bytes) = response.body else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,208 @@
+import RelayCore
+import RelayJSON
+import RelayTestSupport
+import Testing
+
+@Suite("One request from preparation to its outcome", .timeLimit(.minutes(1)))
+struct RelayTests {
+    @Test("A success is one send and one answer")
+    func success() async {
+        let bench = Bench([.answer(200, [], "hello")])
+        let outcome = await bench.perform("GET", "orders/7?full=1", on: makeRoute())
+        #expect(outcome.text == "hello" && outcome.source == .upstream && outcome.attempts.count == 1)
+        #expect(bench.transport.sent.map(\.target) == ["/api/orders/7?full=1"])
+        #expect(bench.sink.events.isEmpty)
+    }
+
+    @Test("503 with Retry-After, then 200: the wait is the upstream's")
+    func overload() async {
+        let bench = Bench([.answer(503, [("retry-after", "2")]), .answer(200)])
+        let outcome = await bench.perform(on: makeRoute { $0.recovery = [rule("overload", ["503"], retry())] })
+        #expect(outcome.status == 200 && outcome.attempts.count == 2)
+        #expect(bench.time.waits == [.seconds(2)])
+        #expect(outcome.attempts[0].next == .retry(after: .seconds(2)))
+    }
+
+    @Test("A Retry-After that is a date is counted from the answer's arrival")
+    func overloadDate() async {
+        let bench = Bench([])
+        let date = String(decoding: IMFDate.format(bench.time.wallSeconds() + 7), as: UTF8.self)
+        let dated = Bench([.answer(429, [("Retry-After", date)]), .answer(200)])
+        _ = await dated.perform(on: makeRoute { $0.recovery = [rule("overload", ["429"], retry())] })
+        #expect(dated.time.waits == [.seconds(7)])
+    }
+
+    @Test("Connection refused, then failover: the caller sees one success from the other upstream")
+    func failover() async {
+        let bench = Bench([.fail(.connectionRefused, .neverSent), .answer(200)])
+        let outcome = await bench.perform(
+            on: makeRoute { $0.recovery = [rule("other", ["connection"], .failover(upstream: 1))] })
+        #expect(outcome.status == 200)
+        #expect(bench.transport.sent.map(\.upstream.name) == ["one", "two"])
+        #expect(bench.transport.sent.map(\.target) == ["/api/x", "/x"])
+    }
+
+    @Test("When recovery runs out the upstream's last answer is passed on as it is")
+    func passThrough() async {
+        let bench = Bench([.answer(503, [("X-Why", "a")]), .answer(503, [("X-Why", "b")])])
+        let outcome = await bench.perform(on: makeRoute { $0.recovery = [rule("r", ["503"], retry(2))] })
+        guard case .failed(let failure, let answer?) = outcome.ending else {
+            Issue.record("no answer was passed on")
+            return
+        }
+        #expect(failure.status == 503 && answer.fields.pairs.first?.value == "b")
+    }
+
+    @Test("A placeholder after exhaustion is marked as one")
+    func placeholderAfterExhaustion() async {
+        let bench = Bench([.answer(500), .answer(500)])
+        let outcome = await bench.perform(
+            on: makeRoute {
+                $0.recovery = [rule("r", ["5xx"], retry(2)), rule("p", ["exhausted"], placeholder(#"{"p":1}"#))]
+            })
+        #expect(outcome.source == .placeholder && outcome.text == #"{"p":1}"#)
+        #expect(outcome.attempts.map(\.rule) == ["r", "p"])
+    }
+
+    @Test("A POST is not repeated after an unknown outcome, and is after a refused connection")
+    func postVerdicts() async {
+        let route = makeRoute { $0.recovery = [rule("r", ["connection", "timeout"], retry())] }
+        let unknown = Bench([.fail(.httpResponseTimeout, .unknown), .answer(200)])
+        #expect(await unknown.perform(.post, on: route).failure?.sent == .unknown)
+        #expect(unknown.transport.sent.count == 1)
+        let refused = Bench([.fail(.connectionRefused, .neverSent), .answer(200)])
+        #expect(await refused.perform(.post, on: route).status == 200)
+        var fields = HeaderFields()
+        fields.append("Idempotency-Key", "k")
+        let keyed = Bench([.fail(.httpResponseTimeout, .unknown), .answer(200)])
+        #expect(await keyed.perform(.post, on: route, fields: fields).status == 200)
+    }
+
+    @Test("quick_recovery spends no attempt and no rule is asked, whatever failed")
+    func quickRecovery() async {
+        let route = makeRoute {
+            $0.quickRecovery = [QuickRecoveryRule(on: FailureMatcher([.any]), status: 204)]
+            $0.recovery = [rule("r", ["any"], retry())]
+        }
+        for step in [ScriptedTransport.Step.answer(500), .fail(.connectionRefused, .neverSent)] {
+            let bench = Bench([step])
+            let outcome = await bench.perform(on: route)
+            #expect(outcome.status == 204 && outcome.source == .upstream)
+            #expect(outcome.attempts.map(\.next) == [.quickRecovery])
+        }
+    }
+
+    @Test("A decoding failure is retried only when a rule names it")
+    func decoding() async {
+        let steps: [ScriptedTransport.Step] = [.answer(200, [], "<html>"), .answer(200, [], #"{"data":1}"#)]
+        let plain = Bench(steps)
+        let unnamed = makeRoute {
+            $0.response.unwrap = pointer("/data")
+            $0.recovery = [rule("r", ["5xx", "timeout"], retry())]
+        }
+        #expect(await plain.perform(on: unnamed).failure?.kind == .decoding)
+        let named = Bench(steps)
+        let outcome = await named.perform(
+            on: makeRoute {
+                $0.response.unwrap = pointer("/data")
+                $0.recovery = [rule("r", ["decoding"], retry())]
+            })
+        #expect(outcome.text == "1")
+    }
+
+    @Test("Preparation begins from the unprepared request each time: per job once, per attempt afresh")
+    func preparation() async {
+        let route = makeRoute {
+            $0.prepare = [
+                PreparationStep(phase: .job, fields: [("X-Job", FieldTemplate(parts: [.jobID]))]),
+                PreparationStep(phase: .attempt, fields: [("X-Try", FieldTemplate(parts: [.text("n"), .attempt]))]),
+            ]
+            $0.request.setFields = [("X-Client", "shop")]
+            $0.request.removeFields = [FieldName("Cookie")].compactMap(\.self)
+            $0.recovery = [rule("r", ["503"], retry())]
+        }
+        var fields = HeaderFields()
+        fields.append("x-try", "mine")
+        fields.append("Cookie", "c")
+        fields.append("X-Client", "other")
+        let bench = Bench([.answer(503), .answer(503), .answer(200)])
+        _ = await bench.perform(on: route, fields: fields)
+        let sent = bench.transport.sent.map { $0.fields.pairs + $0.addedFields.pairs }
+        #expect(sent.map { $0.filter { $0.name.lowercased() == "x-try" }.map(\.value) } == [["n1"], ["n2"], ["n3"]])
+        #expect(Set(sent.map { $0.first { $0.name == "X-Job" }?.value }).count == 1)
+        #expect(sent.allSatisfy { pairs in !pairs.contains { $0.name == "Cookie" } })
+        #expect(sent.allSatisfy { pairs in pairs.filter { $0.name == "X-Client" }.map(\.value) == ["shop"] })
+    }
+
+    @Test("request.wrap puts the body under its pointer, and refuses one that is not JSON with zero sends")
+    func wrap() async {
+        let route = makeRoute { $0.request.wrap = pointer("/data/attributes") }
+        let bench = Bench([.answer(200)])
+        _ = await bench.perform(.post, on: route, body: .bytes(Array(#"{"a":1}"#.utf8)))
+        guard case .bytes(let sent)? = bench.transport.sent.first?.body else {
+            Issue.record("nothing was sent")
+            return
+        }
+        #expect(String(decoding: sent, as: UTF8.self) == #"{"data":{"attributes":{"a":1}}}"#)
+        let refused = Bench([.answer(200)])
+        let outcome = await refused.perform(.post, on: route, body: .bytes(Array("a=1".utf8)))
+        #expect(outcome.failure?.kind == .preparation && refused.transport.sent.isEmpty)
+    }
+
+    @Test("Nothing is sent after the deadline, and the last failure is what the caller gets")
+    func deadline() async {
+        let bench = Bench([.take(.seconds(6)), .answer(503), .take(.seconds(6)), .answer(503), .answer(200)])
+        var options = JobOptions()
+        options.timeout = .seconds(10)
+        let outcome = await bench.perform(
+            on: makeRoute { $0.recovery = [rule("r", ["503"], retry(9))] }, options: options)
+        #expect(outcome.status == 503 && outcome.failure != nil)
+        #expect(bench.transport.sent.count == 2)
+    }
+
+    @Test("Cancelling a job during its backoff runs no rule and sends nothing more")
+    func cancelInBackoff() async {
+        let bench = Bench([.answer(503), .answer(200)], mode: .manual)
+        let route = makeRoute {
+            $0.recovery = [rule("r", ["503"], retry(wait: .seconds(5))), rule("p", ["any", "exhausted"], placeholder())]
+        }
+        let task = Task { await bench.perform(on: route) }
+        while bench.time.sleeperCount == 0 { await Task.yield() }
+        task.cancel()
+        #expect(await task.value.failure?.kind == .cancelled)
+        #expect(bench.transport.sent.count == 1)
+    }
+
+    @Test("Cancelling a job while the upstream has it closes the attempt and runs no rule")
+    func cancelInFlight() async {
+        let bench = Bench([.hold, .answer(200)])
+        let task = Task {
+            await bench.perform(on: makeRoute { $0.recovery = [rule("p", ["any", "exhausted"], placeholder())] })
+        }
+        while bench.transport.heldCount == 0 { await Task.yield() }
+        task.cancel()
+        #expect(await task.value.failure?.kind == .cancelled)
+        #expect(bench.transport.sent.count == 1)
+    }
+
+    @Test("Every failed attempt, the recovery and the end are told once, in order")
+    func events() async {
+        let bench = Bench([.answer(503), .answer(200)])
+        _ = await bench.perform(on: makeRoute { $0.recovery = [rule("r", ["503"], retry())] })
+        let failing = Bench([.answer(404)])
+        _ = await failing.perform(on: makeRoute())
+        #expect(bench.sink.events.map(name) == ["attemptFailed r", "recovered 2"])
+        #expect(failing.sink.events.map(name) == ["attemptFailed -", "jobFailed http_status"])
+    }
+
+    private func name(_ event: RelayEvent) -> String {
+        switch event {
+        case .attemptFailed(_, let attempt): "attemptFailed \(attempt.rule ?? "-")"
+        case .recovered(_, let attempts): "recovered \(attempts.count)"
+        case .fallbackServed(_, let source, _, _): "fallbackServed \(source)"
+        case .jobFailed(_, let failure, _): "jobFailed \(failure.kind.rawValue)"
+        case .credentialRefreshed(let name, _): "refreshed \(name)"
+        case .credentialFailed(let name, _): "credentialFailed \(name)"
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import RelayJSON
+import Testing
+
+@Suite("Writing JSON")
+struct WriterTests {
+    @Test("Only quotes, backslashes and controls are escaped")
+    func escapes() throws {
+        let string = "\"\\/\u{8}\t\n\u{C}\r\u{0}\u{1F}\u{7F}é😀"
+        let text = JSONValue.string(string).encoded()
+        #expect(
+            String(decoding: text, as: UTF8.self)
+                == #""\"\\/\b\t\n\f\r\u0000\u001f"# + "\u{7F}é😀\""
+        )
+        #expect(try JSONValue(parsing: text) == .string(string))
+    }
+
+    @Test("Pretty text has a line for each member and element")
+    func pretty() throws {
+        let value = try JSONValue(parsing: Array(#"{"a":[1,{"b":[]}],"c":{}}"#.utf8))
+        let expected = """
+            {
+              "a": [
+                1,
+                {
+                  "b": []
+                }
+              ],
+              "c": {}
+            }
+            """
+        #expect(String(decoding: value.encodedPretty(), as: UTF8.self) == expected)
+    }
+
+    @Test("The object writer writes what the tree would")
+    func objectWriter() throws {
+        var writer = JSONObjectWriter()
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == "{}")
+        writer.member("name", "x\n")
+        writer.member("count", 3)
+        writer.member("large", UInt64.max)
+        writer.member("ratio", 0.5)
+        writer.member("infinite", Double.infinity)
+        writer.member("on", true)
+        writer.member("tree", .array([.null]))
+        writer.member("raw", json: Array("[1]".utf8))
+        writer.object("inner") { inner in
+            inner.member("a", 1)
+            inner.array("list") { list in
+                list.element("s")
+                list.element(-1)
+                list.element(.bool(false))
+                list.element(json: Array("{}".utf8))
+                list.object { $0.member("deep", 1) }
+            }
+            inner.object("empty") { _ in }
+        }
+        writer.member("last", "")
+        let expected =
+            #"{"name":"x\n","count":3,"large":18446744073709551615,"ratio":0.5,"infinite":null,"on":true,"#
+            + #""tree":[null],"raw":[1],"inner":{"a":1,"list":["s",-1,false,{},{"deep":1}],"empty":{}},"last":""}"#
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
+        try JSONScan.validate(writer.bytes.span)
+    }
+
+    @Test("The array writer stands alone too")
+    func arrayWriter() {
+        var writer = JSONArrayWriter()
+        writer.element(1)
+        writer.element("a")
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == #"[1,"a"]"#)
+    }
+}
+
+@Suite("Comparing JSON")
+struct EquivalenceTests {
+    @Test(
+        "These mean the same",
+        arguments: [
+            ("1", "1.0"), ("1", "1e0"), ("100", "1e2"), ("1E+2", "100.000"), ("0", "-0"), ("0", "0e99"),
+            ("0.001", "1e-3"), ("-12.50", "-1.25e1"), ("[1]", "[1.0]"),
+            (#"{"a":1,"b":2}"#, #"{"b":2.0,"a":1}"#),
+            (#""\u0041""#, #""A""#), ("123456789012345678901234567890", "1.2345678901234567890123456789e29"),
+            ("{}", "{}"), ("1e007", "1e7"),
+        ]
+    )
+    func same(_ one: String, _ other: String) throws {
+        let one = try JSONValue(parsing: Array(one.utf8))
+        let other = try JSONValue(parsing: Array(other.utf8))
+        #expect(one.isEquivalent(to: other))
+        #expect(other.isEquivalent(to: one))
+    }
+
+    @Test(
+        "These do not",
+        arguments: [
+            ("1", "-1"), ("1", "10"), ("1", "\"1\""), ("0", "false"), ("null", "false"), ("[1,2]", "[2,1]"),
+            ("[1]", "[1,1]"), (#"{"a":1}"#, #"{"a":2}"#), (#"{"a":1}"#, #"{"b":1}"#), (#"{"a":1}"#, "{}"),
+            (#"{"a":1}"#, #"{"a":1,"b":1}"#), ("1e99999999999999999998", "1e99999999999999999999"),
+            ("123456789012345678901234567890", "123456789012345678901234567891"), ("\"é\"", "\"e\u{301}\""),
+            ("0.1", "0.10000000000000000001"),
+        ]
+    )
+    func different(_ one: String, _ other: String) throws {
+        let one = try JSONValue(parsing: Array(one.utf8))
+        let other = try JSONValue(parsing: Array(other.utf8))
+        #expect(!one.isEquivalent(to: other))
+        #expect(!other.isEquivalent(to: one))
+    }
+
+    @Test("A number is an integer only when it is written as one that fits")
+    func integers() {
+        #expect(JSONNumber(text: "9223372036854775807").int64 == .max)
+        #expect(JSONNumber(text: "-9223372036854775808").int64 == .min)
+        #expect(JSONNumber(text: "9223372036854775808").int64 == nil)
+        #expect(JSONNumber(text: "1.0").int64 == nil)
+        #expect(JSONNumber(text: "1.5").double == 1.5)
+        #expect(JSONNumber(text: "1e999").double == nil)
+    }
+}
