@@ -12,15 +12,15 @@ enum CheckCommand {
                 return 0
             }
             if arguments.isJSON {
-                Output.bytes(Diagnostic.json(loaded.warnings) + [UInt8(ascii: "\n")])
+                Output.bytes(Diagnostic.json(loaded.warnings))
             } else {
-                Output.text(loaded.warningText)
+                Output.error(Diagnostic.render(loaded.warnings))
                 Output.text("\(file): ok (\(loaded.configuration.routes.count) routes)\n")
             }
             return arguments.isStrict && !loaded.warnings.isEmpty ? 78 : 0
         } catch {
             if arguments.isJSON {
-                Output.bytes(Diagnostic.json(error.diagnostics) + [UInt8(ascii: "\n")])
+                Output.bytes(Diagnostic.json(error.diagnostics))
             } else {
                 Output.error(error.text)
             }

@@ -1,6 +1,7 @@
 import Glibc
 import RelayConfig
 import RelayCore
+import RelayJSON
 import RelayTransport
 
 /// A configuration file with everything it needs: read, checked, its secrets in hand.
@@ -11,6 +12,7 @@ struct LoadedConfiguration {
     /// SHA-256 of the file's bytes, in hex.
     let digest: String
     let warnings: [Diagnostic]
+    let effective: String
 }
 
 /// Why a configuration was refused, ready to be shown.
@@ -50,27 +52,34 @@ enum ConfigurationLoader {
             do throws(SecretFiles.Refusal) {
                 secrets[use.reference] = try SecretFiles.read(use.reference)
             } catch {
-                diagnostics.append(result.diagnostic(for: use, message: error.message, hint: error.hint))
+                diagnostics.append(
+                    Diagnostic(
+                        severity: .error, file: file, position: use.position, pointer: use.pointer.text,
+                        message: error.message, hint: error.hint, excerpt: nil))
             }
         }
         guard let configuration = result.configuration, !diagnostics.contains(where: { $0.severity == .error }) else {
             throw ConfigurationRejected(
-                diagnostics: diagnostics, text: Diagnostic.render(diagnostics, source: contents.bytes),
+                diagnostics: diagnostics, text: Diagnostic.render(diagnostics),
                 summary: summary(file, diagnostics))
         }
         return LoadedConfiguration(
             configuration: configuration, secrets: secrets, file: file, digest: Digest.sha256(contents.bytes),
-            warnings: diagnostics)
+            warnings: diagnostics, effective: result.effective?.text() ?? "")
     }
 
     private static func summary(_ file: String, _ diagnostics: [Diagnostic]) -> String {
         let errors = diagnostics.filter { $0.severity == .error }
         guard let first = errors.first else { return "\(file): no configuration" }
         let rest = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
-        return "\(file):\(first.line):\(first.column): \(first.message)\(rest)"
+        return "\(file):\(first.position.line):\(first.position.column): \(first.message)\(rest)"
     }
 
     private static func rejected(_ file: String, _ message: String) -> ConfigurationRejected {
-        ConfigurationRejected(diagnostics: [], text: "\(file): error: \(message)\n", summary: "\(file): \(message)")
+        let diagnostic = Diagnostic(
+            severity: .error, file: file, position: JSONPosition(line: 1, column: 1), pointer: "", message: message,
+            hint: nil, excerpt: nil)
+        return ConfigurationRejected(
+            diagnostics: [diagnostic], text: "\(file): error: \(message)\n", summary: "\(file): \(message)")
     }
 }

@@ -55,7 +55,7 @@ extension Daemon: Control {
         journal.record(record)
         for warning in loaded.warnings {
             var record = JournalRecord(
-                .warning, .configLoaded, "\(file):\(warning.line):\(warning.column): \(warning.message)")
+                .warning, .configLoaded, "\(file):\(warning.position.line):\(warning.position.column): \(warning.message)")
             record.add(.configFile, file)
             journal.record(record)
         }

@@ -123,6 +123,6 @@ private final class Lifecycle {
     }
 
     private func onEveryLoop(_ body: @escaping @Sendable (LoopServer) -> Void) {
-        for server in daemon.servers.withLock({ $0 }) { server.loop.execute { body(server.value) } }
+        for (loop, server) in daemon.servers.withLock({ $0 }) { loop.execute { body(server.value) } }
     }
 }

@@ -22,7 +22,7 @@ final class Daemon: Sendable {
     let loops: [EventLoop]
     /// Reads files and decides; may block, and no request waits for it.
     let controlLoop: EventLoop
-    let servers = Mutex<[LoopBound<LoopServer>]>([])
+    let servers = Mutex<[(EventLoop, LoopBound<LoopServer>)]>([])
     let reloadError = Mutex<String?>(nil)
     let ready = Atomic<Bool>(false)
     private let ownPaths = Mutex<[String]>([])
@@ -70,7 +70,7 @@ final class Daemon: Sendable {
                 }
             }
             switch started.take() {
-            case .success(let server): servers.withLock { $0.append(server) }
+            case .success(let server): servers.withLock { $0.append((loop, server)) }
             case .failure(let error): throw StartError(message: "cannot serve on a listener: \(error)")
             }
         }
@@ -79,7 +79,7 @@ final class Daemon: Sendable {
     private func serve(
         on loop: EventLoop, _ listeners: [(identity: ListenerIdentity, descriptor: Int32)], _ resolver: NameResolver
     ) throws(PosixError) -> LoopBound<LoopServer> {
-        let transport = LoopTransport(loop: loop, resolver: resolver, secrets: { [secrets] in secrets[$0] })
+        let transport = LoopTransport(on: loop, resolver: resolver, secrets: { [secrets] in secrets[$0] })
         let ports = RelayPorts(
             transport: transport, time: LoopTime(loop: loop), entropy: SharedEntropy(), sink: events,
             start: { loop.spawn($0) })
@@ -100,7 +100,7 @@ final class Daemon: Sendable {
 
     /// Ends the process after the last records and messages are out.
     func exit(_ code: Int32) -> Never {
-        for path in ownPaths.withLock({ $0 }) { unlink(path) }
+        for path in ownPaths.withLock({ $0 }) { unsafe unlink(path) }
         journal.flush(milliseconds: 2000)
         notifier.flush(milliseconds: 1000)
         // Nothing is left to be destroyed in order, and other threads still run: no handlers at exit.

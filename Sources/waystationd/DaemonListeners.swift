@@ -15,7 +15,7 @@ struct DaemonListeners: ~Copyable {
         let message: String
     }
 
-    init(_ listeners: [Listener], activated: ActivatedSockets) throws(Refusal) {
+    init(_ listeners: [RelayConfig.Listener], activated: ActivatedSockets) throws(Refusal) {
         for listener in listeners {
             let given = activated.named(listener.name)
             let identity = ListenerIdentity(
@@ -42,8 +42,8 @@ struct DaemonListeners: ~Copyable {
     func copies() throws(Refusal) -> [(identity: ListenerIdentity, descriptor: Int32)] {
         var copies: [(identity: ListenerIdentity, descriptor: Int32)] = []
         for (identity, descriptor) in open {
-            let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-            guard copy >= 0, fcntl(copy, F_SETFL, O_NONBLOCK) == 0 else {
+            let copy = Glibc.fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+            guard copy >= 0, Glibc.fcntl(copy, F_SETFL, O_NONBLOCK) == 0 else {
                 throw Refusal(message: "cannot copy the listener \(identity.name): \(Errno.current)")
             }
             copies.append((identity, copy))
@@ -52,40 +52,52 @@ struct DaemonListeners: ~Copyable {
     }
 
     func removeOwnPaths() {
-        for path in ownPaths { unlink(path) }
+        for path in ownPaths { unsafe unlink(path) }
     }
 
-    private static func isUnix(_ listener: Listener, _ given: [ActivatedSockets.Listener]) -> Bool {
+    private static func isUnix(_ listener: RelayConfig.Listener, _ given: [ActivatedSockets.Listener]) -> Bool {
         if let first = given.first { return first.family == .unix }
         if case .unix = listener.address { return true }
         return false
     }
 
-    private static func bind(_ listener: Listener, _ ownPaths: inout [String]) throws(Refusal) -> Int32 {
-        do throws(PosixError) {
-            switch listener.address {
-            case .unix(let path, let mode, let groupName):
-                var group: UInt32?
-                if let groupName {
-                    guard let id = Accounts.group(groupName) else {
-                        throw Refusal(
-                            message: "the listener \(listener.name) wants the group \"\(groupName)\", which does not exist:"
-                                + " make it (groupadd --system \(groupName)) or leave out \"group\"")
-                    }
-                    group = id
-                }
-                let descriptor = try RelayPosix.Listener.unix(path, mode: mode, group: group)
-                ownPaths.append(path)
-                return descriptor.release()
-            case .tcp(let endpoint):
-                return try RelayPosix.Listener.tcp(endpoint.ip, port: endpoint.port).release()
+    private static func bind(
+        _ listener: RelayConfig.Listener, _ ownPaths: inout [String]
+    ) throws(Refusal) -> Int32 {
+        switch listener.address {
+        case .unix(let path, let mode, let group):
+            let owner = try group.map { name throws(Refusal) in try self.group(name, listener) }
+            let descriptor = try opened(listener) { () throws(PosixError) in
+                try RelayPosix.Listener.unix(path, mode: mode, group: owner).release()
             }
-        } catch let error as PosixError {
-            throw Refusal(message: "cannot open the listener \(listener.name): \(error)")
-        } catch let error as Refusal {
-            throw error
+            ownPaths.append(path)
+            return descriptor
+        case .tcp(let endpoint):
+            guard let address = IPAddress(endpoint.host) else {
+                throw Refusal(message: "the listener \(listener.name) has no address that can be bound")
+            }
+            return try opened(listener) { () throws(PosixError) in
+                try RelayPosix.Listener.tcp(address, port: endpoint.port).release()
+            }
+        }
+    }
+
+    private static func group(_ name: String, _ listener: RelayConfig.Listener) throws(Refusal) -> UInt32 {
+        guard let id = Accounts.group(name) else {
+            throw Refusal(
+                message: "the listener \(listener.name) wants the group \"\(name)\", which does not exist: make it"
+                    + " (groupadd --system \(name)) or leave out \"group\"")
+        }
+        return id
+    }
+
+    private static func opened(
+        _ listener: RelayConfig.Listener, _ open: () throws(PosixError) -> Int32
+    ) throws(Refusal) -> Int32 {
+        do throws(PosixError) {
+            return try open()
         } catch {
-            throw Refusal(message: "cannot open the listener \(listener.name)")
+            throw Refusal(message: "cannot open the listener \(listener.name): \(error)")
         }
     }
 }

@@ -12,7 +12,7 @@ struct FileContents {
     }
 
     init(_ path: String, limit: Int) throws(ReadError) {
-        let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        let raw = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard raw >= 0 else { throw ReadError(reason: Errno.current.description) }
         let descriptor = FileDescriptor(raw)
         var facts = stat()

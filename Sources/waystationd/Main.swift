@@ -38,11 +38,10 @@ enum Main {
         let journal = Journal(sink: .detected())
         do throws(Daemon.StartError) {
             let activated = try activatedSockets()
-            let state = try stateDirectory(loaded)
+            try takeStateDirectory(loaded)
             let daemon = try Daemon(loaded, loops: arguments.loops ?? ProcessLimits.cores, journal: journal)
             daemon.recordLoaded(loaded, verb: "loaded")
             try daemon.open(try listeners(loaded, activated))
-            defer { _ = state }
             try daemon.run()
         } catch {
             journal.flush()
@@ -68,12 +67,10 @@ enum Main {
         }
     }
 
-    private static func stateDirectory(
-        _ loaded: LoadedConfiguration
-    ) throws(Daemon.StartError) -> StateDirectory {
+    private static func takeStateDirectory(_ loaded: LoadedConfiguration) throws(Daemon.StartError) {
         let given = SecretFiles.environment("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
         do throws(StateDirectory.Refusal) {
-            return try StateDirectory(given ?? loaded.configuration.storageDirectory)
+            try StateDirectory.take(given ?? loaded.configuration.storageDirectory)
         } catch {
             throw Daemon.StartError(message: error.message)
         }

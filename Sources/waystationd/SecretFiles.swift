@@ -42,19 +42,18 @@ struct SecretFiles {
     private static func contents(
         _ path: String, _ reference: SecretReference, isPrivate: Bool
     ) throws(Refusal) -> Secret {
-        let bytes: [UInt8]
+        let file: FileContents
         do throws(FileContents.ReadError) {
-            let file = try FileContents(path, limit: limit)
-            if isPrivate, file.mode & 0o077 != 0 {
-                throw Refusal(
-                    message: "\(reference.text) may be read by others (mode \(String(file.mode & 0o777, radix: 8)))",
-                    hint: "chmod 600 \(path)")
-            }
-            bytes = file.bytes
-        } catch let error as FileContents.ReadError {
+            file = try FileContents(path, limit: limit)
+        } catch {
             throw Refusal(message: "\(reference.text) cannot be read: \(error.reason)", hint: "look at \(path)")
         }
-        var trimmed = bytes[...]
+        guard !isPrivate || file.mode & 0o077 == 0 else {
+            throw Refusal(
+                message: "\(reference.text) may be read by others (mode \(String(file.mode & 0o777, radix: 8)))",
+                hint: "chmod 600 \(path)")
+        }
+        var trimmed = file.bytes[...]
         if trimmed.last == UInt8(ascii: "\n") { trimmed.removeLast() }
         if trimmed.last == UInt8(ascii: "\r") { trimmed.removeLast() }
         guard !trimmed.isEmpty else {

@@ -2,18 +2,14 @@ import Glibc
 import RelayPosix
 
 /// The directory that is the daemon's own; one instance at a time.
-struct StateDirectory: ~Copyable {
-    let path: String
-    private let lock: FileDescriptor
-
+enum StateDirectory {
     struct Refusal: Error {
         let message: String
     }
 
-    /// Makes sure that the directory is there, is nobody else's to write, and is in use by no other instance.
-    init(_ path: String) throws(Refusal) {
-        self.path = path
-        if mkdir(path, 0o700) != 0, errno != EEXIST {
+    /// Makes sure that the directory is there, is nobody else's to write, and is in use by no other instance, as long as the process lives.
+    static func take(_ path: String) throws(Refusal) {
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
             throw Refusal(message: "cannot make the state directory \(path): \(Errno.current)")
         }
         var facts = stat()
@@ -23,13 +19,15 @@ struct StateDirectory: ~Copyable {
         guard facts.st_mode & 0o002 == 0 else {
             throw Refusal(message: "the state directory \(path) may be written by everyone: chmod o-w \(path)")
         }
-        let raw = open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let raw = unsafe open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard raw >= 0 else {
             throw Refusal(message: "cannot write to the state directory \(path): \(Errno.current)")
         }
-        lock = FileDescriptor(raw)
+        let lock = FileDescriptor(raw)
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
             throw Refusal(message: "another instance uses the state directory \(path)")
         }
+        // Held until the process ends.
+        _ = lock.release()
     }
 }

@@ -3,20 +3,20 @@ import Glibc
 import Synchronization
 
 /// Passes one value from a thread that makes it to a thread that blocks for it.
-final class Handover<Value: Sendable>: Sendable {
+package final class Handover<Value: Sendable>: Sendable {
     private let slot = Mutex<Value?>(nil)
     private let ready: Semaphore
 
-    init() {
+    package init() {
         ready = Semaphore()
     }
 
-    func give(_ value: Value) {
+    package func give(_ value: Value) {
         slot.withLock { $0 = value }
         ready.signal()
     }
 
-    func take() -> Value {
+    package func take() -> Value {
         while true {
             if let value = slot.withLock({ $0 }) { return value }
             ready.wait()
@@ -28,7 +28,7 @@ final class Handover<Value: Sendable>: Sendable {
 @safe final class Semaphore: Sendable {
     private nonisolated(unsafe) let raw: UnsafeMutablePointer<sem_t>
 
-    init() {
+    package init() {
         unsafe raw = .allocate(capacity: 1)
         unsafe raw.initialize(to: sem_t())
         unsafe sem_init(raw, 0, 0)

@@ -34,6 +34,7 @@ extension Connection {
             HeadWriter.appendRequestLine(request.method, request.target, to: &output)
             output += pool.hostLine
             HeadWriter.appendFields(request.fields, to: &output) { isOurs($0, of: request.fields) }
+            HeadWriter.appendFields(request.addedFields, to: &output) { isOurs($0, of: request.addedFields) }
             var lent: [UInt8] = []
             switch request.body {
             case .empty:
