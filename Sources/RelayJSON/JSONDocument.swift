@@ -2,8 +2,8 @@
 package struct JSONDocument: Sendable {
     package let source: SourceText
     package let root: JSONNode
-    /// Names that their object already had, in the order of the text; the tree keeps the first member only.
-    package let duplicates: [JSONError]
+    /// Members whose names their objects already had, in the order of the text; the tree keeps the first only.
+    package let duplicates: [JSONNode.Member]
 
     /// Reads a text; a repeated name is noted and reading goes on, any other error ends it.
     package init(parsing bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
@@ -11,7 +11,7 @@ package struct JSONDocument: Sendable {
         try JSONScanner.scan(bytes.span, limits: limits, into: &sink)
         source = SourceText(bytes)
         root = sink.root
-        duplicates = sink.duplicates
+        duplicates = sink.duplicates.sorted { $0.nameRange.lowerBound < $1.nameRange.lowerBound }
     }
 }
 
@@ -74,7 +74,7 @@ private struct DocumentSink: JSONSink {
     private var open: [Container] = []
     private var names: [Name] = []
     private var isDuplicate = false
-    private(set) var duplicates: [JSONError] = []
+    private(set) var duplicates: [JSONNode.Member] = []
     private(set) var root = JSONNode(range: 0..<0, content: .null)
 
     mutating func beginObject(at offset: Int) { open.append(Container(start: offset, isObject: true)) }
@@ -82,13 +82,6 @@ private struct DocumentSink: JSONSink {
 
     mutating func acceptsDuplicate(_ range: Range<Int>) -> Bool {
         isDuplicate = true
-        duplicates.append(
-            JSONError(
-                .duplicateName,
-                at: range.lowerBound - 1,
-                "the object already has a member of this name"
-            )
-        )
         return true
     }
 
@@ -139,7 +132,7 @@ private struct DocumentSink: JSONSink {
             return
         }
         let name = names.removeLast()
-        if name.isDuplicate { return }
-        open[last].members.append(JSONNode.Member(name: name.text, nameRange: name.range, value: node))
+        let member = JSONNode.Member(name: name.text, nameRange: name.range, value: node)
+        if name.isDuplicate { duplicates.append(member) } else { open[last].members.append(member) }
     }
 }

@@ -54,8 +54,8 @@ enum ConfigurationLoader {
             } catch {
                 diagnostics.append(
                     Diagnostic(
-                        severity: .error, file: file, position: use.position, pointer: use.pointer.text,
-                        message: error.message, hint: error.hint, excerpt: nil))
+                        error.message, hint: error.hint, file: file, position: use.position,
+                        pointer: use.pointer.text))
             }
         }
         guard let configuration = result.configuration, !diagnostics.contains(where: { $0.severity == .error }) else {
@@ -76,10 +76,8 @@ enum ConfigurationLoader {
     }
 
     private static func rejected(_ file: String, _ message: String) -> ConfigurationRejected {
-        let diagnostic = Diagnostic(
-            severity: .error, file: file, position: JSONPosition(line: 1, column: 1), pointer: "", message: message,
-            hint: nil, excerpt: nil)
-        return ConfigurationRejected(
-            diagnostics: [diagnostic], text: "\(file): error: \(message)\n", summary: "\(file): \(message)")
+        ConfigurationRejected(
+            diagnostics: [Diagnostic(message, file: file)], text: "\(file): error: \(message)\n",
+            summary: "\(file): \(message)")
     }
 }

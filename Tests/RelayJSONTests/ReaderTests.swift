@@ -54,7 +54,7 @@ struct ReaderTests {
     func documentDuplicates() throws {
         let text = Array(#"{"a":1,"a":{"b":1,"b":2},"c":3,"a":4}"#.utf8)
         let document = try JSONDocument(parsing: text)
-        #expect(document.duplicates.map(\.offset) == [7, 18, 31])
+        #expect(document.duplicates.map(\.nameRange.lowerBound) == [7, 18, 31])
         #expect(document.root.value.encoded() == Array(#"{"a":1,"c":3}"#.utf8))
     }
 

@@ -32,11 +32,11 @@ extension ValueKind where Value == UpstreamURL {
         let kind = ValueKind.text(what, pattern: "^https?://") { text throws(Refusal) in
             try check(UpstreamURL(parsing: text))
         }
-        return ValueKind(kind.shape, write: kind.write) { node, current, reading in
+        return ValueKind(kind.shape) { node, current, reading in
             // A password or a key may stand before the host or in the query, though neither is allowed there.
             if let text = node.text, text.contains("@") || text.contains("?") { reading.mask(node) }
             return kind.read(node, current, &reading)
-        }
+        }.writing(kind.write)
     }
 }
 

@@ -2,19 +2,19 @@ import RelayJSON
 
 extension ValueKind where Value == Bool {
     static var boolean: ValueKind {
-        ValueKind(.boolean, write: { .bool($0) }) { node, _, reading in
+        ValueKind(.boolean) { node, _, reading in
             guard case .bool(let value) = node.content else {
                 reading.refuse(node, expected: .boolean)
                 return nil
             }
             return value
-        }
+        }.writing { .bool($0) }
     }
 }
 
 extension ValueKind where Value == Int {
     static func integer(_ range: ClosedRange<Int>) -> ValueKind {
-        ValueKind(.integer(range), write: { .number(JSONNumber($0)) }) { node, _, reading in
+        ValueKind(.integer(range)) { node, _, reading in
             guard case .number(let number) = node.content, let value = number.int64,
                 let value = Int(exactly: value),
                 range.contains(value)
@@ -23,7 +23,7 @@ extension ValueKind where Value == Int {
                 return nil
             }
             return value
-        }
+        }.writing { .number(JSONNumber($0)) }
     }
 
     /// A number of bytes, written with a unit.
@@ -32,9 +32,12 @@ extension ValueKind where Value == Int {
         let shape = Shape.text(
             TextShape("a size \(limits), such as \"16MiB\"", pattern: "^[0-9]+(B|KiB|MiB|GiB)$")
         )
-        return ValueKind(shape, write: { .string(SizeText.text($0)) }) { node, _, reading in
+        return ValueKind(shape) { node, _, reading in
             if case .number(let number) = node.content {
-                let hint = number.int64.map { "write \"\($0)B\" or \"\($0)MiB\"" }
+                let hint = number.int64.map { value in
+                    let text = value >= 1024 ? SizeText.text(Int(value)) : "\(value)B\" or \"\(value)MiB"
+                    return "write \"\(text)\""
+                }
                 reading.error("a size needs a unit", at: node.range, hint: hint)
                 return nil
             }
@@ -51,20 +54,20 @@ extension ValueKind where Value == Int {
                 return nil
             }
             return value
-        }
+        }.writing { .string(SizeText.text($0)) }
     }
 }
 
 extension ValueKind where Value == Double {
     static func number(_ range: ClosedRange<Double>) -> ValueKind {
-        ValueKind(.number(range), write: { .number(JSONNumber(text: "\($0)")) }) { node, _, reading in
+        ValueKind(.number(range)) { node, _, reading in
             guard case .number(let number) = node.content, let value = number.double, range.contains(value)
             else {
                 reading.refuse(node, expected: .number(range))
                 return nil
             }
             return value
-        }
+        }.writing { .number(JSONNumber(text: "\($0)")) }
     }
 }
 
@@ -78,7 +81,7 @@ extension ValueKind where Value == Duration {
                 pattern: "^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
             )
         )
-        return ValueKind(shape, write: { .string(DurationText.text($0)) }) { node, _, reading in
+        return ValueKind(shape) { node, _, reading in
             if case .number(let number) = node.content {
                 let hint = number.int64.map { "write \"\($0)s\" or \"\($0)ms\"" }
                 reading.error("a duration needs a unit", at: node.range, hint: hint)
@@ -97,14 +100,14 @@ extension ValueKind where Value == Duration {
                 return nil
             }
             return value
-        }
+        }.writing { .string(DurationText.text($0)) }
     }
 }
 
 extension ValueKind where Value == String {
     /// Any text up to a length in bytes, without controls; line breaks and tabs only where `isBody`.
     static func string(upTo limit: Int = 1024, isBody: Bool = false) -> ValueKind {
-        .text("a string", write: { .string($0) }) { text throws(Refusal) in
+        .text("a string") { text throws(Refusal) in
             guard text.utf8.count <= limit else { throw Refusal("longer than \(limit) bytes") }
             let isPlain = text.utf8.allSatisfy { byte in
                 byte >= 0x20 && byte != 0x7F || isBody && [0x09, 0x0A, 0x0D].contains(byte)
@@ -113,7 +116,7 @@ extension ValueKind where Value == String {
                 throw Refusal("control characters may not stand here")
             }
             return text
-        }
+        }.writing { .string($0) }
     }
 
     /// A name that stands in pointers, logs and paths.
@@ -154,12 +157,12 @@ extension ValueKind where Value: RawRepresentable & CaseIterable, Value.RawValue
     /// One of an enumeration's words; `reserved` ones belong to a later version.
     static func word(reserved: [String] = []) -> ValueKind {
         let words = Value.allCases.map(\.rawValue)
-        return ValueKind(.word(words), write: { .string($0.rawValue) }) { node, _, reading in
+        return ValueKind(.word(words)) { node, _, reading in
             guard let value = node.text.flatMap(Value.init(rawValue:)) else {
                 reading.refuse(node, words: words, reserved: reserved)
                 return nil
             }
             return value
-        }
+        }.writing { .string($0.rawValue) }
     }
 }

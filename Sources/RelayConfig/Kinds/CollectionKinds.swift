@@ -12,7 +12,7 @@ extension ValueKind {
             let written = values.compactMap(element.write)
             return written.count == values.count ? .array(written) : nil
         }
-        return ValueKind(shape, write: write) { node, _, reading in
+        return ValueKind(shape) { node, _, reading in
             guard case .array(let nodes) = node.content else {
                 let hint =
                     if case .list(.list, _) = shape { nil as String? } else { "put it in brackets: [ … ]" }
@@ -26,7 +26,7 @@ extension ValueKind {
             return nodes.prefix(maximum).enumerated().compactMap { index, node in
                 reading.within("\(index)") { reading in element.read(node, nil, &reading) }
             }
-        }
+        }.writing(write)
     }
 
     /// An object whose names are the operator's; entries that are refused are left out.
@@ -44,7 +44,7 @@ extension ValueKind {
             }
             return written.count == values.count ? .object(written) : nil
         }
-        return ValueKind(shape, write: write) { node, _, reading in
+        return ValueKind(shape) { node, _, reading in
             guard case .object(let members) = node.content else {
                 reading.refuse(node, expected: shape)
                 return nil
@@ -62,6 +62,6 @@ extension ValueKind {
                     return element.read(member.value, nil, &reading).map { (member.name, $0) }
                 }
             }
-        }
+        }.writing(write)
     }
 }

@@ -29,28 +29,28 @@ func checkFieldName(_ name: String, for use: FieldUse) throws(Refusal) -> FieldN
         throw Refusal("the header \"\(printable(name))\" is written by the relay itself", hint: "remove it")
     }
     if use == .set, credentialFields.contains(text) {
-        throw Refusal("credentials may not stand in \"set\"", hint: "use \"auth\" and a secret reference")
+        throw Refusal("a credential may not stand here", hint: "use \"auth\" and a secret reference")
     }
     return field
 }
 
 extension ValueKind where Value == String {
     static func fieldName(_ use: FieldUse) -> ValueKind {
-        .text("a header name", pattern: fieldNamePattern, write: { .string($0) }) { text throws(Refusal) in
+        .text("a header name", pattern: fieldNamePattern) { text throws(Refusal) in
             _ = try checkFieldName(text, for: use)
             return text
-        }
+        }.writing { .string($0) }
     }
 
     static let fieldNamePattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
 
     static var fieldValue: ValueKind {
-        .text("a header value", write: { .string($0) }) { text throws(Refusal) in
+        .text("a header value") { text throws(Refusal) in
             guard text.utf8.count <= 8192, text.utf8.allSatisfy(isFieldValueByte), text.first != " ",
                 text.last != " "
             else { throw Refusal("not a valid header value: controls and outer spaces may not stand in it") }
             return text
-        }
+        }.writing { .string($0) }
     }
 
     static var mediaType: ValueKind {

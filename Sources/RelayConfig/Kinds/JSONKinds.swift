@@ -3,11 +3,7 @@ import RelayJSON
 
 extension ValueKind where Value == JSONPointer {
     static var pointer: ValueKind {
-        .text(
-            "a JSON pointer such as \"/data\"",
-            pattern: "^(/([^~/]|~[01])*)*$",
-            write: { .string($0.text) }
-        ) {
+        let kind = ValueKind.text("a JSON pointer such as \"/data\"", pattern: "^(/([^~/]|~[01])*)*$") {
             text throws(Refusal) in
             do throws(JSONPointerError) {
                 return try JSONPointer(parsing: text)
@@ -18,33 +14,34 @@ extension ValueKind where Value == JSONPointer {
                 )
             }
         }
+        return kind.writing { .string($0.text) }
     }
 
     /// A pointer to a member, not to the whole document.
     static var memberPointer: ValueKind {
         let pointer = ValueKind.pointer
-        return ValueKind(pointer.shape, write: pointer.write) { node, current, reading in
+        return ValueKind(pointer.shape) { node, current, reading in
             guard let value = pointer.read(node, current, &reading) else { return nil }
             guard !value.tokens.isEmpty else {
                 reading.error("the empty pointer is the whole document", at: node.range, hint: "remove it")
                 return nil
             }
             return value
-        }
+        }.writing(pointer.write)
     }
 }
 
 extension ValueKind where Value == JSONValue {
     static var json: ValueKind {
-        ValueKind(.anything, write: { $0 }) { node, _, _ in node.value }
+        ValueKind(.anything) { node, _, _ in node.value }.writing { $0 }
     }
 
     /// JSON in which `{"$header": name}` and `{"$status": true}` stand for parts of the answer.
     static var jsonTemplate: ValueKind {
-        ValueKind(.anything, write: { $0 }) { node, _, reading in
+        ValueKind(.anything) { node, _, reading in
             checkTemplate(node, &reading)
             return node.value
-        }
+        }.writing { $0 }
     }
 
     private static func checkTemplate(_ node: JSONNode, _ reading: inout Reading) {

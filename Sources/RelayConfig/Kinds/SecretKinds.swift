@@ -109,16 +109,16 @@ extension ValueKind where Value == String {
 
     /// A path from the root, without dot segments.
     static var absolutePath: ValueKind {
-        .text("an absolute path", pattern: "^/", write: { .string($0) }) { text throws(Refusal) in
+        .text("an absolute path", pattern: "^/") { text throws(Refusal) in
             try checkAbsolutePath(text, limit: 4095)
-        }
+        }.writing { .string($0) }
     }
 
     /// A path the kernel can hold in a socket address (sockaddr_un, unix(7)).
     static var socketPath: ValueKind {
-        .text("an absolute path of at most 107 bytes", pattern: "^/.{0,106}$", write: { .string($0) }) {
+        .text("an absolute path of at most 107 bytes", pattern: "^/.{0,106}$") {
             text throws(Refusal) in try checkAbsolutePath(text, limit: 107)
-        }
+        }.writing { .string($0) }
     }
 
     private static func checkAbsolutePath(_ text: String, limit: Int) throws(Refusal) -> String {

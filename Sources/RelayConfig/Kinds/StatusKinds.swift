@@ -25,13 +25,10 @@ extension ValueKind where Value == StatusSet {
     /// `"any"` or a list.
     static var statusesOrAny: ValueKind {
         let list = ValueKind.statuses
-        return ValueKind(
-            .either(.word(["any"]), list.shape),
-            write: { $0.isAny ? .string("any") : list.write($0) }
-        ) { node, current, reading in
-            if node.text == "any" { return .any }
-            return list.read(node, current, &reading)
+        let kind = ValueKind(.either(.word(["any"]), list.shape)) { node, current, reading in
+            node.text == "any" ? .any : list.read(node, current, &reading)
         }
+        return kind.writing { $0.isAny ? .string("any") : list.write($0) }
     }
 }
 

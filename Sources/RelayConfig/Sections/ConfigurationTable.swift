@@ -17,8 +17,9 @@ struct StorageDraft {
     var directory = "/var/lib/waystation"
 }
 
-/// The field table: every key there is, once. Decoding, suggestions, the schema, the manual page and the
-/// effective configuration all come from it.
+/// The field table: every key there is, once.
+///
+/// Decoding, suggestions, the schema, the manual page and the effective configuration all come from it.
 enum ConfigurationTable {
     static var root: Section<ConfigurationDraft> {
         Section(
@@ -31,7 +32,9 @@ enum ConfigurationTable {
                     "listeners",
                     listeners,
                     \.listeners,
-                    "The sockets on which callers are served. A change takes effect at a restart."
+                    "The sockets on which callers are served. Without the key they are jobs at /run/waystation/jobs.sock "
+                        + "(0660, group waystation, role submit) and control at /run/waystation/control.sock "
+                        + "(0600, role admin). A change takes effect at a restart."
                 ),
                 Field("storage", storage.kind, \.storageDirectory, "Where state is kept."),
                 Field("limits", limits.kind, \.limits, "What all callers together may take."),

@@ -107,14 +107,13 @@ extension ConfigurationTable {
     }
 
     private static var mode: ValueKind<UInt32> {
-        .text("four octal digits such as \"0660\"", pattern: "^0[0-7]{3}$", write: { .string(modeText($0)) })
-        {
+        .text("four octal digits such as \"0660\"", pattern: "^0[0-7]{3}$") {
             text throws(Refusal) in
             guard text.utf8.count == 4, text.utf8.first == UInt8(ascii: "0"),
                 text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 8 }), let mode = UInt32(text, radix: 8)
             else { throw Refusal("expected four octal digits such as \"0660\"") }
             return mode
-        }
+        }.writing { .string(modeText($0)) }
     }
 
     /// Names and addresses must be unique among all listeners.

@@ -88,7 +88,7 @@ extension ConfigurationTable {
 
     /// One scope token (RFC 6749 §3.3).
     private static var scope: ValueKind<String> {
-        .text("a scope without spaces", write: { .string($0) }) { text throws(Refusal) in
+        .text("a scope without spaces") { text throws(Refusal) in
             let isScope = text.utf8.allSatisfy { byte in
                 byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
             }
@@ -96,7 +96,7 @@ extension ConfigurationTable {
                 throw Refusal("a scope has no spaces or quotes", hint: "one list entry for each scope")
             }
             return text
-        }
+        }.writing { .string($0) }
     }
 
     /// Reports a host that is a private address or this machine and is not allowed by name.

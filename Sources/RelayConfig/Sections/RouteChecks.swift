@@ -120,7 +120,7 @@ extension ConfigurationTable {
                 )
             }
             if element["refresh_credentials"] != nil, route.auth?.isRefreshable != true,
-                !isBroken("auth", in: node, route)
+                (node["auth"] == nil) == (route.auth == nil)
             {
                 reading.error(
                     "the route has no credential that can be fetched anew",
@@ -135,18 +135,17 @@ extension ConfigurationTable {
                     in: list,
                     at: ["\(index)"]
                 )
-            } else if let name = element["name"]?.value.text,
-                route.recovery.contains(where: { $0.name == name && $0.endsEverything })
-            {
-                ending = name
+            } else if endsEverything(element) {
+                ending = element["name"]?.value.text
             }
             checkAttempts(route, element, list, index, &reading)
         }
     }
 
-    /// Whether a key is there and was refused, so that nothing more should be said about it.
-    private static func isBroken(_ key: String, in node: JSONNode, _ route: RouteDraft) -> Bool {
-        key == "auth" && node["auth"] != nil && route.auth == nil
+    /// Whether a rule can always act on every failure, so that none gets past it.
+    private static func endsEverything(_ rule: JSONNode) -> Bool {
+        let matchesAny = rule["on"]?.value.elements.contains { $0.text == "any" } ?? false
+        return matchesAny && (rule["respond"] != nil || rule["fail"] != nil)
     }
 
     private static func checkAttempts(

@@ -81,9 +81,6 @@ struct RuleDraft {
     var failover: FailoverDraft?
     var respond: RespondDraft?
     var fail: FailDraft?
-
-    /// Whether the rule can act on every failure it matches, so that none gets past it.
-    var endsEverything: Bool { on.contains("any") && (respond != nil || fail != nil) }
 }
 
 struct RetryDraft {

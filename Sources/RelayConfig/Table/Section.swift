@@ -61,7 +61,7 @@ struct Section<Target> {
             reading.refuse(node, expected: .object(objectShape))
             return nil
         }
-        refuseUnknown(members, &reading)
+        let meant = refuseUnknown(members, &reading)
         var target = base
         var isComplete = true
         for field in fields where !field.isReserved {
@@ -71,21 +71,26 @@ struct Section<Target> {
                     if field.shape.isLeaf { reading.note(member.value) }
                 }
             } else if field.isRequired {
+                isComplete = false
+                if meant.contains(field.key) { continue }
                 reading.error(
                     "\"\(field.key)\" is missing",
                     at: node.range.lowerBound..<node.range.lowerBound + 1
                 )
-                isComplete = false
             } else {
                 reading.within(field.key) { reading in field.noteDefault(target, &reading) }
             }
         }
-        for choice in choices { checkChoice(choice, node, &reading) }
+        for choice in choices where meant.isDisjoint(with: choice.keys) {
+            checkChoice(choice, node, &reading)
+        }
         check(target, node, &reading)
         return isComplete ? target : nil
     }
 
-    private func refuseUnknown(_ members: [JSONNode.Member], _ reading: inout Reading) {
+    /// - Returns: the keys that unknown ones were most likely meant to be; those should not be called missing.
+    private func refuseUnknown(_ members: [JSONNode.Member], _ reading: inout Reading) -> Set<String> {
+        var meant: Set<String> = []
         for member in members where member.name != "$comment" {
             let field = fields.first { $0.key == member.name }
             if let field, !field.isReserved { continue }
@@ -104,11 +109,14 @@ struct Section<Target> {
                 at: member.nameRange,
                 hint: nearest.map { "did you mean \"\($0)\"?" }
             )
+            if let nearest { meant.insert(nearest) }
         }
+        return meant
     }
 
     private func checkChoice(_ choice: KeyChoice, _ node: JSONNode, _ reading: inout Reading) {
         let present = choice.keys.compactMap { node[$0] }
+            .sorted { $0.nameRange.lowerBound < $1.nameRange.lowerBound }
         let list = choice.keys.filter { key in !fields.contains { $0.key == key && $0.isReserved } }
             .map { "\"\($0)\"" }.joined(separator: ", ")
         if present.count > 1 {

@@ -47,7 +47,10 @@ struct TaggedSection<Value> {
             guard case .string(let word) = tag.value.content,
                 let variant = variants.first(where: { $0.word == word })
             else {
-                reading.mask(node)
+                // Without the kind nobody knows which of the other values are secret.
+                if case .object(let members) = node.content {
+                    for member in members where member.name != key { reading.mask(member.value) }
+                }
                 reading.within(key) { reading in reading.refuse(tag.value, words: words, reserved: []) }
                 return nil
             }

@@ -10,10 +10,14 @@ struct ValueKind<Value> {
     /// Notes every value an object has by default; nil when the value is one line.
     var noteDefaults: ((Value, inout Reading) -> Void)?
 
-    init(
-        _ shape: Shape,
-        write: @escaping (Value) -> JSONValue? = { _ in nil },
-        read: @escaping (JSONNode, Value?, inout Reading) -> Value?
+    init(_ shape: Shape, read: @escaping (JSONNode, Value?, inout Reading) -> Value?) {
+        self.init(shape: shape, read: read, write: { _ in nil })
+    }
+
+    private init(
+        shape: Shape,
+        read: @escaping (JSONNode, Value?, inout Reading) -> Value?,
+        write: @escaping (Value) -> JSONValue?
     ) {
         self.shape = shape
         self.read = read
@@ -25,9 +29,10 @@ struct ValueKind<Value> {
         _ convert: @escaping (Value) -> Other,
         back: @escaping (Other) -> Value
     ) -> ValueKind<Other> {
-        ValueKind<Other>(shape, write: { write(back($0)) }) { node, current, reading in
+        let kind = ValueKind<Other>(shape) { node, current, reading in
             read(node, current.map(back), &reading).map(convert)
         }
+        return kind.writing { write(back($0)) }
     }
 }
 
@@ -39,7 +44,7 @@ extension ValueKind {
 
     /// The same kind with another way to be written.
     func writing(_ write: @escaping (Value) -> JSONValue?) -> ValueKind {
-        ValueKind(shape, write: write, read: read)
+        ValueKind(shape: shape, read: read, write: write)
     }
 }
 
@@ -59,11 +64,10 @@ extension ValueKind {
     static func text(
         _ what: String,
         pattern: String? = nil,
-        write: @escaping (Value) -> JSONValue? = { _ in nil },
         parse: @escaping (String) throws(Refusal) -> Value
     ) -> ValueKind {
         let shape = Shape.text(TextShape(what, pattern: pattern))
-        return ValueKind(shape, write: write) { node, _, reading in
+        return ValueKind(shape) { node, _, reading in
             guard case .string(let text) = node.content else {
                 reading.refuse(node, expected: shape)
                 return nil

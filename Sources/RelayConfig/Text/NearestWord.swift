@@ -2,9 +2,11 @@
 ///
 /// Distance is that of Damerau and Levenshtein with adjacent transpositions; hyphens count as underscores.
 package func nearestWord(to word: String, among words: [String]) -> String? {
-    let limit = max(1, word.unicodeScalars.count / 3)
+    let length = word.unicodeScalars.count
+    // One changed letter of two is another word.
+    let limit = length < 3 ? 0 : max(1, length / 3)
     // Longer words are nobody's slip, and the comparison is quadratic.
-    guard word.unicodeScalars.count <= 64 else { return nil }
+    guard length <= 64 else { return nil }
     let folded = fold(word)
     var best: (distance: Int, word: String)?
     for candidate in words {

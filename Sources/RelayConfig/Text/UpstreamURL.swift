@@ -31,7 +31,7 @@ package struct UpstreamURL: Sendable, Equatable {
         isTLS = scheme == "https://"
         var rest = Substring(text).dropFirst(scheme.count)
         guard !rest.contains("#") else {
-            throw Refusal("a fragment may not stand in the URL", hint: "remove \"#…\"")
+            throw Refusal("a fragment may not stand in the URL", hint: "remove it")
         }
         let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let authority = rest[..<authorityEnd]

@@ -1,0 +1,161 @@
+import RelayJSON
+
+/// The manual page waystation.json(5), in mdoc(7), made from the field table.
+package enum ManualPage {
+    package static var text: String {
+        var sections: [(name: String, doc: String, body: String)] = []
+        let root = ConfigurationTable.root.objectShape
+        var lines = [header]
+        lines += body(root.fields)
+        collect(root.fields.map(\.shape), into: &sections)
+        for section in sections {
+            lines.append(".Ss The \(section.name.replacing("_", with: " ")) object")
+            lines.append(paragraph(section.doc))
+            if !section.body.isEmpty { lines.append(section.body) }
+        }
+        lines.append(footer)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static let header = #"""
+        .Dd November 20, 2026
+        .Dt WAYSTATION.JSON 5
+        .Os
+        .Sh NAME
+        .Nm waystation.json
+        .Nd configuration of waystationd
+        .Sh DESCRIPTION
+        .Nm
+        is one JSON object (RFC 8259), encoded in UTF-8, without comments.
+        Keys are unique; an unknown key is an error.
+        Every object may hold a
+        .Dq $comment ,
+        which is ignored.
+        .Pp
+        Times are strings of whole numbers with units, from large to small:
+        .Dq 250ms ,
+        .Dq 1h30m ,
+        .Dq 3d .
+        Sizes likewise:
+        .Dq 512B ,
+        .Dq 256KiB ,
+        .Dq 16MiB ,
+        .Dq 2GiB .
+        A plain number never means a time or a size.
+        .Pp
+        A secret never stands in the file, only where it is kept:
+        .Bl -tag -width Ds
+        .It {\(dqcredential\(dq: \(dqNAME\(dq}
+        A file of that name in the directory systemd passes with LoadCredential=.
+        .It {\(dqfile\(dq: \(dqPATH\(dq}
+        A file that neither its group nor others may read.
+        .It {\(dqenv\(dq: \(dqNAME\(dq}
+        An environment variable.
+        .El
+        .Sh KEYS
+        """#
+
+    private static let footer = #"""
+        .Sh FILES
+        .Bl -tag -width Ds
+        .It Pa /etc/waystation/waystation.json
+        The configuration.
+        .It Pa /usr/share/waystation/waystation.schema.json
+        Its schema, for editors.
+        .El
+        .Sh EXIT STATUS
+        A configuration with errors makes
+        .Ic waystationd
+        exit with 78.
+        Every error is reported at once, with its line, column and JSON pointer.
+        """#
+
+    /// A list of keys, or nothing.
+    private static func body(_ fields: [FieldShape]) -> [String] {
+        let fields = fields.filter { !$0.isReserved }
+        guard !fields.isEmpty else { return [] }
+        var lines = [".Bl -tag -width Ds"]
+        for field in fields {
+            lines.append(".It Cm \(escape(field.key)) Pq \(escape(summary(field)))")
+            lines.append(paragraph(field.doc))
+            if let value = field.defaultValue, field.shape.isLeaf {
+                lines.append(paragraph("Default: \(listed(value))."))
+            }
+        }
+        return lines + [".El"]
+    }
+
+    /// JSON with a space after each comma, where a line may break.
+    private static func listed(_ value: JSONValue) -> String {
+        guard case .array(let elements) = value else {
+            return String(decoding: value.encoded(), as: UTF8.self)
+        }
+        return "[" + elements.map(listed).joined(separator: ", ") + "]"
+    }
+
+    private static func summary(_ field: FieldShape) -> String {
+        var what = describe(field.shape)
+        if field.isRequired { what += "; required" }
+        return what
+    }
+
+    private static func describe(_ shape: Shape) -> String {
+        switch shape {
+        case .object(let object): "the \(object.name.replacing("_", with: " ")) object"
+        case .tagged(let tagged): "the \(tagged.name.replacing("_", with: " ")) object"
+        case .list(let element, _): "a list, each \(describe(element))"
+        case .map(let element, let name): "an object of \(name.what) to \(describe(element))"
+        case .either(let one, let other): "\(describe(one)), or \(describe(other))"
+        default: shape.what
+        }
+    }
+
+    /// Gathers the objects that `shapes` are made of, each once, in the order in which they are mentioned.
+    private static func collect(
+        _ shapes: [Shape],
+        into sections: inout [(name: String, doc: String, body: String)]
+    ) {
+        for shape in shapes {
+            switch shape {
+            case .list(let element, _), .map(let element, _): collect([element], into: &sections)
+            case .either(let one, let other): collect([one, other], into: &sections)
+            case .object(let object):
+                guard !sections.contains(where: { $0.name == object.name }) else { continue }
+                let body = body(object.fields).joined(separator: "\n")
+                sections.append((object.name, object.doc, body))
+                collect(object.fields.map(\.shape), into: &sections)
+            case .tagged(let tagged):
+                guard !sections.contains(where: { $0.name == tagged.name }) else { continue }
+                let names = tagged.variants.map { "the \($0.name.replacing("_", with: " ")) object" }
+                let kinds = "Its \"\(tagged.key)\" makes it one of: \(names.joined(separator: ", "))."
+                sections.append((tagged.name, "\(tagged.doc)\n\(kinds)", ""))
+                collect(tagged.variants.map { .object($0) }, into: &sections)
+            default: break
+            }
+        }
+    }
+
+    /// Text for a macro's arguments: backslashes are literal, quotes do not group.
+    private static func escape(_ text: String) -> String {
+        text.replacing("\\", with: "\\e").replacing("\"", with: "\\(dq").replacing("-", with: "\\-")
+    }
+
+    /// Running text: every sentence on a line of its own, no line longer than 78 bytes, none taken for a macro.
+    private static func paragraph(_ text: String) -> String {
+        var lines: [String] = []
+        var line = ""
+        for word in escape(text).split(whereSeparator: \.isWhitespace) {
+            if !line.isEmpty, line.utf8.count + 1 + word.utf8.count > 78 {
+                lines.append(line)
+                line = ""
+            }
+            let isMacro = line.isEmpty && (word.hasPrefix(".") || word.hasPrefix("'"))
+            line += line.isEmpty ? (isMacro ? "\\&" : "") + word : " \(word)"
+            if word.hasSuffix(".") {
+                lines.append(line)
+                line = ""
+            }
+        }
+        return (line.isEmpty ? lines : lines + [line]).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,74 @@
+import RelayConfig
+import RelayCore
+import RelayJSON
+import Testing
+
+@Suite("Secrets in a configuration")
+struct SecretTests {
+    /// Every way in which an operator may put a secret where it does not belong.
+    static let slips = [
+        #""auth": {"type": "bearer", "token": "hunter2"}"#,
+        #""auth": {"type": "bearer", "token": ["hunter2"]}"#,
+        #""auth": {"type": "bearer", "token": {"credential": "hunter2", "value": "hunter2"}}"#
+            .replacing("\"credential\": \"hunter2\"", with: "\"credential\": \"x\""),
+        #""auth": {"type": "bearer", "token": {"value": "hunter2"}}"#,
+        #""auth": {"type": "bearer", "tokken": "hunter2"}"#,
+        #""auth": {"type": "unknown", "x": "hunter2", "y": ["hunter2"], "z": {"a": "hunter2"}}"#,
+        #""auth": {"secret": "hunter2"}"#,
+        #""auth": "Bearer hunter2""#,
+        #""auth": ["hunter2"]"#,
+        #""authentication": {"bearer": "hunter2"}"#,
+        #""auth": {"type": "basic", "username": "u", "password": "hunter2"}, "max_attempts": 0"#,
+        #""auth": {"type": "basic", "username": "u", "password": "hunter2", "password": "hunter2"}"#,
+        #""auth": {"type": "header", "name": "X-Api-Key", "value": "hunter2" "#,
+        #""auth": {"type": "header", "name": "X-Api-Key", "value": "hunter2}"#,
+        #""auth": {"type": "header", "name": "X-Api-Key", "value": hunter2}"#,
+        #""auth": {"type": "header", "name": "X-Api-Key", "value" "hunter2"}"#,
+        #""auth": {"type": "header", "name": "X-Api-Key", "value": 'hunter2'}"#,
+        #""request": {"headers": {"set": {"Authorization": "hunter2"}}}"#,
+        #""request": {"headers": {"set": {"X-Key": "hunter2", "Host": "hunter2"}}}"#,
+        #""request": {"headers": {"set": {"X-Key": 1, "X-Other": "hunter2"}}}"#,
+        #""prepare": [{"each": "job", "set_header": {"X-Key": "{hunter2"}}]"#,
+        #""upstreams2": [{"url": "https://u:hunter2@h/"}]"#,
+    ]
+
+    @Test("No message, excerpt or hint repeats one, whatever is wrong", arguments: slips)
+    func neverEchoed(_ slip: String) {
+        let result = read(BrokenRow(.route, slip, []).file)
+        #expect(result.hasErrors)
+        #expect(!Diagnostic.render(result.diagnostics).contains("hunter2"))
+        #expect(!String(decoding: Diagnostic.json(result.diagnostics), as: UTF8.self).contains("hunter2"))
+    }
+
+    @Test("An excerpt shows the rest of the line, and its caret still stands right")
+    func excerpt() {
+        let result = read(
+            BrokenRow(.route, #""auth": {"type": "bearer", "token": "hunter2"}, "x": 1"#, []).file
+        )
+        let expected = """
+             2 | "auth": {"type": "bearer", "token": "***"}, "x": 1
+               |                                             ^~~
+            """
+        #expect(result.diagnostics.last?.render().contains(expected) == true)
+    }
+
+    @Test("Every reference is listed for the daemon to resolve, with its place")
+    func references() throws {
+        let result = read(
+            #"""
+            {"credentials": {"c": {"type": "oauth2_refresh_token", "token_url": "https://l.example/t?x=1",
+               "client_id": "i", "client_secret": {"file": "/s"}, "refresh_token": {"credential": "r"}}},
+             "routes": {"a": {"upstreams": [{"name": "u", "url": "https://u.example/"}],
+               "auth": {"type": "bearer", "token": {"env": "T"}}}}}
+            """#
+        )
+        let configuration = try #require(result.configuration)
+        #expect(configuration.secrets.map(\.reference) == [.file("/s"), .credential("r"), .environment("T")])
+        #expect(
+            configuration.secrets.map(\.pointer.text) == [
+                "/credentials/c/client_secret", "/credentials/c/refresh_token", "/routes/a/auth/token",
+            ]
+        )
+        #expect(configuration.secrets.map(\.position.line) == [2, 2, 4])
+    }
+}

@@ -1,0 +1,35 @@
+import Glibc
+import RelayConfig
+
+/// Accounts that exist on no machine in particular.
+let testAccounts = AccountResolver(
+    user: { name in ["root": 0, "www-data": 33, "ledger": 1001][name] },
+    group: { name in ["root": 0, "adm": 4, "waystation": 990][name] }
+)
+
+func read(_ text: String) -> ReadResult {
+    ConfigurationReader.read(Array(text.utf8), file: "t.json", accounts: testAccounts)
+}
+
+/// A file of the package, by its path from the top.
+func packageFile(_ path: String) -> [UInt8] {
+    guard let file = unsafe fopen(packagePath(path), "r") else { return [] }
+    defer { unsafe fclose(file) }
+    var bytes: [UInt8] = []
+    while true {
+        let byte = unsafe getc(file)
+        guard byte >= 0 else { return bytes }
+        bytes.append(UInt8(truncatingIfNeeded: byte))
+    }
+}
+
+/// Writes a generated file, when the environment asks for it instead of a comparison.
+func writePackageFile(_ path: String, _ bytes: [UInt8]) {
+    guard let file = unsafe fopen(packagePath(path), "w") else { return }
+    for byte in bytes { unsafe putc(CInt(byte), file) }
+    unsafe fclose(file)
+}
+
+private func packagePath(_ path: String) -> String {
+    #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/\(path)"
+}
