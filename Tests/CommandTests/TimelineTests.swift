@@ -44,7 +44,7 @@ struct TimelineTests {
             """
         )
         #expect(text.contains("http_response_incomplete in 1.0ms\n"))
-        #expect(text.contains("no repetition: the method is not idempotent\n"))
+        #expect(text.contains("  the method is not idempotent\n"))
         #expect(
             text.contains("failed: the upstream hung up (outcome unknown: it may have been carried out)\n")
         )
