@@ -59,6 +59,7 @@ let package = Package(
             dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]),
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
+        .testTarget(name: "CommandTests", dependencies: ["RelayCore", "RelayJSON", "waystation"]),
     ],
     swiftLanguageModes: [.v6]
 )

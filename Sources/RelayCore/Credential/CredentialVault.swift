@@ -189,6 +189,7 @@ private final class FetchedCredential: Sendable {
             clientSecret: clientSecret, refreshToken: refreshToken, now: ports.time.now())
         do throws(Failure) {
             let answer = try await ports.transport.send(request).response
+            if case .stream(let source) = answer.body { source.bound(by: request.deadline) }
             let body = try await answer.body.collect(limit: TokenExchange.answerLimit)
             return .success(try exchange.grant(status: answer.status, body: body))
         } catch {

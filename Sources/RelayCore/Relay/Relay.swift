@@ -133,6 +133,7 @@ extension Relay {
         } else {
             return inbound
         }
+        source.bound(by: outbound.deadline)
         do throws(Failure) {
             inbound.response.body = .bytes(try await inbound.response.body.collect(limit: limit))
         } catch {

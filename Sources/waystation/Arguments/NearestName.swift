@@ -1,9 +1,9 @@
-/// The name that was probably meant: the one with the fewest changes, at most a third of its letters; nil when
+/// The name that was probably meant: the one with the fewest changes, two or a third of its letters; nil when
 /// none is near.
 func nearestName(to text: String, in names: [String]) -> String? {
     let near = names.map { (name: $0, distance: changes(Array(text.utf8.prefix(64)), Array($0.utf8))) }
         .min { $0.distance < $1.distance }
-    guard let near, near.distance <= max(1, near.name.utf8.count / 3) else { return nil }
+    guard let near, near.distance <= max(2, near.name.utf8.count / 3) else { return nil }
     return near.name
 }
 

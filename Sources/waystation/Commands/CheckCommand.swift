@@ -1,5 +1,57 @@
+import Glibc
+import RelayConfig
+
 extension Command {
-    static let check = Command("check", "[FILE]", "Checks a configuration.") { _ throws(CommandFailure) in
-        .done
+    static let check = Command(
+        "check",
+        "[FILE] [--strict] [-o table|json]",
+        "Checks a configuration and tells every mistake at once.",
+        details: """
+            FILE is /etc/waystation/waystation.json unless it is given; - is standard input. Each mistake comes
+            with its line and place and, where there is one, a hint. Secrets are not opened: the daemon does that,
+            as its own user (waystationd --check).
+
+            """,
+        options: [OptionSpec("strict", nil, "count warnings as errors"), .output]
+    ) { arguments throws(CommandFailure) in
+        try arguments.limitOperands(to: 1)
+        let format = try arguments.format()
+        let file = arguments.operands.first ?? "/etc/waystation/waystation.json"
+        let bytes =
+            file == "-"
+            ? try FileBytes.read(descriptor: STDIN_FILENO, "standard input") : try FileBytes.read(path: file)
+        let result = ConfigurationReader.read(
+            bytes,
+            file: file,
+            accounts: AccountResolver(user: Accounts.user, group: Accounts.group)
+        )
+        let errors = result.diagnostics.count { $0.severity == .error }
+        let warnings = result.diagnostics.count - errors
+        let isRefused = errors > 0 || result.configuration == nil || (arguments.has("strict") && warnings > 0)
+        switch format {
+        case .json: Output.standard.write(Diagnostic.json(result.diagnostics))
+        case .table:
+            Output.error.write(Diagnostic.render(result.diagnostics))
+            let routes = result.configuration?.routes.count ?? 0
+            let verdict = isRefused ? count(errors, "error") : "ok, \(count(routes, "route"))"
+            let remark = warnings > 0 ? ", \(count(warnings, "warning"))" : ""
+            (isRefused ? Output.error : Output.standard).write("\(file): \(verdict)\(remark)\n")
+        }
+        return isRefused ? .invalidConfiguration : .done
+    }
+}
+
+private func count(_ number: Int, _ thing: String) -> String { "\(number) \(thing)\(number == 1 ? "" : "s")" }
+
+/// The system's users and groups by name.
+private enum Accounts {
+    static func user(_ name: String) -> UInt32? {
+        guard let entry = unsafe getpwnam(name) else { return nil }
+        return unsafe entry.pointee.pw_uid
+    }
+
+    static func group(_ name: String) -> UInt32? {
+        guard let entry = unsafe getgrnam(name) else { return nil }
+        return unsafe entry.pointee.gr_gid
     }
 }

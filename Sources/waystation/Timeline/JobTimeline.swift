@@ -40,6 +40,7 @@ struct JobTimeline {
 
     /// Where the attempt's time went, as far as it is worth a word.
     private func phases(_ attempt: JSONValue) -> String {
+        guard attempt["duration_ms"]?.double ?? 0 >= 50 else { return "" }
         let timing = attempt["timing_ms"]
         let parts = [("dns", "dns"), ("connect", "connect"), ("first_byte", "first byte")].compactMap {
             name,
@@ -64,7 +65,7 @@ struct JobTimeline {
         case "fail": action = "fail"
         case let other?: action = safe(other).replacingUnderscores
         case nil:
-            return attempt["held_back"]?.text.map { "no repetition: \(safe($0))" }
+            return attempt["held_back"]?.text.map { safe($0) }
         }
         let rule = attempt["rule"]?.text.map { "rule \"\(safe($0))\": " } ?? ""
         let held = attempt["held_back"]?.text.map { " (\(safe($0)))" } ?? ""
