@@ -37,9 +37,7 @@ extension Connection {
 
     private func isPastDeadline(_ outcome: Outcome, _ admission: Admission) -> Bool {
         guard let first = outcome.attempts.first, let last = outcome.attempts.last else { return false }
-        let total = admission.route.policy.timeouts.total
-        let limit = admission.fields.options.timeout.map { min($0, total) } ?? total
-        return first.began.duration(to: last.began) + last.duration >= limit
+        return first.began.duration(to: last.began) + last.duration >= admission.total
     }
 
     private var mayKeepAlive: Bool {
