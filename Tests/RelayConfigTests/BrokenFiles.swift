@@ -344,7 +344,7 @@ let brokenFiles: [BrokenRow] = {
             .top,
             #""defaults": {"timeouts": {"attempt": "45s"}}"#,
             [
-                #"2:39: error: timeouts.attempt (45s) is longer than timeouts.total (30s)  "#
+                #"2:38: error: timeouts.attempt (45s) is longer than timeouts.total (30s)  "#
                     + #"[/defaults/timeouts/attempt]"#
             ]
         ),
