@@ -55,5 +55,5 @@ private func refusal(_ document: JSONValue) -> String {
         if !text.hasSuffix("\n") { text += "\n" }
     }
     let detail = document["detail"]?.text ?? "the configuration has errors"
-    return text + "waystation: the configuration was refused: \(safe(detail)); the old one stays in force\n"
+    return text + "waystation: the configuration was refused: \(safe(detail))\n"
 }
