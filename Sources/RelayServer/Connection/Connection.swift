@@ -15,7 +15,7 @@ final class HeldParser {
 /// While idle it owns neither a buffer nor a task. While a request is with its task nothing more is read, but a
 /// hang-up is heard and cancels the task.
 final class Connection: Watcher {
-    unowned let server: LoopServer
+    let server: LoopServer
     let listener: ListenerIdentity
     let client: ClientIdentity?
     /// Whether it counts among the connections there may be; one too many does not, and is refused.
