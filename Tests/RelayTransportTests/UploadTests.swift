@@ -150,8 +150,8 @@ struct UploadTests {
             peer.answer("no", status: "413 Content Too Large", fields: "Connection: close\r\n")
         }
         try await withTransport { transport in
-            // Whether the answer outruns the reset that follows unread bytes is the network's choice; a hang or
-            // a wrong verdict is not.
+            // Whether the answer outruns the reset that follows unread bytes is the network's choice; a hang
+            // or a wrong verdict is not.
             let large = [UInt8](repeating: 0, count: 16 * 1_048_576)
             do throws(Failure) {
                 let answer = try await transport.send(attempt(server.upstream(), .post, body: .bytes(large)))

@@ -4,9 +4,9 @@ import Synchronization
 
 /// One thread with epoll, a timer heap and a ring of jobs: the executor of every task that belongs to it.
 ///
-/// A task started by `spawn` runs on the loop from its first line to its last, together with its actors' calls and
-/// its input and output, without a hop. Whatever the loop owns is touched on its thread alone; other threads use
-/// `execute`. Work handed over after `stop` is never run.
+/// A task started by `spawn` runs on the loop from its first line to its last, together with its actors'
+/// calls and its input and output, without a hop. Whatever the loop owns is touched on its thread alone;
+/// other threads use `execute`. Work handed over after `stop` is never run.
 package final class EventLoop: SerialExecutor, TaskExecutor {
     package let name: String
     @usableFromInline let thread: UInt
@@ -77,7 +77,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 
     /// Ends the loop after the turn it is in and closes what it still watches.
     ///
-    /// From another thread it returns when the loop's thread has ended; tasks still suspended stay so for ever.
+    /// From another thread it returns when the loop's thread has ended; tasks still suspended stay so for
+    /// ever.
     package func stop() {
         execute { [state] in state.value.isRunning = false }
         guard !isCurrent else { return }
@@ -104,7 +105,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 // MARK: Handing work to the loop
 
 extension EventLoop {
-    /// Makes a value on the loop and boxes it; another thread blocks until that is done, so only while starting.
+    /// Makes a value on the loop and boxes it; another thread blocks until that is done, so only while
+    /// starting.
     package func bind<Value>(_ make: @escaping @Sendable () -> Value) -> LoopBound<Value> {
         if isCurrent { return LoopBound(make(), self) }
         let made = Handover<LoopBound<Value>>()

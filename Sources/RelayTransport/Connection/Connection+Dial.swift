@@ -105,7 +105,7 @@ extension Connection {
             throw Failure(
                 .destinationIPProhibited,
                 sent: .neverSent,
-                "\(subject) is not dialled because it is \(reason); add it to allow_addresses if that is meant"
+                "\(subject) is not dialled because it is \(reason); add it to allow_addresses if it is meant"
             )
         }
         return permitted

@@ -3,8 +3,8 @@ import RelayHTTP
 import RelayPosix
 
 extension Connection {
-    /// Sends a body piece by piece from a task of its own, so that the answer can come, time can run out and the
-    /// caller can be cancelled while a piece is being waited for.
+    /// Sends a body piece by piece from a task of its own, so that the answer can come, time can run out and
+    /// the caller can be cancelled while a piece is being waited for.
     func startUpload(_ source: any BodySource) {
         upload = source
         let box = LoopBound(self, loop)
