@@ -24,6 +24,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         var work: [@Sendable () -> Void] = []
         /// Whether the loop has been told and has not looked yet.
         var isAnnounced = false
+        /// Whether the loop has ended: what comes now is dropped, or it would keep the loop alive for ever.
+        var isClosed = false
     }
 
     /// Runs on the thread that will be the loop's.
@@ -143,6 +145,7 @@ extension EventLoop {
 
     private func handOver(_ add: (inout Inbox) -> Void) {
         let isFirst = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return false }
             add(&inbox)
             defer { inbox.isAnnounced = true }
             return !inbox.isAnnounced
@@ -193,6 +196,10 @@ extension EventLoop {
                 unsafe dispatch(state, event.data.u64, Events(rawValue: event.events))
             }
             state.runTimers()
+        }
+        inbox.withLock { inbox in
+            inbox.isClosed = true
+            inbox.work = []
         }
         for watcher in state.watchers { watcher?.removeSelf() }
     }

@@ -140,7 +140,8 @@ import RelayPosix
     /// Whether an idle connection can be used: epoll has had its say unless the batch at hand is old.
     func isAlive(now: Int64) -> Bool {
         guard phase == .idle, !peerFinished else { return false }
-        let isFresh = loop.currentTime() &- loop.now < Self.freshness && now &- lastProgress < Self.trust
+        let isFresh =
+            !isReadable && loop.currentTime() &- loop.now < Self.freshness && now &- lastProgress < Self.trust
         guard !isFresh else { return true }
         if tls != nil { return isQuietTLS() }
         var byte: UInt8 = 0
