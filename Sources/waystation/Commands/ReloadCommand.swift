@@ -39,6 +39,7 @@ private func changes(_ document: JSONValue) -> String {
         let routes = (document[name]?.elements ?? []).compactMap(\.text)
         if !routes.isEmpty { text += "  \(title): \(safe(routes.joined(separator: ", ")))\n" }
     }
+    if document["changed"] == .bool(false) { text += "  the file is as it was\n" }
     let restart = (document["needs_restart"]?.elements ?? []).compactMap(\.text)
     if !restart.isEmpty {
         text += "  takes effect after a restart only: \(safe(restart.joined(separator: ", ")))\n"
