@@ -59,7 +59,7 @@ package enum ConfigurationReader {
     private static func read(_ document: JSONDocument, file: String, accounts: AccountResolver) -> ReadResult
     {
         var reading = Reading(root: document.root, accounts: accounts)
-        for duplicate in document.duplicates {
+        for duplicate in document.duplicates.prefix(Reading.findingLimit) {
             reading.mask(duplicate.value)
             reading.elsewhere(document.root.path(to: duplicate.nameRange.lowerBound)) { reading in
                 reading.error(

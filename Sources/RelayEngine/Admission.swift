@@ -1,24 +1,29 @@
 package import RelayCore
 
 /// A request the gate let in: everything decided before its body is read.
-package struct Admission: Sendable {
-    package let id: JobID
+package final class Admission: Sendable {
     package let state: RouteState
     package let snapshot: Snapshot
-    package let method: Method
-    /// Below the route, with query, without leading slash.
-    package let target: String
-    package let fields: RelayFields
-    package let client: ClientIdentity?
+    package let context: JobContext
+    /// End-to-end fields, as they go on to the upstream.
+    package let fields: HeaderFields
     /// Seconds since 1970.
     package let acceptedAt: Int64
 
+    init(state: RouteState, snapshot: Snapshot, context: JobContext, fields: HeaderFields, acceptedAt: Int64) {
+        self.state = state
+        self.snapshot = snapshot
+        self.context = context
+        self.fields = fields
+        self.acceptedAt = acceptedAt
+    }
+
+    package var id: JobID { context.id }
     package var route: Route { state.route }
 
-    package var context: JobContext {
-        JobContext(
-            id: id, route: route.name, method: method,
-            path: "/" + (target.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(target[..<$0]) } ?? target),
-            maxAttempts: route.policy.maxAttempts, client: client)
+    /// The time the caller gives the whole job.
+    package var total: Duration {
+        let total = route.policy.timeouts.total
+        return context.options.timeout.map { min($0, total) } ?? total
     }
 }

@@ -85,9 +85,11 @@ package final class Engine: Sendable {
                 "this version keeps no jobs on disk: leave out respond-async, and delivery.mode durable")
         }
         let now = time.wallMilliseconds()
+        let context = JobContext(
+            id: JobID(milliseconds: now, random: (entropy.next(), entropy.next())), route: state.route,
+            method: method, target: target, options: sorted.options, client: client)
         return Admission(
-            id: JobID(milliseconds: now, random: (entropy.next(), entropy.next())), state: state,
-            snapshot: snapshot, method: method, target: target, fields: sorted, client: client,
+            state: state, snapshot: snapshot, context: context, fields: sorted.forwarded,
             acceptedAt: now / 1000)
     }
 
@@ -100,36 +102,40 @@ package final class Engine: Sendable {
     /// Runs an admitted request to its one outcome; the caller gives the place back with `left` when the answer
     /// has been passed on.
     package func run(_ admission: Admission, body: Body, relay: Relay) async -> Outcome {
-        let context = admission.context
-        let outcome: Outcome
-        if await enter(admission) {
-            let request = Request(
-                method: admission.method, target: admission.target, fields: admission.fields.forwarded, body: body)
-            outcome = await relay.perform(
-                request, route: admission.route, vault: admission.snapshot.vault,
-                options: admission.fields.options, context: context)
-        } else {
-            var failure = Failure(
-                .overloaded, sent: .neverSent,
-                "the route has \(admission.route.policy.concurrency.maxRequests) requests under way and no room"
-                    + " for another to wait (concurrency)")
-            failure.retryAfter = .seconds(1)
-            outcome = Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false)
-        }
-        let now = time.wallSeconds()
-        admission.state.ended(outcome, wallSeconds: now)
-        recent.keep(JobRecord(context: context, outcome: outcome, acceptedAt: admission.acceptedAt, finishedAt: now))
-        return outcome
+        var mayEnter = admission.state.tryEnter()
+        if mayEnter == nil { mayEnter = await enter(admission) }
+        guard mayEnter == true else { return ended(admission, overloaded(admission)) }
+        let request = Request(
+            method: admission.context.method, target: admission.context.target, fields: admission.fields,
+            body: body)
+        return ended(
+            admission, await relay.perform(request, context: admission.context, vault: admission.snapshot.vault))
     }
 
     package func left(_ admission: Admission, _ outcome: Outcome) {
         if outcome.hasPlace { admission.state.leave() }
     }
 
+    private func ended(_ admission: Admission, _ outcome: Outcome) -> Outcome {
+        let now = time.wallSeconds()
+        admission.state.ended(outcome, wallSeconds: now)
+        recent.keep(
+            JobRecord(
+                context: admission.context, outcome: outcome, acceptedAt: admission.acceptedAt, finishedAt: now))
+        return outcome
+    }
+
+    private func overloaded(_ admission: Admission) -> Outcome {
+        var failure = Failure(
+            .overloaded, sent: .neverSent,
+            "the route has \(admission.route.policy.concurrency.maxRequests) requests under way and no room"
+                + " for another to wait (concurrency)")
+        failure.retryAfter = .seconds(1)
+        return Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false)
+    }
+
     private func enter(_ admission: Admission) async -> Bool {
-        if let now = admission.state.tryEnter() { return now }
-        let total = admission.route.policy.timeouts.total
-        let deadline = time.now().advanced(by: admission.fields.options.timeout.map { min($0, total) } ?? total)
+        let deadline = time.now().advanced(by: admission.total)
         return await cancelling(at: deadline, time) { await admission.state.enter() } ?? false
     }
 }

@@ -6,7 +6,7 @@ extension JobRecord {
     package func document() -> JSONObjectWriter {
         var json = JSONObjectWriter()
         json.member("id", context.id.description)
-        json.member("route", context.route)
+        json.member("route", context.route.name)
         json.member("state", failure == nil ? "succeeded" : failure?.kind == .cancelled ? "cancelled" : "dead")
         json.member("outcome", outcomeName)
         json.object("request") { request in

@@ -17,16 +17,19 @@ struct JSONNameSet {
     /// Names an object may have before they are hashed.
     private static let linearLimit = 16
 
+    /// The first seven bytes and the length of each name, compared first; only `count` are in use.
+    private var fingerprints: [UInt64] = []
     private var names: [Name] = []
+    private var count = 0
     /// Sets of those open objects that have many names, outermost first.
     private var sets: [Set<[UInt8]>] = []
 
     /// Where the names of an object that opens now will begin.
-    var mark: Mark { Mark(name: names.count, set: sets.count) }
+    var mark: Mark { Mark(name: count, set: sets.count) }
 
     /// Forgets an object that closes.
     mutating func removeAll(since mark: Mark) {
-        names.removeLast(names.count - mark.name)
+        count = mark.name
         if sets.count > mark.set { sets.removeLast() }
     }
 
@@ -39,21 +42,22 @@ struct JSONNameSet {
             return sets[sets.count - 1].insert(JSONString.bytes(range, isEscaped: isEscaped, in: text))
                 .inserted
         }
-        for index in mark.name..<names.count {
-            let other = names[index]
-            let isSame =
-                if isEscaped || other.isEscaped {
-                    JSONString.bytes(range, isEscaped: isEscaped, in: text)
-                        == JSONString.bytes(other.range, isEscaped: other.isEscaped, in: text)
-                } else {
-                    haveSameBytes(range, other.range, in: text)
-                }
-            if isSame { return false }
+        let name = Name(range: range, isEscaped: isEscaped)
+        let fingerprint = fingerprint(name, in: text)
+        for index in mark.name..<count where fingerprints[index] == fingerprint {
+            if isSame(name, names[index], in: text) { return false }
         }
-        names.append(Name(range: range, isEscaped: isEscaped))
-        if names.count - mark.name > Self.linearLimit {
+        if count < names.count {
+            fingerprints[count] = fingerprint
+            names[count] = name
+        } else {
+            fingerprints.append(fingerprint)
+            names.append(name)
+        }
+        count += 1
+        if count - mark.name > Self.linearLimit {
             var set: Set<[UInt8]> = []
-            for name in names[mark.name...] {
+            for name in names[mark.name..<count] {
                 set.insert(JSONString.bytes(name.range, isEscaped: name.isEscaped, in: text))
             }
             sets.append(set)
@@ -61,11 +65,25 @@ struct JSONNameSet {
         return true
     }
 
-    private func haveSameBytes(_ one: Range<Int>, _ other: Range<Int>, in text: Span<UInt8>) -> Bool {
-        guard one.count == other.count else { return false }
-        for index in 0..<one.count where text[one.lowerBound + index] != text[other.lowerBound + index] {
-            return false
+    private func fingerprint(_ name: Name, in text: Span<UInt8>) -> UInt64 {
+        let start = name.range.lowerBound
+        if !name.isEscaped, text.count - start >= 8 {
+            return Self.fingerprint(JSONString.word(at: start, in: text), length: name.range.count)
         }
-        return true
+        let bytes = JSONString.bytes(name.range, isEscaped: name.isEscaped, in: text)
+        var word: UInt64 = 0
+        for byte in bytes.prefix(7).reversed() { word = word << 8 | UInt64(byte) }
+        return Self.fingerprint(word, length: bytes.count)
+    }
+
+    @inline(__always)
+    private static func fingerprint(_ word: UInt64, length: Int) -> UInt64 {
+        let kept = min(length, 7) * 8
+        return word & ((1 << kept) - 1) | UInt64(truncatingIfNeeded: min(length, 0xFF)) << 56
+    }
+
+    private func isSame(_ one: Name, _ other: Name, in text: Span<UInt8>) -> Bool {
+        JSONString.bytes(one.range, isEscaped: one.isEscaped, in: text)
+            == JSONString.bytes(other.range, isEscaped: other.isEscaped, in: text)
     }
 }

@@ -170,11 +170,13 @@ extension JSONScanner {
 
     @inline(__always)
     mutating func skipSpace(_ text: Span<UInt8>) {
-        while offset < text.count {
-            let byte = text[offset]
-            guard byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
-            offset += 1
+        var next = offset
+        while next < text.count {
+            let byte = text[next]
+            guard byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { break }
+            next += 1
         }
+        offset = next
     }
 
     /// The error for what stands at `offset`, or for the end of the text.

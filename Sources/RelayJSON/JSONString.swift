@@ -48,6 +48,15 @@ enum JSONString {
         unsafe text.extracting(range).withUnsafeBufferPointer { buffer in unsafe Array(buffer) }
     }
 
+    /// Eight bytes from `offset` on, the first in the lowest place; there must be so many.
+    @inline(__always)
+    static func word(at offset: Int, in text: Span<UInt8>) -> UInt64 {
+        precondition(offset >= 0 && text.count - offset >= 8)
+        return UInt64(
+            littleEndian: unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        )
+    }
+
     private static func unit(at offset: Int, in text: Span<UInt8>) -> UInt32 {
         var unit: UInt32 = 0
         for index in 0..<4 { unit = unit << 4 | UInt32(hexDigit(text[offset + index]) ?? 0) }

@@ -17,9 +17,9 @@ struct LocatingSink: JSONSink {
     private var searches: [Search]
     private(set) var found: [Range<Int>?]
     private var depth = 0
-    /// Per open container the index of the element to come, or -1 in an object.
+    /// Per open container, down to `deepest`, the index of the element to come, or -1 in an object.
     private var indices: [Int] = []
-    /// The deepest container any search has still to look into.
+    /// The deepest container any search has looked into; what lies below one that deep only has to be passed.
     private var deepest = 0
 
     init(_ pointers: [JSONPointer]) {
@@ -59,7 +59,6 @@ struct LocatingSink: JSONSink {
             }
         }
         depth -= 1
-        indices.removeLast()
     }
 
     /// Marks the searches whose step is the index of the element that comes now.
@@ -67,7 +66,6 @@ struct LocatingSink: JSONSink {
         guard depth > 0, indices[depth - 1] >= 0 else { return }
         let element = indices[depth - 1]
         indices[depth - 1] = element + 1
-        guard depth <= deepest else { return }
         for index in searches.indices where !searches[index].isDone && searches[index].matched == depth - 1 {
             let search = searches[index]
             searches[index].isNext = search.captureDepth == 0 && search.steps[depth - 1].index == element
@@ -75,8 +73,8 @@ struct LocatingSink: JSONSink {
     }
 
     private mutating func enter(at offset: Int, isArray: Bool) {
-        beginElement()
         if depth <= deepest {
+            beginElement()
             for index in searches.indices where searches[index].isNext {
                 searches[index].isNext = false
                 if searches[index].steps.count == depth {
@@ -89,12 +87,14 @@ struct LocatingSink: JSONSink {
             }
         }
         depth += 1
-        indices.append(isArray ? 0 : -1)
+        guard depth <= deepest else { return }
+        if indices.count < depth { indices.append(-1) }
+        indices[depth - 1] = isArray ? 0 : -1
     }
 
     private mutating func scalar(_ range: Range<Int>) {
-        beginElement()
         guard depth <= deepest else { return }
+        beginElement()
         for index in searches.indices where searches[index].isNext {
             searches[index].isNext = false
             searches[index].isDone = true

@@ -47,19 +47,19 @@ final class AcceptWatcher: Watcher {
             Socket.setNoDelay(descriptor.raw)
         }
         let mayEnter = server.connectionCount.enter()
-        let connection = Connection(server: server, listener: listener, client: client)
+        let connection = Connection(server: server, listener: listener, client: client, hasPlace: mayEnter)
         do throws(PosixError) {
             try loop.add(connection, descriptor)
         } catch {
             if mayEnter { server.connectionCount.leave() }
             return
         }
+        server.opened(connection)
         guard mayEnter else {
             var problem = Problem(.overloaded, "the relay has as many connections as limits.max_connections allows")
             problem.retryAfter = .seconds(1)
             return connection.refuse(problem)
         }
-        server.opened(connection)
         if let client, !listener.users.isEmpty, !listener.users.contains(client.user) {
             connection.refuse(
                 Problem(.notAllowed, "the listener's allow_users does not name you (uid \(client.user))"))

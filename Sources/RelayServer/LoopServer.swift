@@ -17,6 +17,10 @@ package final class LoopServer {
     private var dateLine: [UInt8] = []
     private var dateSecond: Int64 = -1
     private(set) var isDraining = false
+    private lazy var sweep = LoopTimer { [unowned self] in lookRound() }
+
+    /// How late a connection's deadline may be noticed, in nanoseconds: one timer serves all of them.
+    private static let sweepPeriod: Int64 = 250_000_000
 
     package init(
         loop: EventLoop, engine: Engine, relay: Relay, limits: ServerLimits, control: any Control,
@@ -55,10 +59,21 @@ package final class LoopServer {
         for connection in connections.values { connection.abort() }
     }
 
-    func opened(_ connection: Connection) { connections[ObjectIdentifier(connection)] = connection }
+    func opened(_ connection: Connection) {
+        connections[ObjectIdentifier(connection)] = connection
+        if !sweep.isScheduled { loop.schedule(sweep, at: loop.now + LoopServer.sweepPeriod) }
+    }
+
+    private func lookRound() {
+        let now = loop.now
+        for connection in connections.values { connection.swept(now: now) }
+        if !connections.isEmpty { loop.schedule(sweep, at: now + LoopServer.sweepPeriod) }
+    }
 
     func closed(_ connection: Connection) {
-        if connections.removeValue(forKey: ObjectIdentifier(connection)) != nil { connectionCount.leave() }
+        if connections.removeValue(forKey: ObjectIdentifier(connection)) != nil, connection.hasPlace {
+            connectionCount.leave()
+        }
     }
 
     /// The `Date` line, made once a second.

@@ -5,7 +5,7 @@ import RelaySystemd
 enum JobRecords {
     static func attemptFailed(_ job: JobContext, _ attempt: Attempt, _ next: Attempt.Next) -> JournalRecord {
         let message =
-            "job \(job.id): attempt \(attempt.number)/\(job.maxAttempts) on route \(job.route) failed: "
+            "job \(job.id): attempt \(attempt.number)/\(job.maxAttempts) on route \(job.route.name) failed: "
             + "\(what(attempt)), \(consequence(next))"
             + (attempt.rule.map { " (rule \($0))" } ?? "")
         var record = JournalRecord(.notice, .attemptFailed, message)
@@ -21,7 +21,7 @@ enum JobRecords {
     static func recovered(_ job: JobContext, _ attempts: [Attempt]) -> JournalRecord {
         var record = JournalRecord(
             .info, .recovered,
-            "job \(job.id): \(job.method.rawValue) on route \(job.route) succeeded after \(attempts.count) "
+            "job \(job.id): \(job.method.rawValue) on route \(job.route.name) succeeded after \(attempts.count) "
                 + "attempt\(attempts.count == 1 ? "" : "s")\n\(timeline(attempts))")
         add(job, to: &record)
         if let last = attempts.last { add(last, to: &record) }
@@ -33,7 +33,7 @@ enum JobRecords {
     ) -> JournalRecord {
         var record = JournalRecord(
             .warning, .fallbackServed,
-            "job \(job.id): route \(job.route) answered with its \(source.rawValue) (rule \(rule))\n"
+            "job \(job.id): route \(job.route.name) answered with its \(source.rawValue) (rule \(rule))\n"
                 + timeline(attempts))
         add(job, to: &record)
         if let last = attempts.last { add(last, to: &record) }
@@ -47,7 +47,7 @@ enum JobRecords {
         let isGone = failure.kind == .cancelled || failure.kind == .clientGone
         var record = JournalRecord(
             isRefusal || isGone ? .info : .error, .jobFailed,
-            "job \(job.id): \(job.method.rawValue) on route \(job.route) failed: \(failure.kind.rawValue): "
+            "job \(job.id): \(job.method.rawValue) on route \(job.route.name) failed: \(failure.kind.rawValue): "
                 + failure.detail + (attempts.isEmpty ? "" : "\n\(timeline(attempts))"))
         add(job, to: &record)
         if let last = attempts.last {
@@ -102,7 +102,7 @@ enum JobRecords {
     }
 
     private static func add(_ job: JobContext, to record: inout JournalRecord) {
-        record.add(.route, job.route)
+        record.add(.route, job.route.name)
         record.add(.jobID, job.id.description)
         record.add(.httpMethod, job.method.rawValue)
         record.add(.urlPath, job.path)

@@ -23,14 +23,14 @@ final class JournalEvents: EventSink {
         switch event {
         case .attemptFailed(let job, let attempt):
             guard let next = attempt.next, next != .fail else { return }
-            write(JobRecords.attemptFailed(job, attempt, next), job.route, attempt.failure?.kind)
+            write(JobRecords.attemptFailed(job, attempt, next), job.route.name, attempt.failure?.kind)
         case .recovered(let job, let attempts):
-            write(JobRecords.recovered(job, attempts), job.route, attempts.first?.failure?.kind)
+            write(JobRecords.recovered(job, attempts), job.route.name, attempts.first?.failure?.kind)
         case .fallbackServed(let job, let source, let rule, let attempts):
             write(
-                JobRecords.fallbackServed(job, source, rule, attempts), job.route, attempts.last?.failure?.kind)
+                JobRecords.fallbackServed(job, source, rule, attempts), job.route.name, attempts.last?.failure?.kind)
         case .jobFailed(let job, let failure, let attempts):
-            write(JobRecords.jobFailed(job, failure, attempts), job.route, failure.kind)
+            write(JobRecords.jobFailed(job, failure, attempts), job.route.name, failure.kind)
         case .credentialRefreshed(let name, let expiresIn):
             var record = JournalRecord(
                 .info, .credentialRefreshed,

@@ -142,6 +142,14 @@ struct BrokenConfigurationTests {
         #expect(!excerpt.text.unicodeScalars.contains("\u{202E}"))
     }
 
+    @Test("A flood of errors ends after two hundred", .timeLimit(.minutes(1)))
+    func flood() {
+        let unknown = (0..<50_000).map { "\"key\($0)\": 1, \"key\($0)\": 2" }.joined(separator: ",\n")
+        let diagnostics = read("{\n\(unknown)\n}").diagnostics
+        #expect(diagnostics.count == 200)
+        #expect(diagnostics.contains { $0.message == "more than 199 findings: the rest is left out" })
+    }
+
     @Test("A file that is too large or too deep is refused")
     func bounds() {
         let large = [UInt8](repeating: 0x20, count: ConfigurationReader.sizeLimit + 1)

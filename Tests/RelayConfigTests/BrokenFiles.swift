@@ -337,7 +337,15 @@ let brokenFiles: [BrokenRow] = {
                 + #""nowhere"}}]}"#,
             [
                 #"2:84: error: the route has no upstream named "nowhere"  "#
-                    + #"[/defaults/recovery/0/failover/upstream]"#
+                    + #"[/defaults/recovery/0/failover/upstream] => route "r" takes this rule over"#
+            ]
+        ),
+        Row(
+            .top,
+            #""defaults": {"timeouts": {"attempt": "45s"}}"#,
+            [
+                #"2:38: error: timeouts.attempt (45s) is longer than timeouts.total (30s)  "#
+                    + #"[/defaults/timeouts/attempt]"#
             ]
         ),
     ]

@@ -213,7 +213,7 @@ struct ReadingTests {
     @Test("Comments may stand in every object and change nothing")
     func comments() {
         let text =
-            #"{"$comment": 1, "limits": {"$comment": []}, "routes": {"r": {"$comment": {"a": 1}, "upstreams": "#
+            #"{"$comment": 1, "limits": {"$comment": []}, "routes": {"$comment": "x", "r": {"$comment": {"a": 1}, "upstreams": "#
             + #"[{"$comment": "x", "name": "u", "url": "https://u.example/"}]}}}"#
         #expect(read(text).diagnostics.isEmpty)
     }

@@ -66,11 +66,10 @@ struct Bench {
         body: Body = .empty, options: JobOptions = JobOptions()
     ) async -> Outcome {
         let context = JobContext(
-            id: JobID(milliseconds: 1, random: (2, 3)), route: route.name, method: method, path: "/\(target)",
-            maxAttempts: 0, client: nil)
+            id: JobID(milliseconds: 1, random: (2, 3)), route: route, method: method, target: target,
+            options: options, client: nil)
         return await relay.perform(
-            Request(method: method, target: target, fields: fields, body: body), route: route, vault: vault,
-            options: options, context: context)
+            Request(method: method, target: target, fields: fields, body: body), context: context, vault: vault)
     }
 }
 

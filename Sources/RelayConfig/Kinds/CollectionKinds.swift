@@ -50,6 +50,7 @@ extension ValueKind {
                 return nil
             }
             return members.compactMap { member in
+                if member.name == "$comment" { return nil }
                 if isSensitive { reading.mask(member.value) }
                 return reading.within(member.name) { reading in
                     do throws(Refusal) {

@@ -88,11 +88,16 @@ package enum Schema {
             let count = minimum > 0 ? [JSONValue.Member("minItems", .number(JSONNumber(minimum)))] : []
             return [type("array"), JSONValue.Member("items", .object(schema(element, &definitions)))] + count
         case .map(let element, let name):
+            // A comment may stand among names of any form.
+            let comment = JSONValue.object([JSONValue.Member("const", .string("$comment"))])
             let names = name.pattern.map { pattern in
-                [JSONValue.Member("propertyNames", .object([JSONValue.Member("pattern", .string(pattern))]))]
+                let matching = JSONValue.object([JSONValue.Member("pattern", .string(pattern))])
+                let either = JSONValue.object([JSONValue.Member("anyOf", .array([matching, comment]))])
+                return [JSONValue.Member("propertyNames", either)]
             }
+            let properties = JSONValue.object([JSONValue.Member("$comment", .bool(true))])
             let values = JSONValue.Member("additionalProperties", .object(schema(element, &definitions)))
-            return [type("object")] + (names ?? []) + [values]
+            return [type("object"), JSONValue.Member("properties", properties)] + (names ?? []) + [values]
         case .either(let one, let other):
             let choices = [one, other].map { JSONValue.object(schema($0, &definitions)) }
             return [JSONValue.Member("anyOf", .array(choices))]

@@ -17,15 +17,17 @@ extension ConfigurationTable {
             reading.within(key) { reading in checkWords(in: list, kinds, &reading) }
         }
         if let list = node["recovery"]?.value {
-            reading.within("recovery") { reading in checkRules(route, node, list, kinds, &reading) }
+            reading.within("recovery") { reading in checkRules(route, node, list, kinds, taker: nil, &reading)
+            }
         } else if let list = reading.root["defaults"]?.value["recovery"]?.value {
+            let name = reading.path.last
             reading.elsewhere(["defaults", "recovery"]) { reading in
-                checkRules(route, node, list, kinds, &reading)
+                checkRules(route, node, list, kinds, taker: name, &reading)
             }
         }
     }
 
-    private static func checkTimeouts(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+    static func checkTimeouts(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
         guard route.timeouts.attempt > route.timeouts.total, node["timeouts"] != nil else { return }
         let (attempt, total) = (
             DurationText.text(route.timeouts.attempt), DurationText.text(route.timeouts.total)
@@ -104,8 +106,10 @@ extension ConfigurationTable {
         _ node: JSONNode,
         _ list: JSONNode,
         _ kinds: [String],
+        taker: String?,
         _ reading: inout Reading
     ) {
+        let taking = taker.map { "route \"\($0)\" takes this rule over" }
         checkUnique("name", in: list, "rule", &reading)
         checkWords(in: list, kinds, &reading)
         let upstreams = node["upstreams"]?.value.elements.compactMap { $0["name"]?.value.text } ?? []
@@ -116,7 +120,7 @@ extension ConfigurationTable {
                     "the route has no upstream named \"\(printable(name))\"",
                     in: list,
                     at: ["\(index)", "failover", "upstream"],
-                    hint: nearestWord(to: name, among: upstreams).map { "did you mean \"\($0)\"?" }
+                    hint: taking ?? nearestWord(to: name, among: upstreams).map { "did you mean \"\($0)\"?" }
                 )
             }
             if element["refresh_credentials"] != nil, route.auth?.isRefreshable != true,
@@ -126,7 +130,7 @@ extension ConfigurationTable {
                     "the route has no credential that can be fetched anew",
                     in: list,
                     at: ["\(index)", "refresh_credentials"],
-                    hint: "give it an \"auth\" of an OAuth2 type"
+                    hint: taking ?? "give it an \"auth\" of an OAuth2 type"
                 )
             }
             if let ending {

@@ -44,7 +44,8 @@ extension ConfigurationTable {
             "defaults",
             "What a route means when it does not say otherwise.",
             prototype: RouteDraft(),
-            fields: sharedFields
+            fields: sharedFields,
+            check: checkTimeouts
         )
     }
 

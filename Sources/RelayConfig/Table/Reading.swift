@@ -33,7 +33,7 @@ struct Reading {
     }
 
     /// Findings after which nobody reads on.
-    private static let findingLimit = 200
+    static let findingLimit = 200
 
     let root: JSONNode
     let accounts: AccountResolver
@@ -52,6 +52,9 @@ struct Reading {
         self.root = root
         self.accounts = accounts
     }
+
+    /// Whether so much has been found that nothing more is noted.
+    var isFull: Bool { findings.count >= Self.findingLimit }
 
     mutating func within<Result>(_ token: String, _ body: (inout Reading) -> Result) -> Result {
         path.append(token)
@@ -116,9 +119,15 @@ extension Reading {
 
     private mutating func add(_ finding: Finding) {
         // A rule of the defaults is checked again for every route that takes it over.
-        guard findings.count < Self.findingLimit else { return }
+        guard !isFull else { return }
         let isKnown = findings.contains { $0.range == finding.range && $0.message == finding.message }
-        if !isKnown { findings.append(finding) }
+        if isKnown { return }
+        findings.append(finding)
+        guard isFull else { return }
+        findings[findings.count - 1].isError = true
+        findings[findings.count - 1].message =
+            "more than \(Self.findingLimit - 1) findings: the rest is left out"
+        findings[findings.count - 1].hint = nil
     }
 
     /// Reports a value of the wrong type.

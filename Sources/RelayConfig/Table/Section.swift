@@ -91,7 +91,7 @@ struct Section<Target> {
     /// - Returns: the keys that unknown ones were most likely meant to be; those should not be called missing.
     private func refuseUnknown(_ members: [JSONNode.Member], _ reading: inout Reading) -> Set<String> {
         var meant: Set<String> = []
-        for member in members where member.name != "$comment" {
+        for member in members where member.name != "$comment" && !reading.isFull {
             let field = fields.first { $0.key == member.name }
             if let field, !field.isReserved { continue }
             reading.mask(member.value)

@@ -2,57 +2,111 @@
 ///
 /// `detail` is safe to show anywhere: it says what failed, where and what to do, and never holds a header value,
 /// a body, a token or a query.
+///
+/// Its content lives in a box of its own, copied on write: failures are rare, and every frame on the way of a
+/// request has to have room for one.
 package struct Failure: Error, Sendable {
-    package var kind: FailureKind
-    package var sent: Sent
-    package var detail: String
-    /// The answer's status, where there was an answer.
-    package var status: Status?
-    /// The status rules match against when `error_types` gave one (`treat_as_status`).
-    package var treatedAsStatus: Status?
-    /// The upstream's own error code, found by `api_error`.
-    package var apiCode: String?
-    /// The upstream's own title of the error, found by `api_error`; part of the answer, so never logged.
-    package var apiTitle: String?
-    /// What the validator that named the kind says about repeating; nil when it says nothing.
-    package var isRetryable: Bool?
-    /// How long the upstream asked to be left alone, counted from the answer's arrival.
-    package var retryAfter: Duration?
-    /// Where the attempt went and what it took, as far as it got.
-    package var exchange: Exchange?
+    private final class Content: Sendable {
+        let kind: FailureKind
+        let sent: Sent
+        let detail: String
+        let rest: Rest
+
+        init(_ kind: FailureKind, _ sent: Sent, _ detail: String, _ rest: Rest) {
+            self.kind = kind
+            self.sent = sent
+            self.detail = detail
+            self.rest = rest
+        }
+    }
+
+    private struct Rest: Sendable {
+        var status: Status?
+        var treatedAsStatus: Status?
+        var apiCode: String?
+        var apiTitle: String?
+        var isRetryable: Bool?
+        var retryAfter: Duration?
+        var exchange: Exchange?
+    }
+
+    private var content: Content
 
     package init(
         _ kind: FailureKind, sent: Sent, _ detail: String, status: Status? = nil, exchange: Exchange? = nil
     ) {
-        self.kind = kind
-        self.sent = sent
-        self.detail = detail
-        self.status = status
-        self.exchange = exchange
+        var rest = Rest()
+        rest.status = status
+        rest.exchange = exchange
+        content = Content(kind, sent, detail, rest)
+    }
+
+    package var kind: FailureKind {
+        get { content.kind }
+        set { content = Content(newValue, content.sent, content.detail, content.rest) }
+    }
+
+    package var sent: Sent {
+        get { content.sent }
+        set { content = Content(content.kind, newValue, content.detail, content.rest) }
+    }
+
+    package var detail: String {
+        get { content.detail }
+        set { content = Content(content.kind, content.sent, newValue, content.rest) }
+    }
+
+    /// The answer's status, where there was an answer.
+    package var status: Status? {
+        get { content.rest.status }
+        set { change { $0.status = newValue } }
+    }
+
+    /// The status rules match against when `error_types` gave one (`treat_as_status`).
+    package var treatedAsStatus: Status? {
+        get { content.rest.treatedAsStatus }
+        set { change { $0.treatedAsStatus = newValue } }
+    }
+
+    /// The upstream's own error code, found by `api_error`.
+    package var apiCode: String? {
+        get { content.rest.apiCode }
+        set { change { $0.apiCode = newValue } }
+    }
+
+    /// The upstream's own title of the error, found by `api_error`; part of the answer, so never logged.
+    package var apiTitle: String? {
+        get { content.rest.apiTitle }
+        set { change { $0.apiTitle = newValue } }
+    }
+
+    /// What the validator that named the kind says about repeating; nil when it says nothing.
+    package var isRetryable: Bool? {
+        get { content.rest.isRetryable }
+        set { change { $0.isRetryable = newValue } }
+    }
+
+    /// How long the upstream asked to be left alone, counted from the answer's arrival.
+    package var retryAfter: Duration? {
+        get { content.rest.retryAfter }
+        set { change { $0.retryAfter = newValue } }
+    }
+
+    /// Where the attempt went and what it took, as far as it got.
+    package var exchange: Exchange? {
+        get { content.rest.exchange }
+        set { change { $0.exchange = newValue } }
+    }
+
+    private mutating func change(_ body: (inout Rest) -> Void) {
+        var rest = content.rest
+        body(&rest)
+        content = Content(content.kind, content.sent, content.detail, rest)
     }
 
     package static func bodyTooLarge(limit: Int) -> Failure {
         Failure(
             .httpResponseBodySize, sent: .answered,
             "the response body is larger than \(limit) bytes; raise limits.max_response_body or fix the upstream")
-    }
-}
-
-/// Facts of one exchange on the wire.
-package struct Exchange: Sendable {
-    /// The address that was dialled, with port; nil when none was.
-    package var address: String?
-    /// Whether the connection had served a request before.
-    package var wasReused = false
-    /// Time to look up the name; zero when it was not.
-    package var nameLookup: Duration = .zero
-    /// Time to connect, TLS included; zero on a reused connection.
-    package var connect: Duration = .zero
-    /// Time from the first byte sent to the response head; nil when none came.
-    package var firstByte: Duration?
-
-    package init(address: String? = nil, wasReused: Bool = false) {
-        self.address = address
-        self.wasReused = wasReused
     }
 }

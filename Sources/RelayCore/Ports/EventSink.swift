@@ -16,24 +16,31 @@ package enum RelayEvent: Sendable {
 }
 
 /// Who asked for what; the fields every record about a job carries.
-package struct JobContext: Sendable {
-    package var id: JobID
-    package var route: String
-    package var method: Method
-    /// The path without its query.
-    package var path: String
-    package var maxAttempts: Int
-    package var client: ClientIdentity?
+package final class JobContext: Sendable {
+    package let id: JobID
+    package let route: Route
+    package let method: Method
+    /// Below the route, with query, without leading slash.
+    package let target: String
+    package let options: JobOptions
+    package let client: ClientIdentity?
 
     package init(
-        id: JobID, route: String, method: Method, path: String, maxAttempts: Int, client: ClientIdentity?
+        id: JobID, route: Route, method: Method, target: String, options: JobOptions, client: ClientIdentity?
     ) {
         self.id = id
         self.route = route
         self.method = method
-        self.path = path
-        self.maxAttempts = maxAttempts
+        self.target = target
+        self.options = options
         self.client = client
+    }
+
+    /// The path without its query: a query may hold what is nobody's business.
+    package var path: String { "/" + target.prefix { $0 != "?" } }
+
+    package var maxAttempts: Int {
+        options.maxAttempts.map { min($0, route.policy.maxAttempts) } ?? route.policy.maxAttempts
     }
 }
 

@@ -5,29 +5,31 @@ package protocol Transport: Sendable {
     func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse
 }
 
-/// One attempt, complete: nothing is added to it but `Host`, framing and `Connection`.
-package struct OutboundRequest: Sendable {
-    package var upstream: Upstream
-    package var method: Method
+/// One attempt, complete: nothing is added to it but `Host` and framing.
+package final class OutboundRequest: Sendable {
+    package let upstream: Upstream
+    package let method: Method
     /// Origin form with the upstream's base path: `/api/orders/7?full=1`.
-    package var target: String
-    package var fields: HeaderFields
+    package let target: String
+    package let fields: HeaderFields
     /// Fields that follow `fields`: what the relay adds, so that the caller's need no copy.
-    package var addedFields = HeaderFields()
-    package var body: Body
+    package let addedFields: HeaderFields
+    package let body: Body
     /// The moment by which the response head must be there, and its body while it is collected.
-    package var deadline: Instant
-    package var timeouts: AttemptTimeouts
-    package var limits: ResponseLimits
+    package let deadline: Instant
+    package let timeouts: AttemptTimeouts
+    package let limits: ResponseLimits
 
     package init(
-        upstream: Upstream, method: Method, target: String, fields: HeaderFields, body: Body,
-        deadline: Instant, timeouts: AttemptTimeouts, limits: ResponseLimits
+        upstream: Upstream, method: Method, target: String, fields: HeaderFields,
+        addedFields: HeaderFields = HeaderFields(), body: Body, deadline: Instant, timeouts: AttemptTimeouts,
+        limits: ResponseLimits
     ) {
         self.upstream = upstream
         self.method = method
         self.target = target
         self.fields = fields
+        self.addedFields = addedFields
         self.body = body
         self.deadline = deadline
         self.timeouts = timeouts

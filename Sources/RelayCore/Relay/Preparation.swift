@@ -21,7 +21,7 @@ package struct Preparation: Sendable {
     /// - Throws: `preparation`, final, with zero sends.
     package init(
         _ request: Request, route: Route, job: JobID, added: HeaderFields, wallSeconds: Int64
-    ) async throws(Failure) {
+    ) throws(Failure) {
         let policy = route.policy
         self.route = route
         self.job = job
@@ -39,14 +39,13 @@ package struct Preparation: Sendable {
             }
         }
         if !policy.idempotency.forwards { fields.remove(.idempotencyKey) }
-        if policy.idempotency.generates, let name = FieldName(policy.idempotency.header), !fields.contains(name),
-            !jobFields.contains(name)
+        if policy.idempotency.generates, let name = FieldName(policy.idempotency.header),
+            !fields.contains(name), !jobFields.contains(name)
         {
             jobFields.append(policy.idempotency.header, job.description)
         }
-        let keys = [FieldName.idempotencyKey, .webhookID] + [FieldName(policy.idempotency.header)].compactMap(\.self)
-        isKeyed = keys.contains { fields.contains($0) || jobFields.contains($0) }
-        body = try await Preparation.wrap(request.body, policy.request.wrap)
+        isKeyed = route.keyFields.contains { fields.contains($0) || jobFields.contains($0) }
+        body = try Preparation.wrap(request.body, policy.request.wrap)
         if policy.request.wrap != nil { fields.remove(.contentEncoding) }
         self.fields = fields
         self.jobFields = jobFields
@@ -73,23 +72,16 @@ package struct Preparation: Sendable {
             limits.decodesContent = true
             fields.remove(.acceptEncoding)
         }
-        var outbound = OutboundRequest(
+        return OutboundRequest(
             upstream: plan.upstream, method: method, target: plan.upstream.basePath + target, fields: fields,
-            body: body, deadline: plan.deadline,
+            addedFields: added, body: body, deadline: plan.deadline,
             timeouts: AttemptTimeouts(connect: policy.timeouts.connect, idle: policy.timeouts.idle),
             limits: limits)
-        outbound.addedFields = added
-        return outbound
     }
 
-    private static func wrap(_ body: Body, _ pointer: JSONPointer?) async throws(Failure) -> Body {
-        guard let pointer else { return body }
-        let bytes: [UInt8]
-        do throws(Failure) {
-            bytes = try await body.collect(limit: wrapLimit)
-        } catch {
-            throw Failure(.preparation, sent: .neverSent, "the request body could not be read to be wrapped")
-        }
+    /// A body to be wrapped has been collected before.
+    private static func wrap(_ body: Body, _ pointer: JSONPointer?) throws(Failure) -> Body {
+        guard let pointer, case .bytes(let bytes) = body else { return body }
         guard !bytes.isEmpty else { return .empty }
         guard (try? JSONScan.locate([], in: bytes.span)) != nil else {
             throw Failure(

@@ -4,10 +4,13 @@ package final class Route: Sendable {
     package let policy: RoutePolicy
     /// Whether an answer's body has to be in memory before it can be judged or changed.
     package let inspectsBody: Bool
+    /// Fields that make repeating a request safe.
+    package let keyFields: [FieldName]
 
     package init(name: String, policy: RoutePolicy) {
         self.name = name
         self.policy = policy
+        keyFields = [.idempotencyKey, .webhookID] + [FieldName(policy.idempotency.header)].compactMap(\.self)
         inspectsBody =
             policy.apiError != nil || policy.success.inspectsBody || policy.response.unwrap != nil
             || policy.response.expectsJSON || policy.response.empty == .error

@@ -3,43 +3,53 @@ import RelayEngine
 import RelayHTTP
 import RelayPosix
 
+/// The rest of an answer whose head is out.
+struct Streaming {
+    let source: any BodySource
+    let framing: AnswerWriter.Framing
+}
+
 extension Connection {
-    /// Passes a job's one outcome on.
-    func answer(_ outcome: Outcome, _ admission: Admission, isHead: Bool) async {
+    /// Passes a job's one outcome on, as far as that needs no waiting.
+    ///
+    /// - Returns: a body that has to be streamed behind the head.
+    func answer(_ outcome: Outcome, _ admission: Admission, isHead: Bool) -> Streaming? {
         switch outcome.ending {
         case .answered(let response, let source):
-            await pass(response, source, outcome, admission, isHead: isHead)
+            return pass(response, source, outcome, admission, isHead: isHead)
         case .failed(_, let answer?):
-            await pass(answer, .upstream, outcome, admission, isHead: isHead)
+            return pass(answer, .upstream, outcome, admission, isHead: isHead)
         case .failed(let failure, nil):
             // A job that was cancelled because its caller left has nobody to tell.
-            guard phase == .busy else { return }
-            let pastDeadline = failure.kind == .deadlineExceeded || isPastDeadline(outcome, admission)
-            let problem = Problem(failure, route: admission.route.name, job: admission.id, pastDeadline: pastDeadline)
-            let facts = AnswerFacts(job: admission.id, source: nil, attempts: outcome.attempts)
-            let writer = AnswerWriter(server: server, keepsAlive: mayKeepAlive, isHead: isHead)
-            var fields = HeaderFields()
-            fields.append("Content-Type", "application/problem+json")
-            if let wait = problem.retryAfter {
-                fields.append("Retry-After", "\(max(1, (wait.saturatedNanoseconds + 999_999_999) / 1_000_000_000))")
-            }
-            let body = problem.body
-            loop.withOutput { output in
-                writer.appendHead(
-                    Response(status: problem.status, fields: fields), framing: .length(UInt64(body.count)),
-                    facts: facts, to: &output)
-                if !isHead { output += body }
-                send(output)
-            }
-            _ = await drainOutput()
+            if phase == .busy { fail(failure, outcome, admission, isHead: isHead) }
+            return nil
+        }
+    }
+
+    private func fail(_ failure: Failure, _ outcome: Outcome, _ admission: Admission, isHead: Bool) {
+        let pastDeadline = failure.kind == .deadlineExceeded || isPastDeadline(outcome, admission)
+        let problem = Problem(
+            failure, route: admission.route.name, job: admission.id, pastDeadline: pastDeadline)
+        let facts = AnswerFacts(job: admission.id, source: nil, attempts: outcome.attempts)
+        let writer = AnswerWriter(server: server, keepsAlive: mayKeepAlive, isHead: isHead)
+        var fields = HeaderFields()
+        fields.append("Content-Type", "application/problem+json")
+        if let wait = problem.retryAfter {
+            fields.append("Retry-After", "\(max(1, (wait.saturatedNanoseconds + 999_999_999) / 1_000_000_000))")
+        }
+        let body = problem.body
+        loop.withOutput { output in
+            writer.appendHead(
+                Response(status: problem.status, fields: fields), framing: .length(UInt64(body.count)),
+                facts: facts, to: &output)
+            if !isHead { output += body }
+            send(output)
         }
     }
 
     private func isPastDeadline(_ outcome: Outcome, _ admission: Admission) -> Bool {
         guard let first = outcome.attempts.first, let last = outcome.attempts.last else { return false }
-        let total = admission.route.policy.timeouts.total
-        let limit = admission.fields.options.timeout.map { min($0, total) } ?? total
-        return first.began.duration(to: last.began) + last.duration >= limit
+        return first.began.duration(to: last.began) + last.duration >= admission.total
     }
 
     private var mayKeepAlive: Bool {
@@ -48,27 +58,24 @@ extension Connection {
 
     private func pass(
         _ response: Response, _ source: Outcome.Source, _ outcome: Outcome, _ admission: Admission, isHead: Bool
-    ) async {
+    ) -> Streaming? {
         guard phase == .busy else {
             if case .stream(let body) = response.body { body.cancel() }
-            return
+            return nil
         }
         let facts = AnswerFacts(job: admission.id, source: source, attempts: outcome.attempts)
         let framing = framing(response, isHead: isHead)
-        if framing == .untilClose { keepsAlive = false }
-        let writer = AnswerWriter(server: server, keepsAlive: mayKeepAlive, isHead: isHead)
-        if !mayKeepAlive { keepsAlive = false }
+        if framing == .untilClose || !mayKeepAlive { keepsAlive = false }
+        let writer = AnswerWriter(server: server, keepsAlive: keepsAlive, isHead: isHead)
         loop.withOutput { output in
             writer.appendHead(response, framing: framing, facts: facts, to: &output)
             if case .bytes(let bytes) = response.body, framing != .none { output += bytes }
             send(output)
         }
-        switch response.body {
-        case .stream(let body) where framing != .none: await stream(body, framing)
-        case .stream(let body): body.cancel()
-        case .empty, .bytes: break
-        }
-        _ = await drainOutput()
+        guard case .stream(let body) = response.body else { return nil }
+        if framing != .none { return Streaming(source: body, framing: framing) }
+        body.cancel()
+        return nil
     }
 
     private func framing(_ response: Response, isHead: Bool) -> AnswerWriter.Framing {
@@ -83,32 +90,35 @@ extension Connection {
     }
 
     /// Recovery ended with the first byte: a break from here on shows as an answer cut short.
-    private func stream(_ body: any BodySource, _ framing: AnswerWriter.Framing) async {
+    func stream(_ streaming: Streaming) async {
         do throws(Failure) {
             while await drainOutput() {
-                guard let piece = try await body.next() else {
-                    if framing == .chunked {
-                        loop.withOutput { output in
-                            HeadWriter.appendLastChunk(to: &output)
-                            send(output)
-                        }
-                    }
+                guard let piece = try await streaming.source.next() else {
+                    if streaming.framing == .chunked { sendLastChunk() }
                     return
                 }
-                if framing == .chunked {
-                    loop.withOutput { output in
-                        HeadWriter.appendChunkHeader(piece.count, to: &output)
-                        output += piece
-                        HeadWriter.appendLineEnd(to: &output)
-                        send(output)
-                    }
-                } else {
-                    send(piece)
-                }
+                send(piece, streaming.framing)
             }
-            body.cancel()
+            streaming.source.cancel()
         } catch {
             abort()
+        }
+    }
+
+    private func send(_ piece: [UInt8], _ framing: AnswerWriter.Framing) {
+        guard framing == .chunked else { return send(piece) }
+        loop.withOutput { output in
+            HeadWriter.appendChunkHeader(piece.count, to: &output)
+            output += piece
+            HeadWriter.appendLineEnd(to: &output)
+            send(output)
+        }
+    }
+
+    private func sendLastChunk() {
+        loop.withOutput { output in
+            HeadWriter.appendLastChunk(to: &output)
+            send(output)
         }
     }
 }

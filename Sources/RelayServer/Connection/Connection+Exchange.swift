@@ -52,7 +52,8 @@ extension Connection {
         switch upload.purpose {
         case .relay(let admission):
             let outcome = await server.engine.run(admission, body: body, relay: server.relay)
-            await answer(outcome, admission, isHead: upload.head.method == .head)
+            if let rest = answer(outcome, admission, isHead: upload.head.method == .head) { await stream(rest) }
+            if !unsent.isEmpty { _ = await drainOutput() }
             server.engine.left(admission, outcome)
         case .api(let call):
             var document: [UInt8] = []

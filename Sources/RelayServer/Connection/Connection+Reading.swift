@@ -59,7 +59,7 @@ extension Connection {
     }
 
     private func consumeHead(_ bytes: Span<UInt8>) -> Int {
-        var parser = self.parser.take() ?? RequestHeadParser()
+        var parser = self.parser.take()?.parser ?? RequestHeadParser()
         let result: HeadResult<RequestHead>
         do throws(HTTPParseError) {
             result = try parser.parse(bytes)
@@ -69,7 +69,7 @@ extension Connection {
         }
         switch result {
         case .needsMore:
-            self.parser = parser
+            self.parser = HeldParser(parser)
             if phase == .idle {
                 phase = .head
                 setDeadline(server.limits.head)

@@ -3,6 +3,13 @@ import RelayEngine
 import RelayHTTP
 import RelayPosix
 
+/// A parser between two pieces of a head; only a connection that has one pays for it.
+final class HeldParser {
+    var parser: RequestHeadParser
+
+    init(_ parser: RequestHeadParser) { self.parser = parser }
+}
+
 /// One caller's connection: reads a request, has it answered, reads the next.
 ///
 /// While idle it owns neither a buffer nor a task. While a request is with its task nothing more is read, but a
@@ -11,11 +18,13 @@ final class Connection: Watcher {
     unowned let server: LoopServer
     let listener: ListenerIdentity
     let client: ClientIdentity?
+    /// Whether it counts among the connections there may be; one too many does not, and is refused.
+    let hasPlace: Bool
     var phase = Phase.idle
     /// Bytes received and not yet used: an incomplete head, the next request, or the beginning of a body.
     var pending: [UInt8] = []
     /// Keeps how far the search for a head's end got, while there is one.
-    var parser: RequestHeadParser?
+    var parser: HeldParser?
     /// Edge-triggered: whether there may be something to read that was not asked for.
     var mayRead = true
     /// The caller sends no more; it may still read.
@@ -30,8 +39,7 @@ final class Connection: Watcher {
     var drained: CheckedContinuation<Bool, Never>?
     /// Resumed when body bytes may be there, with whether the connection lives.
     var arrived: CheckedContinuation<Bool, Never>?
-    private var timer: LoopTimer?
-    /// Monotonic nanoseconds; what the timer looks at when it fires.
+    /// Monotonic nanoseconds; what the server's sweep looks at.
     private var deadline = Int64.max
 
     enum Phase {
@@ -45,7 +53,8 @@ final class Connection: Watcher {
         case closed
     }
 
-    init(server: LoopServer, listener: ListenerIdentity, client: ClientIdentity?) {
+    init(server: LoopServer, listener: ListenerIdentity, client: ClientIdentity?, hasPlace: Bool) {
+        self.hasPlace = hasPlace
         self.server = server
         self.listener = listener
         self.client = client
@@ -82,8 +91,6 @@ final class Connection: Watcher {
     func close() {
         guard phase != .closed else { return }
         phase = .closed
-        if let timer { loop.cancel(timer) }
-        timer = nil
         pending = []
         unsent = []
         loop.remove(self)
@@ -96,19 +103,14 @@ final class Connection: Watcher {
 // MARK: Deadlines
 
 extension Connection {
-    /// The timer is moved only when it fires too early: a busy connection never touches the heap.
-    func setDeadline(_ wait: Duration) {
-        deadline = loop.now &+ wait.saturatedNanoseconds
-        if timer == nil { timer = LoopTimer { [unowned self] in deadlineCame() } }
-        guard let timer, !timer.isScheduled || timer.deadline > deadline else { return }
-        loop.schedule(timer, at: deadline)
-    }
+    func setDeadline(_ wait: Duration) { deadline = loop.now &+ wait.saturatedNanoseconds }
 
     func clearDeadline() { deadline = .max }
 
-    private func deadlineCame() {
-        guard let timer, deadline != .max else { return }
-        if deadline > loop.now { return loop.schedule(timer, at: deadline) }
+    /// The server looks round.
+    func swept(now: Int64) {
+        guard now >= deadline else { return }
+        deadline = .max
         switch phase {
         case .idle, .lingering, .closed: close()
         case .head: refuse(Problem(.requestTimeout, "the head did not arrive in time"))
