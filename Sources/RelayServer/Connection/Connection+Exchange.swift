@@ -90,7 +90,8 @@ extension Connection {
             send(output)
         }
         guard phase != .closed else { return }
-        if keepsAlive {
+        // A caller that reads none of its answers gets no more of them.
+        if keepsAlive, unsent.isEmpty {
             phase = .idle
             setDeadline(server.limits.idle)
         } else {

@@ -49,13 +49,24 @@ extension Connection {
         if phase != .closed, used < held.count { pending = used == 0 ? held : Array(held[used...]) }
     }
 
+    /// Goes on until a request is with its task or more bytes are needed: one that was refused at once is followed by
+    /// the next.
+    ///
     /// - Returns: how many of the bytes were used.
     private func consume(_ bytes: Span<UInt8>) -> Int {
-        switch phase {
-        case .idle, .head: return consumeHead(bytes)
-        case .body: return consumeBody(bytes)
-        case .busy, .lingering, .closed: return 0
+        var used = 0
+        while used < bytes.count {
+            let rest = bytes.extracting(used..<bytes.count)
+            let step =
+                switch phase {
+                case .idle, .head: consumeHead(rest)
+                case .body: consumeBody(rest)
+                case .busy, .lingering, .closed: 0
+                }
+            guard step > 0 else { break }
+            used += step
         }
+        return used
     }
 
     private func consumeHead(_ bytes: Span<UInt8>) -> Int {
@@ -79,7 +90,7 @@ extension Connection {
             clearDeadline()
             keepsAlive = head.keepsAlive && !server.isDraining
             let upload = begin(head)
-            guard phase != .closed, let upload else { return bytes.count }
+            guard phase != .closed, let upload else { return phase == .idle ? consumed : bytes.count }
             self.upload = upload
             phase = .body
             if head.framing.isEmpty {
