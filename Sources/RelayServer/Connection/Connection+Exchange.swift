@@ -111,8 +111,8 @@ extension Connection {
 
     /// The answer is out as far as this side goes.
     func finishSending() {
-        if peerFinished { return close() }
         Socket.finishSending(descriptor)
+        if peerFinished { mayRead = true }
         receive()
     }
 
@@ -123,7 +123,7 @@ extension Connection {
             switch unsafe Socket.receive(descriptor, into: scratch) {
             case .wouldBlock: mayRead = false
             case .failed, .end: close()
-            case .bytes(let count): if count < scratch.count { mayRead = false }
+            case .bytes(let count): if count < scratch.count, !peerFinished { mayRead = false }
             }
         }
     }

@@ -18,8 +18,8 @@ extension Connection {
                 if phase == .idle { return close() }
                 return refuse(Problem(.badRequest, "the connection ended inside a request"))
             case .bytes(let count):
-                // A read that did not fill the buffer took all there was.
-                if count < scratch.count { mayRead = false }
+                // A read that did not fill the buffer took all there was, but for the end, which is reported once.
+                if count < scratch.count, !peerFinished { mayRead = false }
                 let bytes = unsafe Span(
                     _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
                         .assumingMemoryBound(to: UInt8.self))
