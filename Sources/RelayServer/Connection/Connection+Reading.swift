@@ -188,11 +188,13 @@ extension Connection {
             used = try upload.decoder.decode(bytes, into: &upload.collected).consumed
         } catch {
             keepsAlive = false
+            upload.refusal = Problem(error)
             throw Failure(.clientGone, sent: .unknown, "the request body is malformed: \(error.message)")
         }
         upload.received += UInt64(upload.collected.count)
         guard upload.received <= UInt64(upload.limit) else {
             keepsAlive = false
+            upload.refusal = upload.tooLarge
             throw Failure(.clientGone, sent: .unknown, upload.tooLarge.detail)
         }
         return used
