@@ -139,11 +139,7 @@ extension Connection {
                 defer { upload.collected = [] }
                 return upload.collected
             }
-            if upload.decoder.isComplete {
-                clearDeadline()
-                return nil
-            }
-            setDeadline(server.limits.bodyPause)
+            if upload.decoder.isComplete { return nil }
             if !pending.isEmpty {
                 let held = pending
                 pending = []
@@ -152,8 +148,11 @@ extension Connection {
                 continue
             }
             if try readUpload(upload) { continue }
+            // Only the caller's own pauses count, not the time the upstream takes for a piece.
+            setDeadline(server.limits.bodyPause)
             let isAlive = await withCheckedContinuation { arrived = $0 }
             guard isAlive else { throw Connection.uploadBroke }
+            if unsent.isEmpty { clearDeadline() } else { setDeadline(server.limits.writeStall) }
         }
     }
 
