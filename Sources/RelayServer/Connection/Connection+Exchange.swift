@@ -7,6 +7,9 @@ extension Connection {
     /// Decides by the head alone what a request is; a refusal answers before the body is asked for.
     func begin(_ head: RequestHead) -> Upload? {
         do throws(Problem) {
+            guard head.method != .connect else {
+                throw Problem(.notImplemented, "CONNECT cannot be relayed: what goes through a tunnel cannot be retried")
+            }
             let snapshot = server.engine.snapshot
             let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
             if isRelayTarget(head.target) {
