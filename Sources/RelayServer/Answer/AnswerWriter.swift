@@ -57,8 +57,8 @@ struct AnswerWriter {
         let hasDate = listed.contains(.date)
         HeadWriter.appendFields(listed, to: &output) { entry in
             switch Int(entry.nameCount) {
-            // A HEAD or 304 answer tells the length of a body it does not have.
-            case 14 where framing != .none && listed.matches(entry, .contentLength): true
+            // A HEAD or 304 answer tells the length of a body it does not have; a 204 has none (RFC 9110 §8.6).
+            case 14 where (framing != .none || response.status == 204) && listed.matches(entry, .contentLength): true
             case 11...64 where facts.isUpstream && isReserved(listed, entry): true
             default: listed.isHopByHop(entry)
             }

@@ -28,8 +28,13 @@ extension Connection {
 
     private func fail(_ failure: Failure, _ outcome: Outcome, _ admission: Admission, isHead: Bool) {
         let pastDeadline = failure.kind == .deadlineExceeded || isPastDeadline(outcome, admission)
-        let problem = Problem(
+        var problem = Problem(
             failure, route: admission.route.name, job: admission.id, pastDeadline: pastDeadline)
+        if failure.kind == .clientGone, let refusal = upload?.refusal {
+            problem = refusal
+            problem.route = admission.route.name
+            problem.job = admission.id
+        }
         let facts = AnswerFacts(job: admission.id, source: nil, attempts: outcome.attempts)
         let writer = AnswerWriter(server: server, keepsAlive: mayKeepAlive, isHead: isHead)
         var fields = HeaderFields()

@@ -7,6 +7,9 @@ extension Connection {
     /// Decides by the head alone what a request is; a refusal answers before the body is asked for.
     func begin(_ head: RequestHead) -> Upload? {
         do throws(Problem) {
+            guard head.method != .connect else {
+                throw Problem(.notImplemented, "CONNECT cannot be relayed: what goes through a tunnel cannot be retried")
+            }
             let snapshot = server.engine.snapshot
             let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
             if isRelayTarget(head.target) {
@@ -92,7 +95,8 @@ extension Connection {
             send(output)
         }
         guard phase != .closed else { return }
-        if keepsAlive {
+        // A caller that reads none of its answers gets no more of them.
+        if keepsAlive, unsent.isEmpty {
             phase = .idle
             setDeadline(server.limits.idle)
         } else {
@@ -112,8 +116,8 @@ extension Connection {
 
     /// The answer is out as far as this side goes.
     func finishSending() {
-        if peerFinished { return close() }
         Socket.finishSending(descriptor)
+        if peerFinished { mayRead = true }
         receive()
     }
 
@@ -124,7 +128,7 @@ extension Connection {
             switch unsafe Socket.receive(descriptor, into: scratch) {
             case .wouldBlock: mayRead = false
             case .failed, .end: close()
-            case .bytes(let count): if count < scratch.count { mayRead = false }
+            case .bytes(let count): if count < scratch.count, !peerFinished { mayRead = false }
             }
         }
     }

@@ -18,8 +18,8 @@ extension Connection {
                 if phase == .idle { return close() }
                 return refuse(Problem(.badRequest, "the connection ended inside a request"))
             case .bytes(let count):
-                // A read that did not fill the buffer took all there was.
-                if count < scratch.count { mayRead = false }
+                // A read that did not fill the buffer took all there was, but for the end, which is reported once.
+                if count < scratch.count, !peerFinished { mayRead = false }
                 let bytes = unsafe Span(
                     _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
                         .assumingMemoryBound(to: UInt8.self))
@@ -49,13 +49,24 @@ extension Connection {
         if phase != .closed, used < held.count { pending = used == 0 ? held : Array(held[used...]) }
     }
 
+    /// Goes on until a request is with its task or more bytes are needed: one that was refused at once is followed by
+    /// the next.
+    ///
     /// - Returns: how many of the bytes were used.
     private func consume(_ bytes: Span<UInt8>) -> Int {
-        switch phase {
-        case .idle, .head: return consumeHead(bytes)
-        case .body: return consumeBody(bytes)
-        case .busy, .lingering, .closed: return 0
+        var used = 0
+        while used < bytes.count {
+            let rest = bytes.extracting(used..<bytes.count)
+            let step =
+                switch phase {
+                case .idle, .head: consumeHead(rest)
+                case .body: consumeBody(rest)
+                case .busy, .lingering, .closed: 0
+                }
+            guard step > 0 else { break }
+            used += step
         }
+        return used
     }
 
     private func consumeHead(_ bytes: Span<UInt8>) -> Int {
@@ -80,7 +91,7 @@ extension Connection {
             clearDeadline()
             keepsAlive = head.keepsAlive && !server.isDraining
             let upload = begin(head)
-            guard phase != .closed, let upload else { return bytes.count }
+            guard phase != .closed, let upload else { return phase == .idle ? consumed : bytes.count }
             self.upload = upload
             phase = .body
             if head.framing.isEmpty {
@@ -129,11 +140,7 @@ extension Connection {
                 defer { upload.collected = [] }
                 return upload.collected
             }
-            if upload.decoder.isComplete {
-                clearDeadline()
-                return nil
-            }
-            setDeadline(server.limits.bodyPause)
+            if upload.decoder.isComplete { return nil }
             if !pending.isEmpty {
                 let held = pending
                 pending = []
@@ -142,8 +149,11 @@ extension Connection {
                 continue
             }
             if try readUpload(upload) { continue }
+            // Only the caller's own pauses count, not the time the upstream takes for a piece.
+            setDeadline(server.limits.bodyPause)
             let isAlive = await withCheckedContinuation { arrived = $0 }
             guard isAlive else { throw Connection.uploadBroke }
+            if unsent.isEmpty { clearDeadline() } else { setDeadline(server.limits.writeStall) }
         }
     }
 
@@ -178,11 +188,13 @@ extension Connection {
             used = try upload.decoder.decode(bytes, into: &upload.collected).consumed
         } catch {
             keepsAlive = false
+            upload.refusal = Problem(error)
             throw Failure(.clientGone, sent: .unknown, "the request body is malformed: \(error.message)")
         }
         upload.received += UInt64(upload.collected.count)
         guard upload.received <= UInt64(upload.limit) else {
             keepsAlive = false
+            upload.refusal = upload.tooLarge
             throw Failure(.clientGone, sent: .unknown, upload.tooLarge.detail)
         }
         return used

@@ -38,8 +38,11 @@ extension Connection {
         unsent = []
         unsentOffset = 0
         loop.watch(self, for: .stream)
-        if phase == .lingering { return finishSending() }
-        clearDeadline()
+        if phase == .lingering {
+            setDeadline(server.limits.linger)
+            return finishSending()
+        }
+        if phase == .busy { clearDeadline() }
         drained.take()?.resume(returning: true)
     }
 

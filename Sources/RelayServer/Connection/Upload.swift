@@ -18,6 +18,8 @@ final class Upload {
     /// Bytes that are held before the body starts to stream.
     let holdLimit: Int
     let tooLarge: Problem
+    /// What was wrong with a body that was being streamed: the caller's fault, which the answer names.
+    var refusal: Problem?
 
     enum Purpose {
         case relay(Admission)
