@@ -57,14 +57,17 @@ extension Relay {
             }
             let inbound = try await ports.transport.send(execution.attempt(token))
             guard let limit = execution.collects(inbound) else { return execution.answered(inbound) }
-            return execution.answered(try await collect(inbound, limit))
+            return execution.answered(try await collect(inbound, limit, by: execution.plan.deadline))
         } catch {
             return execution.failed(error)
         }
     }
 
-    private func collect(_ inbound: InboundResponse, _ limit: Int) async throws(Failure) -> InboundResponse {
+    private func collect(
+        _ inbound: InboundResponse, _ limit: Int, by deadline: Instant
+    ) async throws(Failure) -> InboundResponse {
         var inbound = inbound
+        if case .stream(let source) = inbound.response.body { source.bound(by: deadline) }
         do throws(Failure) {
             inbound.response.body = .bytes(try await inbound.response.body.collect(limit: limit))
             return inbound
