@@ -47,7 +47,7 @@ package final class Engine: Sendable {
         let snapshot = snapshot
         guard let state = snapshot.routes[name] else {
             var problem = Problem(.routeNotFound, "the configuration has no route \"\(name.prefix(64))\"")
-            problem.didYouMean = nearest(name, in: snapshot.routeNames)
+            problem.didYouMean = nearestWord(to: name, among: snapshot.routeNames)
             throw problem
         }
         do throws(Problem) {
