@@ -12,7 +12,7 @@ def target(text):
 # What it is, the message, status, code, whether the connection must end.
 MALFORMED = [
     # Start lines.
-    ("an empty line first", "\r\n" + GET + "\r\n", 400, "bad_request", True),
+    ("two empty lines first", "\r\n\r\n" + GET + "\r\n", 400, "bad_request", True),
     ("a bare line feed in the start line", "GET /r/up/x HTTP/1.1\nHost: relay\r\n\r\n", 400, "bad_request", True),
     ("line feeds throughout", "GET /r/up/x HTTP/1.1\nHost: relay\n\n", 400, "bad_request", True),
     ("two spaces after the method", "GET  /r/up/x HTTP/1.1\r\nHost: relay\r\n\r\n", 400, "bad_request", True),
@@ -105,7 +105,7 @@ MALFORMED = [
     ("a route with an at sign", target("/r/up@evil.example/x"), 404, "path_not_found", False),
     ("a route with a port", target("/r/up:80/x"), 404, "path_not_found", False),
     ("an encoded route", target("/r/%75p/x"), 404, "path_not_found", False),
-    ("a route that is a way up", target("/r/../x"), 404, "route_not_found", False),
+    ("a route that is a way up", target("/r/../x"), 400, "bad_target", False),
     ("no route", target("/r/"), 404, "path_not_found", False),
     ("a path that is not there", target("/x"), 404, "path_not_found", False),
     ("TRACE", "TRACE /r/up/x HTTP/1.1\r\nHost: relay\r\n\r\n", 501, "not_implemented", False),

@@ -84,6 +84,7 @@ class Connection:
         try:
             while True:
                 self.more()
+                self.held = b""
         except EOFError:
             return True
         finally:

@@ -91,12 +91,12 @@ struct Submission {
             guard let key = FieldName(name), !Submission.reserved.contains(key.lowercasedText),
                 !key.lowercasedText.hasPrefix("waystation-")
             else {
-                reader.fail("/request/headers/\(name.prefix(64))", "this field cannot be set by a job")
+                reader.fail("/request/headers" + pointerToken(name), "this field cannot be set by a job")
                 continue
             }
             fields.remove(key)
             if !fields.append(name, text) {
-                reader.fail("/request/headers/\(name.prefix(64))", "a field value has no control characters")
+                reader.fail("/request/headers" + pointerToken(name), "a field value has no control characters")
             }
         }
     }

@@ -21,7 +21,7 @@ struct SubmissionReader {
         for member in members {
             guard known.contains(member.name) else {
                 let hint = nearestWord(to: member.name, among: known).map { "did you mean \"\($0)\"?" }
-                fail("\(pointer)/\(member.name.prefix(64))", "there is no such member", hint: hint)
+                fail(pointer + pointerToken(member.name), "there is no such member", hint: hint)
                 continue
             }
             visit(&self, member.name, member.value)
@@ -44,11 +44,23 @@ struct SubmissionReader {
         }
         var pairs: [(String, String)] = []
         for member in members {
-            guard let text = string(member.value, "\(pointer)/\(member.name.prefix(64))") else { continue }
+            guard let text = string(member.value, pointer + pointerToken(member.name)) else { continue }
             pairs.append((member.name, text))
         }
         return pairs
     }
+}
+
+/// A member's name as one token of a JSON pointer (RFC 6901 §3), with its slash; a long one is cut.
+func pointerToken(_ name: String) -> String {
+    "/"
+        + name.prefix(64).map { character in
+            switch character {
+            case "~": "~0"
+            case "/": "~1"
+            default: String(character)
+            }
+        }.joined()
 }
 
 /// Percent-encodes all but the unreserved characters (RFC 3986 §2.3).
