@@ -32,9 +32,8 @@ package final class Engine: Sendable {
 
     /// Decides on a request by its head alone, before a byte of its body is asked for.
     ///
-    /// - Parameters:
-    ///   - target: below the route, checked, without leading slash.
-    ///   - length: the body's announced length; nil when it is chunked.
+    /// `target` stands below the route, checked and without leading slash; `length` is what the body announces, nil
+    /// when it is chunked.
     package func admit(
         route name: String, target: String, method: Method, fields: HeaderFields, length: UInt64?,
         client: ClientIdentity?

@@ -31,7 +31,7 @@ final class Daemon: Sendable {
         let message: String
     }
 
-    /// - Parameter count: event loops that serve.
+    /// Starts the loops, of which `count` serve.
     init(_ loaded: LoadedConfiguration, loops count: Int, journal: Journal) throws(StartError) {
         file = loaded.file
         self.journal = journal

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Every credential of one configuration. Routes share it: a 401 met by many jobs is one refresh.
+/// Every credential of one configuration.
+///
+/// Routes share it: a 401 met by many jobs is one refresh.
 package final class CredentialVault: Sendable {
     private let sources: [String: Source]
 
@@ -9,7 +11,8 @@ package final class CredentialVault: Sendable {
         case fetched(FetchedCredential)
     }
 
-    /// - Parameter secrets: what each reference resolved to; a reference without a secret makes its credential fail.
+    /// Takes the definitions and what their references resolved to; one that resolved to nothing makes its credential
+    /// fail.
     package init(_ definitions: [CredentialDefinition], secrets: [SecretReference: Secret]) {
         var sources: [String: Source] = [:]
         for definition in definitions {
@@ -45,7 +48,8 @@ package final class CredentialVault: Sendable {
 
     /// The credential's value, fetched where it must be.
     ///
-    /// - Parameter refused: the generation an upstream has just refused; nil when any valid one will do.
+    /// `refused` is the generation an upstream has just refused; nil when any valid one will do.
+    ///
     /// - Throws: `credentials_failed`, or `cancelled`.
     package func token(_ name: String, refused: UInt64?, ports: RelayPorts) async throws(Failure) -> Token {
         switch sources[name] {

@@ -75,9 +75,8 @@ package struct RecoveryMachine: Sendable {
 
     /// An attempt failed, or could not be sent.
     ///
-    /// - Parameters:
-    ///   - canRepeat: false when the request body is gone, so that only an answer of the relay's own is left.
-    ///   - canRefresh: whether the route's credential can be fetched again.
+    /// `canRepeat` is false when the request body is gone, so that only an answer of the relay's own is left;
+    /// `canRefresh` tells whether the route's credential can be fetched again.
     package mutating func attemptFailed(
         _ failure: Failure, at now: Instant, canRepeat: Bool, canRefresh: Bool, random: UInt64
     ) -> Decision {
