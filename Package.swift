@@ -51,6 +51,9 @@ let package = Package(
         .target(name: "RelayTestSupport", dependencies: ["RelayCore"], path: "Tests/RelayTestSupport"),
         .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
+        .testTarget(
+            name: "RelayEngineTests", dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"]),
+        .testTarget(name: "TidyTests"),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
         .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),

@@ -31,7 +31,8 @@ struct relay_peer {
 enum { relay_so_peergroups = 59 };
 
 // epoll_event is packed and its data is a union; Swift sees one plain word.
-static inline int relay_epoll_control(int epoll, int operation, int descriptor, uint32_t events, uint64_t tag) {
+static inline int relay_epoll_control(int epoll, int operation, int descriptor, uint32_t events,
+                                      uint64_t tag) {
     struct epoll_event event = {.events = events, .data = {.u64 = tag}};
     return epoll_ctl(epoll, operation, descriptor, &event);
 }

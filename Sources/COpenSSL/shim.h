@@ -21,7 +21,8 @@ static inline int relay_ssl_context_require_tls12(SSL_CTX *context) {
 static inline void relay_ssl_context_set_mode(SSL_CTX *context) {
     // Writes may be partial and repeated from another buffer; an idle connection keeps no buffers.
     SSL_CTX_set_mode(context,
-                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                         SSL_MODE_RELEASE_BUFFERS);
 }
 
 // An encrypted key must fail instead of asking a terminal for its passphrase.

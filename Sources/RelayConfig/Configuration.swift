@@ -22,18 +22,6 @@ package struct Listener: Sendable {
         case tcp(LoopbackEndpoint)
     }
 
-    /// What callers of a socket may do at most; each includes those before it.
-    package enum Role: String, CaseIterable, Sendable, Comparable {
-        case submit
-        case read
-        case operate
-        case admin
-
-        package static func < (lhs: Role, rhs: Role) -> Bool {
-            (allCases.firstIndex(of: lhs) ?? 0) < (allCases.firstIndex(of: rhs) ?? 0)
-        }
-    }
-
     /// Unique; also the name of a file descriptor passed by systemd.
     package var name: String
     package var address: Address

@@ -47,7 +47,7 @@ package final class Engine: Sendable {
         let snapshot = snapshot
         guard let state = snapshot.routes[name] else {
             var problem = Problem(.routeNotFound, "the configuration has no route \"\(name.prefix(64))\"")
-            problem.didYouMean = nearest(name, in: snapshot.routeNames)
+            problem.didYouMean = nearestWord(to: name, among: snapshot.routeNames)
             throw problem
         }
         do throws(Problem) {
@@ -63,9 +63,8 @@ package final class Engine: Sendable {
         _ state: RouteState, _ snapshot: Snapshot, _ target: String, _ method: Method, _ fields: HeaderFields,
         _ length: UInt64?, _ client: ClientIdentity?
     ) throws(Problem) -> Admission {
-        let policy = state.route.policy
-        if !policy.callers.isEmpty {
-            guard let client, policy.callers.allows(user: client.user, groups: client.groups) else {
+        if !state.route.policy.callers.isEmpty {
+            guard let client, state.route.policy.callers.allows(user: client.user, groups: client.groups) else {
                 let who = client.map { "uid \($0.user)" } ?? "a caller without peer credentials"
                 throw Problem(
                     .notAllowed, "the route's allow_users and allow_groups do not name you (\(who))")
@@ -79,7 +78,7 @@ package final class Engine: Sendable {
         guard !sorted.isLoop else {
             throw Problem(.loop, "the request has passed through this relay before (it stands in Via)")
         }
-        if sorted.wantsDurable || policy.delivery == .durable {
+        if sorted.wantsDurable || state.route.policy.delivery == .durable {
             throw Problem(
                 .durableUnavailable,
                 "this version keeps no jobs on disk: leave out respond-async, and delivery.mode durable")

@@ -98,7 +98,7 @@ extension RelayFields {
         default:
             var problem = Problem(
                 .badHeader, "there is no field \(name); the relay reads \(known.joined(separator: ", "))")
-            problem.didYouMean = nearest(name, in: known.map { $0.lowercased() })
+            problem.didYouMean = nearestWord(to: name, among: known.map { $0.lowercased() })
             throw problem
         }
         return options

@@ -9,6 +9,9 @@ package enum Digest {
             _ = unsafe SHA256(input.baseAddress, input.count, &digest)
         }
         let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(
+            decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self
+        )
     }
 }

@@ -5,8 +5,8 @@ package import RelayPosix
 /// HTTP/1.1 over TCP, TLS and Unix sockets, on one event loop with its own pool of connections.
 ///
 /// Used from tasks of the loop it costs no hop; called from elsewhere, the call moves to the loop and back.
-/// Proxy variables of the environment are not read, redirects are answers, and an address is dialled exactly as it
-/// was looked up and checked.
+/// Proxy variables of the environment are not read, redirects are answers, and an address is dialled exactly
+/// as it was looked up and checked.
 package final class LoopTransport: Transport {
     package let loop: EventLoop
     private let state: LoopBound<TransportState>
@@ -14,7 +14,7 @@ package final class LoopTransport: Transport {
     /// - Parameters:
     ///   - loop: where everything happens; running.
     ///   - resolver: shared by the transports of a process.
-    ///   - secrets: reads a client certificate or key; called on the loop, once for each until `forgetSecrets`.
+    ///   - secrets: reads a client certificate or key; called on the loop, once until `forgetSecrets`.
     package init(
         on loop: EventLoop,
         resolver: NameResolver = NameResolver(),

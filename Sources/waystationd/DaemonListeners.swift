@@ -19,7 +19,7 @@ struct DaemonListeners: ~Copyable {
         for listener in listeners {
             let given = activated.named(listener.name)
             let identity = ListenerIdentity(
-                name: listener.name, role: Role(name: listener.role.rawValue) ?? .submit,
+                name: listener.name, role: listener.role,
                 users: listener.allowedUsers, isUnix: DaemonListeners.isUnix(listener, given),
                 unit: { unitOfProcess($0) })
             if given.isEmpty {

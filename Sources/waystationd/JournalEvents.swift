@@ -34,7 +34,7 @@ final class JournalEvents: EventSink {
         case .credentialRefreshed(let name, let expiresIn):
             var record = JournalRecord(
                 .info, .credentialRefreshed,
-                "credential \(name) refreshed" + (expiresIn.map { ", valid for \(DurationText.format($0))" } ?? ""))
+                "credential \(name) refreshed" + (expiresIn.map { ", valid for \(DurationText.text($0))" } ?? ""))
             record.add(.credential, name)
             record.add(.expiresInSeconds, expiresIn.map { $0.components.seconds })
             write(record, name, nil)

@@ -6,7 +6,8 @@ import Synchronization
 struct LoopTime: TimeSource {
     let loop: EventLoop
 
-    func now() -> Instant { Instant(nanoseconds: SystemClock.monotonic()) }
+    /// On the loop the time its batch began, which is as exact as a wait can be and costs no call.
+    func now() -> Instant { Instant(nanoseconds: loop.isCurrent ? loop.now : SystemClock.monotonic()) }
 
     func wallMilliseconds() -> Int64 { SystemClock.wall() / 1_000_000 }
 

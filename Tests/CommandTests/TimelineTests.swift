@@ -71,7 +71,7 @@ struct TimelineTests {
         let lines = text.split(separator: "\n")
         #expect(
             lines[0].hasPrefix(
-                "waystationd 0.1.0 · serving · up 1m 30s · pid 7 · 1 in flight · 2 connections"
+                "waystationd 0.1.0 · serving · up 1m 30s · pid 7 · in flight 1 · connections 2"
             )
         )
         #expect(

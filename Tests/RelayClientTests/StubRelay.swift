@@ -15,34 +15,52 @@ final class StubRelay: Sendable {
     }
 
     let path: String
-    private let listener: FileDescriptor
-    private let received = Mutex<[String]>([])
-    private let hangUps = Mutex(0)
+    private let threads: Threads
 
     init(_ behaviour: Behaviour, name: String = #function) throws {
         let letters = name.filter { $0.isLetter }
         path = "/tmp/waystation-client-\(getpid())-\(letters)-\(UInt32.random(in: 0...UInt32.max)).sock"
-        listener = try Listener.unix(path, mode: 0o600)
-        try startDetachedThread("stub") { [raw = listener.raw] in
-            while wait(raw, Int16(POLLIN)) {
-                guard case .connection(let socket) = Socket.accept(raw) else { continue }
-                let descriptor = socket.release()
-                try? startDetachedThread("stub") { self.serve(FileDescriptor(descriptor), behaviour) }
-            }
-        }
+        threads = Threads(listener: try Listener.unix(path, mode: 0o600), behaviour: behaviour)
+        try startDetachedThread("stub") { [threads] in threads.accept() }
     }
 
     deinit {
+        threads.stop()
         unsafe unlink(path)
         unsafe unlink(path + ".lock")
     }
 
     /// What the clients have sent, by connection.
-    var requests: [String] { received.withLock { $0 } }
-    /// Connections that ended before they were answered.
-    var hungUp: Int { hangUps.withLock { $0 } }
+    var requests: [String] { threads.received.withLock { $0 } }
+}
 
-    private func serve(_ socket: consuming FileDescriptor, _ behaviour: Behaviour) {
+/// What the stub's threads share; they end when the stub goes.
+private final class Threads: Sendable {
+    let received = Mutex<[String]>([])
+    private let listener: FileDescriptor
+    private let behaviour: StubRelay.Behaviour
+
+    init(listener: consuming FileDescriptor, behaviour: StubRelay.Behaviour) {
+        self.listener = listener
+        self.behaviour = behaviour
+    }
+
+    /// Wakes the accepting thread, whose next accept then fails.
+    func stop() { _ = shutdown(listener.raw, Int32(SHUT_RDWR)) }
+
+    func accept() {
+        while wait(listener.raw, Int16(POLLIN)) {
+            switch Socket.accept(listener.raw) {
+            case .connection(let socket):
+                let descriptor = socket.release()
+                try? startDetachedThread("stub") { self.serve(FileDescriptor(descriptor)) }
+            case .wouldBlock: continue
+            case .failed: return
+            }
+        }
+    }
+
+    private func serve(_ socket: consuming FileDescriptor) {
         if case .answerEarly(let text) = behaviour { send(socket.raw, text) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -51,12 +69,11 @@ final class StubRelay: Sendable {
             guard case .bytes(let count) = result else { break }
             bytes += buffer[..<count]
             let text = String(decoding: bytes, as: UTF8.self)
-            guard case .answer(let answer) = behaviour, StubRelay.isComplete(text) else { continue }
+            guard case .answer(let answer) = behaviour, Threads.isComplete(text) else { continue }
             received.withLock { $0.append(text) }
             send(socket.raw, answer)
             return
         }
-        hangUps.withLock { $0 += 1 }
     }
 
     private static func isComplete(_ text: String) -> Bool {

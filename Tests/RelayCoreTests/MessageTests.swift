@@ -43,12 +43,12 @@ struct MessageTests {
         ] as [(String, Int64)])
     func durations(text: String, milliseconds: Int64) {
         #expect(DurationText.parse(text) == .milliseconds(milliseconds))
-        #expect(DurationText.parse(DurationText.format(.milliseconds(milliseconds))) == .milliseconds(milliseconds))
+        #expect(DurationText.parse(DurationText.text(.milliseconds(milliseconds))) == .milliseconds(milliseconds))
     }
 
     @Test(
         "What is no duration is refused",
-        arguments: ["", "5", "s", "5 s", "1s1s", "1s1m", "-1s", "1.5s", "1y", "99999999999999999999s", "4000d", "1µs"])
+        arguments: ["", "5", "s", "5 s", "1s1s", "1s1m", "-1s", "1.5s", "1y", "99999999999999999999s", "10001d", "1µs"])
     func noDurations(text: String) { #expect(DurationText.parse(text) == nil) }
 
     @Test(
@@ -65,10 +65,10 @@ struct MessageTests {
     }
 
     @Test("The nearest word is suggested, and nothing far away")
-    func nearestWord() {
-        #expect(nearest("max_atempts", in: ["max_attempts", "timeouts"]) == "max_attempts")
-        #expect(nearest("billng", in: ["billing", "hooks"]) == "billing")
-        #expect(nearest("zzz", in: ["billing", "hooks"]) == nil)
+    func suggestions() {
+        #expect(nearestWord(to: "max_atempts", among: ["max_attempts", "timeouts"]) == "max_attempts")
+        #expect(nearestWord(to: "billng", among: ["billing", "hooks"]) == "billing")
+        #expect(nearestWord(to: "zzz", among: ["billing", "hooks"]) == nil)
     }
 
     @Test("Templates know their placeholders", arguments: ["{nope}", "{now", "a{}b"])

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayJSON
 import RelayTestSupport
+import Synchronization
 import Testing
 
 @Suite("One request from preparation to its outcome", .timeLimit(.minutes(1)))
@@ -204,5 +205,92 @@ struct RelayTests {
         case .credentialRefreshed(let name, _): "refreshed \(name)"
         case .credentialFailed(let name, _): "credentialFailed \(name)"
         }
+    }
+}
+
+@Suite("Bodies that are held before they are judged", .timeLimit(.minutes(1)))
+struct CollectedBodyTests {
+    /// Gives its pieces, then ends or breaks; remembers the bound it was given.
+    final class Source: BodySource {
+        let length: UInt64?
+        let wasRead = false
+        private let pieces: Mutex<[[UInt8]]>
+        private let breaks: Bool
+        let bound = Mutex<Instant?>(nil)
+        let isCancelled = Mutex(false)
+
+        init(_ pieces: [[UInt8]], length: UInt64?, breaks: Bool = false) {
+            self.pieces = Mutex(pieces)
+            self.length = length
+            self.breaks = breaks
+        }
+
+        func next() async throws(Failure) -> [UInt8]? {
+            let next = pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            if next == nil, breaks { throw Failure(.httpResponseIncomplete, sent: .unknown, "cut") }
+            return next
+        }
+
+        func cancel() { isCancelled.withLock { $0 = true } }
+
+        func bound(by deadline: Instant) { bound.withLock { $0 = deadline } }
+    }
+
+    private func perform(_ sources: [Source], _ change: (inout RoutePolicy) -> Void) async -> Outcome {
+        let bench = Bench([])
+        let relay = Relay(
+            ports: RelayPorts(
+                transport: StreamingTransport(sources), time: bench.time, entropy: SeededEntropy(), sink: bench.sink,
+                start: { work in Task { await work() } }))
+        let route = makeRoute(change)
+        let context = JobContext(
+            id: JobID(milliseconds: 1, random: (2, 3)), route: route, method: .get, target: "x",
+            options: JobOptions(), client: nil)
+        return await relay.perform(Request(method: .get, target: "x"), context: context, vault: bench.vault)
+    }
+
+    private final class StreamingTransport: Transport {
+        private let sources: Mutex<[Source]>
+
+        init(_ sources: [Source]) { self.sources = Mutex(sources) }
+
+        func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
+            let source = sources.withLock { $0.removeFirst() }
+            return InboundResponse(response: Response(status: 200, body: .stream(source)), exchange: Exchange())
+        }
+    }
+
+    @Test("A body that is looked into is bound by the attempt's deadline, one that streams is not")
+    func bound() async {
+        let looked = Source([Array("{}".utf8)], length: nil)
+        #expect(await perform([looked]) { $0.response.expectsJSON = true }.text == "{}")
+        #expect(looked.bound.withLock { $0 } == Instant(nanoseconds: 10_000_000_000))
+        let streamed = Source([[1]], length: nil)
+        guard case .answered(let response, _) = await perform([streamed], { _ in }).ending,
+            case .stream = response.body
+        else {
+            Issue.record("it was not streamed")
+            return
+        }
+        #expect(streamed.bound.withLock { $0 } == nil)
+    }
+
+    @Test("An answer of a known, small length that is cut short is retried; a long one has been passed on")
+    func cutShort() async {
+        let cut = Source([[1]], length: 2, breaks: true)
+        let whole = Source([[1], [2]], length: 2)
+        let outcome = await perform([cut, whole]) { $0.recovery = [rule("r", ["protocol"], retry())] }
+        #expect(outcome.attempts.count == 2 && outcome.text == "\u{1}\u{2}")
+    }
+
+    @Test("A body above the inspect limit fails by name and is given up")
+    func tooLarge() async {
+        let large = Source([Array(repeating: 0x20, count: 200)], length: nil)
+        let outcome = await perform([large]) {
+            $0.response.expectsJSON = true
+            $0.success.inspectLimit = 100
+        }
+        #expect(outcome.failure?.kind == .httpResponseBodySize)
+        #expect(large.isCancelled.withLock { $0 })
     }
 }

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayJSON
+import RelayTestSupport
 import Testing
 
 @Suite("What an answer is")
@@ -15,7 +16,7 @@ struct ResponseJudgeTests {
         let content: Body = body.isEmpty ? .empty : .bytes(Array(body.utf8))
         let inbound = InboundResponse(
             response: Response(status: status, fields: fields, body: content), exchange: Exchange())
-        return judge.judge(inbound, wallSeconds: 0)
+        return judge.judge(inbound, time: VirtualTime())
     }
 
     /// `success`, `recovered`, or the failure's kind.

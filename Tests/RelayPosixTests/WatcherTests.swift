@@ -40,7 +40,8 @@ struct WatcherTests {
                 killer.poke()
                 victim.poke()
                 killer.afterwards = {
-                    // The freed number is the lowest there is: the heir gets it while the victim's event waits.
+                    // The freed number is the lowest there is: the heir gets it while the victim's event
+                    // waits.
                     var ends: [Int32] = [0, 0]
                     unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
                     try? loop.add(heir, FileDescriptor(ends[0]))

@@ -1,6 +1,8 @@
+import Glibc
 import RelayCore
 import RelayPosix
 import RelayTransport
+import Synchronization
 import Testing
 
 @Suite("Kept connections", .timeLimit(.minutes(1)))
@@ -73,6 +75,41 @@ struct PoolTests {
                 try await settle(transport)
             }
         }
+    }
+
+    @Test(
+        "A connection that ended while the loop was busy does not fail the next request",
+        arguments: [false, true]
+    )
+    func endedBehindTheLoop(byReset: Bool) async throws {
+        let isRead = Gate()
+        let hasEnded = Gate()
+        let server = try ScriptedServer(scripts: [
+            { peer in
+                guard peer.readRequest() != nil else { return }
+                peer.answer("one")
+                // A reset must not overtake the answer.
+                isRead.block()
+                if byReset { peer.reset() } else { peer.close() }
+                hasEnded.open()
+            }, echo,
+        ])
+        try await withTransport { transport in
+            let upstream = server.upstream()
+            let statuses = Mutex<[Status?]>([])
+            await transport.loop.spawn {
+                let first = try? await transport.send(attempt(upstream))
+                isRead.open()
+                // The loop's thread stands still, so epoll has no chance to tell of the end.
+                hasEnded.block()
+                let patience = SystemClock.monotonic() + (byReset ? 0 : 10_000_000)
+                while SystemClock.monotonic() < patience { sched_yield() }
+                let second = try? await transport.send(attempt(upstream, .post, body: .bytes([2])))
+                statuses.withLock { $0 = [first?.response.status, second?.response.status] }
+            }.value
+            #expect(statuses.withLock { $0 } == [200, 200])
+        }
+        #expect(server.connections == 2)
     }
 
     @Test("A kept connection on which bytes came unasked is given up")

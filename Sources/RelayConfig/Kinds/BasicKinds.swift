@@ -1,3 +1,4 @@
+import RelayCore
 import RelayJSON
 
 extension ValueKind where Value == Bool {

@@ -7,7 +7,7 @@ struct ListenerDraft {
     var tcp: LoopbackEndpoint?
     var mode: UInt32 = 0o660
     var group: String?
-    var role = Listener.Role.submit
+    var role = Role.submit
     var allowedUsers: [UInt32] = []
 
     /// The sockets of a configuration that names none.

@@ -1,3 +1,4 @@
+import RelayCore
 import RelayJSON
 
 /// An object of the configuration: its keys, and what must hold between them.

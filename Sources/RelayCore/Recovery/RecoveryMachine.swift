@@ -23,15 +23,14 @@ package struct RecoveryMachine: Sendable {
     private static let attemptCeiling = 1000
 
     package init(route: Route, method: Method, options: JobOptions, now: Instant) {
-        let policy = route.policy
         self.route = route
         self.method = method
         self.options = options
-        let total = options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
+        let total = options.timeout.map { min($0, route.policy.timeouts.total) } ?? route.policy.timeouts.total
         deadline = now.advanced(by: total)
         attemptTimeout =
-            options.attemptTimeout.map { min($0, policy.timeouts.attempt) } ?? policy.timeouts.attempt
-        maxAttempts = options.maxAttempts.map { min($0, policy.maxAttempts) } ?? policy.maxAttempts
+            options.attemptTimeout.map { min($0, route.policy.timeouts.attempt) } ?? route.policy.timeouts.attempt
+        maxAttempts = options.maxAttempts.map { min($0, route.policy.maxAttempts) } ?? route.policy.maxAttempts
     }
 
     /// Where the next attempt goes and when it must be over.

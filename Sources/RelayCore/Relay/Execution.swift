@@ -29,16 +29,21 @@ final class Execution {
         plan = machine.attemptBegan(at: now)
     }
 
-    /// What is to be done next.
+    /// What is to be done next; what goes with it stands in the properties below.
     enum Next {
         case send
-        case wait(until: Instant)
-        case end(Outcome)
+        /// Until `resumeAt`.
+        case wait
+        /// With `outcome`.
+        case end
     }
+
+    private(set) var resumeAt = Instant(nanoseconds: 0)
+    private(set) var outcome: Outcome?
 
     func attempt(_ token: Token?) -> OutboundRequest {
         generation = token?.generation ?? 0
-        return preparation.attempt(plan, token: token, wallSeconds: ports.time.wallSeconds())
+        return preparation.attempt(plan, token: token, time: ports.time)
     }
 
     func waited() { plan = machine.attemptBegan(at: ports.time.now()) }
@@ -52,7 +57,7 @@ final class Execution {
     }
 
     func answered(_ inbound: InboundResponse) -> Next {
-        switch judge.judge(inbound, wallSeconds: ports.time.wallSeconds()) {
+        switch judge.judge(inbound, time: ports.time) {
         case .success(let response):
             machine.attemptSucceeded(at: ports.time.now(), status: response.status, exchange: inbound.exchange)
             return succeeded(response)
@@ -75,9 +80,9 @@ final class Execution {
     }
 
     /// The caller went away while the job waited.
-    func cancelled() -> Next {
+    func cancelled() {
         let failure = Failure(.cancelled, sent: failure?.sent ?? .neverSent, "the caller went away")
-        return ended(.failed(failure, answer: nil))
+        _ = ended(.failed(failure, answer: nil))
     }
 }
 
@@ -108,7 +113,8 @@ extension Execution {
             return .send
         case .retry(let at):
             discard()
-            return .wait(until: at)
+            resumeAt = at
+            return .wait
         }
     }
 
@@ -116,7 +122,8 @@ extension Execution {
         if machine.attempts.count > 1 || machine.attempts.last?.failure != nil {
             ports.sink.record(.recovered(context, attempts: machine.attempts))
         }
-        return .end(Outcome(ending: .answered(response, .upstream), attempts: machine.attempts))
+        outcome = Outcome(ending: .answered(response, .upstream), attempts: machine.attempts)
+        return .end
     }
 
     private func respond(_ canned: CannedResponse, rule: String) -> Next {
@@ -127,14 +134,16 @@ extension Execution {
         ports.sink.record(
             .fallbackServed(context, source: canned.source, rule: rule, attempts: machine.attempts))
         let source: Outcome.Source = canned.source == .fallback ? .fallback : .placeholder
-        return .end(Outcome(ending: .answered(response, source), attempts: machine.attempts))
+        outcome = Outcome(ending: .answered(response, source), attempts: machine.attempts)
+        return .end
     }
 
     private func ended(_ ending: Outcome.Ending) -> Next {
         if case .failed(let failure, _) = ending {
             ports.sink.record(.jobFailed(context, failure, attempts: machine.attempts))
         }
-        return .end(Outcome(ending: ending, attempts: machine.attempts))
+        outcome = Outcome(ending: ending, attempts: machine.attempts)
+        return .end
     }
 
     private func discard() {

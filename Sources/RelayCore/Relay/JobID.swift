@@ -8,24 +8,31 @@ package struct JobID: Hashable, Sendable, CustomStringConvertible {
         low = random.1
     }
 
+    /// Appends the text of the id.
+    package func append(to output: inout [UInt8]) {
+        for index in 0..<26 { output.append(digit(index)) }
+    }
+
     /// 26 characters of Crockford's base 32.
     package var description: String {
         unsafe String(unsafeUninitializedCapacity: 26) { buffer in
-            let digits: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-            for index in 0..<26 {
-                // The text has 130 bits; the first digit holds only the top three of the id's 128.
-                let shift = (25 - index) * 5
-                let bits: UInt64 =
-                    if shift >= 64 {
-                        high >> (shift - 64)
-                    } else if shift > 59 {
-                        low >> shift | high << (64 - shift)
-                    } else {
-                        low >> shift
-                    }
-                unsafe buffer[index] = digits.utf8Start[Int(bits & 31)]
-            }
+            for index in 0..<26 { unsafe buffer[index] = digit(index) }
             return 26
         }
+    }
+
+    private func digit(_ index: Int) -> UInt8 {
+        let digits: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+        // The text has 130 bits; the first digit holds only the top three of the id's 128.
+        let shift = (25 - index) * 5
+        let bits: UInt64 =
+            if shift >= 64 {
+                high >> (shift - 64)
+            } else if shift > 59 {
+                low >> shift | high << (64 - shift)
+            } else {
+                low >> shift
+            }
+        return unsafe digits.utf8Start[Int(bits & 31)]
     }
 }

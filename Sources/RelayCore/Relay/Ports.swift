@@ -1,11 +1,11 @@
 /// The world as one relay sees it.
-package struct RelayPorts: Sendable {
-    package var transport: any Transport
-    package var time: any TimeSource
-    package var entropy: any Entropy
-    package var sink: any EventSink
+package final class RelayPorts: Sendable {
+    package let transport: any Transport
+    package let time: any TimeSource
+    package let entropy: any Entropy
+    package let sink: any EventSink
     /// Starts work that outlives the task that asked for it, on the same executor.
-    package var start: @Sendable (@escaping @Sendable () async -> Void) -> Void
+    package let start: @Sendable (@escaping @Sendable () async -> Void) -> Void
 
     package init(
         transport: any Transport, time: any TimeSource, entropy: any Entropy, sink: any EventSink,

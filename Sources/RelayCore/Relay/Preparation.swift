@@ -20,53 +20,51 @@ package struct Preparation: Sendable {
     ///
     /// - Throws: `preparation`, final, with zero sends.
     package init(
-        _ request: Request, route: Route, job: JobID, added: HeaderFields, wallSeconds: Int64
+        _ request: Request, route: Route, job: JobID, added: HeaderFields, time: any TimeSource
     ) throws(Failure) {
-        let policy = route.policy
         self.route = route
         self.job = job
         method = request.method
         target = request.target
         var fields = request.fields
         var jobFields = added
-        for name in policy.request.removeFields { fields.remove(name) }
-        if let authentication = policy.authentication { fields.remove(authentication.fieldName) }
-        for (name, value) in policy.request.setFields { replace(name, value, &fields, &jobFields) }
-        for step in policy.prepare where step.phase == .job {
+        for name in route.policy.request.removeFields { fields.remove(name) }
+        if let authentication = route.policy.authentication { fields.remove(authentication.fieldName) }
+        for (name, value) in route.policy.request.setFields { replace(name, value, &fields, &jobFields) }
+        for step in route.policy.prepare where step.phase == .job {
             for (name, template) in step.fields {
-                let value = template.text(route: route.name, job: job, attempt: 1, wallSeconds: wallSeconds)
+                let value = template.text(route: route.name, job: job, attempt: 1, wallSeconds: time.wallSeconds())
                 replace(name, value, &fields, &jobFields)
             }
         }
-        if !policy.idempotency.forwards { fields.remove(.idempotencyKey) }
-        if policy.idempotency.generates, let name = FieldName(policy.idempotency.header),
+        if !route.policy.idempotency.forwards { fields.remove(.idempotencyKey) }
+        if route.policy.idempotency.generates, let name = FieldName(route.policy.idempotency.header),
             !fields.contains(name), !jobFields.contains(name)
         {
-            jobFields.append(policy.idempotency.header, job.description)
+            jobFields.append(route.policy.idempotency.header, job.description)
         }
         isKeyed = route.keyFields.contains { fields.contains($0) || jobFields.contains($0) }
-        body = try Preparation.wrap(request.body, policy.request.wrap)
-        if policy.request.wrap != nil { fields.remove(.contentEncoding) }
+        body = try Preparation.wrap(request.body, route.policy.request.wrap)
+        if route.policy.request.wrap != nil { fields.remove(.contentEncoding) }
         self.fields = fields
         self.jobFields = jobFields
     }
 
     /// One attempt, made from the unprepared request.
-    package func attempt(_ plan: RecoveryMachine.Plan, token: Token?, wallSeconds: Int64) -> OutboundRequest {
-        let policy = route.policy
+    package func attempt(_ plan: RecoveryMachine.Plan, token: Token?, time: any TimeSource) -> OutboundRequest {
         var fields = fields
         var added = jobFields
-        for step in policy.prepare where step.phase == .attempt {
+        for step in route.policy.prepare where step.phase == .attempt {
             for (name, template) in step.fields {
                 let value = template.text(
-                    route: route.name, job: job, attempt: plan.number, wallSeconds: wallSeconds)
+                    route: route.name, job: job, attempt: plan.number, wallSeconds: time.wallSeconds())
                 replace(name, value, &fields, &added)
             }
         }
-        if let authentication = policy.authentication, let token {
+        if let authentication = route.policy.authentication, let token {
             added.append(authentication.headerName, authentication.headerValue(token))
         }
-        var limits = policy.limits
+        var limits = route.policy.limits
         if route.inspectsBody {
             // What is looked into must be readable, whatever coding the caller would have taken.
             limits.decodesContent = true
@@ -75,7 +73,7 @@ package struct Preparation: Sendable {
         return OutboundRequest(
             upstream: plan.upstream, method: method, target: plan.upstream.basePath + target, fields: fields,
             addedFields: added, body: body, deadline: plan.deadline,
-            timeouts: AttemptTimeouts(connect: policy.timeouts.connect, idle: policy.timeouts.idle),
+            timeouts: AttemptTimeouts(connect: route.policy.timeouts.connect, idle: route.policy.timeouts.idle),
             limits: limits)
     }
 

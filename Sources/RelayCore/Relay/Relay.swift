@@ -17,10 +17,8 @@ package final class Relay: Sendable {
     package static let collectLimit: UInt64 = 262_144
 
     package func perform(_ request: Request, context: JobContext, vault: CredentialVault) async -> Outcome {
-        var request = request
         if context.route.policy.request.wrap != nil, case .stream = request.body {
-            guard let body = await collected(request.body) else { return unreadable(context) }
-            request.body = body
+            return await performCollected(request, context, vault)
         }
         let execution: Execution
         switch begin(request, context, vault) {
@@ -30,16 +28,8 @@ package final class Relay: Sendable {
             return Outcome(ending: .failed(failure, answer: nil), attempts: [])
         }
         while true {
-            switch await attempt(execution, vault) {
-            case .send: continue
-            case .end(let outcome): return outcome
-            case .wait(let until):
-                guard (try? await ports.time.sleep(until: until)) != nil else {
-                    if case .end(let outcome) = execution.cancelled() { return outcome }
-                    continue
-                }
-                execution.waited()
-            }
+            if let outcome = execution.outcome { return outcome }
+            if case .wait = await attempt(execution, vault) { await wait(execution) }
         }
     }
 }
@@ -51,7 +41,7 @@ extension Relay {
         do throws(Failure) {
             let preparation = try Preparation(
                 request, route: context.route, job: context.id, added: added,
-                wallSeconds: ports.time.wallSeconds())
+                time: ports.time)
             let canRefresh = context.route.policy.authentication.map { vault.canRefresh($0.credential) } ?? false
             return .success(Execution(context, preparation, canRefresh: canRefresh, ports: ports))
         } catch {
@@ -67,14 +57,17 @@ extension Relay {
             }
             let inbound = try await ports.transport.send(execution.attempt(token))
             guard let limit = execution.collects(inbound) else { return execution.answered(inbound) }
-            return execution.answered(try await collect(inbound, limit))
+            return execution.answered(try await collect(inbound, limit, by: execution.plan.deadline))
         } catch {
             return execution.failed(error)
         }
     }
 
-    private func collect(_ inbound: InboundResponse, _ limit: Int) async throws(Failure) -> InboundResponse {
+    private func collect(
+        _ inbound: InboundResponse, _ limit: Int, by deadline: Instant
+    ) async throws(Failure) -> InboundResponse {
         var inbound = inbound
+        if case .stream(let source) = inbound.response.body { source.bound(by: deadline) }
         do throws(Failure) {
             inbound.response.body = .bytes(try await inbound.response.body.collect(limit: limit))
             return inbound
@@ -114,11 +107,24 @@ extension Relay {
         return try result.get()
     }
 
-    private func collected(_ body: Body) async -> Body? {
-        (try? await body.collect(limit: Preparation.wrapLimit)).map { $0.isEmpty ? .empty : .bytes($0) }
+    private func wait(_ execution: Execution) async {
+        do throws(CancellationError) {
+            try await ports.time.sleep(until: execution.resumeAt)
+            execution.waited()
+        } catch {
+            execution.cancelled()
+        }
     }
 
-    private func unreadable(_ context: JobContext) -> Outcome {
+    /// A body that is to be wrapped has to be in memory first.
+    private func performCollected(
+        _ request: Request, _ context: JobContext, _ vault: CredentialVault
+    ) async -> Outcome {
+        if let bytes = try? await request.body.collect(limit: Preparation.wrapLimit) {
+            var request = request
+            request.body = bytes.isEmpty ? .empty : .bytes(bytes)
+            return await perform(request, context: context, vault: vault)
+        }
         let failure = Failure(
             .preparation, sent: .neverSent, "the request body could not be read to be wrapped")
         ports.sink.record(.jobFailed(context, failure, attempts: []))

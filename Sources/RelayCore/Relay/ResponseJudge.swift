@@ -34,14 +34,14 @@ package struct ResponseJudge: Sendable {
 
     /// - Parameters:
     ///   - inbound: its body is `.bytes` or `.empty` when `needsBody` said so.
-    ///   - wallSeconds: the time the answer came, for a `Retry-After` that is a date.
-    package func judge(_ inbound: InboundResponse, wallSeconds: Int64) -> Verdict {
+    ///   - time: tells the date, for a `Retry-After` that is one.
+    package func judge(_ inbound: InboundResponse, time: any TimeSource) -> Verdict {
         let response = inbound.response
         switch classify(response) {
         case .success(let response): return .success(response)
         case .refused(var failure):
             failure.exchange = inbound.exchange
-            failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: wallSeconds)
+            failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: time.wallSeconds())
             if let recovered = quickRecovery(failure, response) {
                 return .quickRecovered(recovered, from: failure)
             }

@@ -1,5 +1,5 @@
 /// What a listener's callers may do; each role includes the ones before it.
-package enum Role: Int, CaseIterable, Comparable, Sendable {
+package enum Role: String, CaseIterable, Comparable, Sendable {
     /// Use routes, see own jobs.
     case submit
     /// See everything.
@@ -9,19 +9,14 @@ package enum Role: Int, CaseIterable, Comparable, Sendable {
     /// Reload, drain, configuration.
     case admin
 
-    package init?(name: String) {
-        guard let role = Role.allCases.first(where: { $0.name == name }) else { return nil }
-        self = role
-    }
-
-    package var name: String {
+    private var rank: Int {
         switch self {
-        case .submit: "submit"
-        case .read: "read"
-        case .operate: "operate"
-        case .admin: "admin"
+        case .submit: 0
+        case .read: 1
+        case .operate: 2
+        case .admin: 3
         }
     }
 
-    package static func < (lhs: Role, rhs: Role) -> Bool { lhs.rawValue < rhs.rawValue }
+    package static func < (lhs: Role, rhs: Role) -> Bool { lhs.rank < rhs.rank }
 }

@@ -1,48 +1,43 @@
-/// Durations as people write them: `250ms`, `20s`, `1h30m`, `3d`.
+/// Durations as they are written: `250ms`, `1h30m`, `3d`; units from large to small, each once.
 package enum DurationText {
-    /// Reads whole numbers with units `ms`, `s`, `m`, `h`, `d`, largest first, each at most once.
-    ///
-    /// - Returns: nil for anything else, a bare number included, and for more than ten years.
-    package static func parse(_ text: String) -> Duration? {
-        var rest = Substring(text).utf8
-        var total: Int64 = 0
-        var lastUnit = Int64.max
-        guard !rest.isEmpty else { return nil }
-        while let first = rest.first {
-            guard isDigitByte(first) else { return nil }
-            var count: Int64 = 0
-            while let digit = rest.first, isDigitByte(digit) {
-                count = count * 10 + Int64(digit - UInt8(ascii: "0"))
-                guard count <= 315_360_000_000 else { return nil }
-                rest.removeFirst()
-            }
-            let letters = rest.prefix { !isDigitByte($0) }
-            guard let unit = unit(Substring(letters)), unit < lastUnit else { return nil }
-            rest.removeFirst(letters.count)
-            lastUnit = unit
-            let (product, overflow) = count.multipliedReportingOverflow(by: unit)
-            guard !overflow, product <= longest - total else { return nil }
-            total += product
-        }
-        return .milliseconds(total)
-    }
-
-    /// The shortest text `parse` reads back; fractions of a millisecond are cut off.
-    package static func format(_ duration: Duration) -> String {
-        var milliseconds = max(0, duration.saturatedNanoseconds / 1_000_000)
-        guard milliseconds > 0 else { return "0s" }
-        var text = ""
-        for (name, unit) in units where milliseconds >= unit {
-            text += "\(milliseconds / unit)\(name)"
-            milliseconds %= unit
-        }
-        return text
-    }
-
-    private static let longest: Int64 = 315_360_000_000
-    private static let units: [(String, Int64)] = [
+    private static let units: [(name: String, milliseconds: Int64)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
     ]
 
-    private static func unit(_ name: Substring) -> Int64? { units.first { $0.0 == name }?.1 }
+    /// Reads a duration of whole milliseconds, at most ten thousand days.
+    package static func parse(_ text: String) -> Duration? {
+        var rest = Substring(text)
+        var total: Int64 = 0
+        var nextUnit = 0
+        guard !rest.isEmpty else { return nil }
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            guard !digits.isEmpty, digits.utf8.count <= 12, let count = Int64(digits) else { return nil }
+            rest = rest[digits.endIndex...]
+            let name = rest.prefix { $0.isASCII && $0.isLetter }
+            rest = rest[name.endIndex...]
+            guard let index = units.firstIndex(where: { $0.name == name }), index >= nextUnit else {
+                return nil
+            }
+            nextUnit = index + 1
+            let (product, overflow) = count.multipliedReportingOverflow(by: units[index].milliseconds)
+            guard !overflow, product <= 864_000_000_000 else { return nil }
+            total += product
+        }
+        guard total <= 864_000_000_000 else { return nil }
+        return .milliseconds(total)
+    }
+
+    /// The shortest text `parse` reads as the same duration.
+    package static func text(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        var rest = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        guard rest > 0 else { return "0s" }
+        var text = ""
+        for unit in units where rest >= unit.milliseconds {
+            text += "\(rest / unit.milliseconds)\(unit.name)"
+            rest %= unit.milliseconds
+        }
+        return text
+    }
 }

@@ -4,9 +4,9 @@ import Synchronization
 
 /// One thread with epoll, a timer heap and a ring of jobs: the executor of every task that belongs to it.
 ///
-/// A task started by `spawn` runs on the loop from its first line to its last, together with its actors' calls and
-/// its input and output, without a hop. Whatever the loop owns is touched on its thread alone; other threads use
-/// `execute`. Work handed over after `stop` is never run.
+/// A task started by `spawn` runs on the loop from its first line to its last, together with its actors'
+/// calls and its input and output, without a hop. Whatever the loop owns is touched on its thread alone;
+/// other threads use `execute`. Work handed over after `stop` is never run.
 package final class EventLoop: SerialExecutor, TaskExecutor {
     package let name: String
     @usableFromInline let thread: UInt
@@ -24,6 +24,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         var work: [@Sendable () -> Void] = []
         /// Whether the loop has been told and has not looked yet.
         var isAnnounced = false
+        /// Whether the loop has ended: what comes now is dropped, or it would keep the loop alive for ever.
+        var isClosed = false
     }
 
     /// Runs on the thread that will be the loop's.
@@ -75,7 +77,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 
     /// Ends the loop after the turn it is in and closes what it still watches.
     ///
-    /// From another thread it returns when the loop's thread has ended; tasks still suspended stay so for ever.
+    /// From another thread it returns when the loop's thread has ended; tasks still suspended stay so for
+    /// ever.
     package func stop() {
         execute { [state] in state.value.isRunning = false }
         guard !isCurrent else { return }
@@ -102,7 +105,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 // MARK: Handing work to the loop
 
 extension EventLoop {
-    /// Makes a value on the loop and boxes it; another thread blocks until that is done, so only while starting.
+    /// Makes a value on the loop and boxes it; another thread blocks until that is done, so only while
+    /// starting.
     package func bind<Value>(_ make: @escaping @Sendable () -> Value) -> LoopBound<Value> {
         if isCurrent { return LoopBound(make(), self) }
         let made = Handover<LoopBound<Value>>()
@@ -143,6 +147,7 @@ extension EventLoop {
 
     private func handOver(_ add: (inout Inbox) -> Void) {
         let isFirst = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return false }
             add(&inbox)
             defer { inbox.isAnnounced = true }
             return !inbox.isAnnounced
@@ -193,6 +198,10 @@ extension EventLoop {
                 unsafe dispatch(state, event.data.u64, Events(rawValue: event.events))
             }
             state.runTimers()
+        }
+        inbox.withLock { inbox in
+            inbox.isClosed = true
+            inbox.work = []
         }
         for watcher in state.watchers { watcher?.removeSelf() }
     }

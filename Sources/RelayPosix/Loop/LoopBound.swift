@@ -1,8 +1,8 @@
 /// Carries a value that is confined to one event loop through places that ask for `Sendable`.
 ///
-/// The value can be boxed and unboxed only on the loop's own thread: both trap elsewhere, so a data race becomes a
-/// crash with a message. The box is the one place where the package asserts what the compiler cannot check.
-/// Letting go of the last reference is allowed anywhere.
+/// The value can be boxed and unboxed only on the loop's own thread: both trap elsewhere, so a data race
+/// becomes a crash with a message. The box is the one place where the package asserts what the compiler
+/// cannot check. Letting go of the last reference is allowed anywhere.
 package struct LoopBound<Value>: @unchecked Sendable {
     @usableFromInline let stored: Value
     @usableFromInline let thread: UInt

@@ -1,7 +1,7 @@
 /// One entry of a loop's timer heap: runs its action once, when its deadline has passed.
 ///
-/// Confined to the loop. A connection keeps one for its life and moves it only when it fires too early, so that
-/// the deadlines of ordinary traffic never touch the heap.
+/// Confined to the loop. A connection keeps one for its life and moves it only when it fires too early, so
+/// that the deadlines of ordinary traffic never touch the heap.
 package class LoopTimer {
     /// Monotonic nanoseconds; meaningful while scheduled.
     package fileprivate(set) final var deadline: Int64 = .max

@@ -21,16 +21,17 @@ public struct Events: OptionSet, Sendable {
     /// Asks for a report on changes only; the reader must drain or remember.
     package static let edgeTriggered = Events(rawValue: EPOLLET.rawValue)
 
-    /// What a stream socket is watched for: changes only, so that a reader that holds back costs no system call,
-    /// and not for room to write, which a Unix socket would report with every byte the peer takes.
+    /// What a stream socket is watched for: changes only, so that a reader that holds back costs no system
+    /// call, and not for room to write, which a Unix socket would report with every byte the peer takes.
     package static let stream: Events = [.readable, .peerFinished, .edgeTriggered]
 }
 
 /// Owns a descriptor and hears about it from its loop, to which it is confined.
 ///
-/// With `Events.stream` a change is reported once: a reader that did not drain the socket (a read that filled its
-/// whole buffer) has to read again by itself. The loop keeps the watcher alive until it is removed, and during
-/// each callback; removing it inside any callback is safe, and no event of the old descriptor arrives afterwards.
+/// With `Events.stream` a change is reported once: a reader that did not drain the socket (a read that filled
+/// its whole buffer) has to read again by itself. The loop keeps the watcher alive until it is removed, and
+/// during each callback; removing it inside any callback is safe, and no event of the old descriptor arrives
+/// afterwards.
 open class Watcher {
     package final let loop: EventLoop
     /// -1 while not registered.

@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Looks up names on a few threads of its own, remembers the answers for a while and asks once for many waiters.
+/// Looks up names on a few threads of its own, remembers the answers for a while and asks once for many
+/// waiters.
 ///
 /// Threads start when they are needed and stay. Numeric addresses never get here: read them with `IPAddress`.
 package final class NameResolver: Sendable {
@@ -58,7 +59,7 @@ package final class NameResolver: Sendable {
 
     /// The addresses of `host`; the task resumes on its own executor.
     ///
-    /// - Throws: `cancelled` as soon as the task is cancelled; the look-up goes on and its answer is remembered.
+    /// - Throws: `cancelled` once the task is cancelled; the look-up goes on and its answer is remembered.
     package func addresses(of host: String) async throws(NameError) -> [IPAddress] {
         let wait = NameWait()
         let answer = await withTaskCancellationHandler {

@@ -18,8 +18,8 @@ package final class SignalWatcher: Watcher {
 
     /// Watches until it is removed from the loop; only on the loop.
     ///
-    /// The signals are to be blocked in every thread. `received` is called on the loop with each one's number;
-    /// several of one kind may come as one.
+    /// The signals are to be blocked in every thread. `received` is called on the loop with each one's
+    /// number; several of one kind may come as one.
     package init(
         _ signals: [Int32],
         on loop: EventLoop,

@@ -19,11 +19,11 @@ package enum Listener {
 
     /// Listens on a path.
     ///
-    /// A socket that nobody listens on any more is replaced; one that answers, and anything that is no socket, a
-    /// symbolic link included, is left alone and refused. A lock file beside it, `path` with `.lock` added, keeps
-    /// two starting processes apart. The path never has more rights than asked for, not even for a moment.
-    /// `mode` is the path's permission bits: who may connect needs the right to write. Without a `group` the path
-    /// keeps the process's own.
+    /// A socket that nobody listens on any more is replaced; one that answers, and anything that is no
+    /// socket, a symbolic link included, is left alone and refused. A lock file beside it, `path` with
+    /// `.lock` added, keeps two starting processes apart. The path never has more rights than asked for, not
+    /// even for a moment. `mode` is the path's permission bits: who may connect needs the right to write.
+    /// Without a `group` the path keeps the process's own.
     package static func unix(
         _ path: String,
         mode: UInt32,

@@ -33,7 +33,8 @@ package enum Connecting: ~Copyable {
     case failed(Errno)
 }
 
-/// The system calls of stream sockets: all non-blocking, repeated when a signal interrupts, never raising SIGPIPE.
+/// The system calls of stream sockets: all non-blocking, repeated when a signal interrupts, never raising
+/// SIGPIPE.
 package enum Socket {
     /// Reads what is there; `peek` leaves it to be read again.
     package static func receive(

@@ -1,5 +1,5 @@
-/// A fast generator (xoshiro256**, Blackman and Vigna 2018), seeded by the kernel; for jitter and identifiers,
-/// never for keys.
+/// A fast generator (xoshiro256**, Blackman and Vigna 2018), seeded by the kernel; for jitter and
+/// identifiers, never for keys.
 package struct FastRandom: RandomNumberGenerator {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 

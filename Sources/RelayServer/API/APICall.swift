@@ -44,7 +44,7 @@ struct APICall {
         guard let resource = Resource(path: path) else {
             var problem = Problem(
                 .pathNotFound, "the relay answers under /r/ROUTE/PATH and /v1/; this path is neither")
-            problem.didYouMean = nearest(path, in: Resource.paths)
+            problem.didYouMean = nearestWord(to: path, among: Resource.paths)
             throw problem
         }
         guard resource.methods.contains(head.method) || head.method == .head && resource.methods == [.get] else {
@@ -56,7 +56,7 @@ struct APICall {
         guard role >= resource.role else {
             throw Problem(
                 .notAllowed,
-                "\(path) needs the role \(resource.role.name), and this socket gives \(role.name): use the control socket")
+                "\(path) needs the role \(resource.role.rawValue), and this socket gives \(role.rawValue): use the control socket")
         }
         self.resource = resource
         method = head.method

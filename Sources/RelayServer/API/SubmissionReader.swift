@@ -20,7 +20,7 @@ struct SubmissionReader {
         }
         for member in members {
             guard known.contains(member.name) else {
-                let hint = nearest(member.name, in: known).map { "did you mean \"\($0)\"?" }
+                let hint = nearestWord(to: member.name, among: known).map { "did you mean \"\($0)\"?" }
                 fail(pointer + pointerToken(member.name), "there is no such member", hint: hint)
                 continue
             }

@@ -23,8 +23,9 @@ struct AnswerFacts {
     }
 
     func append(to output: inout [UInt8]) {
-        HeadWriter.appendField("Waystation-Job", job.description, to: &output)
-        HeadWriter.append("Waystation-Source: ", to: &output)
+        HeadWriter.append("Waystation-Job: ", to: &output)
+        job.append(to: &output)
+        HeadWriter.append("\r\nWaystation-Source: ", to: &output)
         HeadWriter.append(source, to: &output)
         HeadWriter.append("\r\nWaystation-Attempts: ", to: &output)
         HeadWriter.appendDecimal(UInt64(attempts.count), to: &output)

@@ -46,12 +46,14 @@ extension Connection {
         phase = .busy
         clearDeadline()
         if case .bytes = body { upload.collected = [] }
+        upload.body = body
         let connection = LoopBound(self, loop)
-        let request = LoopBound(upload, loop)
-        task = loop.spawn { await connection.value.serve(request.value, body) }
+        task = loop.spawn { await connection.value.serve() }
     }
 
-    private func serve(_ upload: Upload, _ body: Body) async {
+    private func serve() async {
+        guard let upload else { return }
+        let body = upload.takeBody()
         switch upload.purpose {
         case .relay(let admission):
             let outcome = await server.engine.run(admission, body: body, relay: server.relay)

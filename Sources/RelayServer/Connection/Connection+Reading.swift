@@ -87,6 +87,7 @@ extension Connection {
             }
             return 0
         case .head(let head, let consumed):
+            wasUsed = true
             clearDeadline()
             keepsAlive = head.keepsAlive && !server.isDraining
             let upload = begin(head)

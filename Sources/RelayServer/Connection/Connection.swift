@@ -15,7 +15,7 @@ final class HeldParser {
 /// While idle it owns neither a buffer nor a task. While a request is with its task nothing more is read, but a
 /// hang-up is heard and cancels the task.
 final class Connection: Watcher {
-    unowned let server: LoopServer
+    let server: LoopServer
     let listener: ListenerIdentity
     let client: ClientIdentity?
     /// Whether it counts among the connections there may be; one too many does not, and is refused.
@@ -30,6 +30,8 @@ final class Connection: Watcher {
     /// The caller sends no more; it may still read.
     var peerFinished = false
     var keepsAlive = true
+    /// Whether a request has come on this connection.
+    var wasUsed = false
     var task: Task<Void, Never>?
     /// What the socket would not take yet.
     var unsent: [UInt8] = []
@@ -62,7 +64,9 @@ final class Connection: Watcher {
         setDeadline(server.limits.idle)
     }
 
-    var isBusy: Bool { phase == .busy || phase == .body || phase == .head }
+    var isBusy: Bool {
+        phase == .busy || phase == .body || phase == .head || phase == .idle && !wasUsed && server.isDraining
+    }
 
     override func ready(_ events: Events) {
         if events.contains(.hangUp) || events.contains(.error) { return abort() }
@@ -75,9 +79,14 @@ final class Connection: Watcher {
     }
 
     /// Idle connections go at once, the others after their answer.
+    ///
+    /// A new connection whose request is still on its way gets a moment: its caller could not tell a restart from
+    /// a failure.
     func drain() {
         keepsAlive = false
-        if phase == .idle { close() }
+        if phase == .idle { receive() }
+        guard phase == .idle else { return }
+        if wasUsed { close() } else { setDeadline(.seconds(1)) }
     }
 
     /// The caller is gone or will be: whatever is under way ends.

@@ -9,6 +9,8 @@ final class Upload {
     var decoder: BodyDecoder
     /// Decoded bytes nobody has taken yet.
     var collected: [UInt8] = []
+    /// What the task sends: the whole body, or its source.
+    var body = Body.empty
     /// Decoded bytes so far.
     var received: UInt64 = 0
     /// Bytes of the whole body that are accepted.
@@ -31,6 +33,12 @@ final class Upload {
         self.holdLimit = holdLimit
         self.tooLarge = tooLarge
         decoder = BodyDecoder(framing: head.framing)
+    }
+
+    /// Hands the body over, so that it is held once.
+    func takeBody() -> Body {
+        defer { body = .empty }
+        return body
     }
 
     var length: UInt64? {

@@ -3,8 +3,8 @@ package import RelayPosix
 
 /// Which addresses may be dialled when a name, or a configuration's author, asks for them.
 ///
-/// A name under somebody else's control must not open the host's own network, so everything the registries set
-/// aside (RFC 6890 and its updates) is refused unless the upstream allows the address by range.
+/// A name under somebody else's control must not open the host's own network, so everything the registries
+/// set aside (RFC 6890 and its updates) is refused unless the upstream allows the address by range.
 package enum AddressPolicy {
     /// Why `address` may not be dialled; nil when it may.
     package static func prohibition(of address: IPAddress, allowed: [AddressRange]) -> String? {

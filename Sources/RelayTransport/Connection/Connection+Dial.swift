@@ -105,7 +105,7 @@ extension Connection {
             throw Failure(
                 .destinationIPProhibited,
                 sent: .neverSent,
-                "\(subject) is not dialled because it is \(reason); add it to allow_addresses if that is meant"
+                "\(subject) is not dialled because it is \(reason); add it to allow_addresses if it is meant"
             )
         }
         return permitted
@@ -135,6 +135,8 @@ extension Connection {
         if case .ip = place { interest = [.stream, .writable] }
         isReadable = false
         peerFinished = false
+        // What came too late for an earlier address says nothing about this one.
+        if dialWake != .cancelled { dialWake = nil }
         switch Socket.connect(to: place) {
         case .failed(let errno): throw connectFailure(WireFault(connecting: errno))
         case .connected(let descriptor):

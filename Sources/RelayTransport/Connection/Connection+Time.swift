@@ -18,7 +18,8 @@ extension Connection {
         }
     }
 
-    /// Sees to it that the timer fires no later than the wait at hand ends; moving it later is left to the timer.
+    /// Sees to it that the timer fires no later than the wait at hand ends; moving it later is left to the
+    /// timer.
     func arm() {
         let due = due
         guard due < .max, !timer.isScheduled || timer.deadline > due else { return }

@@ -3,8 +3,8 @@ import RelayHTTP
 import RelayPosix
 
 extension Connection {
-    /// Sends a body piece by piece from a task of its own, so that the answer can come, time can run out and the
-    /// caller can be cancelled while a piece is being waited for.
+    /// Sends a body piece by piece from a task of its own, so that the answer can come, time can run out and
+    /// the caller can be cancelled while a piece is being waited for.
     func startUpload(_ source: any BodySource) {
         upload = source
         let box = LoopBound(self, loop)
@@ -56,19 +56,14 @@ extension Connection {
         }
     }
 
-    private func send(_ piece: [UInt8], chunked: Bool) {
+    private func send(_ piece: consuming [UInt8], chunked: Bool) {
         guard !piece.isEmpty else { return }
         guard chunked else { return transmit(piece, []) }
-        // The line end of a chunk is sent before the next one's size, so that a piece is never copied.
         loop.withOutput { output in
             HeadWriter.appendChunkHeader(piece.count, to: &output)
-            if piece.count <= 4_096 {
-                output += piece
-                HeadWriter.appendLineEnd(to: &output)
-                transmit(output, [])
-            } else {
-                transmit(output, piece + [0x0D, 0x0A])
-            }
+            // The piece is ours alone, so the line end grows it instead of copying it.
+            HeadWriter.appendLineEnd(to: &piece)
+            transmit(output, piece)
         }
     }
 

@@ -4,9 +4,9 @@ import RelayPosix
 
 /// One connection to an upstream, carrying one request at a time and confined to its loop.
 ///
-/// It is driven from two sides: tasks begin requests, read bodies and wait; the loop reports readiness and time.
-/// Whatever ends a request ends it once, in `finish`, `fail` or `release`, and each of them moves `serial` on or
-/// closes, so that whatever comes late finds nothing to do.
+/// It is driven from two sides: tasks begin requests, read bodies and wait; the loop reports readiness and
+/// time. Whatever ends a request ends it once, in `finish`, `fail` or `release`, and each of them moves
+/// `serial` on or closes, so that whatever comes late finds nothing to do.
 @safe final class Connection: Watcher {
     enum Phase {
         /// Being made: look-up, connect, handshake. Next: `exchanging`, `closed`.
@@ -140,7 +140,8 @@ import RelayPosix
     /// Whether an idle connection can be used: epoll has had its say unless the batch at hand is old.
     func isAlive(now: Int64) -> Bool {
         guard phase == .idle, !peerFinished else { return false }
-        let isFresh = loop.currentTime() &- loop.now < Self.freshness && now &- lastProgress < Self.trust
+        let isFresh =
+            !isReadable && loop.currentTime() &- loop.now < Self.freshness && now &- lastProgress < Self.trust
         guard !isFresh else { return true }
         if tls != nil { return isQuietTLS() }
         var byte: UInt8 = 0
@@ -151,8 +152,8 @@ import RelayPosix
         return false
     }
 
-    /// How old the loop's last look at the descriptors may be, and how long a connection may have idled, before
-    /// it is looked at once more; nanoseconds.
+    /// How old the loop's last look at the descriptors may be, and how long a connection may have idled,
+    /// before it is looked at once more; nanoseconds.
     private static let freshness: Int64 = 3_000_000
     private static let trust: Int64 = 1_000_000_000
 

@@ -17,7 +17,7 @@ import RelayHTTP
     private var waiter: UnsafeContinuation<Void, Never>?
 
     static let smallestRead = 4_096
-    static let largestRead = 131_072
+    static let largestRead = 65_536
 
     init(_ framing: BodyFraming = .none) {
         self.framing = framing

@@ -36,7 +36,8 @@ import RelayCore
         if isOpen { unsafe _ = inflateEnd(&stream) }
     }
 
-    /// Decodes what has arrived and returns how many bytes of it were taken: all, unless `output` grew to `room`.
+    /// Decodes what has arrived and returns how many bytes of it were taken: all, unless `output` grew to
+    /// `room`.
     func decode(_ input: ArraySlice<UInt8>, into output: inout [UInt8], room: Int) throws(Failure) -> Int {
         var taken = 0
         while taken < input.count || hasPending, output.count < room {

@@ -10,7 +10,8 @@ struct WireFault {
 extension WireFault {
     /// What OpenSSL's error queue of this thread says, which is emptied.
     ///
-    /// `verdict` is the verification's result as `SSL_get_verify_result` has it; it counts during the handshake.
+    /// `verdict` is the verification's result as `SSL_get_verify_result` has it; it counts during the
+    /// handshake.
     static func tls(verdict: Int, isHandshake: Bool) -> WireFault {
         let code = ERR_peek_error()
         defer { ERR_clear_error() }

@@ -39,6 +39,7 @@ private func changes(_ document: JSONValue) -> String {
         let routes = (document[name]?.elements ?? []).compactMap(\.text)
         if !routes.isEmpty { text += "  \(title): \(safe(routes.joined(separator: ", ")))\n" }
     }
+    if document["changed"] == .bool(false) { text += "  the file is as it was\n" }
     let restart = (document["needs_restart"]?.elements ?? []).compactMap(\.text)
     if !restart.isEmpty {
         text += "  takes effect after a restart only: \(safe(restart.joined(separator: ", ")))\n"
@@ -55,5 +56,5 @@ private func refusal(_ document: JSONValue) -> String {
         if !text.hasSuffix("\n") { text += "\n" }
     }
     let detail = document["detail"]?.text ?? "the configuration has errors"
-    return text + "waystation: the configuration was refused: \(safe(detail)); the old one stays in force\n"
+    return text + "waystation: the configuration was refused: \(safe(detail))\n"
 }

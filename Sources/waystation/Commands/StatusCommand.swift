@@ -47,10 +47,10 @@ struct StatusText {
         var parts = [
             "waystationd \(string("version"))",
             output.styled(safe(state).replacingUnderscores, style),
-            "up \(DurationText.short(milliseconds: (status["uptime_seconds"]?.double ?? 0) * 1000))",
+            "up \(uptime)",
             "pid \(count(status, "pid"))",
-            "\(count(status, "in_flight")) in flight",
-            "\(count(status, "connections")) connections",
+            "in flight \(count(status, "in_flight"))",
+            "connections \(count(status, "connections"))",
         ]
         if let config = status["config"] {
             let digest = String((config["digest"]?.text ?? "").prefix(12))
@@ -94,9 +94,13 @@ struct StatusText {
 
     private func lastFailure(_ route: JSONValue) -> String {
         guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return "–" }
-        let detail = failure["detail"]?.text.map { ": \($0)" } ?? ""
-        let at = failure["at"]?.text.map { " (\($0))" } ?? ""
-        return safe("\(kind)\(detail)\(at)")
+        let at = failure["at"]?.text.map { " at \($0)" } ?? ""
+        return safe("\(kind)\(at)")
+    }
+
+    private var uptime: String {
+        let seconds = min(max(0, status["uptime_seconds"]?.double ?? 0), 1e10)
+        return seconds < 60 ? "\(Int(seconds))s" : DurationText.short(milliseconds: seconds * 1000)
     }
 
     /// Requests that succeeded, in percent of those that ended.

@@ -3,6 +3,7 @@ import RelayClient
 import RelayCore
 import RelayJSON
 import RelayPosix
+import Synchronization
 
 extension Command {
     static let demo = Command(
@@ -43,14 +44,35 @@ private enum Demo {
         try directory.write("demo-secret\n", to: configuration.secretFile)
         let daemon = try DemoDaemon(configuration: configuration)
         defer { daemon.stop() }
+        let isInterrupted = Mutex(false)
         endOnSignal {
+            isInterrupted.withLock { $0 = true }
             daemon.stop()
             directory.remove()
         }
+        do throws(CommandFailure) {
+            try daemon.waitUntilReady(control(configuration))
+            return try play(upstream, configuration, began)
+        } catch {
+            // The daemon went because a signal came: the signal's thread tidies up and ends the program.
+            while isInterrupted.withLock({ $0 }) { pause() }
+            throw error
+        }
+    }
+
+    private static func control(_ configuration: DemoConfiguration) -> RelayClient {
         var control = RelayClient(socketPath: configuration.controlSocket)
         control.timeout = .seconds(5)
-        try daemon.waitUntilReady(control)
+        return control
+    }
 
+    /// Sends every scene's request and shows what became of it.
+    private static func play(
+        _ upstream: ScriptedUpstream,
+        _ configuration: DemoConfiguration,
+        _ began: Int64
+    ) throws(CommandFailure) -> ExitCode {
+        let control = control(configuration)
         var jobs = RelayClient(socketPath: configuration.jobsSocket)
         jobs.timeout = .seconds(15)
         let output = Output.standard

@@ -36,7 +36,9 @@ enum Certificates {
     private static let script = """
         set -e
         key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out $1.key; }
-        for ca in ca other; do key $ca; openssl req -x509 -new -key $ca.key -out $ca.pem -subj /CN=$ca -days 30; done
+        for ca in ca other; do
+            key $ca; openssl req -x509 -new -key $ca.key -out $ca.pem -subj /CN=$ca -days 30
+        done
         printf '[ca]\\ndefault_ca=d\\n[d]\\ndatabase=index.txt\\nserial=serial\\nnew_certs_dir=.\\n' > ca.cnf
         printf 'default_md=sha256\\npolicy=p\\nunique_subject=no\\ncopy_extensions=copy\\n' >> ca.cnf
         printf '[p]\\ncommonName=supplied\\n' >> ca.cnf

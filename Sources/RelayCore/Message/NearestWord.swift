@@ -41,12 +41,3 @@ private func editDistance(_ one: [Unicode.Scalar], _ other: [Unicode.Scalar]) ->
     }
     return last[other.count]
 }
-
-/// A name from the file as a message may show it: no controls, not long.
-func printable(_ name: String) -> String {
-    let shown = name.unicodeScalars.prefix(64).map { scalar in
-        scalar.value < 0x20 || scalar.properties.generalCategory == .control
-            || scalar.properties.generalCategory == .format ? "?" : String(scalar)
-    }
-    return shown.joined() + (name.unicodeScalars.count > 64 ? "…" : "")
-}

@@ -1,0 +1,106 @@
+import RelayCore
+import RelayEngine
+import Testing
+
+@Suite("Places of a route", .timeLimit(.minutes(1)))
+struct ConcurrencyTests {
+    private func admitted(_ arrival: ConcurrencyMachine.Arrival) -> String {
+        switch arrival {
+        case .admit: "admit"
+        case .wait: "wait"
+        case .refuse: "refuse"
+        }
+    }
+
+    @Test("So many are let in, so many wait, one more is refused")
+    func bounds() {
+        var machine = ConcurrencyMachine(limit: 2, maxPending: 1)
+        let arrivals = (1...4).map { admitted(machine.arrived($0)) }
+        #expect(arrivals == ["admit", "admit", "wait", "refuse"])
+        #expect(machine.inFlight == 2 && machine.pending == 1)
+    }
+
+    @Test("Whoever waits longest is let in first, and who gave up is passed over")
+    func order() {
+        var machine = ConcurrencyMachine(limit: 1, maxPending: 10)
+        for id in 1...4 { _ = machine.arrived(UInt64(id)) }
+        let gaveUp = machine.gaveUp(2)
+        let next = machine.left()
+        let isLate = !machine.gaveUp(3)
+        let order = [next, machine.left(), machine.left()]
+        #expect(gaveUp && isLate && order == [3, 4, nil])
+        #expect(machine.inFlight == 0 && machine.pending == 0)
+    }
+
+    @Test("Nobody overtakes those who wait")
+    func noOvertaking() {
+        var machine = ConcurrencyMachine(limit: 1, maxPending: 10)
+        _ = machine.arrived(1)
+        _ = machine.arrived(2)
+        let next = machine.left()
+        let newcomer = admitted(machine.arrived(3))
+        #expect(next == 2 && newcomer == "wait")
+    }
+
+    @Test("However arrivals, departures and retreats mix, places and waiters add up", arguments: 1...20)
+    func mixed(seed: UInt64) {
+        var random = SeededRandom(state: seed)
+        var machine = ConcurrencyMachine(limit: 4, maxPending: 8)
+        var inside = 0
+        var waiting: Set<UInt64> = []
+        for id in 1...2000 as ClosedRange<UInt64> {
+            switch random.next() % 3 {
+            case 0:
+                switch machine.arrived(id) {
+                case .admit: inside += 1
+                case .wait: waiting.insert(id)
+                case .refuse: #expect(waiting.count == 8)
+                }
+            case 1 where inside > 0:
+                if let next = machine.left() {
+                    #expect(waiting.remove(next) != nil)
+                } else {
+                    inside -= 1
+                }
+            default:
+                if let id = waiting.first {
+                    let wasWaiting = machine.gaveUp(id)
+                    #expect(wasWaiting && waiting.remove(id) != nil)
+                }
+            }
+            #expect(machine.inFlight == inside && machine.pending == waiting.count)
+            #expect(inside <= 4 && waiting.count <= 8)
+        }
+    }
+
+    @Test("A cancelled waiter leaves its place in the queue to the others")
+    func cancelledWaiter() async {
+        var policy = RoutePolicy(upstreams: [Upstream(name: "u", origin: .unix(path: "/u"))])
+        policy.concurrency.maxRequests = 1
+        let state = RouteState(route: Route(name: "r", policy: policy))
+        #expect(state.tryEnter() == true)
+        let first = Task { await state.enter() }
+        while state.load.pending < 1 { await Task.yield() }
+        let second = Task { await state.enter() }
+        while state.load.pending < 2 { await Task.yield() }
+        first.cancel()
+        #expect(await first.value == false)
+        state.leave()
+        #expect(await second.value)
+        state.leave()
+        #expect(state.load == (0, 0))
+    }
+}
+
+/// SplitMix64 (Steele et al. 2014).
+struct SeededRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

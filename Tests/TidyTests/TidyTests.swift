@@ -1,0 +1,119 @@
+import Glibc
+import Testing
+
+/// Style that no formatter knows, as tests.
+@Suite("The tree keeps its own rules")
+struct TidyTests {
+    private static let root: String = {
+        let parts = #filePath.split(separator: "/").dropLast(3)
+        return "/" + parts.joined(separator: "/")
+    }()
+
+    /// Every file below `folder`, as a path from the root.
+    private static func files(_ folder: String) -> [String] {
+        guard let directory = unsafe opendir("\(root)/\(folder)") else { return [] }
+        defer { unsafe closedir(directory) }
+        var found: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            guard !name.hasPrefix("."), name != "__pycache__" else { continue }
+            let path = "\(folder)/\(name)"
+            if unsafe entry.pointee.d_type == UInt8(DT_DIR) { found += files(path) } else { found.append(path) }
+        }
+        return found.sorted()
+    }
+
+    private static func text(_ path: String) -> String {
+        let descriptor = unsafe open("\(root)/\(path)", O_RDONLY)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let sources = files("Sources").filter { $0.hasSuffix(".swift") }
+
+    @Test("There are sources to look at")
+    func somethingIsRead() { #expect(Self.sources.count > 100 && Self.text("Package.swift").contains("waystation")) }
+
+    @Test("No source file is longer than 500 lines, and half of them are under 120")
+    func lengths() {
+        let lengths = Self.sources.map { path in (path, Self.text(path).split(separator: "\n", omittingEmptySubsequences: false).count) }
+        #expect(lengths.filter { $0.1 > 501 }.map(\.0) == [])
+        #expect(lengths.map(\.1).sorted()[lengths.count / 2] < 120)
+    }
+
+    @Test("Foundation and Dispatch stay out of every source")
+    func imports() {
+        let banned = ["import Foundation", "import FoundationNetworking", "import FoundationEssentials", "import Dispatch"]
+        let found = Self.sources.filter { path in
+            let text = Self.text(path)
+            return banned.contains { text.contains($0) }
+        }
+        #expect(found == [])
+    }
+
+    @Test("Arrows between rooms point only downward")
+    func arrows() {
+        let allowed: [String: Set<String>] = [
+            "RelayJSON": [], "RelayCore": ["RelayJSON", "Synchronization"], "RelayHTTP": ["RelayCore"],
+            "RelayConfig": ["RelayCore", "RelayJSON"],
+            "RelayPosix": ["CLinux", "Glibc", "Synchronization"],
+            "RelayTransport": ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib", "Glibc", "Synchronization"],
+            "RelayEngine": ["RelayCore", "RelayJSON", "Synchronization"],
+            "RelayServer": ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "Synchronization"],
+            "RelaySystemd": ["RelayPosix", "CLinux", "CSystemd", "Glibc", "Synchronization"],
+        ]
+        for path in Self.sources {
+            let room = String(path.split(separator: "/")[1])
+            guard let allowed = allowed[room] else { continue }
+            for line in Self.text(path).split(separator: "\n") {
+                let words = line.split(separator: " ")
+                guard let place = words.firstIndex(of: "import"), place <= 2, words.count > place + 1,
+                    !line.hasPrefix("//"), !line.hasPrefix(" ")
+                else { continue }
+                #expect(allowed.contains(String(words[place + 1])), "\(path) imports \(words[place + 1])")
+            }
+        }
+    }
+
+    @Test("Unchecked promises to the compiler stand where they are known")
+    func uncheckedPromises() {
+        let unchecked = Self.sources.filter { Self.text($0).contains("@unchecked Sendable") }
+        #expect(unchecked == ["Sources/RelayPosix/Loop/LoopBound.swift"])
+    }
+
+    @Test("Nothing is left undone, switched off or said of this machine")
+    func leftovers() {
+        // Put together here, so that this file does not find itself.
+        let banned = ["TO" + "DO", "FIX" + "ME", "with" + "KnownIssue", ".dis" + "abled(", "../sha" + "red", "." + "library/"]
+        let all = Self.files("Sources") + Self.files("Tests") + Self.files("deploy") + Self.files("config") + ["README.md", "Package.swift"]
+        for path in all where path.hasSuffix(".swift") || path.hasSuffix(".md") || path.hasSuffix(".py") {
+            let text = Self.text(path)
+            #expect(banned.filter { text.contains($0) } == [], "\(path)")
+        }
+    }
+
+    @Test("Type names say what a thing is", arguments: ["Manager", "Helper", "Util", "Info"])
+    func names(word: String) {
+        let found = Self.sources.filter { path in
+            Self.text(path).split(separator: "\n").contains { line in
+                guard !line.contains("//") else { return false }
+                return ["struct ", "class ", "enum ", "protocol ", "actor "].contains { keyword in
+                    guard let range = line.split(separator: " ").firstIndex(of: Substring(keyword.dropLast())) else { return false }
+                    let names = line.split(separator: " ").dropFirst(range + 1)
+                    return names.first.map { $0.prefix { $0.isLetter }.hasSuffix(word) } ?? false
+                }
+            }
+        }
+        #expect(found == [])
+    }
+}
