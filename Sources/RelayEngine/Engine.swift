@@ -101,7 +101,13 @@ package final class Engine: Sendable {
     /// has been passed on.
     package func run(_ admission: Admission, body: Body, relay: Relay) async -> Outcome {
         var mayEnter = admission.state.tryEnter()
-        if mayEnter == nil { mayEnter = await enter(admission) }
+        if mayEnter == nil {
+            let deadline = relay.ports.time.now().advanced(by: admission.total)
+            mayEnter = await cancelling(at: deadline, relay.ports.time) { await admission.state.enter() }
+            if mayEnter != true, let failure = waitEnded(relay.ports.time.now() >= deadline) {
+                return ended(admission, Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false))
+            }
+        }
         guard mayEnter == true else { return ended(admission, overloaded(admission)) }
         let request = Request(
             method: admission.context.method, target: admission.context.target, fields: admission.fields,
@@ -132,8 +138,11 @@ package final class Engine: Sendable {
         return Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false)
     }
 
-    private func enter(_ admission: Admission) async -> Bool {
-        let deadline = time.now().advanced(by: admission.total)
-        return await cancelling(at: deadline, time) { await admission.state.enter() } ?? false
+    /// Why a request stopped waiting for a place; nil when it was not let wait.
+    private func waitEnded(_ isLate: Bool) -> Failure? {
+        if Task.isCancelled { return Failure(.cancelled, sent: .neverSent, "the caller went away") }
+        guard isLate else { return nil }
+        return Failure(
+            .deadlineExceeded, sent: .neverSent, "no place of the route was free before the deadline (concurrency)")
     }
 }

@@ -45,9 +45,7 @@ package final class RouteState: Sendable {
             state.nextWaiter += 1
             switch state.machine.arrived(state.nextWaiter) {
             case .admit: return true
-            case .refuse:
-                state.counters.failed += 1
-                return false
+            case .refuse: return false
             case .wait:
                 // The place in the queue is taken by `enter`, together with its continuation.
                 _ = state.machine.gaveUp(state.nextWaiter)
