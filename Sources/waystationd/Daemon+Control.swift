@@ -5,6 +5,7 @@ import RelayJSON
 import RelayPosix
 import RelayServer
 import RelaySystemd
+import RelayTransport
 import Synchronization
 
 extension Daemon: Control {
