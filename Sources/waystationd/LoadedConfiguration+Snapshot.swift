@@ -33,7 +33,7 @@ extension LogSettings.Level {
 }
 
 /// Wall and monotonic time outside any loop; nothing sleeps on it.
-struct WallTime: TimeSource {
+final class WallTime: TimeSource {
     func now() -> Instant { Instant(nanoseconds: SystemClock.monotonic()) }
 
     func wallMilliseconds() -> Int64 { SystemClock.wall() / 1_000_000 }

@@ -3,8 +3,10 @@ import RelayPosix
 import Synchronization
 
 /// The clocks as tasks of one loop see them.
-struct LoopTime: TimeSource {
-    let loop: EventLoop
+final class LoopTime: TimeSource {
+    private let loop: EventLoop
+
+    init(loop: EventLoop) { self.loop = loop }
 
     /// On the loop the time its batch began, which is as exact as a wait can be and costs no call.
     func now() -> Instant { Instant(nanoseconds: loop.isCurrent ? loop.now : SystemClock.monotonic()) }

@@ -1,7 +1,7 @@
 /// Takes note of what happened.
 ///
 /// It never waits: a sink that cannot keep up drops and counts.
-package protocol EventSink: Sendable {
+package protocol EventSink: AnyObject, Sendable {
     func record(_ event: RelayEvent)
 }
 

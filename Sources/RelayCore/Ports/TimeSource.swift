@@ -1,5 +1,5 @@
 /// The clocks and the only way to wait.
-package protocol TimeSource: Sendable {
+package protocol TimeSource: AnyObject, Sendable {
     /// Monotonic; for every timeout, wait and measurement.
     func now() -> Instant
 
@@ -16,6 +16,6 @@ extension TimeSource {
 }
 
 /// Where random numbers come from; a seeded one replays.
-package protocol Entropy: Sendable {
+package protocol Entropy: AnyObject, Sendable {
     func next() -> UInt64
 }

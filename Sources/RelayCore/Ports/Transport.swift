@@ -1,7 +1,7 @@
 /// Sends one attempt and reports exactly one of: a response, or a failure with a `sent` verdict.
 ///
 /// Cancelling the task closes the attempt: the call then throws `cancelled`.
-package protocol Transport: Sendable {
+package protocol Transport: AnyObject, Sendable {
     func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse
 }
 

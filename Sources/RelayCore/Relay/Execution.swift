@@ -3,91 +3,144 @@
 /// A class, so that the frames of the waiting code hold one reference. Confined to the job's task.
 final class Execution {
     let context: JobContext
-    let preparation: Preparation
-    let judge: ResponseJudge
-    private(set) var machine: RecoveryMachine
-    private(set) var plan: RecoveryMachine.Plan
-    /// The upstream's answer to the last attempt, where it failed with one.
-    private var answer: Response?
-    private(set) var failure: Failure?
-    /// Generation of the credential the current attempt carries, and of the last one that was refused.
-    var generation: UInt64 = 0
-    private(set) var refused: UInt64?
+    private let preparation: Preparation
+    private let judge: ResponseJudge
+    private var machine: RecoveryMachine
+    private var plan: RecoveryMachine.Plan
     private let ports: RelayPorts
     private let canRefresh: Bool
 
-    init(_ context: JobContext, _ preparation: consuming Preparation, canRefresh: Bool, ports: RelayPorts) {
-        self.context = context
-        self.ports = ports
-        self.canRefresh = canRefresh
-        var options = context.options
-        options.hasIdempotencyKey = options.hasIdempotencyKey || preparation.isKeyed
-        self.preparation = preparation
-        let now = ports.time.now()
-        judge = ResponseJudge(route: context.route, method: context.method)
-        machine = RecoveryMachine(route: context.route, method: context.method, options: options, now: now)
-        plan = machine.attemptBegan(at: now)
-    }
+    private(set) var step: Step
+    /// The answer whose body is to be collected, and up to how many bytes.
+    private(set) var uncollected: InboundResponse?
+    private(set) var collectLimit = 0
+    private(set) var resumeAt = Instant(nanoseconds: 0)
+    private(set) var outcome: Outcome?
+    /// The upstream's answer to the last attempt, where it failed with one.
+    private var answer: Response?
+    private var failure: Failure?
+    private var token: Token?
+    /// Generation of the credential that was refused last.
+    private(set) var refused: UInt64?
 
-    /// What is to be done next; what goes with it stands in the properties below.
-    enum Next {
+    /// What the job waits for next.
+    enum Step {
+        /// A credential, for the attempt that has begun.
+        case token
+        /// The upstream's answer to `outbound`.
         case send
-        /// Until `resumeAt`.
+        /// The body of `uncollected`.
+        case collect
+        /// `resumeAt`.
         case wait
-        /// With `outcome`.
+        /// Nothing: there is an `outcome`.
         case end
     }
 
-    private(set) var resumeAt = Instant(nanoseconds: 0)
-    private(set) var outcome: Outcome?
-
-    func attempt(_ token: Token?) -> OutboundRequest {
-        generation = token?.generation ?? 0
-        return preparation.attempt(plan, token: token, time: ports.time)
+    /// Prepares the job.
+    ///
+    /// - Throws: `preparation`, with zero sends.
+    init(
+        _ request: Request, _ context: JobContext, added: HeaderFields, canRefresh: Bool, ports: RelayPorts
+    ) throws(Failure) {
+        self.context = context
+        self.ports = ports
+        self.canRefresh = canRefresh
+        preparation = try Preparation(
+            request, route: context.route, job: context.id, added: added, time: ports.time)
+        judge = ResponseJudge(route: context.route, method: context.method)
+        var options = context.options
+        options.hasIdempotencyKey = options.hasIdempotencyKey || preparation.isKeyed
+        let now = ports.time.now()
+        machine = RecoveryMachine(route: context.route, method: context.method, options: options, now: now)
+        plan = machine.attemptBegan(at: now)
+        step = context.route.policy.authentication == nil ? .send : .token
     }
 
-    func waited() { plan = machine.attemptBegan(at: ports.time.now()) }
+    /// The moment by which the attempt must be over, its credential and a collected body included.
+    var deadline: Instant { plan.deadline }
+
+    /// The attempt, made from the unprepared request.
+    var outbound: OutboundRequest { preparation.attempt(plan, token: token, time: ports.time) }
+
+    func obtained(_ token: Token) {
+        self.token = token
+        step = .send
+    }
+
+    func waited() { begin() }
+
+    /// The upstream answered; its body may still be on the way.
+    func received(_ inbound: InboundResponse) {
+        if let limit = collects(inbound) {
+            uncollected = inbound
+            collectLimit = limit
+            step = .collect
+        } else {
+            answered(inbound)
+        }
+    }
+
+    func collected(_ bytes: [UInt8]) {
+        guard var inbound = uncollected else { return }
+        uncollected = nil
+        inbound.response.body = .bytes(bytes)
+        answered(inbound)
+    }
+
+    /// The body of `uncollected` did not come.
+    func collectingFailed(_ failure: Failure) {
+        var failure = failure
+        failure.status = uncollected?.response.status
+        failure.exchange = failure.exchange ?? uncollected?.exchange
+        uncollected = nil
+        failed(failure)
+    }
+
+    func failed(_ failure: Failure) {
+        answer = nil
+        if let recovered = judge.quickRecovery(failure, nil) {
+            machine.quickRecovered(from: failure, at: ports.time.now())
+            return succeeded(recovered)
+        }
+        decide(judge.named(failure))
+    }
+
+    /// The caller went away while the job waited.
+    func cancelled() {
+        ended(Failure(.cancelled, sent: failure?.sent ?? .neverSent, "the caller went away"))
+    }
+}
+
+extension Execution {
+    private func begin() {
+        plan = machine.attemptBegan(at: ports.time.now())
+        step = context.route.policy.authentication == nil ? .send : .token
+    }
 
     /// Bytes of the answer's body that must be in memory before it can be judged; nil when it can be judged now.
-    func collects(_ inbound: InboundResponse) -> Int? {
+    private func collects(_ inbound: InboundResponse) -> Int? {
         guard case .stream(let source) = inbound.response.body else { return nil }
         if judge.needsBody(inbound.response.status) { return judge.inspectLimit }
         if let length = source.length, length <= Relay.collectLimit { return Int(Relay.collectLimit) }
         return nil
     }
 
-    func answered(_ inbound: InboundResponse) -> Next {
+    private func answered(_ inbound: InboundResponse) {
         switch judge.judge(inbound, time: ports.time) {
         case .success(let response):
             machine.attemptSucceeded(at: ports.time.now(), status: response.status, exchange: inbound.exchange)
-            return succeeded(response)
+            succeeded(response)
         case .quickRecovered(let response, let from):
             machine.quickRecovered(from: from, at: ports.time.now())
-            return succeeded(response)
+            succeeded(response)
         case .failure(let failure, let answer):
             self.answer = answer
-            return decide(failure)
+            decide(failure)
         }
     }
 
-    func failed(_ failure: Failure) -> Next {
-        answer = nil
-        if let recovered = judge.quickRecovery(failure, nil) {
-            machine.quickRecovered(from: failure, at: ports.time.now())
-            return succeeded(recovered)
-        }
-        return decide(judge.named(failure))
-    }
-
-    /// The caller went away while the job waited.
-    func cancelled() {
-        let failure = Failure(.cancelled, sent: failure?.sent ?? .neverSent, "the caller went away")
-        _ = ended(.failed(failure, answer: nil))
-    }
-}
-
-extension Execution {
-    private func decide(_ found: Failure) -> Next {
+    private func decide(_ found: Failure) {
         var failure = found
         if Task.isCancelled, failure.kind != .cancelled {
             failure = Failure(.cancelled, sent: failure.sent, "the caller went away")
@@ -98,52 +151,49 @@ extension Execution {
             random: ports.entropy.next())
         if let attempt = machine.attempts.last { ports.sink.record(.attemptFailed(context, attempt)) }
         switch decision {
-        case .fail: return ended(.failed(failure, answer: answer))
+        case .fail: ended(failure)
         case .respond(let canned, let rule):
             discard()
-            return respond(canned, rule: rule)
+            respond(canned, rule: rule)
         case .failover:
             discard()
-            plan = machine.attemptBegan(at: ports.time.now())
-            return .send
+            begin()
         case .refreshCredentials:
             discard()
-            refused = generation
-            plan = machine.attemptBegan(at: ports.time.now())
-            return .send
+            refused = token?.generation ?? 0
+            begin()
         case .retry(let at):
             discard()
             resumeAt = at
-            return .wait
+            step = .wait
         }
     }
 
-    private func succeeded(_ response: Response) -> Next {
+    private func succeeded(_ response: Response) {
         if machine.attempts.count > 1 || machine.attempts.last?.failure != nil {
             ports.sink.record(.recovered(context, attempts: machine.attempts))
         }
-        outcome = Outcome(ending: .answered(response, .upstream), attempts: machine.attempts)
-        return .end
+        end(.answered(response, .upstream))
     }
 
-    private func respond(_ canned: CannedResponse, rule: String) -> Next {
+    private func respond(_ canned: CannedResponse, rule: String) {
         var fields = HeaderFields()
         for field in canned.fields { fields.append(field.name, field.value) }
         let response = Response(
             status: canned.status, fields: fields, body: canned.body.isEmpty ? .empty : .bytes(canned.body))
         ports.sink.record(
             .fallbackServed(context, source: canned.source, rule: rule, attempts: machine.attempts))
-        let source: Outcome.Source = canned.source == .fallback ? .fallback : .placeholder
-        outcome = Outcome(ending: .answered(response, source), attempts: machine.attempts)
-        return .end
+        end(.answered(response, canned.source == .fallback ? .fallback : .placeholder))
     }
 
-    private func ended(_ ending: Outcome.Ending) -> Next {
-        if case .failed(let failure, _) = ending {
-            ports.sink.record(.jobFailed(context, failure, attempts: machine.attempts))
-        }
+    private func ended(_ failure: Failure) {
+        ports.sink.record(.jobFailed(context, failure, attempts: machine.attempts))
+        end(.failed(failure, answer: answer))
+    }
+
+    private func end(_ ending: Outcome.Ending) {
         outcome = Outcome(ending: ending, attempts: machine.attempts)
-        return .end
+        step = .end
     }
 
     private func discard() {

@@ -21,92 +21,47 @@ package final class Relay: Sendable {
             return await performCollected(request, context, vault)
         }
         let execution: Execution
-        switch begin(request, context, vault) {
-        case .success(let begun): execution = begun
-        case .failure(let failure):
-            ports.sink.record(.jobFailed(context, failure, attempts: []))
-            return Outcome(ending: .failed(failure, answer: nil), attempts: [])
+        do throws(Failure) {
+            execution = try Execution(
+                request, context, added: added, canRefresh: canRefresh(context.route, vault), ports: ports)
+        } catch {
+            return refused(context, error)
         }
         while true {
-            if let outcome = execution.outcome { return outcome }
-            if case .wait = await attempt(execution, vault) { await wait(execution) }
+            switch execution.step {
+            case .send: await send(execution)
+            case .token: await obtainToken(execution, vault)
+            case .collect: await collect(execution)
+            case .wait: await wait(execution)
+            case .end: if let outcome = execution.outcome { return outcome }
+            }
         }
     }
 }
 
+// Each wait is a function of its own and not inlined: a job's frames are then no larger than the wait it is in.
 extension Relay {
-    private func begin(
-        _ request: Request, _ context: JobContext, _ vault: CredentialVault
-    ) -> Result<Execution, Failure> {
+    @inline(never)
+    private func send(_ execution: Execution) async {
         do throws(Failure) {
-            let preparation = try Preparation(
-                request, route: context.route, job: context.id, added: added,
-                time: ports.time)
-            let canRefresh = context.route.policy.authentication.map { vault.canRefresh($0.credential) } ?? false
-            return .success(Execution(context, preparation, canRefresh: canRefresh, ports: ports))
+            execution.received(try await ports.transport.send(execution.outbound))
         } catch {
-            return .failure(error)
+            execution.failed(error)
         }
     }
 
-    private func attempt(_ execution: Execution, _ vault: CredentialVault) async -> Execution.Next {
+    @inline(never)
+    private func collect(_ execution: Execution) async {
+        guard let body = execution.uncollected?.response.body else { return }
+        if case .stream(let source) = body { source.bound(by: execution.deadline) }
         do throws(Failure) {
-            var token: Token?
-            if let authentication = execution.context.route.policy.authentication {
-                token = try await self.token(authentication.credential, execution, vault)
-            }
-            let inbound = try await ports.transport.send(execution.attempt(token))
-            guard let limit = execution.collects(inbound) else { return execution.answered(inbound) }
-            return execution.answered(try await collect(inbound, limit, by: execution.plan.deadline))
+            execution.collected(try await body.collect(limit: execution.collectLimit))
         } catch {
-            return execution.failed(error)
+            execution.collectingFailed(error)
         }
     }
 
-    private func collect(
-        _ inbound: InboundResponse, _ limit: Int, by deadline: Instant
-    ) async throws(Failure) -> InboundResponse {
-        var inbound = inbound
-        if case .stream(let source) = inbound.response.body { source.bound(by: deadline) }
-        do throws(Failure) {
-            inbound.response.body = .bytes(try await inbound.response.body.collect(limit: limit))
-            return inbound
-        } catch {
-            var failure = error
-            failure.status = inbound.response.status
-            failure.exchange = failure.exchange ?? inbound.exchange
-            throw failure
-        }
-    }
-
-    private func token(
-        _ name: String, _ execution: Execution, _ vault: CredentialVault
-    ) async throws(Failure) -> Token {
-        let refused = execution.refused
-        if let ready = vault.readyToken(name, refused: refused, ports: ports) { return try ready.get() }
-        let result = await cancelling(
-            at: execution.plan.deadline, ports.time
-        ) { [ports] () -> Result<Token, Failure> in
-            do throws(Failure) {
-                return .success(try await vault.token(name, refused: refused, ports: ports))
-            } catch {
-                return .failure(error)
-            }
-        }
-        let isLate =
-            switch result {
-            case nil: true
-            case .failure(let failure): failure.kind == .cancelled && !Task.isCancelled
-            case .success: false
-            }
-        guard let result, !isLate else {
-            throw Failure(
-                .credentialsFailed, sent: .neverSent,
-                "the credential \"\(name)\" was not there before the attempt's deadline")
-        }
-        return try result.get()
-    }
-
+    @inline(never)
     private func wait(_ execution: Execution) async {
         do throws(CancellationError) {
             try await ports.time.sleep(until: execution.resumeAt)
@@ -116,18 +71,28 @@ extension Relay {
         }
     }
 
+    private func canRefresh(_ route: Route, _ vault: CredentialVault) -> Bool {
+        guard let authentication = route.policy.authentication else { return false }
+        return vault.canRefresh(authentication.credential)
+    }
+
+    private func refused(_ context: JobContext, _ failure: Failure) -> Outcome {
+        ports.sink.record(.jobFailed(context, failure, attempts: []))
+        return Outcome(ending: .failed(failure, answer: nil), attempts: [])
+    }
+
     /// A body that is to be wrapped has to be in memory first.
+    @inline(never)
     private func performCollected(
         _ request: Request, _ context: JobContext, _ vault: CredentialVault
     ) async -> Outcome {
-        if let bytes = try? await request.body.collect(limit: Preparation.wrapLimit) {
-            var request = request
-            request.body = bytes.isEmpty ? .empty : .bytes(bytes)
-            return await perform(request, context: context, vault: vault)
+        guard let bytes = try? await request.body.collect(limit: Preparation.wrapLimit) else {
+            return refused(
+                context,
+                Failure(.preparation, sent: .neverSent, "the request body could not be read to be wrapped"))
         }
-        let failure = Failure(
-            .preparation, sent: .neverSent, "the request body could not be read to be wrapped")
-        ports.sink.record(.jobFailed(context, failure, attempts: []))
-        return Outcome(ending: .failed(failure, answer: nil), attempts: [])
+        var request = request
+        request.body = bytes.isEmpty ? .empty : .bytes(bytes)
+        return await perform(request, context: context, vault: vault)
     }
 }

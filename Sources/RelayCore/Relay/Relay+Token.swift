@@ -1,0 +1,35 @@
+extension Relay {
+    /// Gets the credential of the attempt that has begun: at once where there is a good one.
+    @inline(never)
+    func obtainToken(_ execution: Execution, _ vault: CredentialVault) async {
+        guard let name = execution.context.route.policy.authentication?.credential else { return }
+        var result = vault.readyToken(name, refused: execution.refused, ports: ports)
+        if result == nil { result = await fetchedToken(name, execution, vault) }
+        switch result {
+        case .success(let token): execution.obtained(token)
+        case .failure(let failure): execution.failed(failure)
+        case nil:
+            execution.failed(
+                Failure(
+                    .credentialsFailed, sent: .neverSent,
+                    "the credential \"\(name)\" was not there before the attempt's deadline"))
+        }
+    }
+
+    /// Waits for the credential until the attempt's deadline; nil when that came first.
+    @inline(never)
+    private func fetchedToken(
+        _ name: String, _ execution: Execution, _ vault: CredentialVault
+    ) async -> Result<Token, Failure>? {
+        let refused = execution.refused
+        let result = await cancelling(at: execution.deadline, ports.time) { [ports] () -> Result<Token, Failure> in
+            do throws(Failure) {
+                return .success(try await vault.token(name, refused: refused, ports: ports))
+            } catch {
+                return .failure(error)
+            }
+        }
+        if case .failure(let failure) = result, failure.kind == .cancelled, !Task.isCancelled { return nil }
+        return result
+    }
+}
