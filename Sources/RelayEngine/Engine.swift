@@ -32,9 +32,8 @@ package final class Engine: Sendable {
 
     /// Decides on a request by its head alone, before a byte of its body is asked for.
     ///
-    /// - Parameters:
-    ///   - target: below the route, checked, without leading slash.
-    ///   - length: the body's announced length; nil when it is chunked.
+    /// `target` stands below the route, checked and without leading slash; `length` is what the body announces, nil
+    /// when it is chunked.
     package func admit(
         route name: String, target: String, method: Method, fields: HeaderFields, length: UInt64?,
         client: ClientIdentity?
@@ -73,7 +72,7 @@ package final class Engine: Sendable {
         guard method != .connect, method != .trace else {
             throw Problem(.notImplemented, "\(method.rawValue) cannot be relayed: what it does cannot be retried")
         }
-        if let length, length > UInt64(snapshot.maxRequestBody) { throw tooLarge(snapshot) }
+        if let length, length > UInt64(snapshot.maxRequestBody) { throw Engine.tooLarge(snapshot) }
         let sorted = try RelayFields(fields)
         guard !sorted.isLoop else {
             throw Problem(.loop, "the request has passed through this relay before (it stands in Via)")
@@ -92,7 +91,7 @@ package final class Engine: Sendable {
             acceptedAt: now / 1000)
     }
 
-    package func tooLarge(_ snapshot: Snapshot) -> Problem {
+    package static func tooLarge(_ snapshot: Snapshot) -> Problem {
         Problem(
             .contentTooLarge,
             "the body is larger than \(snapshot.maxRequestBody) bytes (limits.max_request_body)")

@@ -28,7 +28,7 @@ package final class Snapshot: Sendable {
         package init() {}
     }
 
-    /// - Parameter previous: the configuration replaced; routes of the same name keep their counters.
+    /// Routes that `previous`, the configuration replaced, has too keep their counters.
     package init(routes: [Route], vault: CredentialVault, settings: Settings, previous: Snapshot? = nil) {
         var states: [String: RouteState] = [:]
         for route in routes {

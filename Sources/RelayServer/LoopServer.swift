@@ -4,7 +4,9 @@ import RelayHTTP
 package import RelayPosix
 import Synchronization
 
-/// One loop's part of the server: its connections, and what they share. Confined to the loop.
+/// One loop's part of the server: its connections, and what they share.
+///
+/// Confined to the loop.
 package final class LoopServer {
     package let loop: EventLoop
     let engine: Engine

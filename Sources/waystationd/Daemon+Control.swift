@@ -5,6 +5,7 @@ import RelayJSON
 import RelayPosix
 import RelayServer
 import RelaySystemd
+import RelayTransport
 import Synchronization
 
 extension Daemon: Control {
@@ -40,6 +41,8 @@ extension Daemon: Control {
         reloadError.withLock { $0 = nil }
         let previous = engine.snapshot
         secrets.replace(loaded.secrets)
+        // Files with certificates may have changed though the configuration has not.
+        for transport in transports.withLock({ $0 }) { transport.forgetSecrets() }
         events.setLevel(loaded.configuration.log.level.priority)
         let next = loaded.snapshot(previous: previous)
         engine.install(next)

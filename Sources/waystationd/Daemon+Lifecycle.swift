@@ -48,7 +48,9 @@ extension Daemon {
     }
 }
 
-/// Signals, the status line and the drain. Confined to the control loop, which keeps it alive.
+/// Signals, the status line and the drain.
+///
+/// Confined to the control loop, which keeps it alive.
 private final class Lifecycle {
     private let daemon: Daemon
     private var signals: SignalWatcher?

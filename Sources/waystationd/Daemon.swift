@@ -23,6 +23,7 @@ final class Daemon: Sendable {
     /// Reads files and decides; may block, and no request waits for it.
     let controlLoop: EventLoop
     let servers = Mutex<[(EventLoop, LoopBound<LoopServer>)]>([])
+    let transports = Mutex<[LoopTransport]>([])
     let reloadError = Mutex<String?>(nil)
     let ready = Atomic<Bool>(false)
     private let ownPaths = Mutex<[String]>([])
@@ -31,7 +32,7 @@ final class Daemon: Sendable {
         let message: String
     }
 
-    /// - Parameter count: event loops that serve.
+    /// Starts the loops, of which `count` serve.
     init(_ loaded: LoadedConfiguration, loops count: Int, journal: Journal) throws(StartError) {
         file = loaded.file
         self.journal = journal
@@ -80,6 +81,7 @@ final class Daemon: Sendable {
         on loop: EventLoop, _ listeners: [(identity: ListenerIdentity, descriptor: Int32)], _ resolver: NameResolver
     ) throws(PosixError) -> LoopBound<LoopServer> {
         let transport = LoopTransport(on: loop, resolver: resolver, secrets: { [secrets] in secrets[$0] })
+        transports.withLock { $0.append(transport) }
         let ports = RelayPorts(
             transport: transport, time: LoopTime(loop: loop), entropy: SharedEntropy(), sink: events,
             start: { loop.spawn($0) })

@@ -25,9 +25,7 @@ struct DrainMachine {
         return .drain
     }
 
-    /// - Parameters:
-    ///   - busy: connections still open.
-    ///   - inFlight: requests still running.
+    /// A look at what is left: `busy` connections still open, `inFlight` requests still running.
     mutating func looked(busy: Int, inFlight: Int, now: Int64) -> LookAction {
         looks += 1
         // The first look comes before the loops have closed their idle connections.

@@ -5,7 +5,7 @@ import RelayPosix
 import RelaySystemd
 
 extension LoadedConfiguration {
-    /// - Parameter previous: the configuration this one replaces.
+    /// What requests see of it; `previous` is the configuration it replaces.
     func snapshot(previous: Snapshot?) -> Snapshot {
         var settings = Snapshot.Settings()
         settings.maxRequestBody = configuration.limits.maxRequestBody

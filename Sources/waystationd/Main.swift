@@ -35,9 +35,15 @@ enum Main {
         } catch {
             fail(78, ENOEXEC, error.summary, error.text)
         }
+        let activated: ActivatedSockets
+        do throws(ActivationError) {
+            // Before the first thread: the variables go.
+            activated = try ActivatedSockets.fromEnvironment()
+        } catch {
+            fail(69, EADDRNOTAVAIL, error.description, "waystationd: \(error)\n")
+        }
         let journal = Journal(sink: .detected())
         do throws(Daemon.StartError) {
-            let activated = try activatedSockets()
             try takeStateDirectory(loaded)
             let daemon = try Daemon(loaded, loops: arguments.loops ?? ProcessLimits.cores, journal: journal)
             daemon.recordLoaded(loaded, verb: "loaded")
@@ -46,14 +52,6 @@ enum Main {
         } catch {
             journal.flush()
             fail(69, EADDRNOTAVAIL, error.message, "waystationd: \(error.message)\n")
-        }
-    }
-
-    private static func activatedSockets() throws(Daemon.StartError) -> ActivatedSockets {
-        do throws(ActivationError) {
-            return try ActivatedSockets.fromEnvironment()
-        } catch {
-            throw Daemon.StartError(message: error.description)
         }
     }
 

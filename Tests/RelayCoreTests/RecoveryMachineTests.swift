@@ -106,6 +106,19 @@ struct RecoveryMachineTests {
         #expect(machine.attempts.map(\.upstream) == ["one", "two"])
     }
 
+    @Test("A route may have more upstreams than a word has bits, and each is entered once")
+    func manyUpstreams() {
+        let route = makeRoute { policy in
+            policy.upstreams = (0..<100).map { Upstream(name: "u\($0)", origin: .unix(path: "/u\($0)")) }
+            policy.recovery = (0..<100).map { rule("r\($0)", ["any"], .failover(upstream: $0)) }
+            policy.maxAttempts = 100
+        }
+        var machine = RecoveryMachine(route: route, method: .get, options: JobOptions(), now: start)
+        let taken = decisions(&machine, Array(repeating: status(503), count: 100))
+        #expect(taken == Array(repeating: "failover", count: 99) + ["fail"])
+        #expect(Set(machine.attempts.map(\.upstream)).count == 100)
+    }
+
     @Test("A fail rule ends the list for what stands below it")
     func failStops() {
         var machine = machine([rule("no", ["404"], .fail), rule("all", ["any"], placeholder())])

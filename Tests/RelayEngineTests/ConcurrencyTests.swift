@@ -92,7 +92,7 @@ struct ConcurrencyTests {
     }
 }
 
-/// SplitMix64 (Steele et al. 2014).
+/// SplitMix64 (Steele, Lea and Flood, 2014).
 struct SeededRandom: RandomNumberGenerator {
     var state: UInt64
 

@@ -80,7 +80,7 @@ package final class VirtualTime: TimeSource {
     }
 }
 
-/// Random numbers that repeat with their seed (SplitMix64, Steele et al. 2014).
+/// Random numbers that repeat with their seed (SplitMix64; Steele, Lea and Flood, 2014).
 package final class SeededEntropy: Entropy {
     private let state: Mutex<UInt64>
 

@@ -20,9 +20,7 @@ package struct CredentialMachine: Sendable {
         case fail(Failure)
     }
 
-    /// A caller needs a token.
-    ///
-    /// - Parameter refused: the generation an upstream has just refused; a newer one is then needed.
+    /// A caller needs a token; `refused` is the generation an upstream has just refused, so that a newer one is needed.
     package mutating func tokenWanted(refused: UInt64?, now: Instant) -> Action {
         if let token, token.generation > refused ?? 0, token.expiresAt.map({ now < $0 }) ?? true {
             guard !isRefreshing, isDue(token, now), failure.map({ now >= $0.until }) ?? true else {
@@ -37,9 +35,7 @@ package struct CredentialMachine: Sendable {
         return .refresh
     }
 
-    /// The endpoint gave a token.
-    ///
-    /// - Parameter expiresIn: nil when the endpoint did not say: the token is then used until it is refused.
+    /// The endpoint gave a token; without `expiresIn` it is used until it is refused.
     package mutating func refreshed(_ secret: Secret, expiresIn: Duration?, now: Instant) -> Token {
         let next = Token(
             secret: secret, generation: (token?.generation ?? 0) + 1,

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Every credential of one configuration. Routes share it: a 401 met by many jobs is one refresh.
+/// Every credential of one configuration.
+///
+/// Routes share it: a 401 met by many jobs is one refresh.
 package final class CredentialVault: Sendable {
     private let sources: [String: Source]
 
@@ -55,7 +57,8 @@ package final class CredentialVault: Sendable {
 
     /// The credential's value, fetched where it must be.
     ///
-    /// - Parameter refused: the generation an upstream has just refused; nil when any valid one will do.
+    /// `refused` is the generation an upstream has just refused; nil when any valid one will do.
+    ///
     /// - Throws: `credentials_failed`, or `cancelled`.
     package func token(_ name: String, refused: UInt64?, ports: RelayPorts) async throws(Failure) -> Token {
         switch sources[name] {

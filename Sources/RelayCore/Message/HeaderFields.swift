@@ -21,6 +21,7 @@ public struct HeaderFields: Sendable {
     package private(set) var storage: [UInt8]
     package private(set) var entries: [Entry]
 
+    /// An empty list.
     public init() {
         storage = []
         entries = []
@@ -32,7 +33,9 @@ public struct HeaderFields: Sendable {
         self.entries = entries
     }
 
+    /// How many fields there are, repeated ones counted each.
     public var count: Int { entries.count }
+    /// Whether there is no field.
     public var isEmpty: Bool { entries.isEmpty }
 
     /// Adds a field after the others.
@@ -65,15 +68,18 @@ public struct HeaderFields: Sendable {
         return append(name, value)
     }
 
+    /// Takes away every field of that name.
     public mutating func remove(_ name: FieldName) {
         guard contains(name) else { return }
         entries = entries.filter { !matches($0, name) }
     }
 
+    /// Whether there is a field of that name.
     public func contains(_ name: FieldName) -> Bool {
         entries.contains { matches($0, name) }
     }
 
+    /// How many fields have that name.
     public func count(of name: FieldName) -> Int {
         entries.count { matches($0, name) }
     }

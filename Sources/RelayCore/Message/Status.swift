@@ -1,8 +1,12 @@
 /// A response status code (RFC 9110 §15).
 public struct Status: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+    /// The code: 100 to 599 in a message that was parsed.
     public let rawValue: UInt16
 
+    /// Takes a code as it is.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Takes a code as it is written in the source.
     public init(integerLiteral value: UInt16) { rawValue = value }
 
     /// The first digit, or nil for a code outside 200–599, which is a protocol fault and not an answer.

@@ -1,4 +1,6 @@
-/// Takes note of what happened. Never waits: a sink that cannot keep up drops and counts.
+/// Takes note of what happened.
+///
+/// It never waits: a sink that cannot keep up drops and counts.
 package protocol EventSink: Sendable {
     func record(_ event: RelayEvent)
 }

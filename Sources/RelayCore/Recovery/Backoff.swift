@@ -33,7 +33,7 @@ package struct Backoff: Sendable {
 
     /// The delay before jitter; never negative, never more than the schedule's largest.
     ///
-    /// - Parameter retry: 1 for the wait between the first attempt and the second.
+    /// `retry` is 1 for the wait between the first attempt and the second.
     package func delay(beforeRetry retry: Int) -> Duration {
         switch schedule {
         case .constant(let delay): return delay

@@ -13,8 +13,8 @@ package struct RecoveryMachine: Sendable {
     private let options: JobOptions
     private let attemptTimeout: Duration
     private var upstream = 0
-    /// One bit for each upstream that served an attempt: failover never goes back.
-    private var entered: UInt64 = 1
+    /// Where failover has gone: never back, and never to the first.
+    private var entered: [Int] = []
     private var countedAttempts = 0
     /// Times each rule has acted; empty until the first failure.
     private var uses: [Int] = []
@@ -75,9 +75,8 @@ package struct RecoveryMachine: Sendable {
 
     /// An attempt failed, or could not be sent.
     ///
-    /// - Parameters:
-    ///   - canRepeat: false when the request body is gone, so that only an answer of the relay's own is left.
-    ///   - canRefresh: whether the route's credential can be fetched again.
+    /// `canRepeat` is false when the request body is gone, so that only an answer of the relay's own is left;
+    /// `canRefresh` tells whether the route's credential can be fetched again.
     package mutating func attemptFailed(
         _ failure: Failure, at now: Instant, canRepeat: Bool, canRefresh: Bool, random: UInt64
     ) -> Decision {
@@ -104,8 +103,10 @@ package struct RecoveryMachine: Sendable {
                 isExhausted = true
             case .failover(let target):
                 guard options.allowsFallback else { continue }
-                if entered & 1 << UInt64(target) == 0, maySendAgain(failure, .idempotentOrKeyed, now, canRepeat) {
-                    entered |= 1 << UInt64(target)
+                if target != 0, !entered.contains(target),
+                    maySendAgain(failure, .idempotentOrKeyed, now, canRepeat)
+                {
+                    entered.append(target)
                     upstream = target
                     return decide(rule, index, .failover(to: route.policy.upstreams[target].name), .failover)
                 }

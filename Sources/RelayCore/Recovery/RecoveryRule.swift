@@ -31,7 +31,9 @@ package struct RetryPolicy: Sendable {
         case any
     }
 
-    /// Attempts this rule may bring a job to, the first included: 3 means two retries. 1…100.
+    /// Attempts this rule may bring a job to, the first included: 3 means two retries.
+    ///
+    /// 1 to 100.
     package var maxAttempts = 3
     package var backoff = Backoff()
     /// Whether the upstream's `Retry-After` replaces a shorter backoff.

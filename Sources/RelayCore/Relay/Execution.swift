@@ -16,13 +16,13 @@ final class Execution {
     private let ports: RelayPorts
     private let canRefresh: Bool
 
-    init(_ context: JobContext, _ preparation: Preparation, canRefresh: Bool, ports: RelayPorts) {
+    init(_ context: JobContext, _ preparation: consuming Preparation, canRefresh: Bool, ports: RelayPorts) {
         self.context = context
-        self.preparation = preparation
         self.ports = ports
         self.canRefresh = canRefresh
         var options = context.options
         options.hasIdempotencyKey = options.hasIdempotencyKey || preparation.isKeyed
+        self.preparation = preparation
         let now = ports.time.now()
         judge = ResponseJudge(route: context.route, method: context.method)
         machine = RecoveryMachine(route: context.route, method: context.method, options: options, now: now)

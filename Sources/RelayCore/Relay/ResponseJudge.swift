@@ -32,9 +32,8 @@ package struct ResponseJudge: Sendable {
         min(route.policy.success.inspectLimit, route.policy.limits.body)
     }
 
-    /// - Parameters:
-    ///   - inbound: its body is `.bytes` or `.empty` when `needsBody` said so.
-    ///   - time: tells the date, for a `Retry-After` that is one.
+    /// Judges an answer whose body is in memory when `needsBody` said so; `time` tells the date, for a `Retry-After`
+    /// that is one.
     package func judge(_ inbound: InboundResponse, time: any TimeSource) -> Verdict {
         let response = inbound.response
         switch classify(response) {

@@ -26,7 +26,9 @@ package struct RoutePolicy: Sendable {
     package var timeouts = Timeouts()
     package var concurrency = ConcurrencyLimit()
     package var callers = AllowedCallers()
-    /// Attempts of one job, the first included; 1…100. Attempts that never reached the wire do not count.
+    /// Attempts of one job, the first included: 1 to 100.
+    ///
+    /// Attempts that never reached the wire do not count.
     package var maxAttempts = 10
     package var request = RequestRules()
     package var idempotency = IdempotencySettings()

@@ -1,10 +1,11 @@
-/// Where attempts of a route may go. One object for the life of a configuration, so that pools can find it fast.
+/// Where attempts of a route may go.
+///
+/// One object for the life of a configuration, so that pools can find it fast.
 package final class Upstream: Sendable {
     package let name: String
     package let origin: Origin
     /// The base path, beginning and ending with a slash; a request's target is appended to it.
     package let basePath: String
-    /// Query of the base, without the question mark; empty when there is none.
     package let use: Use
     package let tls: TLSSettings
     /// Ranges that may be dialled although they are not public.

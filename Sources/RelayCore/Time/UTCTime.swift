@@ -1,6 +1,6 @@
 /// Wall time as text: RFC 3339, UTC, whole seconds.
 package enum UTCTime {
-    /// - Parameter seconds: since 1970; clamped to the years 1970…9999.
+    /// The text of a moment in seconds since 1970, clamped to the years 1970 to 9999.
     package static func format(seconds: Int64) -> String {
         let date = CivilDate(secondsSince1970: min(max(seconds, 0), 253_402_300_799))
         func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }

@@ -79,8 +79,9 @@ extension APICall.Resource {
         case "/v1/jobs": self = .jobs
         default:
             let prefix = "/v1/jobs/"
-            guard path.hasPrefix(prefix), path.utf8.count == prefix.utf8.count + 26 else { return nil }
-            self = .job(id: String(path.dropFirst(prefix.count)))
+            let id = path.dropFirst(prefix.count)
+            guard path.hasPrefix(prefix), !id.isEmpty, !id.contains("/") else { return nil }
+            self = .job(id: String(id))
         }
     }
 }

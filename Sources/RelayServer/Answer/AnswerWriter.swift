@@ -46,9 +46,7 @@ struct AnswerWriter {
         if !keepsAlive { HeadWriter.append("Connection: close\r\n", to: &output) }
     }
 
-    /// The head of a relayed answer.
-    ///
-    /// - Parameter framing: how the body that follows is delimited.
+    /// The head of a relayed answer; `framing` tells how the body that follows is delimited.
     func appendHead(
         _ response: Response, framing: Framing, facts: AnswerFacts, to output: inout [UInt8]
     ) {

@@ -25,13 +25,13 @@ extension Connection {
                     fields: head.fields.removingHopByHop(), length: length, client: client)
                 return Upload(
                     head: head, purpose: .relay(admission), limit: snapshot.maxRequestBody,
-                    holdLimit: snapshot.replayBuffer, tooLarge: server.engine.tooLarge(snapshot))
+                    holdLimit: snapshot.replayBuffer)
             }
             let call = try APICall(head, role: listener.role)
             let limit = server.limits.maxDocument
-            let tooLarge = Problem(.contentTooLarge, "a document for the API may have \(limit) bytes")
-            if let length, length > UInt64(limit) { throw tooLarge }
-            return Upload(head: head, purpose: .api(call), limit: limit, holdLimit: limit, tooLarge: tooLarge)
+            let upload = Upload(head: head, purpose: .api(call), limit: limit, holdLimit: limit)
+            if let length, length > UInt64(limit) { throw upload.tooLarge }
+            return upload
         } catch {
             // A body that follows would have to be read and thrown away; an unread one ends the connection.
             if !head.framing.isEmpty { keepsAlive = false }

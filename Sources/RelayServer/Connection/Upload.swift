@@ -17,7 +17,6 @@ final class Upload {
     let limit: Int
     /// Bytes that are held before the body starts to stream.
     let holdLimit: Int
-    let tooLarge: Problem
     /// What was wrong with a body that was being streamed: the caller's fault, which the answer names.
     var refusal: Problem?
 
@@ -26,13 +25,20 @@ final class Upload {
         case api(APICall)
     }
 
-    init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int, tooLarge: Problem) {
+    init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int) {
         self.head = head
         self.purpose = purpose
         self.limit = limit
         self.holdLimit = holdLimit
-        self.tooLarge = tooLarge
         decoder = BodyDecoder(framing: head.framing)
+    }
+
+    /// What the caller is told when the body is larger than `limit`.
+    var tooLarge: Problem {
+        switch purpose {
+        case .relay(let admission): Engine.tooLarge(admission.snapshot)
+        case .api: Problem(.contentTooLarge, "a document for the API may have \(limit) bytes")
+        }
     }
 
     /// Hands the body over, so that it is held once.
