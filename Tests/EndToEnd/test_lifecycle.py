@@ -228,6 +228,7 @@ class Lifecycle(RelayTest):
         relay = self.new_relay({"up": route(self.upstream.url)}).start()
         relay.process.kill()
         relay.process.wait()
+        relay.notices.wait("(gone)")
         self.assertTrue(os.path.exists(relay.jobs))
         relay.notify.close()
         os.unlink(relay.directory / "notify")

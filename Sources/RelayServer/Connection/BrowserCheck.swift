@@ -13,7 +13,10 @@ enum BrowserCheck {
         }
         guard let host = head.host else { return }
         guard isLoopback(host) else {
-            throw Problem(.notAllowed, "Host is not a name of this machine's loopback: send localhost or 127.0.0.1")
+            throw Problem(
+                .notAllowed,
+                "Host is not a name of this machine's loopback: send localhost or 127.0.0.1"
+            )
         }
     }
 
