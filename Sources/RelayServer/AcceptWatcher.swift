@@ -60,9 +60,11 @@ final class AcceptWatcher: Watcher {
             problem.retryAfter = .seconds(1)
             return connection.refuse(problem)
         }
-        if let client, !listener.users.isEmpty, !listener.users.contains(client.user) {
-            connection.refuse(
-                Problem(.notAllowed, "the listener's allow_users does not name you (uid \(client.user))"))
+        guard listener.users.isEmpty || client.map({ listener.users.contains($0.user) }) ?? false else {
+            // Who is at the other end of a TCP connection is not known, and so is on no list.
+            let who = client.map { "uid \($0.user)" } ?? "a caller without peer credentials"
+            return connection.refuse(
+                Problem(.notAllowed, "the listener's allow_users does not name you (\(who))"))
         }
     }
 }

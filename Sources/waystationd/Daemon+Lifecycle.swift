@@ -92,8 +92,7 @@ private final class Lifecycle {
             onEveryLoop { $0.drain() }
             look()
         case .stopNow:
-            onEveryLoop { $0.abort() }
-            end(forced: true)
+            stopNow()
         }
     }
 
@@ -109,18 +108,21 @@ private final class Lifecycle {
         case .wait(let extend):
             if extend { daemon.notifier.send(.extendTimeout(.seconds(10))) }
             daemon.notifier.send(.status(daemon.report.line))
-        case .finished: end(forced: false)
+        case .finished: end(JournalRecord(.info, .stopped, "stopped"))
         case .stopNow:
-            onEveryLoop { $0.abort() }
-            end(forced: true)
+            stopNow()
         }
     }
 
-    private func end(forced: Bool) -> Never {
-        daemon.journal.record(
-            JournalRecord(
-                forced ? .warning : .info, .stopped,
-                forced ? "stopped with \(daemon.engine.inFlight) requests unfinished" : "stopped"))
+    private func stopNow() -> Never {
+        // Counted before the loops give the places back.
+        let unfinished = daemon.engine.inFlight
+        onEveryLoop { $0.abort() }
+        end(JournalRecord(.warning, .stopped, "stopped with \(unfinished) requests unfinished"))
+    }
+
+    private func end(_ record: JournalRecord) -> Never {
+        daemon.journal.record(record)
         daemon.exit(0)
     }
 

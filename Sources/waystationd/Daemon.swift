@@ -75,6 +75,7 @@ final class Daemon: Sendable {
             case .failure(let error): throw StartError(message: "cannot serve on a listener: \(error)")
             }
         }
+        listeners.close()
     }
 
     private func serve(

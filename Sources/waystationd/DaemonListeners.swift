@@ -51,8 +51,10 @@ struct DaemonListeners: ~Copyable {
         return copies
     }
 
-    func removeOwnPaths() {
-        for path in ownPaths { unsafe unlink(path) }
+    /// Leaves the sockets to the loops' copies: when the last loop lets go of one, callers are refused instead of
+    /// waiting for somebody who accepts no more.
+    consuming func close() {
+        for (_, descriptor) in open { _ = Glibc.close(descriptor) }
     }
 
     private static func isUnix(_ listener: RelayConfig.Listener, _ given: [ActivatedSockets.Listener]) -> Bool {

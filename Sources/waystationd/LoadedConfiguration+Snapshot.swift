@@ -15,7 +15,8 @@ extension LoadedConfiguration {
         settings.loadedAt = SystemClock.wallSeconds()
         settings.listenerDigest = configuration.listeners.map { "\($0)" }.joined(separator: "\n")
         return Snapshot(
-            routes: configuration.routes, vault: CredentialVault(configuration.credentials, secrets: secrets),
+            routes: configuration.routes,
+            vault: CredentialVault(configuration.credentials, secrets: secrets, replacing: previous?.vault),
             settings: settings, previous: previous)
     }
 }

@@ -170,6 +170,22 @@ class Access(RelayTest):
             self.assertEqual(first.answer().body, b"held")
         self.assertEqual(self.upstream.seen("/x"), [])
 
+    def test_requests_that_wait_for_a_place_cost_no_processor_time(self):
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+        self.upstream.on("/hold", lambda got: hold.wait(10) and answer(200, "held"))
+        relay = self.new_relay({"up": route(self.upstream.url, concurrency={"max_requests": 1})}).start()
+        with relay.caller() as first, relay.caller() as second:
+            first.send(request("GET", "/r/up/hold"))
+            self.upstream.wait_for("/hold")
+            second.send(request("GET", "/r/up/x"))
+            eventually(lambda: relay.status()["routes"][0]["pending"] == 1, "one request waits")
+            before, began = relay.processor_seconds(), time.monotonic()
+            time.sleep(1)
+            self.assertLess((relay.processor_seconds() - before) / (time.monotonic() - began), 0.2)
+            hold.set()
+            self.assertEqual(second.answer().body, b"x")
+
     def test_running_out_of_descriptors_neither_spins_nor_lasts(self):
         relay = self.new_relay({"up": route(self.upstream.url)}, before=["prlimit", "--nofile=40:40"]).start()
         callers = []

@@ -38,8 +38,8 @@ package struct CredentialDefinition: Sendable {
 }
 
 /// A token endpoint and how to ask it (RFC 6749 §4.4 and §6).
-package struct OAuth2Settings: Sendable {
-    package enum Grant: Sendable {
+package struct OAuth2Settings: Sendable, Equatable {
+    package enum Grant: Sendable, Equatable {
         case clientCredentials
         case refreshToken(SecretReference)
     }

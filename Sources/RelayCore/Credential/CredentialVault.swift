@@ -11,9 +11,14 @@ package final class CredentialVault: Sendable {
         case fetched(FetchedCredential)
     }
 
-    /// Takes the definitions and what their references resolved to; one that resolved to nothing makes its credential
-    /// fail.
-    package init(_ definitions: [CredentialDefinition], secrets: [SecretReference: Secret]) {
+    /// - Parameters:
+    ///   - secrets: what each reference resolved to; a reference without a secret makes its credential fail.
+    ///   - previous: the vault this one replaces; a credential that is the same keeps its token and whatever refresh
+    ///     token the endpoint gave last.
+    package init(
+        _ definitions: [CredentialDefinition], secrets: [SecretReference: Secret],
+        replacing previous: CredentialVault? = nil
+    ) {
         var sources: [String: Source] = [:]
         for definition in definitions {
             switch definition.kind {
@@ -21,8 +26,12 @@ package final class CredentialVault: Sendable {
                 guard let secret = secrets[reference] else { continue }
                 sources[definition.name] = .fixed(Token(secret: secret, generation: 0, expiresAt: nil))
             case .oauth2(let settings):
-                sources[definition.name] = .fetched(
-                    FetchedCredential(name: definition.name, settings: settings, secrets: secrets))
+                let new = FetchedCredential(name: definition.name, settings: settings, secrets: secrets)
+                if case .fetched(let old) = previous?.sources[definition.name], old.isConfigured(like: new) {
+                    sources[definition.name] = .fetched(old)
+                } else {
+                    sources[definition.name] = .fetched(new)
+                }
             }
         }
         self.sources = sources
@@ -83,6 +92,8 @@ private final class FetchedCredential: Sendable {
     private let name: String
     private let exchange: TokenExchange
     private let clientSecret: Secret?
+    /// The configured one, with which everything begins.
+    private let firstRefreshToken: Secret?
     private let missing: SecretReference?
     private let state: Mutex<State>
 
@@ -96,8 +107,15 @@ private final class FetchedCredential: Sendable {
             needed.append(reference)
             refreshToken = secrets[reference]
         }
+        firstRefreshToken = refreshToken
         missing = needed.first { secrets[$0] == nil }
         state = Mutex(State(machine: CredentialMachine(settings: settings), refreshToken: refreshToken))
+    }
+
+    /// Whether settings and secrets are the same, so that its token is as good as one the other would fetch.
+    func isConfigured(like other: FetchedCredential) -> Bool {
+        exchange.settings == other.exchange.settings && clientSecret == other.clientSecret
+            && firstRefreshToken == other.firstRefreshToken && missing == other.missing
     }
 
     func token(refused: UInt64?, ports: RelayPorts) async throws(Failure) -> Token {

@@ -2,7 +2,7 @@ import RelayJSON
 
 /// The token request of RFC 6749 and what its answer says; pure.
 package struct TokenExchange: Sendable {
-    private let settings: OAuth2Settings
+    let settings: OAuth2Settings
 
     package init(settings: OAuth2Settings) { self.settings = settings }
 

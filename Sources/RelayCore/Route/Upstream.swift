@@ -66,3 +66,10 @@ package struct TLSSettings: Hashable, Sendable {
 
     package init() {}
 }
+
+extension Upstream: Equatable {
+    package static func == (left: Upstream, right: Upstream) -> Bool {
+        left.name == right.name && left.origin == right.origin && left.basePath == right.basePath
+            && left.use == right.use && left.tls == right.tls && left.allowedAddresses == right.allowedAddresses
+    }
+}

@@ -7,6 +7,7 @@ extension Connection {
     /// Decides by the head alone what a request is; a refusal answers before the body is asked for.
     func begin(_ head: RequestHead) -> Upload? {
         do throws(Problem) {
+            if !listener.isUnix { try BrowserCheck.check(head) }
             guard head.method != .connect else {
                 throw Problem(.notImplemented, "CONNECT cannot be relayed: what goes through a tunnel cannot be retried")
             }
