@@ -161,8 +161,8 @@ class Upstream:
                 pass
         except (EOFError, OSError, ValueError):
             pass
-        connection.is_over.set()
         connection.socket.close()
+        connection.is_over.set()
 
     def _serve_one(self, connection):
         request = connection.head()
