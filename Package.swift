@@ -27,14 +27,16 @@ let package = Package(
         .target(name: "RelayPosix", dependencies: ["CLinux"]),
         .target(
             name: "RelayTransport",
-            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]),
+            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
+        ),
         .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CLinux", "CSystemd"]),
 
         // The daemon's rooms.
         .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayJSON"]),
         .target(
             name: "RelayServer",
-            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]
+        ),
         .target(name: "RelayClient", dependencies: ["RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 
         .executableTarget(
@@ -42,24 +44,29 @@ let package = Package(
             dependencies: [
                 "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
                 "RelaySystemd", "RelayTransport",
-            ]),
+            ]
+        ),
         .executableTarget(
             name: "waystation",
-            dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
+            dependencies: ["RelayClient", "RelayConfig", "RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]
+        ),
 
         // Tests, one target for each room.
         .target(name: "RelayTestSupport", dependencies: ["RelayCore"], path: "Tests/RelayTestSupport"),
         .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
         .testTarget(
-            name: "RelayEngineTests", dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"]),
+            name: "RelayEngineTests",
+            dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"]
+        ),
         .testTarget(name: "TidyTests"),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
         .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
         .testTarget(
             name: "RelayTransportTests",
-            dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]),
+            dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]
+        ),
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
         .testTarget(name: "CommandTests", dependencies: ["RelayCore", "RelayJSON", "waystation"]),
@@ -76,8 +83,12 @@ if Context.environment["RELAY_FUZZ"] != nil {
     for (name, rooms) in fuzzed {
         package.targets.append(
             .executableTarget(
-                name: "Fuzz" + name, dependencies: rooms.map { .byName(name: $0) }, path: "Tests/Fuzz/" + name,
-                swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
+                name: "Fuzz" + name,
+                dependencies: rooms.map { .byName(name: $0) },
+                path: "Tests/Fuzz/" + name,
+                swiftSettings: [.unsafeFlags(["-parse-as-library"])]
+            )
+        )
     }
 }
 
@@ -85,8 +96,11 @@ if Context.environment["RELAY_FUZZ"] != nil {
 if Context.environment["RELAY_BENCHMARK"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "HTTPBenchmark", dependencies: ["RelayCore", "RelayHTTP"],
-            path: "Tests/Benchmarks/HTTPBenchmark"))
+            name: "HTTPBenchmark",
+            dependencies: ["RelayCore", "RelayHTTP"],
+            path: "Tests/Benchmarks/HTTPBenchmark"
+        )
+    )
 }
 
 // Every upcoming feature the compiler has not folded into Swift 6 mode; an unknown name is accepted in silence,

@@ -10,7 +10,8 @@ package final class Admission: Sendable {
     /// Seconds since 1970.
     package let acceptedAt: Int64
 
-    init(state: RouteState, snapshot: Snapshot, context: JobContext, fields: HeaderFields, acceptedAt: Int64) {
+    init(state: RouteState, snapshot: Snapshot, context: JobContext, fields: HeaderFields, acceptedAt: Int64)
+    {
         self.state = state
         self.snapshot = snapshot
         self.context = context

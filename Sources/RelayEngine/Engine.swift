@@ -3,13 +3,14 @@ import Synchronization
 
 /// The gate and the dispatcher: who may send what, and when.
 package final class Engine: Sendable {
-    private let time: any TimeSource
+    private let time: any ClockSource
     private let entropy: any Entropy
     private let current: Mutex<Snapshot>
     private let draining = Atomic<Bool>(false)
+    private let running = Atomic<Int>(0)
     package let recent = RecentJobs(capacity: 1024)
 
-    package init(snapshot: Snapshot, time: any TimeSource, entropy: any Entropy) {
+    package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
         current = Mutex(snapshot)
         self.time = time
         self.entropy = entropy
@@ -25,17 +26,19 @@ package final class Engine: Sendable {
 
     package var isDraining: Bool { draining.load(ordering: .relaxed) }
 
-    /// Requests with an upstream or waiting for a place, over all routes.
-    package var inFlight: Int {
-        snapshot.routes.values.reduce(0) { $0 + $1.load.inFlight + $1.load.pending }
-    }
+    /// Requests with an upstream or waiting for a place, whatever configuration they began with.
+    package var inFlight: Int { running.load(ordering: .relaxed) }
 
     /// Decides on a request by its head alone, before a byte of its body is asked for.
     ///
     /// `target` stands below the route, checked and without leading slash; `length` is what the body announces, nil
     /// when it is chunked.
     package func admit(
-        route name: String, target: String, method: Method, fields: HeaderFields, length: UInt64?,
+        route name: String,
+        target: String,
+        method: Method,
+        fields: HeaderFields,
+        length: UInt64?,
         client: ClientIdentity?
     ) throws(Problem) -> Admission {
         guard !isDraining else {
@@ -59,18 +62,29 @@ package final class Engine: Sendable {
     }
 
     private func admit(
-        _ state: RouteState, _ snapshot: Snapshot, _ target: String, _ method: Method, _ fields: HeaderFields,
-        _ length: UInt64?, _ client: ClientIdentity?
+        _ state: RouteState,
+        _ snapshot: Snapshot,
+        _ target: String,
+        _ method: Method,
+        _ fields: HeaderFields,
+        _ length: UInt64?,
+        _ client: ClientIdentity?
     ) throws(Problem) -> Admission {
         if !state.route.policy.callers.isEmpty {
-            guard let client, state.route.policy.callers.allows(user: client.user, groups: client.groups) else {
+            guard let client, state.route.policy.callers.allows(user: client.user, groups: client.groups)
+            else {
                 let who = client.map { "uid \($0.user)" } ?? "a caller without peer credentials"
                 throw Problem(
-                    .notAllowed, "the route's allow_users and allow_groups do not name you (\(who))")
+                    .notAllowed,
+                    "the route's allow_users and allow_groups do not name you (\(who))"
+                )
             }
         }
         guard method != .connect, method != .trace else {
-            throw Problem(.notImplemented, "\(method.rawValue) cannot be relayed: what it does cannot be retried")
+            throw Problem(
+                .notImplemented,
+                "\(method.rawValue) cannot be relayed: what it does cannot be retried"
+            )
         }
         if let length, length > UInt64(snapshot.maxRequestBody) { throw Engine.tooLarge(snapshot) }
         let sorted = try RelayFields(fields)
@@ -80,44 +94,64 @@ package final class Engine: Sendable {
         if sorted.wantsDurable || state.route.policy.delivery == .durable {
             throw Problem(
                 .durableUnavailable,
-                "this version keeps no jobs on disk: leave out respond-async, and delivery.mode durable")
+                "this version keeps no jobs on disk: leave out respond-async, and delivery.mode durable"
+            )
         }
         let now = time.wallMilliseconds()
         let context = JobContext(
-            id: JobID(milliseconds: now, random: (entropy.next(), entropy.next())), route: state.route,
-            method: method, target: target, options: sorted.options, client: client)
+            id: JobID(milliseconds: now, random: (entropy.next(), entropy.next())),
+            route: state.route,
+            method: method,
+            target: target,
+            options: sorted.options,
+            client: client
+        )
         return Admission(
-            state: state, snapshot: snapshot, context: context, fields: sorted.forwarded,
-            acceptedAt: now / 1000)
+            state: state,
+            snapshot: snapshot,
+            context: context,
+            fields: sorted.forwarded,
+            acceptedAt: now / 1000
+        )
     }
 
     package static func tooLarge(_ snapshot: Snapshot) -> Problem {
         Problem(
             .contentTooLarge,
-            "the body is larger than \(snapshot.maxRequestBody) bytes (limits.max_request_body)")
+            "the body is larger than \(snapshot.maxRequestBody) bytes (limits.max_request_body)"
+        )
     }
 
     /// Runs an admitted request to its one outcome; the caller gives the place back with `left` when the answer
     /// has been passed on.
     package func run(_ admission: Admission, body: Body, relay: Relay) async -> Outcome {
-        var mayEnter = admission.state.tryEnter()
-        if mayEnter == nil {
-            let deadline = relay.ports.time.now().advanced(by: admission.total)
-            mayEnter = await cancelling(at: deadline, relay.ports.time) { await admission.state.enter() }
-            if mayEnter != true, let failure = waitEnded(relay.ports.time.now() >= deadline) {
-                return ended(admission, Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false))
-            }
+        running.add(1, ordering: .relaxed)
+        let began = relay.ports.time.now()
+        if let mayEnter = admission.state.tryEnter() {
+            guard mayEnter else { return refused(admission, overloaded(admission), relay) }
+        } else if let failure = await wait(admission, since: began, relay.ports.time) {
+            return refused(admission, failure, relay)
         }
-        guard mayEnter == true else { return ended(admission, overloaded(admission)) }
         let request = Request(
-            method: admission.context.method, target: admission.context.target, fields: admission.fields,
-            body: body)
+            method: admission.context.method,
+            target: admission.context.target,
+            fields: admission.fields,
+            body: body
+        )
         return ended(
-            admission, await relay.perform(request, context: admission.context, vault: admission.snapshot.vault))
+            admission,
+            await relay.perform(
+                request,
+                context: admission.context,
+                vault: admission.snapshot.vault,
+                since: began
+            )
+        )
     }
 
     package func left(_ admission: Admission, _ outcome: Outcome) {
         if outcome.hasPlace { admission.state.leave() }
+        running.subtract(1, ordering: .relaxed)
     }
 
     private func ended(_ admission: Admission, _ outcome: Outcome) -> Outcome {
@@ -125,24 +159,47 @@ package final class Engine: Sendable {
         admission.state.ended(outcome, wallSeconds: now)
         recent.keep(
             JobRecord(
-                context: admission.context, outcome: outcome, acceptedAt: admission.acceptedAt, finishedAt: now))
+                context: admission.context,
+                outcome: outcome,
+                acceptedAt: admission.acceptedAt,
+                finishedAt: now
+            )
+        )
         return outcome
     }
 
-    private func overloaded(_ admission: Admission) -> Outcome {
-        var failure = Failure(
-            .overloaded, sent: .neverSent,
-            "the route has \(admission.route.policy.concurrency.maxRequests) requests under way and no room"
-                + " for another to wait (concurrency)")
-        failure.retryAfter = .seconds(1)
-        return Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false)
+    private func refused(_ admission: Admission, _ failure: Failure, _ relay: Relay) -> Outcome {
+        relay.ports.sink.record(.jobFailed(admission.context, failure, attempts: []))
+        return ended(
+            admission,
+            Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false)
+        )
     }
 
-    /// Why a request stopped waiting for a place; nil when it was not let wait.
-    private func waitEnded(_ isLate: Bool) -> Failure? {
+    private func overloaded(_ admission: Admission) -> Failure {
+        var failure = Failure(
+            .overloaded,
+            sent: .neverSent,
+            "the route has \(admission.route.policy.concurrency.maxRequests) requests under way and no room"
+                + " for another to wait (concurrency)"
+        )
+        failure.retryAfter = .seconds(1)
+        return failure
+    }
+
+    /// Waits for a place; the wait counts against the job's time.
+    ///
+    /// - Returns: why there is none; nil when the request may go on.
+    private func wait(_ admission: Admission, since began: Instant, _ time: any TimeSource) async -> Failure?
+    {
+        let deadline = began.advanced(by: admission.total)
+        if await cancelling(at: deadline, time, { await admission.state.enter() }) == true { return nil }
         if Task.isCancelled { return Failure(.cancelled, sent: .neverSent, "the caller went away") }
-        guard isLate else { return nil }
+        guard time.now() >= deadline else { return overloaded(admission) }
         return Failure(
-            .deadlineExceeded, sent: .neverSent, "no place of the route was free before the deadline (concurrency)")
+            .deadlineExceeded,
+            sent: .neverSent,
+            "no place of the route was free before the deadline (concurrency)"
+        )
     }
 }

@@ -7,7 +7,10 @@ extension JobRecord {
         var json = JSONObjectWriter()
         json.member("id", context.id.description)
         json.member("route", context.route.name)
-        json.member("state", failure == nil ? "succeeded" : failure?.kind == .cancelled ? "cancelled" : "dead")
+        json.member(
+            "state",
+            failure == nil ? "succeeded" : failure?.kind == .cancelled ? "cancelled" : "dead"
+        )
         json.member("outcome", outcomeName)
         json.object("request") { request in
             request.member("method", context.method.rawValue)
@@ -73,7 +76,10 @@ extension Attempt {
                 if let firstByte = exchange.firstByte { timing.milliseconds("first_byte", firstByte) }
             }
         }
-        json.member("result", failure == nil ? "success" : failure?.kind == .cancelled ? "cancelled" : "failure")
+        json.member(
+            "result",
+            failure == nil ? "success" : failure?.kind == .cancelled ? "cancelled" : "failure"
+        )
         if let status { json.member("status", status.rawValue) }
         if let failure {
             json.member("kind", failure.kind.rawValue)

@@ -77,7 +77,10 @@ extension RelayFields {
     ]
 
     private static func option(
-        _ name: String, _ value: String, _ options: JobOptions, _ wantsDurable: inout Bool
+        _ name: String,
+        _ value: String,
+        _ options: JobOptions,
+        _ wantsDurable: inout Bool
     ) throws(Problem) -> JobOptions {
         var options = options
         switch name {
@@ -89,15 +92,20 @@ extension RelayFields {
             }
             options.maxAttempts = count
         case "waystation-fallback":
-            guard value == "on" || value == "off" else { throw Problem(.badHeader, "\(name) must be on or off") }
+            guard value == "on" || value == "off" else {
+                throw Problem(.badHeader, "\(name) must be on or off")
+            }
             options.allowsFallback = value == "on"
-        case "waystation-delay", "waystation-not-before", "waystation-expires-after", "waystation-ordering-key",
+        case "waystation-delay", "waystation-not-before", "waystation-expires-after",
+            "waystation-ordering-key",
             "waystation-label":
             // They only mean something for a job that is kept.
             wantsDurable = true
         default:
             var problem = Problem(
-                .badHeader, "there is no field \(name); the relay reads \(known.joined(separator: ", "))")
+                .badHeader,
+                "there is no field \(name); the relay reads \(known.joined(separator: ", "))"
+            )
             problem.didYouMean = nearestWord(to: name, among: known.map { $0.lowercased() })
             throw problem
         }

@@ -29,7 +29,9 @@ package final class RouteState: Sendable {
         state = Mutex(
             State(
                 machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests),
-                counters: counters))
+                counters: counters
+            )
+        )
     }
 
     package var counters: Counters { state.withLock { $0.counters } }
@@ -103,7 +105,9 @@ package final class RouteState: Sendable {
             case .failed: state.counters.failed += 1
             }
             let failure: Failure? =
-                if case .failed(let failure, _) = outcome.ending { failure } else { outcome.attempts.last?.failure }
+                if case .failed(let failure, _) = outcome.ending { failure } else {
+                    outcome.attempts.last?.failure
+                }
             if let failure { state.counters.lastFailure = (failure.kind, failure.detail, wallSeconds) }
         }
     }

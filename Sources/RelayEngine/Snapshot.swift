@@ -33,7 +33,9 @@ package final class Snapshot: Sendable {
         var states: [String: RouteState] = [:]
         for route in routes {
             states[route.name] = RouteState(
-                route: route, counters: previous?.routes[route.name]?.counters ?? RouteState.Counters())
+                route: route,
+                counters: previous?.routes[route.name]?.counters ?? RouteState.Counters()
+            )
         }
         self.routes = states
         routeNames = routes.map(\.name)

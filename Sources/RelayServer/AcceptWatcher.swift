@@ -41,8 +41,12 @@ final class AcceptWatcher: Watcher {
         if listener.isUnix {
             guard let peer = try? PeerCredentials(of: descriptor.raw) else { return }
             client = ClientIdentity(
-                user: peer.user, group: peer.group, process: peer.process, groups: [peer.group] + peer.groups,
-                unit: listener.unit(peer.process))
+                user: peer.user,
+                group: peer.group,
+                process: peer.process,
+                groups: [peer.group] + peer.groups,
+                unit: listener.unit(peer.process)
+            )
         } else {
             Socket.setNoDelay(descriptor.raw)
         }
@@ -56,7 +60,10 @@ final class AcceptWatcher: Watcher {
         }
         server.opened(connection)
         guard mayEnter else {
-            var problem = Problem(.overloaded, "the relay has as many connections as limits.max_connections allows")
+            var problem = Problem(
+                .overloaded,
+                "the relay has as many connections as limits.max_connections allows"
+            )
             problem.retryAfter = .seconds(1)
             return connection.refuse(problem)
         }
@@ -64,7 +71,8 @@ final class AcceptWatcher: Watcher {
             // Who is at the other end of a TCP connection is not known, and so is on no list.
             let who = client.map { "uid \($0.user)" } ?? "a caller without peer credentials"
             return connection.refuse(
-                Problem(.notAllowed, "the listener's allow_users does not name you (\(who))"))
+                Problem(.notAllowed, "the listener's allow_users does not name you (\(who))")
+            )
         }
     }
 }

@@ -25,7 +25,11 @@ package final class LoopServer {
     private static let sweepPeriod: Int64 = 250_000_000
 
     package init(
-        loop: EventLoop, engine: Engine, relay: Relay, limits: ServerLimits, control: any Control,
+        loop: EventLoop,
+        engine: Engine,
+        relay: Relay,
+        limits: ServerLimits,
+        control: any Control,
         connectionCount: ConnectionCount
     ) {
         self.loop = loop
@@ -38,7 +42,8 @@ package final class LoopServer {
 
     /// Accepts connections of `listener`, whose descriptor is this loop's own copy.
     package func listen(
-        _ descriptor: consuming FileDescriptor, as listener: ListenerIdentity
+        _ descriptor: consuming FileDescriptor,
+        as listener: ListenerIdentity
     ) throws(PosixError) {
         let watcher = AcceptWatcher(server: self, listener: listener)
         try loop.add(watcher, descriptor, .readable)
@@ -119,7 +124,11 @@ package final class ListenerIdentity: Sendable {
     package let unit: @Sendable (Int32) -> String?
 
     package init(
-        name: String, role: Role, users: [UInt32], isUnix: Bool, unit: @escaping @Sendable (Int32) -> String?
+        name: String,
+        role: Role,
+        users: [UInt32],
+        isUnix: Bool,
+        unit: @escaping @Sendable (Int32) -> String?
     ) {
         self.name = name
         self.role = role

@@ -30,7 +30,9 @@ enum ConfigurationLoader {
     static let limit = 4 * 1_048_576
 
     static func defaultFile() -> String {
-        let directory = SecretFiles.environment("CONFIGURATION_DIRECTORY")?.split(separator: ":").first.map(String.init)
+        let directory = SecretFiles.environment("CONFIGURATION_DIRECTORY")?.split(separator: ":").first.map(
+            String.init
+        )
         return "\(directory ?? "/etc/waystation")/waystation.json"
     }
 
@@ -45,7 +47,10 @@ enum ConfigurationLoader {
             throw rejected(file, "the configuration may be written by everyone: chmod o-w \(file)")
         }
         let result = ConfigurationReader.read(
-            contents.bytes, file: file, accounts: AccountResolver(user: Accounts.user, group: Accounts.group))
+            contents.bytes,
+            file: file,
+            accounts: AccountResolver(user: Accounts.user, group: Accounts.group)
+        )
         var diagnostics = result.diagnostics
         var secrets: [SecretReference: Secret] = [:]
         for use in result.configuration?.secrets ?? [] where secrets[use.reference] == nil {
@@ -54,18 +59,32 @@ enum ConfigurationLoader {
             } catch {
                 diagnostics.append(
                     Diagnostic(
-                        error.message, hint: error.hint, file: file, position: use.position,
-                        pointer: use.pointer.text))
+                        error.message,
+                        hint: error.hint,
+                        file: file,
+                        position: use.position,
+                        pointer: use.pointer.text
+                    )
+                )
             }
         }
-        guard let configuration = result.configuration, !diagnostics.contains(where: { $0.severity == .error }) else {
+        guard let configuration = result.configuration,
+            !diagnostics.contains(where: { $0.severity == .error })
+        else {
             throw ConfigurationRejected(
-                diagnostics: diagnostics, text: Diagnostic.render(diagnostics),
-                summary: summary(file, diagnostics))
+                diagnostics: diagnostics,
+                text: Diagnostic.render(diagnostics),
+                summary: summary(file, diagnostics)
+            )
         }
         return LoadedConfiguration(
-            configuration: configuration, secrets: secrets, file: file, digest: Digest.sha256(contents.bytes),
-            warnings: diagnostics, effective: result.effective?.text() ?? "")
+            configuration: configuration,
+            secrets: secrets,
+            file: file,
+            digest: Digest.sha256(contents.bytes),
+            warnings: diagnostics,
+            effective: result.effective?.text() ?? ""
+        )
     }
 
     private static func summary(_ file: String, _ diagnostics: [Diagnostic]) -> String {
@@ -77,7 +96,9 @@ enum ConfigurationLoader {
 
     private static func rejected(_ file: String, _ message: String) -> ConfigurationRejected {
         ConfigurationRejected(
-            diagnostics: [Diagnostic(message, file: file)], text: "\(file): error: \(message)\n",
-            summary: "\(file): \(message)")
+            diagnostics: [Diagnostic(message, file: file)],
+            text: "\(file): error: \(message)\n",
+            summary: "\(file): \(message)"
+        )
     }
 }

@@ -33,7 +33,10 @@ extension Daemon: Control {
         } catch {
             reloadError.withLock { $0 = error.summary }
             var record = JournalRecord(
-                .error, .configRejected, "configuration refused, the old one stays in force\n\(error.text)")
+                .error,
+                .configRejected,
+                "configuration refused, the old one stays in force\n\(error.text)"
+            )
             record.add(.configFile, file)
             journal.record(record)
             return (422, rejection(error))
@@ -52,13 +55,19 @@ extension Daemon: Control {
 
     func recordLoaded(_ loaded: LoadedConfiguration, verb: String) {
         var record = JournalRecord(
-            .info, .configLoaded, "configuration \(verb): \(loaded.configuration.routes.count) routes from \(file)")
+            .info,
+            .configLoaded,
+            "configuration \(verb): \(loaded.configuration.routes.count) routes from \(file)"
+        )
         record.add(.configFile, file)
         record.add(.configDigest, loaded.digest)
         journal.record(record)
         for warning in loaded.warnings {
             var record = JournalRecord(
-                .warning, .configLoaded, "\(file):\(warning.position.line):\(warning.position.column): \(warning.message)")
+                .warning,
+                .configLoaded,
+                "\(file):\(warning.position.line):\(warning.position.column): \(warning.message)"
+            )
             record.add(.configFile, file)
             journal.record(record)
         }
@@ -83,8 +92,12 @@ extension Daemon: Control {
         json.member("digest", new.digest)
         let before = Set(old.routeNames)
         let after = Set(new.routeNames)
-        json.array("added") { list in for name in new.routeNames where !before.contains(name) { list.element(name) } }
-        json.array("removed") { list in for name in old.routeNames where !after.contains(name) { list.element(name) } }
+        json.array("added") { list in
+            for name in new.routeNames where !before.contains(name) { list.element(name) }
+        }
+        json.array("removed") { list in
+            for name in old.routeNames where !after.contains(name) { list.element(name) }
+        }
         json.array("needs_restart") { list in
             if old.listenerDigest != new.listenerDigest { list.element("listeners") }
         }

@@ -36,12 +36,19 @@ extension Daemon {
             Heartbeat(name: loop.name, count: { loop.heartbeat }, poke: { loop.execute {} })
         }
         let watchdog = Watchdog(
-            interval: interval, heartbeats: heartbeats, ping: { [notifier] in notifier.send(.watchdog) },
+            interval: interval,
+            heartbeats: heartbeats,
+            ping: { [notifier] in notifier.send(.watchdog) },
             stalled: { [journal] names in
                 journal.record(
                     JournalRecord(
-                        .critical, .loopStalled, "\(names.joined(separator: ", ")) stands still; the watchdog is not fed"))
-            })
+                        .critical,
+                        .loopStalled,
+                        "\(names.joined(separator: ", ")) stands still; the watchdog is not fed"
+                    )
+                )
+            }
+        )
         if !watchdog.start() {
             journal.record(JournalRecord(.error, nil, "the watchdog's thread could not be started"))
         }
@@ -87,7 +94,12 @@ private final class Lifecycle {
         case .drain:
             daemon.engine.drain()
             daemon.journal.record(
-                JournalRecord(.info, .stopping, "stopping: \(daemon.engine.inFlight) requests are finished first"))
+                JournalRecord(
+                    .info,
+                    .stopping,
+                    "stopping: \(daemon.engine.inFlight) requests are finished first"
+                )
+            )
             daemon.notifier.send(.stopping(status: daemon.report.line))
             onEveryLoop { $0.drain() }
             look()

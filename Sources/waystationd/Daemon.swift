@@ -39,7 +39,10 @@ final class Daemon: Sendable {
         events = JournalEvents(journal: journal, level: loaded.configuration.log.level.priority)
         secrets = SecretBox(loaded.secrets)
         engine = Engine(
-            snapshot: loaded.snapshot(previous: nil), time: WallTime(), entropy: SharedEntropy())
+            snapshot: loaded.snapshot(previous: nil),
+            time: SystemTime(),
+            entropy: SharedEntropy()
+        )
         connectionCount = ConnectionCount(limit: loaded.configuration.limits.maxConnections)
         do throws(PosixError) {
             controlLoop = try EventLoop.start(name: "control")
@@ -79,26 +82,43 @@ final class Daemon: Sendable {
     }
 
     private func serve(
-        on loop: EventLoop, _ listeners: [(identity: ListenerIdentity, descriptor: Int32)], _ resolver: NameResolver
+        on loop: EventLoop,
+        _ listeners: [(identity: ListenerIdentity, descriptor: Int32)],
+        _ resolver: NameResolver
     ) throws(PosixError) -> LoopBound<LoopServer> {
         let transport = LoopTransport(on: loop, resolver: resolver, secrets: { [secrets] in secrets[$0] })
         transports.withLock { $0.append(transport) }
         let ports = RelayPorts(
-            transport: transport, time: LoopTime(loop: loop), entropy: SharedEntropy(), sink: events,
-            start: { loop.spawn($0) })
+            transport: transport,
+            time: LoopTime(loop: loop),
+            entropy: SharedEntropy(),
+            sink: events,
+            start: { loop.spawn($0) }
+        )
         var added = HeaderFields()
         added.append("Via", "1.1 \(RelayFields.pseudonym)")
         let server = LoopServer(
-            loop: loop, engine: engine, relay: Relay(ports: ports, added: added), limits: ServerLimits(),
-            control: self, connectionCount: connectionCount)
-        for (identity, descriptor) in listeners { try server.listen(FileDescriptor(descriptor), as: identity) }
+            loop: loop,
+            engine: engine,
+            relay: Relay(ports: ports, added: added),
+            limits: ServerLimits(),
+            control: self,
+            connectionCount: connectionCount
+        )
+        for (identity, descriptor) in listeners {
+            try server.listen(FileDescriptor(descriptor), as: identity)
+        }
         return LoopBound(server, loop)
     }
 
     var report: StatusReport {
         StatusReport(
-            engine: engine, startedAt: startedAt, startedTicks: startedTicks,
-            connections: connectionCount.current, reloadError: reloadError.withLock { $0 })
+            engine: engine,
+            startedAt: startedAt,
+            startedTicks: startedTicks,
+            connections: connectionCount.current,
+            reloadError: reloadError.withLock { $0 }
+        )
     }
 
     /// Ends the process after the last records and messages are out.

@@ -19,9 +19,12 @@ struct DaemonListeners: ~Copyable {
         for listener in listeners {
             let given = activated.named(listener.name)
             let identity = ListenerIdentity(
-                name: listener.name, role: listener.role,
-                users: listener.allowedUsers, isUnix: DaemonListeners.isUnix(listener, given),
-                unit: { unitOfProcess($0) })
+                name: listener.name,
+                role: listener.role,
+                users: listener.allowedUsers,
+                isUnix: DaemonListeners.isUnix(listener, given),
+                unit: { unitOfProcess($0) }
+            )
             if given.isEmpty {
                 open.append((identity, try DaemonListeners.bind(listener, &ownPaths)))
             } else {
@@ -31,8 +34,10 @@ struct DaemonListeners: ~Copyable {
         let known = Set(listeners.map(\.name))
         for socket in activated.listeners where !known.contains(socket.name) {
             throw Refusal(
-                message: "the service manager passed a socket named \"\(socket.name)\", and the configuration has no"
-                    + " listener of that name: set FileDescriptorName= to one of \(known.sorted().joined(separator: ", "))")
+                message:
+                    "the service manager passed a socket named \"\(socket.name)\", and the configuration has no"
+                    + " listener of that name: set FileDescriptorName= to one of \(known.sorted().joined(separator: ", "))"
+            )
         }
     }
 
@@ -57,14 +62,16 @@ struct DaemonListeners: ~Copyable {
         for (_, descriptor) in open { _ = Glibc.close(descriptor) }
     }
 
-    private static func isUnix(_ listener: RelayConfig.Listener, _ given: [ActivatedSockets.Listener]) -> Bool {
+    private static func isUnix(_ listener: RelayConfig.Listener, _ given: [ActivatedSockets.Listener]) -> Bool
+    {
         if let first = given.first { return first.family == .unix }
         if case .unix = listener.address { return true }
         return false
     }
 
     private static func bind(
-        _ listener: RelayConfig.Listener, _ ownPaths: inout [String]
+        _ listener: RelayConfig.Listener,
+        _ ownPaths: inout [String]
     ) throws(Refusal) -> Int32 {
         switch listener.address {
         case .unix(let path, let mode, let group):
@@ -87,14 +94,17 @@ struct DaemonListeners: ~Copyable {
     private static func group(_ name: String, _ listener: RelayConfig.Listener) throws(Refusal) -> UInt32 {
         guard let id = Accounts.group(name) else {
             throw Refusal(
-                message: "the listener \(listener.name) wants the group \"\(name)\", which does not exist: make it"
-                    + " (groupadd --system \(name)) or leave out \"group\"")
+                message:
+                    "the listener \(listener.name) wants the group \"\(name)\", which does not exist: make it"
+                    + " (groupadd --system \(name)) or leave out \"group\""
+            )
         }
         return id
     }
 
     private static func opened(
-        _ listener: RelayConfig.Listener, _ open: () throws(PosixError) -> Int32
+        _ listener: RelayConfig.Listener,
+        _ open: () throws(PosixError) -> Int32
     ) throws(Refusal) -> Int32 {
         do throws(PosixError) {
             return try open()

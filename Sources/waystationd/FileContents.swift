@@ -16,7 +16,9 @@ struct FileContents {
         guard raw >= 0 else { throw ReadError(reason: Errno.current.description) }
         let descriptor = FileDescriptor(raw)
         var facts = stat()
-        guard unsafe fstat(descriptor.raw, &facts) == 0 else { throw ReadError(reason: Errno.current.description) }
+        guard unsafe fstat(descriptor.raw, &facts) == 0 else {
+            throw ReadError(reason: Errno.current.description)
+        }
         guard facts.st_mode & S_IFMT == S_IFREG else { throw ReadError(reason: "it is not a regular file") }
         mode = facts.st_mode
         owner = facts.st_uid

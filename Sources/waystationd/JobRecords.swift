@@ -20,21 +20,28 @@ enum JobRecords {
 
     static func recovered(_ job: JobContext, _ attempts: [Attempt]) -> JournalRecord {
         var record = JournalRecord(
-            .info, .recovered,
+            .info,
+            .recovered,
             "job \(job.id): \(job.method.rawValue) on route \(job.route.name) succeeded after \(attempts.count) "
-                + "attempt\(attempts.count == 1 ? "" : "s")\n\(timeline(attempts))")
+                + "attempt\(attempts.count == 1 ? "" : "s")\n\(timeline(attempts))"
+        )
         add(job, to: &record)
         if let last = attempts.last { add(last, to: &record) }
         return record
     }
 
     static func fallbackServed(
-        _ job: JobContext, _ source: CannedResponse.Source, _ rule: String, _ attempts: [Attempt]
+        _ job: JobContext,
+        _ source: CannedResponse.Source,
+        _ rule: String,
+        _ attempts: [Attempt]
     ) -> JournalRecord {
         var record = JournalRecord(
-            .warning, .fallbackServed,
+            .warning,
+            .fallbackServed,
             "job \(job.id): route \(job.route.name) answered with its \(source.rawValue) (rule \(rule))\n"
-                + timeline(attempts))
+                + timeline(attempts)
+        )
         add(job, to: &record)
         if let last = attempts.last { add(last, to: &record) }
         record.add(.source, source.rawValue)
@@ -46,9 +53,11 @@ enum JobRecords {
         let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection
         let isGone = failure.kind == .cancelled || failure.kind == .clientGone
         var record = JournalRecord(
-            isRefusal || isGone ? .info : .error, .jobFailed,
+            isRefusal || isGone ? .info : .error,
+            .jobFailed,
             "job \(job.id): \(job.method.rawValue) on route \(job.route.name) failed: \(failure.kind.rawValue): "
-                + failure.detail + (attempts.isEmpty ? "" : "\n\(timeline(attempts))"))
+                + failure.detail + (attempts.isEmpty ? "" : "\n\(timeline(attempts))")
+        )
         add(job, to: &record)
         if let last = attempts.last {
             add(last, to: &record)

@@ -28,18 +28,28 @@ final class JournalEvents: EventSink {
             write(JobRecords.recovered(job, attempts), job.route.name, attempts.first?.failure?.kind)
         case .fallbackServed(let job, let source, let rule, let attempts):
             write(
-                JobRecords.fallbackServed(job, source, rule, attempts), job.route.name, attempts.last?.failure?.kind)
+                JobRecords.fallbackServed(job, source, rule, attempts),
+                job.route.name,
+                attempts.last?.failure?.kind
+            )
         case .jobFailed(let job, let failure, let attempts):
             write(JobRecords.jobFailed(job, failure, attempts), job.route.name, failure.kind)
         case .credentialRefreshed(let name, let expiresIn):
             var record = JournalRecord(
-                .info, .credentialRefreshed,
-                "credential \(name) refreshed" + (expiresIn.map { ", valid for \(DurationText.text($0))" } ?? ""))
+                .info,
+                .credentialRefreshed,
+                "credential \(name) refreshed"
+                    + (expiresIn.map { ", valid for \(DurationText.text($0))" } ?? "")
+            )
             record.add(.credential, name)
             record.add(.expiresInSeconds, expiresIn.map { $0.components.seconds })
             write(record, name, nil)
         case .credentialFailed(let name, let detail):
-            var record = JournalRecord(.error, .credentialFailed, "credential \(name) could not be refreshed: \(detail)")
+            var record = JournalRecord(
+                .error,
+                .credentialFailed,
+                "credential \(name) could not be refreshed: \(detail)"
+            )
             record.add(.credential, name)
             record.add(.failureKind, FailureKind.credentialsFailed.rawValue)
             record.add(.detail, detail)

@@ -17,7 +17,9 @@ extension LoadedConfiguration {
         return Snapshot(
             routes: configuration.routes,
             vault: CredentialVault(configuration.credentials, secrets: secrets, replacing: previous?.vault),
-            settings: settings, previous: previous)
+            settings: settings,
+            previous: previous
+        )
     }
 }
 
@@ -33,16 +35,9 @@ extension LogSettings.Level {
     }
 }
 
-/// Wall and monotonic time outside any loop; nothing sleeps on it.
-final class WallTime: TimeSource {
+/// Wall and monotonic time outside any loop.
+final class SystemTime: ClockSource {
     func now() -> Instant { Instant(nanoseconds: SystemClock.monotonic()) }
 
     func wallMilliseconds() -> Int64 { SystemClock.wall() / 1_000_000 }
-
-    func sleep(until deadline: Instant) async throws(CancellationError) {
-        while now() < deadline {
-            guard !Task.isCancelled else { throw CancellationError() }
-            await Task.yield()
-        }
-    }
 }

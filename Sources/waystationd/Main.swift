@@ -56,7 +56,8 @@ enum Main {
     }
 
     private static func listeners(
-        _ loaded: LoadedConfiguration, _ activated: ActivatedSockets
+        _ loaded: LoadedConfiguration,
+        _ activated: ActivatedSockets
     ) throws(Daemon.StartError) -> DaemonListeners {
         do throws(DaemonListeners.Refusal) {
             return try DaemonListeners(loaded.configuration.listeners, activated: activated)

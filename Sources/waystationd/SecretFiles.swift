@@ -16,12 +16,16 @@ struct SecretFiles {
         switch reference {
         case .credential(let name):
             guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
-                throw Refusal(message: "a credential's name is a plain file name", hint: "see systemd.exec(5)")
+                throw Refusal(
+                    message: "a credential's name is a plain file name",
+                    hint: "see systemd.exec(5)"
+                )
             }
             guard let directory = environment("CREDENTIALS_DIRECTORY") else {
                 throw Refusal(
                     message: "credential \"\(name)\" cannot be read: $CREDENTIALS_DIRECTORY is not set",
-                    hint: "add LoadCredential=\(name):/path to the unit, or use {\"file\": …}")
+                    hint: "add LoadCredential=\(name):/path to the unit, or use {\"file\": …}"
+                )
             }
             // The service manager made the directory for this process alone, whatever its mode.
             return try contents("\(directory)/\(name)", reference, isPrivate: false)
@@ -29,7 +33,9 @@ struct SecretFiles {
         case .environment(let name):
             guard let value = environment(name), !value.isEmpty else {
                 throw Refusal(
-                    message: "environment variable \(name) is not set or empty", hint: "set it, or use {\"credential\": …}")
+                    message: "environment variable \(name) is not set or empty",
+                    hint: "set it, or use {\"credential\": …}"
+                )
             }
             return Secret(value)
         }
@@ -40,18 +46,25 @@ struct SecretFiles {
     }
 
     private static func contents(
-        _ path: String, _ reference: SecretReference, isPrivate: Bool
+        _ path: String,
+        _ reference: SecretReference,
+        isPrivate: Bool
     ) throws(Refusal) -> Secret {
         let file: FileContents
         do throws(FileContents.ReadError) {
             file = try FileContents(path, limit: limit)
         } catch {
-            throw Refusal(message: "\(reference.text) cannot be read: \(error.reason)", hint: "look at \(path)")
+            throw Refusal(
+                message: "\(reference.text) cannot be read: \(error.reason)",
+                hint: "look at \(path)"
+            )
         }
         guard !isPrivate || file.mode & 0o077 == 0 else {
             throw Refusal(
-                message: "\(reference.text) may be read by others (mode \(String(file.mode & 0o777, radix: 8)))",
-                hint: "chmod 600 \(path)")
+                message:
+                    "\(reference.text) may be read by others (mode \(String(file.mode & 0o777, radix: 8)))",
+                hint: "chmod 600 \(path)"
+            )
         }
         var trimmed = file.bytes[...]
         if trimmed.last == UInt8(ascii: "\n") { trimmed.removeLast() }

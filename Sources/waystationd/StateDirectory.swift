@@ -17,7 +17,9 @@ enum StateDirectory {
             throw Refusal(message: "the state directory \(path) is not a directory")
         }
         guard facts.st_mode & 0o002 == 0 else {
-            throw Refusal(message: "the state directory \(path) may be written by everyone: chmod o-w \(path)")
+            throw Refusal(
+                message: "the state directory \(path) may be written by everyone: chmod o-w \(path)"
+            )
         }
         let raw = unsafe open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard raw >= 0 else {

@@ -21,7 +21,10 @@ struct StatusReport {
         json.member("pid", getpid())
         json.member("started_at", UTCTime.format(seconds: startedAt))
         json.member("uptime_seconds", (SystemClock.monotonic() - startedTicks) / 1_000_000_000)
-        json.member("state", engine.isDraining ? "draining" : reloadError == nil ? "serving" : "reload_failed")
+        json.member(
+            "state",
+            engine.isDraining ? "draining" : reloadError == nil ? "serving" : "reload_failed"
+        )
         json.member("draining", engine.isDraining)
         json.object("config") { config in
             config.member("file", snapshot.file)

@@ -181,7 +181,7 @@ let brokenFiles: [BrokenRow] = {
             #""listeners": [{"name": "a", "tcp": "127.0.0.1:80", "role": "admin"}]"#,
             [
                 #"2:36: warning: every user of this machine gets the role "admin" here  "#
-                    + #"[/listeners/0/tcp] => name those who may connect with "allow_users""#
+                    + #"[/listeners/0/tcp] => use a Unix socket with "mode" and "allow_users""#
             ]
         ),
         Row(

@@ -1,5 +1,5 @@
-import RelayCore
 import RelayConfig
+import RelayCore
 import Testing
 
 @Suite("Quantities, addresses and words as text")

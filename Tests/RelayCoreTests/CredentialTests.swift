@@ -7,7 +7,9 @@ private func settings(_ change: (inout OAuth2Settings) -> Void = { _ in }) -> OA
     var settings = OAuth2Settings(
         grant: .clientCredentials,
         endpoint: Upstream(name: "token", origin: .tcp(host: "login.example", port: 443, isTLS: true)),
-        target: "/token", clientID: "shop")
+        target: "/token",
+        clientID: "shop"
+    )
     settings.clientSecret = .credential("secret")
     change(&settings)
     return settings
@@ -48,7 +50,9 @@ struct CredentialMachineTests {
 
     @Test(
         "A token is replaced while it is still good, and never used past its end",
-        arguments: [(0, "use 1"), (3539, "use 1"), (3540, "use 1 and refresh"), (3600, "refresh")] as [(Int64, String)])
+        arguments: [(0, "use 1"), (3539, "use 1"), (3540, "use 1 and refresh"), (3600, "refresh")]
+            as [(Int64, String)]
+    )
     func expiry(second: Int64, expected: String) {
         var machine = CredentialMachine(settings: settings())
         _ = machine.tokenWanted(refused: nil, now: at(0))
@@ -88,7 +92,10 @@ struct TokenExchangeTests {
     @Test("The secret goes into Basic, form-encoded first, or into the body")
     func authentication() {
         let basic = exchange.request(
-            clientSecret: Secret("a:b c"), refreshToken: nil, now: Instant(nanoseconds: 0))
+            clientSecret: Secret("a:b c"),
+            refreshToken: nil,
+            now: Instant(nanoseconds: 0)
+        )
         let name = FieldName("authorization")
         #expect(name.flatMap { basic.fields[$0] } == "Basic " + base64(Array("shop:a%3Ab+c".utf8)))
         guard case .bytes(let body) = basic.body else {
@@ -109,7 +116,8 @@ struct TokenExchangeTests {
         }
         #expect(
             String(decoding: form, as: UTF8.self)
-                == "grant_type=refresh_token&refresh_token=r%26&scope=a+b&client_id=shop&client_secret=s")
+                == "grant_type=refresh_token&refresh_token=r%26&scope=a+b&client_id=shop&client_secret=s"
+        )
     }
 
     @Test("A good answer gives token, lifetime and rotated refresh token")
@@ -124,13 +132,18 @@ struct TokenExchangeTests {
         "Garbage is a named failure that repeats none of it",
         arguments: [
             (200, ""), (200, "CANARY"), (200, "[]"), (200, "{}"), (200, #"{"access_token":""}"#),
-            (200, #"{"access_token":1}"#), (200, #"{"access_token":"CANARY\r\nX: y"}"#), (200, #"{"access_token":"CANARY x"}"#),
-            (200, #"{"access_token":"CANARY","token_type":"mac"}"#), (200, #"{"access_token":"CANARY","expires_in":-1}"#),
-            (200, #"{"access_token":"CANARY","expires_in":"CANARY"}"#), (200, #"{"access_token":"CANARY","expires_in":1e300}"#),
-            (200, #"{"access_token":"CANARY","expires_in":[]}"#), (200, #"{"access_token":"a","access_token":"b"}"#),
+            (200, #"{"access_token":1}"#), (200, #"{"access_token":"CANARY\r\nX: y"}"#),
+            (200, #"{"access_token":"CANARY x"}"#),
+            (200, #"{"access_token":"CANARY","token_type":"mac"}"#),
+            (200, #"{"access_token":"CANARY","expires_in":-1}"#),
+            (200, #"{"access_token":"CANARY","expires_in":"CANARY"}"#),
+            (200, #"{"access_token":"CANARY","expires_in":1e300}"#),
+            (200, #"{"access_token":"CANARY","expires_in":[]}"#),
+            (200, #"{"access_token":"a","access_token":"b"}"#),
             (400, #"{"error":"CANARY"}"#), (401, "CANARY"), (302, ""), (500, "{}"), (204, ""),
             (200, "{\"access_token\":\"é\"}"),
-        ] as [(UInt16, String)])
+        ] as [(UInt16, String)]
+    )
     func garbage(status: UInt16, body: String) {
         let error = #expect(throws: Failure.self) {
             _ = try exchange.grant(status: Status(rawValue: status), body: Array(body.utf8))
@@ -158,12 +171,17 @@ struct CredentialVaultTests {
     }
 
     private func bench(
-        mode: VirtualTime.Mode = .manual, _ change: (inout OAuth2Settings) -> Void = { _ in },
+        mode: VirtualTime.Mode = .manual,
+        _ change: (inout OAuth2Settings) -> Void = { _ in },
         answer: @escaping @Sendable (OutboundRequest) -> ScriptedTransport.Step
     ) -> Bench {
         Bench(
-            [], mode: mode, credentials: [CredentialDefinition(name: "c", kind: .oauth2(settings(change)))],
-            secrets: [.credential("secret"): Secret("s")], answer: answer)
+            [],
+            mode: mode,
+            credentials: [CredentialDefinition(name: "c", kind: .oauth2(settings(change)))],
+            secrets: [.credential("secret"): Secret("s")],
+            answer: answer
+        )
     }
 
     private static func isToken(_ request: OutboundRequest) -> Bool { request.upstream.name == "token" }
@@ -251,7 +269,9 @@ struct CredentialVaultTests {
         for _ in 0..<5 {
             let failure = await bench.perform(on: route).failure
             #expect(failure?.kind == .credentialsFailed)
-            #expect(failure?.detail == "the token endpoint https://login.example answered 400 (invalid_client)")
+            #expect(
+                failure?.detail == "the token endpoint https://login.example answered 400 (invalid_client)"
+            )
         }
         #expect(bench.transport.sent.count == 1)
     }

@@ -7,7 +7,10 @@ func makeRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
     var policy = RoutePolicy(upstreams: [
         Upstream(name: "one", origin: .tcp(host: "one.example", port: 443, isTLS: true), basePath: "/api/"),
         Upstream(
-            name: "two", origin: .tcp(host: "two.example", port: 443, isTLS: true), use: .failoverOnly),
+            name: "two",
+            origin: .tcp(host: "two.example", port: 443, isTLS: true),
+            use: .failoverOnly
+        ),
     ])
     change(&policy)
     return Route(name: "test", policy: policy)
@@ -18,7 +21,9 @@ func rule(_ name: String, _ on: [String], _ action: RecoveryRule.Action) -> Reco
 }
 
 func retry(
-    _ maxAttempts: Int = 3, wait: Duration = .milliseconds(100), methods: RetryPolicy.Methods = .idempotentOrKeyed,
+    _ maxAttempts: Int = 3,
+    wait: Duration = .milliseconds(100),
+    methods: RetryPolicy.Methods = .idempotentOrKeyed,
     maxRetryAfter: Duration = .seconds(60)
 ) -> RecoveryRule.Action {
     var policy = RetryPolicy()
@@ -31,11 +36,14 @@ func retry(
 
 func placeholder(_ body: String = "{}") -> RecoveryRule.Action {
     .respond(
-        CannedResponse(source: .placeholder, status: 200, fields: [], body: Array(body.utf8)))
+        CannedResponse(source: .placeholder, status: 200, fields: [], body: Array(body.utf8))
+    )
 }
 
 func pointer(_ text: String) -> JSONPointer {
-    guard let pointer = try? JSONPointer(parsing: text) else { preconditionFailure("a bad pointer in a test") }
+    guard let pointer = try? JSONPointer(parsing: text) else {
+        preconditionFailure("a bad pointer in a test")
+    }
     return pointer
 }
 
@@ -48,28 +56,49 @@ struct Bench {
     let relay: Relay
 
     init(
-        _ steps: [ScriptedTransport.Step], mode: VirtualTime.Mode = .jumping, credentials: [CredentialDefinition] = [],
-        secrets: [SecretReference: Secret] = [:], answer: (@Sendable (OutboundRequest) -> ScriptedTransport.Step)? = nil
+        _ steps: [ScriptedTransport.Step],
+        mode: VirtualTime.Mode = .jumping,
+        credentials: [CredentialDefinition] = [],
+        secrets: [SecretReference: Secret] = [:],
+        answer: (@Sendable (OutboundRequest) -> ScriptedTransport.Step)? = nil
     ) {
         time = VirtualTime(mode)
-        transport = answer.map { [time] in ScriptedTransport(time: time, answer: $0) }
+        transport =
+            answer.map { [time] in ScriptedTransport(time: time, answer: $0) }
             ?? ScriptedTransport(steps, time: time)
         vault = CredentialVault(credentials, secrets: secrets)
         relay = Relay(
             ports: RelayPorts(
-                transport: transport, time: time, entropy: SeededEntropy(), sink: sink,
-                start: { work in Task { await work() } }))
+                transport: transport,
+                time: time,
+                entropy: SeededEntropy(),
+                sink: sink,
+                start: { work in Task { await work() } }
+            )
+        )
     }
 
     func perform(
-        _ method: Method = .get, _ target: String = "x", on route: Route, fields: HeaderFields = HeaderFields(),
-        body: Body = .empty, options: JobOptions = JobOptions()
+        _ method: Method = .get,
+        _ target: String = "x",
+        on route: Route,
+        fields: HeaderFields = HeaderFields(),
+        body: Body = .empty,
+        options: JobOptions = JobOptions()
     ) async -> Outcome {
         let context = JobContext(
-            id: JobID(milliseconds: 1, random: (2, 3)), route: route, method: method, target: target,
-            options: options, client: nil)
+            id: JobID(milliseconds: 1, random: (2, 3)),
+            route: route,
+            method: method,
+            target: target,
+            options: options,
+            client: nil
+        )
         return await relay.perform(
-            Request(method: method, target: target, fields: fields, body: body), context: context, vault: vault)
+            Request(method: method, target: target, fields: fields, body: body),
+            context: context,
+            vault: vault
+        )
     }
 }
 
@@ -86,7 +115,9 @@ extension Outcome {
     var failure: Failure? { if case .failed(let failure, _) = ending { failure } else { nil } }
 
     var text: String? {
-        guard case .answered(let response, _) = ending, case .bytes(let bytes) = response.body else { return nil }
+        guard case .answered(let response, _) = ending, case .bytes(let bytes) = response.body else {
+            return nil
+        }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

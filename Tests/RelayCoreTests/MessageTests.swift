@@ -17,8 +17,10 @@ struct MessageTests {
     @Test(
         "A name that is no token or a value with a control byte is refused",
         arguments: [
-            ("", "v"), ("a b", "v"), ("a:", "v"), ("a", "x\r\ny"), ("a", "x\ny"), ("a", "\0"), ("a", "\u{7F}"), ("é", "v"),
-        ])
+            ("", "v"), ("a b", "v"), ("a:", "v"), ("a", "x\r\ny"), ("a", "x\ny"), ("a", "\0"),
+            ("a", "\u{7F}"), ("é", "v"),
+        ]
+    )
     func refusedFields(name: String, value: String) {
         var fields = HeaderFields()
         let isTaken = fields.append(name, value) || fields.set(name, value)
@@ -32,7 +34,8 @@ struct MessageTests {
         #expect(JobID(milliseconds: 0, random: (0, 0)).description == String(repeating: "0", count: 26))
         #expect(
             JobID(milliseconds: 5, random: (.max, .max)).description
-                < JobID(milliseconds: 6, random: (0, 0)).description)
+                < JobID(milliseconds: 6, random: (0, 0)).description
+        )
     }
 
     @Test(
@@ -40,25 +43,34 @@ struct MessageTests {
         arguments: [
             ("250ms", 250), ("20s", 20_000), ("1h30m", 5_400_000), ("3d", 259_200_000), ("1m30s5ms", 90_005),
             ("0s", 0),
-        ] as [(String, Int64)])
+        ] as [(String, Int64)]
+    )
     func durations(text: String, milliseconds: Int64) {
         #expect(DurationText.parse(text) == .milliseconds(milliseconds))
-        #expect(DurationText.parse(DurationText.text(.milliseconds(milliseconds))) == .milliseconds(milliseconds))
+        #expect(
+            DurationText.parse(DurationText.text(.milliseconds(milliseconds))) == .milliseconds(milliseconds)
+        )
     }
 
     @Test(
         "What is no duration is refused",
-        arguments: ["", "5", "s", "5 s", "1s1s", "1s1m", "-1s", "1.5s", "1y", "99999999999999999999s", "10001d", "1µs"])
+        arguments: [
+            "", "5", "s", "5 s", "1s1s", "1s1m", "-1s", "1.5s", "1y", "99999999999999999999s", "10001d",
+            "1µs",
+        ]
+    )
     func noDurations(text: String) { #expect(DurationText.parse(text) == nil) }
 
     @Test(
         "An address range holds its addresses and no others",
         arguments: [
             ([10, 0, 0, 0], 8, [10, 255, 0, 1], true), ([10, 0, 0, 0], 8, [11, 0, 0, 1], false),
-            ([192, 168, 4, 0], 22, [192, 168, 7, 255], true), ([192, 168, 4, 0], 22, [192, 168, 8, 0], false),
+            ([192, 168, 4, 0], 22, [192, 168, 7, 255], true),
+            ([192, 168, 4, 0], 22, [192, 168, 8, 0], false),
             ([0, 0, 0, 0], 0, [1, 2, 3, 4], true), ([127, 0, 0, 1], 32, [127, 0, 0, 1], true),
             ([127, 0, 0, 1], 32, [127, 0, 0, 2], false),
-        ] as [([UInt8], Int, [UInt8], Bool)])
+        ] as [([UInt8], Int, [UInt8], Bool)]
+    )
     func ranges(network: [UInt8], prefix: Int, address: [UInt8], isInside: Bool) {
         #expect(AddressRange(network: network, prefix: prefix)?.contains(address) == isInside)
         #expect(AddressRange(network: network, prefix: prefix)?.contains([1]) == false)
@@ -76,12 +88,17 @@ struct MessageTests {
         #expect(throws: TemplateError.self) { try FieldTemplate(parsing: text) }
         #expect(
             (try? FieldTemplate(parsing: "a{job.id}-{attempt}"))?.parts
-                == [.text("a"), .jobID, .text("-"), .attempt])
+                == [.text("a"), .jobID, .text("-"), .attempt]
+        )
     }
 
     @Test("Base 64 and form encoding follow their standards")
     func encodings() {
-        #expect(["", "f", "fo", "foo", "foob"].map { base64(Array($0.utf8)) } == ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="])
+        #expect(
+            ["", "f", "fo", "foo", "foob"].map { base64(Array($0.utf8)) } == [
+                "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==",
+            ]
+        )
         #expect(formEncoded("a b+c&d/é*-._~") == "a+b%2Bc%26d%2F%C3%A9*-._%7E")
     }
 

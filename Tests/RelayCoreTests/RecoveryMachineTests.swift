@@ -7,7 +7,10 @@ struct RecoveryMachineTests {
     private let start = Instant(nanoseconds: 0)
 
     private func machine(
-        _ rules: [RecoveryRule], method: Method = .get, options: JobOptions = JobOptions(), maxAttempts: Int = 10
+        _ rules: [RecoveryRule],
+        method: Method = .get,
+        options: JobOptions = JobOptions(),
+        maxAttempts: Int = 10
     ) -> RecoveryMachine {
         let route = makeRoute {
             $0.recovery = rules
@@ -18,12 +21,20 @@ struct RecoveryMachineTests {
 
     /// The names of the decisions for failures that follow each other at once.
     private func decisions(
-        _ machine: inout RecoveryMachine, _ failures: [Failure], canRepeat: Bool = true, canRefresh: Bool = true
+        _ machine: inout RecoveryMachine,
+        _ failures: [Failure],
+        canRepeat: Bool = true,
+        canRefresh: Bool = true
     ) -> [String] {
         failures.map { failure in
             _ = machine.attemptBegan(at: start)
             let decision = machine.attemptFailed(
-                failure, at: start, canRepeat: canRepeat, canRefresh: canRefresh, random: 0)
+                failure,
+                at: start,
+                canRepeat: canRepeat,
+                canRefresh: canRefresh,
+                random: 0
+            )
             return name(decision)
         }
     }
@@ -63,7 +74,9 @@ struct RecoveryMachineTests {
         var machine = machine([
             rule("token", ["401"], .refreshCredentials(maxTimes: 1)), rule("busy", ["503"], retry()),
         ])
-        #expect(decisions(&machine, [status(503), status(401), status(503)]) == ["retry", "refresh", "retry"])
+        #expect(
+            decisions(&machine, [status(503), status(401), status(503)]) == ["retry", "refresh", "retry"]
+        )
         #expect(machine.attempts.map(\.rule) == ["busy", "token", "busy"])
     }
 
@@ -88,7 +101,11 @@ struct RecoveryMachineTests {
             rule("a", ["503"], retry(2)), rule("other", ["exhausted"], .failover(upstream: 1)),
             rule("last", ["exhausted"], placeholder()),
         ])
-        #expect(decisions(&machine, [status(503), status(503), status(503)]) == ["retry", "failover", "respond:last"])
+        #expect(
+            decisions(&machine, [status(503), status(503), status(503)]) == [
+                "retry", "failover", "respond:last",
+            ]
+        )
     }
 
     @Test("A failure that no rule ran out on does not match exhausted")
@@ -131,13 +148,17 @@ struct RecoveryMachineTests {
         var options = JobOptions()
         options.allowsFallback = false
         var machine = machine(
-            [rule("f", ["any"], .failover(upstream: 1)), rule("r", ["any"], placeholder())], options: options)
+            [rule("f", ["any"], .failover(upstream: 1)), rule("r", ["any"], placeholder())],
+            options: options
+        )
         #expect(decisions(&machine, [status(503)]) == ["fail"])
     }
 
     @Test("A refresh is asked for only while the credential can be fetched and its rule has times left")
     func refreshAllowance() {
-        let rules = [rule("t", ["401"], .refreshCredentials(maxTimes: 1)), rule("r", ["exhausted"], placeholder())]
+        let rules = [
+            rule("t", ["401"], .refreshCredentials(maxTimes: 1)), rule("r", ["exhausted"], placeholder()),
+        ]
         var once = machine(rules)
         #expect(decisions(&once, [status(401), status(401)]) == ["refresh", "respond:r"])
         var never = machine(rules)
@@ -147,16 +168,21 @@ struct RecoveryMachineTests {
     @Test(
         "After an unknown outcome only a request that is safe to repeat is repeated",
         arguments: [
-            ("GET", false, RetryPolicy.Methods.idempotentOrKeyed, true), ("PUT", false, .idempotentOrKeyed, true),
+            ("GET", false, RetryPolicy.Methods.idempotentOrKeyed, true),
+            ("PUT", false, .idempotentOrKeyed, true),
             ("POST", false, .idempotentOrKeyed, false), ("POST", true, .idempotentOrKeyed, true),
             ("POST", true, .idempotent, false), ("PATCH", false, .any, true), ("POST", false, .any, true),
             ("DELETE", false, .idempotent, true),
-        ])
+        ]
+    )
     func unknownOutcome(method: String, keyed: Bool, methods: RetryPolicy.Methods, repeats: Bool) {
         var options = JobOptions()
         options.hasIdempotencyKey = keyed
         var machine = machine(
-            [rule("a", ["timeout"], retry(methods: methods))], method: Method(rawValue: method), options: options)
+            [rule("a", ["timeout"], retry(methods: methods))],
+            method: Method(rawValue: method),
+            options: options
+        )
         #expect(decisions(&machine, [unknown()]) == [repeats ? "retry" : "fail"])
         #expect((machine.attempts[0].heldBack == .outcomeUnknown) == !repeats)
     }
@@ -167,19 +193,27 @@ struct RecoveryMachineTests {
         #expect(decisions(&machine, [refused(), status(503), status(503)]) == ["retry", "retry", "fail"])
     }
 
-    @Test("An unknown outcome keeps a POST from another upstream too, and lets an answer of the relay's own through")
+    @Test(
+        "An unknown outcome keeps a POST from another upstream too, and lets an answer of the relay's own through"
+    )
     func unknownFailover() {
         var machine = machine(
-            [rule("f", ["any"], .failover(upstream: 1)), rule("r", ["exhausted"], placeholder())], method: .post)
+            [rule("f", ["any"], .failover(upstream: 1)), rule("r", ["exhausted"], placeholder())],
+            method: .post
+        )
         #expect(decisions(&machine, [unknown()]) == ["respond:r"])
     }
 
     @Test("Attempts that never reached the wire do not count against the job, but against their rule")
     func neverSentIsFree() {
-        var free = machine([rule("a", ["connection"], retry(5)), rule("b", ["503"], retry(2))], maxAttempts: 2)
+        var free = machine(
+            [rule("a", ["connection"], retry(5)), rule("b", ["503"], retry(2))],
+            maxAttempts: 2
+        )
         #expect(
             decisions(&free, [refused(), refused(), status(503), refused(), status(503)])
-                == ["retry", "retry", "retry", "retry", "fail"])
+                == ["retry", "retry", "retry", "retry", "fail"]
+        )
     }
 
     @Test("A body that is gone is not sent again")
@@ -211,13 +245,20 @@ struct RecoveryMachineTests {
 
     @Test(
         "The wait is the longer of backoff and Retry-After, which is cut at the rule's cap",
-        arguments: [(nil, 100), (0.0, 100), (2.0, 2000), (3600.0, 10_000)] as [(Double?, Int64)])
+        arguments: [(nil, 100), (0.0, 100), (2.0, 2000), (3600.0, 10_000)] as [(Double?, Int64)]
+    )
     func retryAfter(seconds: Double?, expected: Int64) {
         var machine = machine([rule("a", ["503"], retry(maxRetryAfter: .seconds(10)))])
         var failure = status(503)
         failure.retryAfter = seconds.map { .seconds($0) }
         _ = machine.attemptBegan(at: start)
-        let decision = machine.attemptFailed(failure, at: start, canRepeat: true, canRefresh: false, random: 0)
+        let decision = machine.attemptFailed(
+            failure,
+            at: start,
+            canRepeat: true,
+            canRefresh: false,
+            random: 0
+        )
         guard case .retry(let at) = decision else {
             Issue.record("it did not retry")
             return
@@ -230,7 +271,9 @@ struct RecoveryMachineTests {
         var options = JobOptions()
         options.timeout = .seconds(5)
         var machine = machine(
-            [rule("a", ["503"], retry(wait: .seconds(5))), rule("r", ["exhausted"], placeholder())], options: options)
+            [rule("a", ["503"], retry(wait: .seconds(5))), rule("r", ["exhausted"], placeholder())],
+            options: options
+        )
         #expect(decisions(&machine, [status(503)]) == ["respond:r"])
     }
 
@@ -242,7 +285,10 @@ struct RecoveryMachineTests {
         }
         var machine = RecoveryMachine(route: route, method: .get, options: JobOptions(), now: start)
         #expect(machine.attemptBegan(at: start).deadline == start.advanced(by: .seconds(4)))
-        #expect(machine.attemptBegan(at: start.advanced(by: .seconds(3))).deadline == start.advanced(by: .seconds(6)))
+        #expect(
+            machine.attemptBegan(at: start.advanced(by: .seconds(3))).deadline
+                == start.advanced(by: .seconds(6))
+        )
     }
 
     @Test("error_types may give a failure the status that rules match")
@@ -256,7 +302,9 @@ struct RecoveryMachineTests {
     @Test("However the rules are written, a job ends")
     func ends() {
         var machine = machine(
-            (0..<40).map { rule("r\($0)", ["any"], retry(100)) }, maxAttempts: 100)
+            (0..<40).map { rule("r\($0)", ["any"], retry(100)) },
+            maxAttempts: 100
+        )
         var sends = 0
         while sends < 10_000 {
             sends += 1

@@ -18,7 +18,9 @@ struct RelayTests {
     @Test("503 with Retry-After, then 200: the wait is the upstream's")
     func overload() async {
         let bench = Bench([.answer(503, [("retry-after", "2")]), .answer(200)])
-        let outcome = await bench.perform(on: makeRoute { $0.recovery = [rule("overload", ["503"], retry())] })
+        let outcome = await bench.perform(
+            on: makeRoute { $0.recovery = [rule("overload", ["503"], retry())] }
+        )
         #expect(outcome.status == 200 && outcome.attempts.count == 2)
         #expect(bench.time.waits == [.seconds(2)])
         #expect(outcome.attempts[0].next == .retry(after: .seconds(2)))
@@ -37,7 +39,8 @@ struct RelayTests {
     func failover() async {
         let bench = Bench([.fail(.connectionRefused, .neverSent), .answer(200)])
         let outcome = await bench.perform(
-            on: makeRoute { $0.recovery = [rule("other", ["connection"], .failover(upstream: 1))] })
+            on: makeRoute { $0.recovery = [rule("other", ["connection"], .failover(upstream: 1))] }
+        )
         #expect(outcome.status == 200)
         #expect(bench.transport.sent.map(\.upstream.name) == ["one", "two"])
         #expect(bench.transport.sent.map(\.target) == ["/api/x", "/x"])
@@ -59,8 +62,11 @@ struct RelayTests {
         let bench = Bench([.answer(500), .answer(500)])
         let outcome = await bench.perform(
             on: makeRoute {
-                $0.recovery = [rule("r", ["5xx"], retry(2)), rule("p", ["exhausted"], placeholder(#"{"p":1}"#))]
-            })
+                $0.recovery = [
+                    rule("r", ["5xx"], retry(2)), rule("p", ["exhausted"], placeholder(#"{"p":1}"#)),
+                ]
+            }
+        )
         #expect(outcome.source == .placeholder && outcome.text == #"{"p":1}"#)
         #expect(outcome.attempts.map(\.rule) == ["r", "p"])
     }
@@ -107,7 +113,8 @@ struct RelayTests {
             on: makeRoute {
                 $0.response.unwrap = pointer("/data")
                 $0.recovery = [rule("r", ["decoding"], retry())]
-            })
+            }
+        )
         #expect(outcome.text == "1")
     }
 
@@ -116,7 +123,10 @@ struct RelayTests {
         let route = makeRoute {
             $0.prepare = [
                 PreparationStep(phase: .job, fields: [("X-Job", FieldTemplate(parts: [.jobID]))]),
-                PreparationStep(phase: .attempt, fields: [("X-Try", FieldTemplate(parts: [.text("n"), .attempt]))]),
+                PreparationStep(
+                    phase: .attempt,
+                    fields: [("X-Try", FieldTemplate(parts: [.text("n"), .attempt]))]
+                ),
             ]
             $0.request.setFields = [("X-Client", "shop")]
             $0.request.removeFields = [FieldName("Cookie")].compactMap(\.self)
@@ -129,7 +139,11 @@ struct RelayTests {
         let bench = Bench([.answer(503), .answer(503), .answer(200)])
         _ = await bench.perform(on: route, fields: fields)
         let sent = bench.transport.sent.map { $0.fields.pairs + $0.addedFields.pairs }
-        #expect(sent.map { $0.filter { $0.name.lowercased() == "x-try" }.map(\.value) } == [["n1"], ["n2"], ["n3"]])
+        #expect(
+            sent.map { $0.filter { $0.name.lowercased() == "x-try" }.map(\.value) } == [
+                ["n1"], ["n2"], ["n3"],
+            ]
+        )
         #expect(Set(sent.map { $0.first { $0.name == "X-Job" }?.value }).count == 1)
         #expect(sent.allSatisfy { pairs in !pairs.contains { $0.name == "Cookie" } })
         #expect(sent.allSatisfy { pairs in pairs.filter { $0.name == "X-Client" }.map(\.value) == ["shop"] })
@@ -156,7 +170,9 @@ struct RelayTests {
         var options = JobOptions()
         options.timeout = .seconds(10)
         let outcome = await bench.perform(
-            on: makeRoute { $0.recovery = [rule("r", ["503"], retry(9))] }, options: options)
+            on: makeRoute { $0.recovery = [rule("r", ["503"], retry(9))] },
+            options: options
+        )
         #expect(outcome.status == 503 && outcome.failure != nil)
         #expect(bench.transport.sent.count == 2)
     }
@@ -165,7 +181,9 @@ struct RelayTests {
     func cancelInBackoff() async {
         let bench = Bench([.answer(503), .answer(200)], mode: .manual)
         let route = makeRoute {
-            $0.recovery = [rule("r", ["503"], retry(wait: .seconds(5))), rule("p", ["any", "exhausted"], placeholder())]
+            $0.recovery = [
+                rule("r", ["503"], retry(wait: .seconds(5))), rule("p", ["any", "exhausted"], placeholder()),
+            ]
         }
         let task = Task { await bench.perform(on: route) }
         while bench.time.sleeperCount == 0 { await Task.yield() }
@@ -178,7 +196,9 @@ struct RelayTests {
     func cancelInFlight() async {
         let bench = Bench([.hold, .answer(200)])
         let task = Task {
-            await bench.perform(on: makeRoute { $0.recovery = [rule("p", ["any", "exhausted"], placeholder())] })
+            await bench.perform(
+                on: makeRoute { $0.recovery = [rule("p", ["any", "exhausted"], placeholder())] }
+            )
         }
         while bench.transport.heldCount == 0 { await Task.yield() }
         task.cancel()
@@ -240,12 +260,22 @@ struct CollectedBodyTests {
         let bench = Bench([])
         let relay = Relay(
             ports: RelayPorts(
-                transport: StreamingTransport(sources), time: bench.time, entropy: SeededEntropy(), sink: bench.sink,
-                start: { work in Task { await work() } }))
+                transport: StreamingTransport(sources),
+                time: bench.time,
+                entropy: SeededEntropy(),
+                sink: bench.sink,
+                start: { work in Task { await work() } }
+            )
+        )
         let route = makeRoute(change)
         let context = JobContext(
-            id: JobID(milliseconds: 1, random: (2, 3)), route: route, method: .get, target: "x",
-            options: JobOptions(), client: nil)
+            id: JobID(milliseconds: 1, random: (2, 3)),
+            route: route,
+            method: .get,
+            target: "x",
+            options: JobOptions(),
+            client: nil
+        )
         return await relay.perform(Request(method: .get, target: "x"), context: context, vault: bench.vault)
     }
 
@@ -256,7 +286,10 @@ struct CollectedBodyTests {
 
         func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
             let source = sources.withLock { $0.removeFirst() }
-            return InboundResponse(response: Response(status: 200, body: .stream(source)), exchange: Exchange())
+            return InboundResponse(
+                response: Response(status: 200, body: .stream(source)),
+                exchange: Exchange()
+            )
         }
     }
 

@@ -6,7 +6,10 @@ import Testing
 @Suite("What an answer is")
 struct ResponseJudgeTests {
     private func verdict(
-        _ status: Status, _ body: String = "", type: String = "application/json", method: Method = .get,
+        _ status: Status,
+        _ body: String = "",
+        type: String = "application/json",
+        method: Method = .get,
         _ change: (inout RoutePolicy) -> Void
     ) -> ResponseJudge.Verdict {
         let judge = ResponseJudge(route: makeRoute(change), method: method)
@@ -15,7 +18,9 @@ struct ResponseJudgeTests {
         fields.append("Location", "/elsewhere")
         let content: Body = body.isEmpty ? .empty : .bytes(Array(body.utf8))
         let inbound = InboundResponse(
-            response: Response(status: status, fields: fields, body: content), exchange: Exchange())
+            response: Response(status: status, fields: fields, body: content),
+            exchange: Exchange()
+        )
         return judge.judge(inbound, time: VirtualTime())
     }
 
@@ -42,7 +47,8 @@ struct ResponseJudgeTests {
             (200, "success"), (204, "success"), (299, "success"), (300, "http_status"), (304, "http_status"),
             (399, "http_status"), (499, "http_status"), (599, "http_status"), (199, "http_protocol_error"),
             (100, "http_protocol_error"), (600, "http_protocol_error"),
-        ] as [(UInt16, String)])
+        ] as [(UInt16, String)]
+    )
     func classes(status: UInt16, expected: String) {
         #expect(name(verdict(Status(rawValue: status)) { _ in }) == expected)
     }
@@ -64,12 +70,15 @@ struct ResponseJudgeTests {
             (200, #"{"error":{"code":"x","title":null}}"#, "success"),
             (200, #"{"error":{"code":"x","title":"T"},"data":{}}"#, "api_error"),
             (200, #"{"data":1}"#, "success"),
-        ] as [(UInt16, String, String)])
+        ] as [(UInt16, String, String)]
+    )
     func apiError(status: UInt16, body: String, expected: String) {
         let verdict = verdict(Status(rawValue: status), body) {
             $0.apiError = APIErrorRule(
-                require: [pointer("/error/code"), pointer("/error/title")], code: pointer("/error/code"),
-                title: pointer("/error/title"))
+                require: [pointer("/error/code"), pointer("/error/title")],
+                code: pointer("/error/code"),
+                title: pointer("/error/title")
+            )
         }
         #expect(name(verdict) == expected)
         guard case .failure(let failure, _) = verdict, expected == "api_error" else { return }
@@ -77,7 +86,10 @@ struct ResponseJudgeTests {
         #expect(failure.apiCode != nil && failure.apiTitle == "T")
     }
 
-    @Test("An upstream's code is shown only when it looks like one", arguments: ["a b", "x\\nSECRET", "é", ""])
+    @Test(
+        "An upstream's code is shown only when it looks like one",
+        arguments: ["a b", "x\\nSECRET", "é", ""]
+    )
     func unsafeCode(code: String) {
         let verdict = verdict(200, #"{"error":{"code":"\#(code)"}}"#) {
             $0.apiError = APIErrorRule(require: [pointer("/error/code")], code: pointer("/error/code"))
@@ -97,8 +109,11 @@ struct ResponseJudgeTests {
             $0.errorTypes = [
                 ErrorTypeRule(on: nil, apiCodes: ["token_invalid"], kind: "unauthorized", treatAsStatus: 401),
                 ErrorTypeRule(
-                    on: FailureMatcher([.statusClass(.serverError)]), apiCodes: [], kind: "unavailable",
-                    treatAsStatus: nil),
+                    on: FailureMatcher([.statusClass(.serverError)]),
+                    apiCodes: [],
+                    kind: "unavailable",
+                    treatAsStatus: nil
+                ),
             ]
         }
         let named = verdict(200, #"{"error":{"code":"token_invalid"}}"#, change)
@@ -115,12 +130,14 @@ struct ResponseJudgeTests {
     func quickRecovery() {
         let rules = [
             QuickRecoveryRule(
-                on: FailureMatcher([.statusClass(.redirection)]), status: 200,
+                on: FailureMatcher([.statusClass(.redirection)]),
+                status: 200,
                 json: .object([
                     .init("location", .object([.init("$header", .string("Location"))])),
                     .init("status", .object([.init("$status", .bool(true))])),
                     .init("absent", .object([.init("$header", .string("X-None"))])),
-                ])),
+                ])
+            ),
             QuickRecoveryRule(on: FailureMatcher([.status(404)]), methods: [.delete], status: 204),
         ]
         let redirect = verdict(302) { $0.quickRecovery = rules }
@@ -145,14 +162,19 @@ struct ResponseJudgeTests {
         "success.require looks at a JSON pointer",
         arguments: [
             (#"{"status":{"code":0}}"#, "success"), (#"{"status":{"code":0.0}}"#, "success"),
-            (#"{"status":{"code":"0"}}"#, "invalid_response"), (#"{"status":{"code":1}}"#, "invalid_response"),
+            (#"{"status":{"code":"0"}}"#, "invalid_response"),
+            (#"{"status":{"code":1}}"#, "invalid_response"),
             (#"{"status":{}}"#, "invalid_response"), (#"[]"#, "invalid_response"), ("", "invalid_response"),
             ("not json", "decoding"), (#"{"status":{"code":0}"#, "decoding"),
-        ])
+        ]
+    )
     func require(body: String, expected: String) {
         let verdict = verdict(200, body) {
             $0.success.require = [
-                BodyCheck(pointer: pointer("/status/code"), condition: .equals(.number(JSONNumber(text: "0"))))
+                BodyCheck(
+                    pointer: pointer("/status/code"),
+                    condition: .equals(.number(JSONNumber(text: "0")))
+                )
             ]
         }
         #expect(name(verdict) == expected)
@@ -163,11 +185,18 @@ struct ResponseJudgeTests {
         let change: (inout RoutePolicy) -> Void = {
             $0.success.fail = [
                 BodyFailureCheck(
-                    check: BodyCheck(pointer: pointer("/state"), condition: .isOneOf([.string("busy"), .string("slow")])),
-                    kind: "busy", isRetryable: true),
+                    check: BodyCheck(
+                        pointer: pointer("/state"),
+                        condition: .isOneOf([.string("busy"), .string("slow")])
+                    ),
+                    kind: "busy",
+                    isRetryable: true
+                ),
                 BodyFailureCheck(
-                    check: BodyCheck(pointer: pointer("/fault"), condition: .exists(true)), kind: "fault",
-                    isRetryable: false),
+                    check: BodyCheck(pointer: pointer("/fault"), condition: .exists(true)),
+                    kind: "fault",
+                    isRetryable: false
+                ),
             ]
         }
         #expect(name(verdict(200, #"{"state":"slow"}"#, change)) == "busy")
@@ -185,7 +214,8 @@ struct ResponseJudgeTests {
         arguments: [
             ("application/json", "success"), ("Application/JSON; charset=utf-8", "success"),
             ("text/html", "invalid_response"), ("application/jsonp", "invalid_response"),
-        ])
+        ]
+    )
     func contentType(type: String, expected: String) {
         let verdict = verdict(200, "{}", type: type) { $0.success.contentTypes = ["application/json"] }
         #expect(name(verdict) == expected)
@@ -194,9 +224,11 @@ struct ResponseJudgeTests {
     @Test(
         "unwrap gives the caller what stands at the pointer, byte for byte",
         arguments: [
-            (#"{"data": {"a" : 1.50} }"#, #"{"a" : 1.50}"#), (#"{"data":null}"#, "null"), (#"{"x":1,"data":[]}"#, "[]"),
+            (#"{"data": {"a" : 1.50} }"#, #"{"a" : 1.50}"#), (#"{"data":null}"#, "null"),
+            (#"{"x":1,"data":[]}"#, "[]"),
             (#"{"other":1}"#, nil), ("[1]", nil),
-        ])
+        ]
+    )
     func unwrap(body: String, inner: String?) {
         let verdict = verdict(200, body) { $0.response.unwrap = pointer("/data") }
         #expect(text(verdict) == inner)

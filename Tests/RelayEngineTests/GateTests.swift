@@ -12,18 +12,30 @@ struct GateTests {
         var settings = Snapshot.Settings()
         settings.maxRequestBody = 1000
         let snapshot = Snapshot(
-            routes: [Route(name: "billing", policy: policy)], vault: CredentialVault([], secrets: [:]),
-            settings: settings)
+            routes: [Route(name: "billing", policy: policy)],
+            vault: CredentialVault([], secrets: [:]),
+            settings: settings
+        )
         return Engine(snapshot: snapshot, time: VirtualTime(), entropy: SeededEntropy())
     }
 
     private func refusal(
-        _ engine: Engine, route: String = "billing", method: Method = .get, fields: [(String, String)] = [],
-        length: UInt64? = 0, client: ClientIdentity? = nil
+        _ engine: Engine,
+        route: String = "billing",
+        method: Method = .get,
+        fields: [(String, String)] = [],
+        length: UInt64? = 0,
+        client: ClientIdentity? = nil
     ) -> Problem? {
         do throws(Problem) {
             _ = try engine.admit(
-                route: route, target: "x", method: method, fields: make(fields), length: length, client: client)
+                route: route,
+                target: "x",
+                method: method,
+                fields: make(fields),
+                length: length,
+                client: client
+            )
             return nil
         } catch {
             return error
@@ -45,9 +57,11 @@ struct GateTests {
 
     @Test(
         "allow_users and allow_groups name who may use a route",
-        arguments: [(1000, [5], true), (1001, [77], true), (1001, [5], false), (0, [0], false)] as [(
-            UInt32, [UInt32], Bool
-        )])
+        arguments: [(1000, [5], true), (1001, [77], true), (1001, [5], false), (0, [0], false)]
+            as [(
+                UInt32, [UInt32], Bool
+            )]
+    )
     func callers(user: UInt32, groups: [UInt32], isAllowed: Bool) {
         let engine = engine {
             $0.callers.users = [1000]
@@ -65,13 +79,15 @@ struct GateTests {
             ("POST", [], 1001, .contentTooLarge), ("GET", [("Via", "1.1 waystationd")], 0, .loop),
             ("GET", [("Prefer", "wait=5, respond-async")], 0, .durableUnavailable),
             ("GET", [("Waystation-Delay", "5s")], 0, .durableUnavailable),
-            ("GET", [("Waystation-Timeout", "5")], 0, .badHeader), ("GET", [("Waystation-Timeout", "0s")], 0, .badHeader),
+            ("GET", [("Waystation-Timeout", "5")], 0, .badHeader),
+            ("GET", [("Waystation-Timeout", "0s")], 0, .badHeader),
             ("GET", [("Waystation-Max-Attempts", "0")], 0, .badHeader),
             ("GET", [("Waystation-Max-Attempts", "x")], 0, .badHeader),
             ("GET", [("Waystation-Fallback", "no")], 0, .badHeader),
             ("GET", [("Waystation-Timeuot", "5s")], 0, .badHeader),
             ("GET", [("Waystation-Timeout", "5s"), ("waystation-timeout", "6s")], 0, .badHeader),
-        ] as [(String, [(String, String)], UInt64, Problem.Code)])
+        ] as [(String, [(String, String)], UInt64, Problem.Code)]
+    )
     func refused(method: String, fields: [(String, String)], length: UInt64, code: Problem.Code) {
         let problem = refusal(engine(), method: Method(rawValue: method), fields: fields, length: length)
         #expect(problem?.code == code && problem?.route == "billing")
@@ -91,14 +107,23 @@ struct GateTests {
             make([
                 ("Host", "relay"), ("X-One", "1"), ("Waystation-Timeout", "2s"), ("Content-Length", "5"),
                 ("Waystation-Attempt-Timeout", "500ms"), ("waystation-max-attempts", "2"), ("X-one", "2"),
-                ("Waystation-Fallback", "off"), ("Prefer", "wait=5"), ("Expect", "100-continue"), ("Via", "1.1 other"),
-            ]))
+                ("Waystation-Fallback", "off"), ("Prefer", "wait=5"), ("Expect", "100-continue"),
+                ("Via", "1.1 other"),
+            ])
+        )
         #expect(sorted.options.timeout == .seconds(2) && sorted.options.attemptTimeout == .milliseconds(500))
         #expect(sorted.options.maxAttempts == 2 && !sorted.options.allowsFallback && !sorted.wantsDurable)
-        #expect(sorted.forwarded.pairs.map { "\($0.name)=\($0.value)" } == ["X-One=1", "X-one=2", "Via=1.1 other"])
+        #expect(
+            sorted.forwarded.pairs.map { "\($0.name)=\($0.value)" } == [
+                "X-One=1", "X-one=2", "Via=1.1 other",
+            ]
+        )
     }
 
-    @Test("Every problem has a title, a failing status and a body that is its own documentation", arguments: Problem.Code.allCases)
+    @Test(
+        "Every problem has a title, a failing status and a body that is its own documentation",
+        arguments: Problem.Code.allCases
+    )
     func problems(code: Problem.Code) throws {
         var problem = Problem(code, "why \"it\" failed")
         problem.retryAfter = .milliseconds(1500)
@@ -115,8 +140,11 @@ struct GateTests {
         let old = engine.snapshot
         #expect(old.routes["billing"]?.tryEnter() == true)
         let next = Snapshot(
-            routes: [old.routes["billing"]].compactMap { $0?.route }, vault: old.vault, settings: Snapshot.Settings(),
-            previous: old)
+            routes: [old.routes["billing"]].compactMap { $0?.route },
+            vault: old.vault,
+            settings: Snapshot.Settings(),
+            previous: old
+        )
         engine.install(next)
         #expect(engine.snapshot.routes["billing"]?.counters.requests == 1)
     }
@@ -129,11 +157,21 @@ struct GateTests {
         for id in ids {
             guard let route else { continue }
             let context = JobContext(
-                id: id, route: route.route, method: .get, target: "a?secret=1", options: JobOptions(), client: nil)
+                id: id,
+                route: route.route,
+                method: .get,
+                target: "a?secret=1",
+                options: JobOptions(),
+                client: nil
+            )
             jobs.keep(
                 JobRecord(
-                    context: context, outcome: Outcome(ending: .answered(Response(status: 200), .upstream), attempts: []),
-                    acceptedAt: 0, finishedAt: 1))
+                    context: context,
+                    outcome: Outcome(ending: .answered(Response(status: 200), .upstream), attempts: []),
+                    acceptedAt: 0,
+                    finishedAt: 1
+                )
+            )
         }
         #expect(ids.map { jobs.find($0.description) != nil } == [false, true, true, true])
         let text = jobs.find(ids[3].description).map { String(decoding: $0.document().bytes, as: UTF8.self) }

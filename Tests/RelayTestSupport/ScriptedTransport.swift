@@ -68,7 +68,8 @@ package final class ScriptedTransport: Transport {
                 let content: Body = body.isEmpty ? .empty : .bytes(Array(body.utf8))
                 return InboundResponse(
                     response: Response(status: status, fields: fields, body: content),
-                    exchange: Exchange(address: "192.0.2.1:80"))
+                    exchange: Exchange(address: "192.0.2.1:80")
+                )
             }
         }
     }

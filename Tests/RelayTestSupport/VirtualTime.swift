@@ -30,7 +30,9 @@ package final class VirtualTime: TimeSource {
 
     package func now() -> Instant { state.withLock { $0.now } }
 
-    package func wallMilliseconds() -> Int64 { state.withLock { $0.wallOffset + $0.now.nanoseconds / 1_000_000 } }
+    package func wallMilliseconds() -> Int64 {
+        state.withLock { $0.wallOffset + $0.now.nanoseconds / 1_000_000 }
+    }
 
     /// Every wait so far, in order.
     package var waits: [Duration] { state.withLock { $0.slept } }

@@ -20,7 +20,11 @@ struct TidyTests {
             }
             guard !name.hasPrefix("."), name != "__pycache__" else { continue }
             let path = "\(folder)/\(name)"
-            if unsafe entry.pointee.d_type == UInt8(DT_DIR) { found += files(path) } else { found.append(path) }
+            if unsafe entry.pointee.d_type == UInt8(DT_DIR) {
+                found += files(path)
+            } else {
+                found.append(path)
+            }
         }
         return found.sorted()
     }
@@ -42,18 +46,25 @@ struct TidyTests {
     private static let sources = files("Sources").filter { $0.hasSuffix(".swift") }
 
     @Test("There are sources to look at")
-    func somethingIsRead() { #expect(Self.sources.count > 100 && Self.text("Package.swift").contains("waystation")) }
+    func somethingIsRead() {
+        #expect(Self.sources.count > 100 && Self.text("Package.swift").contains("waystation"))
+    }
 
     @Test("No source file is longer than 500 lines, and half of them are under 120")
     func lengths() {
-        let lengths = Self.sources.map { path in (path, Self.text(path).split(separator: "\n", omittingEmptySubsequences: false).count) }
+        let lengths = Self.sources.map { path in
+            (path, Self.text(path).split(separator: "\n", omittingEmptySubsequences: false).count)
+        }
         #expect(lengths.filter { $0.1 > 501 }.map(\.0) == [])
         #expect(lengths.map(\.1).sorted()[lengths.count / 2] < 120)
     }
 
     @Test("Foundation and Dispatch stay out of every source")
     func imports() {
-        let banned = ["import Foundation", "import FoundationNetworking", "import FoundationEssentials", "import Dispatch"]
+        let banned = [
+            "import Foundation", "import FoundationNetworking", "import FoundationEssentials",
+            "import Dispatch",
+        ]
         let found = Self.sources.filter { path in
             let text = Self.text(path)
             return banned.contains { text.contains($0) }
@@ -67,9 +78,13 @@ struct TidyTests {
             "RelayJSON": [], "RelayCore": ["RelayJSON", "Synchronization"], "RelayHTTP": ["RelayCore"],
             "RelayConfig": ["RelayCore", "RelayJSON"],
             "RelayPosix": ["CLinux", "Glibc", "Synchronization"],
-            "RelayTransport": ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib", "Glibc", "Synchronization"],
+            "RelayTransport": [
+                "RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib", "Glibc", "Synchronization",
+            ],
             "RelayEngine": ["RelayCore", "RelayJSON", "Synchronization"],
-            "RelayServer": ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "Synchronization"],
+            "RelayServer": [
+                "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "Synchronization",
+            ],
             "RelaySystemd": ["RelayPosix", "CLinux", "CSystemd", "Glibc", "Synchronization"],
         ]
         for path in Self.sources {
@@ -94,8 +109,14 @@ struct TidyTests {
     @Test("Nothing is left undone, switched off or said of this machine")
     func leftovers() {
         // Put together here, so that this file does not find itself.
-        let banned = ["TO" + "DO", "FIX" + "ME", "with" + "KnownIssue", ".dis" + "abled(", "../sha" + "red", "." + "library/"]
-        let all = Self.files("Sources") + Self.files("Tests") + Self.files("deploy") + Self.files("config") + ["README.md", "Package.swift"]
+        let banned = [
+            "TO" + "DO", "FIX" + "ME", "with" + "KnownIssue", ".dis" + "abled(", "../sha" + "red",
+            "." + "library/",
+        ]
+        let all =
+            Self.files("Sources") + Self.files("Tests") + Self.files("deploy") + Self.files("config") + [
+                "README.md", "Package.swift",
+            ]
         for path in all where path.hasSuffix(".swift") || path.hasSuffix(".md") || path.hasSuffix(".py") {
             let text = Self.text(path)
             #expect(banned.filter { text.contains($0) } == [], "\(path)")
@@ -108,7 +129,8 @@ struct TidyTests {
             Self.text(path).split(separator: "\n").contains { line in
                 guard !line.contains("//") else { return false }
                 return ["struct ", "class ", "enum ", "protocol ", "actor "].contains { keyword in
-                    guard let range = line.split(separator: " ").firstIndex(of: Substring(keyword.dropLast())) else { return false }
+                    guard let range = line.split(separator: " ").firstIndex(of: Substring(keyword.dropLast()))
+                    else { return false }
                     let names = line.split(separator: " ").dropFirst(range + 1)
                     return names.first.map { $0.prefix { $0.isLetter }.hasSuffix(word) } ?? false
                 }

@@ -3,11 +3,20 @@ package import RelayJSON
 extension Diagnostic {
     /// An error about the world the configuration refers to, found after the file itself was found good.
     package init(
-        _ message: String, hint: String? = nil, file: String, position: JSONPosition = JSONPosition(line: 1, column: 1),
+        _ message: String,
+        hint: String? = nil,
+        file: String,
+        position: JSONPosition = JSONPosition(line: 1, column: 1),
         pointer: String = ""
     ) {
         self.init(
-            severity: .error, file: file, position: position, pointer: pointer, message: message, hint: hint,
-            excerpt: nil)
+            severity: .error,
+            file: file,
+            position: position,
+            pointer: pointer,
+            message: message,
+            hint: hint,
+            excerpt: nil
+        )
     }
 }

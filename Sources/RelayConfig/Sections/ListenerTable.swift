@@ -80,12 +80,20 @@ extension ConfigurationTable {
                 guard let member = node[key] else { continue }
                 reading.error("\"\(key)\" belongs to a Unix socket", at: member.nameRange, hint: "remove it")
             }
-            if draft.role > .submit, draft.allowedUsers.isEmpty {
+            // The kernel names the user behind a Unix socket, not the one behind a port.
+            if let member = node["allow_users"] {
+                reading.error(
+                    "\"allow_users\" cannot be enforced on a port in this version",
+                    at: member.nameRange,
+                    hint: "remove it, or serve these users on a Unix socket"
+                )
+            }
+            if draft.role > .submit {
                 reading.warn(
                     "every user of this machine gets the role \"\(draft.role.rawValue)\" here",
                     in: node,
                     at: ["tcp"],
-                    hint: "name those who may connect with \"allow_users\""
+                    hint: "use a Unix socket with \"mode\" and \"allow_users\""
                 )
             }
         } else if draft.mode & 0o002 != 0, draft.role > .submit, draft.allowedUsers.isEmpty {

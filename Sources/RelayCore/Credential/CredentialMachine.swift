@@ -38,8 +38,10 @@ package struct CredentialMachine: Sendable {
     /// The endpoint gave a token; without `expiresIn` it is used until it is refused.
     package mutating func refreshed(_ secret: Secret, expiresIn: Duration?, now: Instant) -> Token {
         let next = Token(
-            secret: secret, generation: (token?.generation ?? 0) + 1,
-            expiresAt: expiresIn.map { now.advanced(by: $0) })
+            secret: secret,
+            generation: (token?.generation ?? 0) + 1,
+            expiresAt: expiresIn.map { now.advanced(by: $0) }
+        )
         token = next
         failure = nil
         isRefreshing = false

@@ -16,7 +16,8 @@ package final class CredentialVault: Sendable {
     ///   - previous: the vault this one replaces; a credential that is the same keeps its token and whatever refresh
     ///     token the endpoint gave last.
     package init(
-        _ definitions: [CredentialDefinition], secrets: [SecretReference: Secret],
+        _ definitions: [CredentialDefinition],
+        secrets: [SecretReference: Secret],
         replacing previous: CredentialVault? = nil
     ) {
         var sources: [String: Source] = [:]
@@ -175,7 +176,10 @@ private final class FetchedCredential: Sendable {
     }
 
     private static let gaveUp = Failure(
-        .cancelled, sent: .neverSent, "the caller stopped waiting for the credential")
+        .cancelled,
+        sent: .neverSent,
+        "the caller stopped waiting for the credential"
+    )
 
     private func refresh(_ ports: RelayPorts) async {
         let result = await fetch(ports)
@@ -185,7 +189,8 @@ private final class FetchedCredential: Sendable {
             case .success(let grant):
                 if let rotated = grant.refreshToken { state.refreshToken = rotated }
                 outcome = .success(
-                    state.machine.refreshed(grant.token, expiresIn: grant.expiresIn, now: ports.time.now()))
+                    state.machine.refreshed(grant.token, expiresIn: grant.expiresIn, now: ports.time.now())
+                )
             case .failure(let failure):
                 state.machine.refreshFailed(failure, now: ports.time.now())
                 outcome = .failure(failure)
@@ -208,7 +213,10 @@ private final class FetchedCredential: Sendable {
         }
         let refreshToken = state.withLock { $0.refreshToken }
         let request = exchange.request(
-            clientSecret: clientSecret, refreshToken: refreshToken, now: ports.time.now())
+            clientSecret: clientSecret,
+            refreshToken: refreshToken,
+            now: ports.time.now()
+        )
         do throws(Failure) {
             let answer = try await ports.transport.send(request).response
             if case .stream(let source) = answer.body { source.bound(by: request.deadline) }

@@ -38,9 +38,15 @@ package struct TokenExchange: Sendable {
         limits.body = TokenExchange.answerLimit
         limits.decodesContent = true
         return OutboundRequest(
-            upstream: settings.endpoint, method: .post, target: settings.target, fields: fields,
-            body: .bytes(Array(body.utf8)), deadline: now.advanced(by: settings.timeout),
-            timeouts: AttemptTimeouts(connect: settings.timeout, idle: settings.timeout), limits: limits)
+            upstream: settings.endpoint,
+            method: .post,
+            target: settings.target,
+            fields: fields,
+            body: .bytes(Array(body.utf8)),
+            deadline: now.advanced(by: settings.timeout),
+            timeouts: AttemptTimeouts(connect: settings.timeout, idle: settings.timeout),
+            limits: limits
+        )
     }
 
     /// What a good answer gave.
@@ -73,8 +79,10 @@ package struct TokenExchange: Sendable {
             throw failure("gave a refresh_token of more than 16 KiB")
         }
         return Grant(
-            token: Secret(token), expiresIn: try lifetime(document.member("expires_in")),
-            refreshToken: refreshToken.flatMap { $0.isEmpty ? nil : Secret($0) })
+            token: Secret(token),
+            expiresIn: try lifetime(document.member("expires_in")),
+            refreshToken: refreshToken.flatMap { $0.isEmpty ? nil : Secret($0) }
+        )
     }
 
     private func lifetime(_ value: JSONValue?) throws(Failure) -> Duration? {
@@ -94,8 +102,10 @@ package struct TokenExchange: Sendable {
 
     package func failure(_ what: String) -> Failure {
         Failure(
-            .credentialsFailed, sent: .neverSent,
-            "the token endpoint \(settings.endpoint.origin.text) \(what)")
+            .credentialsFailed,
+            sent: .neverSent,
+            "the token endpoint \(settings.endpoint.origin.text) \(what)"
+        )
     }
 
     /// RFC 6749 §5.2.

@@ -33,7 +33,11 @@ package struct Failure: Error, Sendable {
     private var content: Content
 
     package init(
-        _ kind: FailureKind, sent: Sent, _ detail: String, status: Status? = nil, exchange: Exchange? = nil
+        _ kind: FailureKind,
+        sent: Sent,
+        _ detail: String,
+        status: Status? = nil,
+        exchange: Exchange? = nil
     ) {
         var rest = Rest()
         rest.status = status
@@ -106,7 +110,9 @@ package struct Failure: Error, Sendable {
 
     package static func bodyTooLarge(limit: Int) -> Failure {
         Failure(
-            .httpResponseBodySize, sent: .answered,
-            "the response body is larger than \(limit) bytes; raise limits.max_response_body or fix the upstream")
+            .httpResponseBodySize,
+            sent: .answered,
+            "the response body is larger than \(limit) bytes; raise limits.max_response_body or fix the upstream"
+        )
     }
 }

@@ -28,7 +28,9 @@ package func base64(_ bytes: [UInt8]) -> String {
             UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
             | (left > 2 ? UInt32(bytes[index + 2]) : 0)
         for place in 0..<4 {
-            encoded.append(place <= left ? digits[Int(group >> (18 - 6 * UInt32(place)) & 63)] : UInt8(ascii: "="))
+            encoded.append(
+                place <= left ? digits[Int(group >> (18 - 6 * UInt32(place)) & 63)] : UInt8(ascii: "=")
+            )
         }
         index += 3
     }

@@ -53,8 +53,12 @@ public struct HeaderFields: Sendable {
         storage.append(contentsOf: valueBytes)
         entries.append(
             Entry(
-                nameStart: start, nameCount: nameBytes.count, valueStart: start + nameBytes.count,
-                valueCount: valueBytes.count))
+                nameStart: start,
+                nameCount: nameBytes.count,
+                valueStart: start + nameBytes.count,
+                valueCount: valueBytes.count
+            )
+        )
         return true
     }
 

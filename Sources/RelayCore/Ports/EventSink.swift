@@ -28,7 +28,12 @@ package final class JobContext: Sendable {
     package let client: ClientIdentity?
 
     package init(
-        id: JobID, route: Route, method: Method, target: String, options: JobOptions, client: ClientIdentity?
+        id: JobID,
+        route: Route,
+        method: Method,
+        target: String,
+        options: JobOptions,
+        client: ClientIdentity?
     ) {
         self.id = id
         self.route = route

@@ -1,16 +1,19 @@
-/// The clocks and the only way to wait.
-package protocol TimeSource: AnyObject, Sendable {
+/// The clocks.
+package protocol ClockSource: AnyObject, Sendable {
     /// Monotonic; for every timeout, wait and measurement.
     func now() -> Instant
 
     /// Milliseconds since 1970-01-01 UTC; only for dates that others read or wrote.
     func wallMilliseconds() -> Int64
+}
 
+/// The clocks and the only way to wait.
+package protocol TimeSource: ClockSource {
     /// Returns at `deadline`, or throws at once when the task is cancelled.
     func sleep(until deadline: Instant) async throws(CancellationError)
 }
 
-extension TimeSource {
+extension ClockSource {
     /// Seconds since 1970-01-01 UTC.
     package func wallSeconds() -> Int64 { wallMilliseconds() / 1000 }
 }

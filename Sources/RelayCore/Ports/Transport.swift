@@ -21,8 +21,14 @@ package final class OutboundRequest: Sendable {
     package let limits: ResponseLimits
 
     package init(
-        upstream: Upstream, method: Method, target: String, fields: HeaderFields,
-        addedFields: HeaderFields = HeaderFields(), body: Body, deadline: Instant, timeouts: AttemptTimeouts,
+        upstream: Upstream,
+        method: Method,
+        target: String,
+        fields: HeaderFields,
+        addedFields: HeaderFields = HeaderFields(),
+        body: Body,
+        deadline: Instant,
+        timeouts: AttemptTimeouts,
         limits: ResponseLimits
     ) {
         self.upstream = upstream

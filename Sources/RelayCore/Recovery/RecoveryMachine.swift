@@ -26,11 +26,14 @@ package struct RecoveryMachine: Sendable {
         self.route = route
         self.method = method
         self.options = options
-        let total = options.timeout.map { min($0, route.policy.timeouts.total) } ?? route.policy.timeouts.total
+        let total =
+            options.timeout.map { min($0, route.policy.timeouts.total) } ?? route.policy.timeouts.total
         deadline = now.advanced(by: total)
         attemptTimeout =
-            options.attemptTimeout.map { min($0, route.policy.timeouts.attempt) } ?? route.policy.timeouts.attempt
-        maxAttempts = options.maxAttempts.map { min($0, route.policy.maxAttempts) } ?? route.policy.maxAttempts
+            options.attemptTimeout.map { min($0, route.policy.timeouts.attempt) }
+            ?? route.policy.timeouts.attempt
+        maxAttempts =
+            options.maxAttempts.map { min($0, route.policy.maxAttempts) } ?? route.policy.maxAttempts
     }
 
     /// Where the next attempt goes and when it must be over.
@@ -57,7 +60,10 @@ package struct RecoveryMachine: Sendable {
         let target = route.policy.upstreams[upstream]
         attempts.append(Attempt(number: attempts.count + 1, upstream: target.name, began: now))
         return Plan(
-            number: attempts.count, upstream: target, deadline: min(now.advanced(by: attemptTimeout), deadline))
+            number: attempts.count,
+            upstream: target,
+            deadline: min(now.advanced(by: attemptTimeout), deadline)
+        )
     }
 
     package mutating func attemptSucceeded(at now: Instant, status: Status, exchange: Exchange) {
@@ -78,7 +84,11 @@ package struct RecoveryMachine: Sendable {
     /// `canRepeat` is false when the request body is gone, so that only an answer of the relay's own is left;
     /// `canRefresh` tells whether the route's credential can be fetched again.
     package mutating func attemptFailed(
-        _ failure: Failure, at now: Instant, canRepeat: Bool, canRefresh: Bool, random: UInt64
+        _ failure: Failure,
+        at now: Instant,
+        canRepeat: Bool,
+        canRefresh: Bool,
+        random: UInt64
     ) -> Decision {
         note(failure, at: now)
         if failure.sent != .neverSent { countedAttempts += 1 }
@@ -97,7 +107,9 @@ package struct RecoveryMachine: Sendable {
                 }
                 isExhausted = true
             case .refreshCredentials(let maxTimes):
-                if canRefresh, count(index) < maxTimes, maySendAgain(failure, .idempotentOrKeyed, now, canRepeat) {
+                if canRefresh, count(index) < maxTimes,
+                    maySendAgain(failure, .idempotentOrKeyed, now, canRepeat)
+                {
                     return decide(rule, index, .refreshCredentials, .refreshCredentials)
                 }
                 isExhausted = true
@@ -138,7 +150,10 @@ extension RecoveryMachine {
     }
 
     private mutating func decide(
-        _ rule: RecoveryRule, _ index: Int, _ next: Attempt.Next, _ decision: Decision
+        _ rule: RecoveryRule,
+        _ index: Int,
+        _ next: Attempt.Next,
+        _ decision: Decision
     ) -> Decision {
         if uses.isEmpty { uses = Array(repeating: 0, count: route.policy.recovery.count) }
         uses[index] += 1
@@ -149,11 +164,17 @@ extension RecoveryMachine {
 
     /// When a retry rule would send again; nil when it has nothing left or may not.
     private mutating func retryTime(
-        _ policy: RetryPolicy, _ index: Int, _ failure: Failure, _ now: Instant, _ canRepeat: Bool,
+        _ policy: RetryPolicy,
+        _ index: Int,
+        _ failure: Failure,
+        _ now: Instant,
+        _ canRepeat: Bool,
         _ random: UInt64
     ) -> Instant? {
         let retry = count(index) + 1
-        guard retry < policy.maxAttempts, maySendAgain(failure, policy.methods, now, canRepeat) else { return nil }
+        guard retry < policy.maxAttempts, maySendAgain(failure, policy.methods, now, canRepeat) else {
+            return nil
+        }
         var wait = policy.backoff.wait(beforeRetry: retry, random: random)
         if policy.honorsRetryAfter, let asked = failure.retryAfter {
             wait = max(wait, min(asked, policy.maxRetryAfter))
@@ -165,7 +186,10 @@ extension RecoveryMachine {
     /// The verdict rule (RFC 9110 §9.2.2): what was never sent may always be sent, what was answered as the rules
     /// say, and what has an unknown outcome only when repeating it is safe.
     private mutating func maySendAgain(
-        _ failure: Failure, _ methods: RetryPolicy.Methods, _ now: Instant, _ canRepeat: Bool
+        _ failure: Failure,
+        _ methods: RetryPolicy.Methods,
+        _ now: Instant,
+        _ canRepeat: Bool
     ) -> Bool {
         guard hasAttemptsLeft, now < deadline else { return false }
         guard canRepeat else {

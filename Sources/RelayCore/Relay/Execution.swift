@@ -41,18 +41,33 @@ final class Execution {
     ///
     /// - Throws: `preparation`, with zero sends.
     init(
-        _ request: Request, _ context: JobContext, added: HeaderFields, canRefresh: Bool, ports: RelayPorts
+        _ request: Request,
+        _ context: JobContext,
+        added: HeaderFields,
+        canRefresh: Bool,
+        since began: Instant?,
+        ports: RelayPorts
     ) throws(Failure) {
         self.context = context
         self.ports = ports
         self.canRefresh = canRefresh
         preparation = try Preparation(
-            request, route: context.route, job: context.id, added: added, time: ports.time)
+            request,
+            route: context.route,
+            job: context.id,
+            added: added,
+            time: ports.time
+        )
         judge = ResponseJudge(route: context.route, method: context.method)
         var options = context.options
         options.hasIdempotencyKey = options.hasIdempotencyKey || preparation.isKeyed
         let now = ports.time.now()
-        machine = RecoveryMachine(route: context.route, method: context.method, options: options, now: now)
+        machine = RecoveryMachine(
+            route: context.route,
+            method: context.method,
+            options: options,
+            now: began ?? now
+        )
         plan = machine.attemptBegan(at: now)
         step = context.route.policy.authentication == nil ? .send : .token
     }
@@ -129,7 +144,11 @@ extension Execution {
     private func answered(_ inbound: InboundResponse) {
         switch judge.judge(inbound, time: ports.time) {
         case .success(let response):
-            machine.attemptSucceeded(at: ports.time.now(), status: response.status, exchange: inbound.exchange)
+            machine.attemptSucceeded(
+                at: ports.time.now(),
+                status: response.status,
+                exchange: inbound.exchange
+            )
             succeeded(response)
         case .quickRecovered(let response, let from):
             machine.quickRecovered(from: from, at: ports.time.now())
@@ -147,8 +166,12 @@ extension Execution {
         }
         self.failure = failure
         let decision = machine.attemptFailed(
-            failure, at: ports.time.now(), canRepeat: preparation.body.isReplayable, canRefresh: canRefresh,
-            random: ports.entropy.next())
+            failure,
+            at: ports.time.now(),
+            canRepeat: preparation.body.isReplayable,
+            canRefresh: canRefresh,
+            random: ports.entropy.next()
+        )
         if let attempt = machine.attempts.last { ports.sink.record(.attemptFailed(context, attempt)) }
         switch decision {
         case .fail: ended(failure)
@@ -180,9 +203,13 @@ extension Execution {
         var fields = HeaderFields()
         for field in canned.fields { fields.append(field.name, field.value) }
         let response = Response(
-            status: canned.status, fields: fields, body: canned.body.isEmpty ? .empty : .bytes(canned.body))
+            status: canned.status,
+            fields: fields,
+            body: canned.body.isEmpty ? .empty : .bytes(canned.body)
+        )
         ports.sink.record(
-            .fallbackServed(context, source: canned.source, rule: rule, attempts: machine.attempts))
+            .fallbackServed(context, source: canned.source, rule: rule, attempts: machine.attempts)
+        )
         end(.answered(response, canned.source == .fallback ? .fallback : .placeholder))
     }
 

@@ -8,7 +8,10 @@ package final class RelayPorts: Sendable {
     package let start: @Sendable (@escaping @Sendable () async -> Void) -> Void
 
     package init(
-        transport: any Transport, time: any TimeSource, entropy: any Entropy, sink: any EventSink,
+        transport: any Transport,
+        time: any TimeSource,
+        entropy: any Entropy,
+        sink: any EventSink,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Void
     ) {
         self.transport = transport
@@ -23,7 +26,9 @@ package final class RelayPorts: Sendable {
 ///
 /// Costs a task group; only for waits off the straight path.
 package func cancelling<Value: Sendable>(
-    at deadline: Instant, _ time: any TimeSource, _ operation: @escaping @Sendable () async -> Value
+    at deadline: Instant,
+    _ time: any TimeSource,
+    _ operation: @escaping @Sendable () async -> Value
 ) async -> Value? {
     await withTaskGroup(of: Value?.self) { group in
         group.addTask { await operation() }

@@ -20,7 +20,11 @@ package struct Preparation: Sendable {
     ///
     /// - Throws: `preparation`, final, with zero sends.
     package init(
-        _ request: Request, route: Route, job: JobID, added: HeaderFields, time: any TimeSource
+        _ request: Request,
+        route: Route,
+        job: JobID,
+        added: HeaderFields,
+        time: any TimeSource
     ) throws(Failure) {
         self.route = route
         self.job = job
@@ -33,7 +37,12 @@ package struct Preparation: Sendable {
         for (name, value) in route.policy.request.setFields { replace(name, value, &fields, &jobFields) }
         for step in route.policy.prepare where step.phase == .job {
             for (name, template) in step.fields {
-                let value = template.text(route: route.name, job: job, attempt: 1, wallSeconds: time.wallSeconds())
+                let value = template.text(
+                    route: route.name,
+                    job: job,
+                    attempt: 1,
+                    wallSeconds: time.wallSeconds()
+                )
                 replace(name, value, &fields, &jobFields)
             }
         }
@@ -51,13 +60,18 @@ package struct Preparation: Sendable {
     }
 
     /// One attempt, made from the unprepared request.
-    package func attempt(_ plan: RecoveryMachine.Plan, token: Token?, time: any TimeSource) -> OutboundRequest {
+    package func attempt(_ plan: RecoveryMachine.Plan, token: Token?, time: any TimeSource) -> OutboundRequest
+    {
         var fields = fields
         var added = jobFields
         for step in route.policy.prepare where step.phase == .attempt {
             for (name, template) in step.fields {
                 let value = template.text(
-                    route: route.name, job: job, attempt: plan.number, wallSeconds: time.wallSeconds())
+                    route: route.name,
+                    job: job,
+                    attempt: plan.number,
+                    wallSeconds: time.wallSeconds()
+                )
                 replace(name, value, &fields, &added)
             }
         }
@@ -71,10 +85,19 @@ package struct Preparation: Sendable {
             fields.remove(.acceptEncoding)
         }
         return OutboundRequest(
-            upstream: plan.upstream, method: method, target: plan.upstream.basePath + target, fields: fields,
-            addedFields: added, body: body, deadline: plan.deadline,
-            timeouts: AttemptTimeouts(connect: route.policy.timeouts.connect, idle: route.policy.timeouts.idle),
-            limits: limits)
+            upstream: plan.upstream,
+            method: method,
+            target: plan.upstream.basePath + target,
+            fields: fields,
+            addedFields: added,
+            body: body,
+            deadline: plan.deadline,
+            timeouts: AttemptTimeouts(
+                connect: route.policy.timeouts.connect,
+                idle: route.policy.timeouts.idle
+            ),
+            limits: limits
+        )
     }
 
     /// A body to be wrapped has been collected before.
@@ -83,14 +106,22 @@ package struct Preparation: Sendable {
         guard !bytes.isEmpty else { return .empty }
         guard (try? JSONScan.locate([], in: bytes.span)) != nil else {
             throw Failure(
-                .preparation, sent: .neverSent, "request.wrap needs a JSON body, and the request's is not JSON")
+                .preparation,
+                sent: .neverSent,
+                "request.wrap needs a JSON body, and the request's is not JSON"
+            )
         }
         return .bytes(pointer.wrap(bytes))
     }
 }
 
 /// Puts a field into `added` and takes every other of that name away.
-private func replace(_ name: String, _ value: String, _ fields: inout HeaderFields, _ added: inout HeaderFields) {
+private func replace(
+    _ name: String,
+    _ value: String,
+    _ fields: inout HeaderFields,
+    _ added: inout HeaderFields
+) {
     guard let key = FieldName(name) else { return }
     fields.remove(key)
     added.set(name, value)

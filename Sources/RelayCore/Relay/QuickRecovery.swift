@@ -6,7 +6,8 @@ extension ResponseJudge {
     /// Nothing looks into it any more: neither `api_error` nor `success`.
     package func quickRecovery(_ failure: Failure, _ response: Response?) -> Response? {
         let rule = route.policy.quickRecovery.first { rule in
-            rule.on.matches(failure, isExhausted: false) && (rule.methods.isEmpty || rule.methods.contains(method))
+            rule.on.matches(failure, isExhausted: false)
+                && (rule.methods.isEmpty || rule.methods.contains(method))
         }
         guard let rule else { return nil }
         var fields = HeaderFields()

@@ -11,18 +11,24 @@ extension Relay {
         case nil:
             execution.failed(
                 Failure(
-                    .credentialsFailed, sent: .neverSent,
-                    "the credential \"\(name)\" was not there before the attempt's deadline"))
+                    .credentialsFailed,
+                    sent: .neverSent,
+                    "the credential \"\(name)\" was not there before the attempt's deadline"
+                )
+            )
         }
     }
 
     /// Waits for the credential until the attempt's deadline; nil when that came first.
     @inline(never)
     private func fetchedToken(
-        _ name: String, _ execution: Execution, _ vault: CredentialVault
+        _ name: String,
+        _ execution: Execution,
+        _ vault: CredentialVault
     ) async -> Result<Token, Failure>? {
         let refused = execution.refused
-        let result = await cancelling(at: execution.deadline, ports.time) { [ports] () -> Result<Token, Failure> in
+        let result = await cancelling(at: execution.deadline, ports.time) {
+            [ports] () -> Result<Token, Failure> in
             do throws(Failure) {
                 return .success(try await vault.token(name, refused: refused, ports: ports))
             } catch {

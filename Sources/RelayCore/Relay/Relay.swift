@@ -16,14 +16,26 @@ package final class Relay: Sendable {
     /// still be retried; anything else streams through.
     package static let collectLimit: UInt64 = 262_144
 
-    package func perform(_ request: Request, context: JobContext, vault: CredentialVault) async -> Outcome {
+    /// Runs one request; its time counts from `began`, by default from now.
+    package func perform(
+        _ request: Request,
+        context: JobContext,
+        vault: CredentialVault,
+        since began: Instant? = nil
+    ) async -> Outcome {
         if context.route.policy.request.wrap != nil, case .stream = request.body {
-            return await performCollected(request, context, vault)
+            return await performCollected(request, context, vault, began ?? ports.time.now())
         }
         let execution: Execution
         do throws(Failure) {
             execution = try Execution(
-                request, context, added: added, canRefresh: canRefresh(context.route, vault), ports: ports)
+                request,
+                context,
+                added: added,
+                canRefresh: canRefresh(context.route, vault),
+                since: began,
+                ports: ports
+            )
         } catch {
             return refused(context, error)
         }
@@ -84,15 +96,19 @@ extension Relay {
     /// A body that is to be wrapped has to be in memory first.
     @inline(never)
     private func performCollected(
-        _ request: Request, _ context: JobContext, _ vault: CredentialVault
+        _ request: Request,
+        _ context: JobContext,
+        _ vault: CredentialVault,
+        _ began: Instant
     ) async -> Outcome {
         guard let bytes = try? await request.body.collect(limit: Preparation.wrapLimit) else {
             return refused(
                 context,
-                Failure(.preparation, sent: .neverSent, "the request body could not be read to be wrapped"))
+                Failure(.preparation, sent: .neverSent, "the request body could not be read to be wrapped")
+            )
         }
         var request = request
         request.body = bytes.isEmpty ? .empty : .bytes(bytes)
-        return await perform(request, context: context, vault: vault)
+        return await perform(request, context: context, vault: vault, since: began)
     }
 }

@@ -81,15 +81,23 @@ extension ResponseJudge {
         guard status.class != nil else {
             return .refused(
                 Failure(
-                    .httpProtocolError, sent: .answered,
-                    "the upstream answered with the status \(status.rawValue), which no final answer has"))
+                    .httpProtocolError,
+                    sent: .answered,
+                    "the upstream answered with the status \(status.rawValue), which no final answer has"
+                )
+            )
         }
         let bytes: [UInt8]? = if case .bytes(let bytes) = response.body { bytes } else { nil }
         if let bytes, let failure = apiError(status, bytes) { return .refused(failure) }
         guard route.policy.success.statuses.contains(status) else {
             return .refused(
                 Failure(
-                    .httpStatus, sent: .answered, "the upstream answered \(status.rawValue)", status: status))
+                    .httpStatus,
+                    sent: .answered,
+                    "the upstream answered \(status.rawValue)",
+                    status: status
+                )
+            )
         }
         guard route.inspectsBody || !route.policy.success.contentTypes.isEmpty, method != .head,
             !status.forbidsContent
@@ -99,7 +107,9 @@ extension ResponseJudge {
 
     /// An error document on any status the rule names: it keeps the status and becomes an API error.
     private func apiError(_ status: Status, _ bytes: [UInt8]) -> Failure? {
-        guard let rule = route.policy.apiError, rule.statuses.contains(status), !bytes.isEmpty else { return nil }
+        guard let rule = route.policy.apiError, rule.statuses.contains(status), !bytes.isEmpty else {
+            return nil
+        }
         let pointers = rule.require + [rule.code, rule.title].compactMap(\.self)
         guard let found = try? JSONScan.locate(pointers, in: bytes.span) else { return nil }
         for range in found.prefix(rule.require.count) {
@@ -107,8 +117,11 @@ extension ResponseJudge {
         }
         var rest = found.dropFirst(rule.require.count).makeIterator()
         var failure = Failure(
-            .apiError, sent: .answered, "the upstream answered \(status.rawValue) with an error document",
-            status: status)
+            .apiError,
+            sent: .answered,
+            "the upstream answered \(status.rawValue) with an error document",
+            status: status
+        )
         if rule.code != nil, let range = rest.next() ?? nil { failure.apiCode = code(bytes[range]) }
         if rule.title != nil, let range = rest.next() ?? nil { failure.apiTitle = text(bytes[range]) }
         if let code = failure.apiCode { failure.detail += " (code \(code))" }
@@ -120,7 +133,8 @@ extension ResponseJudge {
         let status = response.status
         if !policy.success.contentTypes.isEmpty, !hasWantedType(response.fields) {
             return .invalid(
-                invalid("the answer's Content-Type is none of \(policy.success.contentTypes)", status))
+                invalid("the answer's Content-Type is none of \(policy.success.contentTypes)", status)
+            )
         }
         guard route.inspectsBody else { return .success(response) }
         if bytes.isEmpty {
@@ -130,7 +144,8 @@ extension ResponseJudge {
             }
             return .success(response)
         }
-        guard policy.success.inspectsBody || policy.response.unwrap != nil || policy.response.expectsJSON else {
+        guard policy.success.inspectsBody || policy.response.unwrap != nil || policy.response.expectsJSON
+        else {
             return .success(response)
         }
         return transformed(response, bytes)
@@ -149,26 +164,40 @@ extension ResponseJudge {
         } catch {
             return .invalid(
                 Failure(
-                    .decoding, sent: .answered, "the answer is not JSON at byte \(error.offset)", status: status))
+                    .decoding,
+                    sent: .answered,
+                    "the answer is not JSON at byte \(error.offset)",
+                    status: status
+                )
+            )
         }
         for (index, rule) in policy.success.fail.enumerated()
         where holds(rule.check.condition, found[index].map { bytes[$0] }) {
             var failure = Failure(
-                rule.kind, sent: .answered,
+                rule.kind,
+                sent: .answered,
                 "the answer's \(rule.check.pointer.text) is what success.fail names \(rule.kind.rawValue)",
-                status: status)
+                status: status
+            )
             failure.isRetryable = rule.isRetryable
             return .invalid(failure)
         }
         for (index, check) in policy.success.require.enumerated()
         where !holds(check.condition, found[policy.success.fail.count + index].map { bytes[$0] }) {
-            return .invalid(invalid("the answer's \(check.pointer.text) is not what success.require wants", status))
+            return .invalid(
+                invalid("the answer's \(check.pointer.text) is not what success.require wants", status)
+            )
         }
         guard let unwrap else { return .success(response) }
         guard let range = found.last ?? nil else {
             return .invalid(
                 Failure(
-                    .decoding, sent: .answered, "the answer has nothing at \(unwrap.text) to unwrap", status: status))
+                    .decoding,
+                    sent: .answered,
+                    "the answer has nothing at \(unwrap.text) to unwrap",
+                    status: status
+                )
+            )
         }
         return .success(Response(status: status, fields: response.fields, body: .bytes(Array(bytes[range]))))
     }
@@ -207,7 +236,8 @@ extension ResponseJudge {
 
     /// A code is shown in messages, so only what looks like one is taken for one.
     private func code(_ raw: ArraySlice<UInt8>) -> String? {
-        guard let text = text(raw), !text.isEmpty, text.utf8.count <= 64, text.utf8.allSatisfy(isTokenByte) else {
+        guard let text = text(raw), !text.isEmpty, text.utf8.count <= 64, text.utf8.allSatisfy(isTokenByte)
+        else {
             return nil
         }
         return text

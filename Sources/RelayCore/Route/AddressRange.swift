@@ -6,7 +6,9 @@ package struct AddressRange: Hashable, Sendable {
     package let prefix: Int
 
     package init?(network: [UInt8], prefix: Int) {
-        guard network.count == 4 || network.count == 16, (0...network.count * 8).contains(prefix) else { return nil }
+        guard network.count == 4 || network.count == 16, (0...network.count * 8).contains(prefix) else {
+            return nil
+        }
         self.network = network
         self.prefix = prefix
     }

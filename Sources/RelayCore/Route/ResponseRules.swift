@@ -10,7 +10,10 @@ package struct APIErrorRule: Sendable {
     package var title: JSONPointer?
 
     package init(
-        require: [JSONPointer], statuses: StatusSet = .any, code: JSONPointer? = nil, title: JSONPointer? = nil
+        require: [JSONPointer],
+        statuses: StatusSet = .any,
+        code: JSONPointer? = nil,
+        title: JSONPointer? = nil
     ) {
         self.require = require
         self.statuses = statuses
@@ -122,7 +125,10 @@ package struct QuickRecoveryRule: Sendable {
     package var json: JSONValue?
 
     package init(
-        on: FailureMatcher, methods: [Method] = [], status: Status, fields: [(name: String, value: String)] = [],
+        on: FailureMatcher,
+        methods: [Method] = [],
+        status: Status,
+        fields: [(name: String, value: String)] = [],
         json: JSONValue? = nil
     ) {
         self.on = on

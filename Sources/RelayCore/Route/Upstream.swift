@@ -19,8 +19,12 @@ package final class Upstream: Sendable {
     }
 
     package init(
-        name: String, origin: Origin, basePath: String = "/", use: Use = .always,
-        tls: TLSSettings = TLSSettings(), allowedAddresses: [AddressRange] = []
+        name: String,
+        origin: Origin,
+        basePath: String = "/",
+        use: Use = .always,
+        tls: TLSSettings = TLSSettings(),
+        allowedAddresses: [AddressRange] = []
     ) {
         self.name = name
         self.origin = origin
@@ -70,6 +74,7 @@ package struct TLSSettings: Hashable, Sendable {
 extension Upstream: Equatable {
     package static func == (left: Upstream, right: Upstream) -> Bool {
         left.name == right.name && left.origin == right.origin && left.basePath == right.basePath
-            && left.use == right.use && left.tls == right.tls && left.allowedAddresses == right.allowedAddresses
+            && left.use == right.use && left.tls == right.tls
+            && left.allowedAddresses == right.allowedAddresses
     }
 }

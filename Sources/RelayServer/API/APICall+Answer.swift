@@ -49,8 +49,10 @@ extension APICall {
 
     private func write(_ connection: Connection, _ compose: (AnswerWriter, inout [UInt8]) -> Void) {
         let writer = AnswerWriter(
-            server: connection.server, keepsAlive: connection.keepsAlive && !connection.server.isDraining,
-            isHead: method == .head)
+            server: connection.server,
+            keepsAlive: connection.keepsAlive && !connection.server.isDraining,
+            isHead: method == .head
+        )
         connection.loop.withOutput { output in
             compose(writer, &output)
             connection.send(output)
@@ -64,7 +66,9 @@ extension APICall {
                 || record.context.client?.user == connection.client?.user && connection.client != nil
         else {
             throw Problem(
-                .jobNotFound, "no job of yours among the last ones finished has this id; older ones are forgotten")
+                .jobNotFound,
+                "no job of yours among the last ones finished has this id; older ones are forgotten"
+            )
         }
         return record.document().bytes
     }
@@ -81,15 +85,25 @@ extension APICall {
             jobFields.append("Prefer", fields.valueText(entry))
         }
         let admission = try server.engine.admit(
-            route: submission.route, target: submission.target, method: submission.method, fields: jobFields,
-            length: UInt64(submission.body.count), client: connection.client)
+            route: submission.route,
+            target: submission.target,
+            method: submission.method,
+            fields: jobFields,
+            length: UInt64(submission.body.count),
+            client: connection.client
+        )
         let outcome = await server.engine.run(
-            admission, body: submission.body.isEmpty ? .empty : .bytes(submission.body), relay: server.relay)
+            admission,
+            body: submission.body.isEmpty ? .empty : .bytes(submission.body),
+            relay: server.relay
+        )
         let collected = await collect(outcome, limit: admission.route.policy.limits.body)
         server.engine.left(admission, outcome)
         guard connection.phase == .busy else { return }
         var json = JobRecord(
-            context: admission.context, outcome: outcome, acceptedAt: admission.acceptedAt,
+            context: admission.context,
+            outcome: outcome,
+            acceptedAt: admission.acceptedAt,
             finishedAt: SystemClock.wallSeconds()
         ).document()
         if let response = outcome.response, let collected {

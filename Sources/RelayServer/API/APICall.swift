@@ -43,12 +43,18 @@ struct APICall {
         }
         guard let resource = Resource(path: path) else {
             var problem = Problem(
-                .pathNotFound, "the relay answers under /r/ROUTE/PATH and /v1/; this path is neither")
+                .pathNotFound,
+                "the relay answers under /r/ROUTE/PATH and /v1/; this path is neither"
+            )
             problem.didYouMean = nearestWord(to: path, among: Resource.paths)
             throw problem
         }
-        guard resource.methods.contains(head.method) || head.method == .head && resource.methods == [.get] else {
-            var problem = Problem(.methodNotAllowed, "\(path) does not have the method \(head.method.rawValue)")
+        guard resource.methods.contains(head.method) || head.method == .head && resource.methods == [.get]
+        else {
+            var problem = Problem(
+                .methodNotAllowed,
+                "\(path) does not have the method \(head.method.rawValue)"
+            )
             problem.allow = (resource.methods + (resource.methods == [.get] ? [.head] : []))
                 .map(\.rawValue).joined(separator: ", ")
             throw problem
@@ -56,7 +62,8 @@ struct APICall {
         guard role >= resource.role else {
             throw Problem(
                 .notAllowed,
-                "\(path) needs the role \(resource.role.rawValue), and this socket gives \(role.rawValue): use the control socket")
+                "\(path) needs the role \(resource.role.rawValue), and this socket gives \(role.rawValue): use the control socket"
+            )
         }
         self.resource = resource
         method = head.method

@@ -78,7 +78,9 @@ struct Submission {
             }
         }
         if bodies > 1 { reader.fail("/request", "a request has one of json, text and base64") }
-        let text = (path.hasPrefix("/") ? path : "/" + path) + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        let text =
+            (path.hasPrefix("/") ? path : "/" + path)
+            + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         do throws(HTTPParseError) {
             target = try RelayTarget.rest(of: text)
         } catch {
@@ -96,7 +98,10 @@ struct Submission {
             }
             fields.remove(key)
             if !fields.append(name, text) {
-                reader.fail("/request/headers" + pointerToken(name), "a field value has no control characters")
+                reader.fail(
+                    "/request/headers" + pointerToken(name),
+                    "a field value has no control characters"
+                )
             }
         }
     }
@@ -117,12 +122,15 @@ struct Submission {
                 }
                 fields.append(name == "timeout" ? "Waystation-Timeout" : "Waystation-Attempt-Timeout", text)
             case "max_attempts":
-                guard case .number(let number) = value, let count = number.int64, (1...100).contains(count) else {
+                guard case .number(let number) = value, let count = number.int64, (1...100).contains(count)
+                else {
                     return reader.fail(pointer, "max_attempts is a whole number from 1 to 100")
                 }
                 fields.append("Waystation-Max-Attempts", String(count))
             case "fallback":
-                guard case .bool(let isOn) = value else { return reader.fail(pointer, "fallback is true or false") }
+                guard case .bool(let isOn) = value else {
+                    return reader.fail(pointer, "fallback is true or false")
+                }
                 fields.append("Waystation-Fallback", isOn ? "on" : "off")
             default: fields.append("Prefer", "respond-async")
             }
@@ -131,7 +139,8 @@ struct Submission {
 
     /// Framing, routing and hop-by-hop fields are the relay's.
     private static let reserved: Set<String> = [
-        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authenticate", "proxy-authorization",
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authenticate",
+        "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via", "prefer",
     ]
 }

@@ -12,7 +12,9 @@ struct SubmissionReader {
 
     /// Visits the members of an object; an unknown one is an error with the nearest name.
     mutating func members(
-        _ value: JSONValue, _ pointer: String, _ known: [String],
+        _ value: JSONValue,
+        _ pointer: String,
+        _ known: [String],
         _ visit: (inout SubmissionReader, String, JSONValue) -> Void
     ) {
         guard case .object(let members) = value else {
@@ -100,7 +102,10 @@ func decodedBase64(_ text: String) -> [UInt8]? {
         }
         group = group << 6 | value
         if index % 4 == 3 {
-            output += [UInt8(truncatingIfNeeded: group >> 16), UInt8(truncatingIfNeeded: group >> 8), UInt8(truncatingIfNeeded: group)]
+            output += [
+                UInt8(truncatingIfNeeded: group >> 16), UInt8(truncatingIfNeeded: group >> 8),
+                UInt8(truncatingIfNeeded: group),
+            ]
             group = 0
         }
     }

@@ -48,15 +48,20 @@ struct AnswerWriter {
 
     /// The head of a relayed answer; `framing` tells how the body that follows is delimited.
     func appendHead(
-        _ response: Response, framing: Framing, facts: AnswerFacts, to output: inout [UInt8]
+        _ response: Response,
+        framing: Framing,
+        facts: AnswerFacts,
+        to output: inout [UInt8]
     ) {
         HeadWriter.appendStatusLine(response.status, to: &output)
-        let listed = response.fields.contains(.connection) ? response.fields.removingHopByHop() : response.fields
+        let listed =
+            response.fields.contains(.connection) ? response.fields.removingHopByHop() : response.fields
         let hasDate = listed.contains(.date)
         HeadWriter.appendFields(listed, to: &output) { entry in
             switch Int(entry.nameCount) {
             // A HEAD or 304 answer tells the length of a body it does not have; a 204 has none (RFC 9110 §8.6).
-            case 14 where (framing != .none || response.status == 204) && listed.matches(entry, .contentLength): true
+            case 14
+            where (framing != .none || response.status == 204) && listed.matches(entry, .contentLength): true
             case 11...64 where facts.isUpstream && isReserved(listed, entry): true
             default: listed.isHopByHop(entry)
             }
@@ -83,7 +88,8 @@ struct AnswerWriter {
     /// Fields of the relay's own that an upstream might pretend to.
     private func isReserved(_ fields: HeaderFields, _ entry: HeaderFields.Entry) -> Bool {
         let start = Int(entry.nameStart)
-        for (index, byte) in "waystation-".utf8.enumerated() where lowercased(fields.storage[start + index]) != byte {
+        for (index, byte) in "waystation-".utf8.enumerated()
+        where lowercased(fields.storage[start + index]) != byte {
             return false
         }
         return true

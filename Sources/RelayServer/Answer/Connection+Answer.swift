@@ -29,7 +29,11 @@ extension Connection {
     private func fail(_ failure: Failure, _ outcome: Outcome, _ admission: Admission, isHead: Bool) {
         let pastDeadline = failure.kind == .deadlineExceeded || isPastDeadline(outcome, admission)
         var problem = Problem(
-            failure, route: admission.route.name, job: admission.id, pastDeadline: pastDeadline)
+            failure,
+            route: admission.route.name,
+            job: admission.id,
+            pastDeadline: pastDeadline
+        )
         if failure.kind == .clientGone, let refusal = upload?.refusal {
             problem = refusal
             problem.route = admission.route.name
@@ -40,13 +44,19 @@ extension Connection {
         var fields = HeaderFields()
         fields.append("Content-Type", "application/problem+json")
         if let wait = problem.retryAfter {
-            fields.append("Retry-After", "\(max(1, (wait.saturatedNanoseconds + 999_999_999) / 1_000_000_000))")
+            fields.append(
+                "Retry-After",
+                "\(max(1, (wait.saturatedNanoseconds + 999_999_999) / 1_000_000_000))"
+            )
         }
         let body = problem.body
         loop.withOutput { output in
             writer.appendHead(
-                Response(status: problem.status, fields: fields), framing: .length(UInt64(body.count)),
-                facts: facts, to: &output)
+                Response(status: problem.status, fields: fields),
+                framing: .length(UInt64(body.count)),
+                facts: facts,
+                to: &output
+            )
             if !isHead { output += body }
             send(output)
         }
@@ -62,7 +72,11 @@ extension Connection {
     }
 
     private func pass(
-        _ response: Response, _ source: Outcome.Source, _ outcome: Outcome, _ admission: Admission, isHead: Bool
+        _ response: Response,
+        _ source: Outcome.Source,
+        _ outcome: Outcome,
+        _ admission: Admission,
+        isHead: Bool
     ) -> Streaming? {
         guard phase == .busy else {
             if case .stream(let body) = response.body { body.cancel() }

@@ -16,9 +16,11 @@ extension Problem {
             case 505: .versionNotSupported
             default:
                 switch error.code {
-                case .badTarget, .emptySegment, .dotSegment, .encodedSeparator, .encodedControl, .badPercentEncoding:
+                case .badTarget, .emptySegment, .dotSegment, .encodedSeparator, .encodedControl,
+                    .badPercentEncoding:
                     .badTarget
-                case .badFieldName, .badFieldValue, .missingColon, .spaceBeforeColon, .foldedField, .missingHost,
+                case .badFieldName, .badFieldValue, .missingColon, .spaceBeforeColon, .foldedField,
+                    .missingHost,
                     .duplicateHost, .badHost, .badConnection, .badContentLength, .duplicateContentLength,
                     .badTransferEncoding, .conflictingFraming:
                     .badHeader

@@ -9,7 +9,10 @@ extension Connection {
         do throws(Problem) {
             if !listener.isUnix { try BrowserCheck.check(head) }
             guard head.method != .connect else {
-                throw Problem(.notImplemented, "CONNECT cannot be relayed: what goes through a tunnel cannot be retried")
+                throw Problem(
+                    .notImplemented,
+                    "CONNECT cannot be relayed: what goes through a tunnel cannot be retried"
+                )
             }
             let snapshot = server.engine.snapshot
             let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
@@ -21,11 +24,19 @@ extension Connection {
                     throw Problem(error)
                 }
                 let admission = try server.engine.admit(
-                    route: target.route, target: target.rest, method: head.method,
-                    fields: head.fields.removingHopByHop(), length: length, client: client)
+                    route: target.route,
+                    target: target.rest,
+                    method: head.method,
+                    fields: head.fields.removingHopByHop(),
+                    length: length,
+                    client: client
+                )
                 return Upload(
-                    head: head, purpose: .relay(admission), limit: snapshot.maxRequestBody,
-                    holdLimit: snapshot.replayBuffer)
+                    head: head,
+                    purpose: .relay(admission),
+                    limit: snapshot.maxRequestBody,
+                    holdLimit: snapshot.replayBuffer
+                )
             }
             let call = try APICall(head, role: listener.role)
             let limit = server.limits.maxDocument
@@ -58,7 +69,9 @@ extension Connection {
         switch upload.purpose {
         case .relay(let admission):
             let outcome = await server.engine.run(admission, body: body, relay: server.relay)
-            if let rest = answer(outcome, admission, isHead: upload.head.method == .head) { await stream(rest) }
+            if let rest = answer(outcome, admission, isHead: upload.head.method == .head) {
+                await stream(rest)
+            }
             if !unsent.isEmpty { _ = await drainOutput() }
             server.engine.left(admission, outcome)
         case .api(let call):

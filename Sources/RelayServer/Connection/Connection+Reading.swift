@@ -22,7 +22,8 @@ extension Connection {
                 if count < scratch.count, !peerFinished { mayRead = false }
                 let bytes = unsafe Span(
                     _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
-                        .assumingMemoryBound(to: UInt8.self))
+                        .assumingMemoryBound(to: UInt8.self)
+                )
                 take(bytes)
             }
         }
@@ -124,8 +125,9 @@ extension Connection {
         upload.received = UInt64(upload.collected.count)
         if upload.decoder.isComplete {
             start(upload, .bytes(upload.collected))
-        } else if upload.streams, upload.collected.count > upload.holdLimit
-            || upload.length ?? 0 > UInt64(upload.holdLimit)
+        } else if upload.streams,
+            upload.collected.count > upload.holdLimit
+                || upload.length ?? 0 > UInt64(upload.holdLimit)
         {
             start(upload, .stream(RequestBodySource(self)))
         }
@@ -175,7 +177,8 @@ extension Connection {
             if count < scratch.count { mayRead = false }
             let bytes = unsafe Span(
                 _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
-                    .assumingMemoryBound(to: UInt8.self))
+                    .assumingMemoryBound(to: UInt8.self)
+            )
             let used = try decode(bytes, upload)
             if used < bytes.count { pending = bytes.copied(from: used) }
             return true
@@ -201,7 +204,10 @@ extension Connection {
     }
 
     private static let uploadBroke = Failure(
-        .clientGone, sent: .unknown, "the request body ended before it was complete")
+        .clientGone,
+        sent: .unknown,
+        "the request body ended before it was complete"
+    )
 }
 
 extension Span<UInt8> {
