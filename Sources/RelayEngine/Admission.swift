@@ -2,7 +2,7 @@ package import RelayCore
 
 /// A request the gate let in: everything decided before its body is read.
 package final class Admission: Sendable {
-    package let state: RouteState
+    package let entry: Snapshot.Entry
     package let snapshot: Snapshot
     package let context: JobContext
     /// End-to-end fields, as they go on to the upstream.
@@ -10,9 +10,14 @@ package final class Admission: Sendable {
     /// Seconds since 1970.
     package let acceptedAt: Int64
 
-    init(state: RouteState, snapshot: Snapshot, context: JobContext, fields: HeaderFields, acceptedAt: Int64)
-    {
-        self.state = state
+    init(
+        entry: Snapshot.Entry,
+        snapshot: Snapshot,
+        context: JobContext,
+        fields: HeaderFields,
+        acceptedAt: Int64
+    ) {
+        self.entry = entry
         self.snapshot = snapshot
         self.context = context
         self.fields = fields
@@ -20,7 +25,8 @@ package final class Admission: Sendable {
     }
 
     package var id: JobID { context.id }
-    package var route: Route { state.route }
+    package var route: Route { entry.route }
+    package var state: RouteState { entry.state }
 
     /// The time the caller gives the whole job.
     package var total: Duration {

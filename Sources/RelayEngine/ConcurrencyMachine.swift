@@ -4,8 +4,8 @@
 /// will stand: what they add is another reason for `wait`.
 package struct ConcurrencyMachine: Sendable {
     package private(set) var inFlight = 0
-    private let limit: Int
-    private let maxPending: Int
+    private var limit: Int
+    private var maxPending: Int
     private var queue: [UInt64] = []
     private var head = 0
     private var waiting: Set<UInt64> = []
@@ -34,8 +34,28 @@ package struct ConcurrencyMachine: Sendable {
         return .wait
     }
 
+    /// The limits changed.
+    ///
+    /// - Returns: those who are let in by that, in their order.
+    package mutating func resized(limit: Int, maxPending: Int) -> [UInt64] {
+        self.limit = limit
+        self.maxPending = maxPending
+        var admitted: [UInt64] = []
+        while inFlight < limit, let next = nextWaiting() {
+            inFlight += 1
+            admitted.append(next)
+        }
+        return admitted
+    }
+
     /// A request left the upstream; its place goes to the one returned.
     package mutating func left() -> UInt64? {
+        if inFlight <= limit, let next = nextWaiting() { return next }
+        inFlight -= 1
+        return nil
+    }
+
+    private mutating func nextWaiting() -> UInt64? {
         while head < queue.count {
             let id = queue[head]
             head += 1
@@ -45,7 +65,6 @@ package struct ConcurrencyMachine: Sendable {
             }
             if waiting.remove(id) != nil { return id }
         }
-        inFlight -= 1
         return nil
     }
 

@@ -39,7 +39,8 @@ package final class Engine: Sendable {
         method: Method,
         fields: HeaderFields,
         length: UInt64?,
-        client: ClientIdentity?
+        client: ClientIdentity?,
+        collectsAnswer: Bool = false
     ) throws(Problem) -> Admission {
         guard !isDraining else {
             var problem = Problem(.draining, "the relay is stopping; send the request again in a moment")
@@ -47,13 +48,13 @@ package final class Engine: Sendable {
             throw problem
         }
         let snapshot = snapshot
-        guard let state = snapshot.routes[name] else {
+        guard let entry = snapshot.routes[name] else {
             var problem = Problem(.routeNotFound, "the configuration has no route \"\(name.prefix(64))\"")
             problem.didYouMean = nearestWord(to: name, among: snapshot.routeNames)
             throw problem
         }
         do throws(Problem) {
-            return try admit(state, snapshot, target, method, fields, length, client)
+            return try admit(entry, snapshot, target, method, fields, length, client, collectsAnswer)
         } catch {
             var problem = error
             problem.route = name
@@ -62,16 +63,17 @@ package final class Engine: Sendable {
     }
 
     private func admit(
-        _ state: RouteState,
+        _ entry: Snapshot.Entry,
         _ snapshot: Snapshot,
         _ target: String,
         _ method: Method,
         _ fields: HeaderFields,
         _ length: UInt64?,
-        _ client: ClientIdentity?
+        _ client: ClientIdentity?,
+        _ collectsAnswer: Bool
     ) throws(Problem) -> Admission {
-        if !state.route.policy.callers.isEmpty {
-            guard let client, state.route.policy.callers.allows(user: client.user, groups: client.groups)
+        if !entry.route.policy.callers.isEmpty {
+            guard let client, entry.route.policy.callers.allows(user: client.user, groups: client.groups)
             else {
                 let who = client.map { "uid \($0.user)" } ?? "a caller without peer credentials"
                 throw Problem(
@@ -87,11 +89,12 @@ package final class Engine: Sendable {
             )
         }
         if let length, length > UInt64(snapshot.maxRequestBody) { throw Engine.tooLarge(snapshot) }
-        let sorted = try RelayFields(fields)
+        var sorted = try RelayFields(fields)
+        sorted.options.collectsAnswer = collectsAnswer
         guard !sorted.isLoop else {
             throw Problem(.loop, "the request has passed through this relay before (it stands in Via)")
         }
-        if sorted.wantsDurable || state.route.policy.delivery == .durable {
+        if sorted.wantsDurable || entry.route.policy.delivery == .durable {
             throw Problem(
                 .durableUnavailable,
                 "this version keeps no jobs on disk: leave out respond-async, and delivery.mode durable"
@@ -100,14 +103,14 @@ package final class Engine: Sendable {
         let now = time.wallMilliseconds()
         let context = JobContext(
             id: JobID(milliseconds: now, random: (entropy.next(), entropy.next())),
-            route: state.route,
+            route: entry.route,
             method: method,
             target: target,
             options: sorted.options,
             client: client
         )
         return Admission(
-            state: state,
+            entry: entry,
             snapshot: snapshot,
             context: context,
             fields: sorted.forwarded,

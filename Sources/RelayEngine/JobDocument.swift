@@ -34,6 +34,9 @@ extension JobRecord {
                 if let unit = client.unit { writer.member("unit", unit) }
             }
         }
+        if !context.options.labels.isEmpty {
+            json.array("labels") { list in for label in context.options.labels { list.element(label) } }
+        }
         json.member("version", 1)
         return json
     }

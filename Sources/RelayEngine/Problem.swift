@@ -158,7 +158,8 @@ extension Problem {
             case .credentialsFailed: .credentialsFailed
             case .overloaded: .overloaded
             case .deadlineExceeded: .deadlineExceeded
-            case .cancelled, .clientGone: .draining
+            case .clientGone: .badRequest
+            case .cancelled: .draining
             default:
                 if pastDeadline {
                     .deadlineExceeded

@@ -97,10 +97,14 @@ extension RelayFields {
             }
             options.allowsFallback = value == "on"
         case "waystation-delay", "waystation-not-before", "waystation-expires-after",
-            "waystation-ordering-key",
-            "waystation-label":
+            "waystation-ordering-key":
             // They only mean something for a job that is kept.
             wantsDurable = true
+        case "waystation-label":
+            guard options.labels.count < 16, value.utf8.count <= 256, value.contains("=") else {
+                throw Problem(.badHeader, "\(name) is key=value, at most 256 bytes, at most 16 times")
+            }
+            options.labels.append(value)
         default:
             var problem = Problem(
                 .badHeader,

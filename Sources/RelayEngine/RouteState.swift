@@ -2,6 +2,8 @@ package import RelayCore
 import Synchronization
 
 /// What the loops share about one route: its places and its counters.
+///
+/// It belongs to the route's name and outlives a reload, which only moves its limits.
 package final class RouteState: Sendable {
     /// Figures since the daemon started; they outlive a reload.
     package struct Counters: Sendable {
@@ -20,18 +22,24 @@ package final class RouteState: Sendable {
         var nextWaiter: UInt64 = 0
     }
 
-    package let route: Route
     private let state: Mutex<State>
 
-    package init(route: Route, counters: Counters = Counters()) {
-        self.route = route
-        let limit = route.policy.concurrency
+    package init(_ limit: ConcurrencyLimit = ConcurrencyLimit()) {
         state = Mutex(
             State(
                 machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests),
-                counters: counters
+                counters: Counters()
             )
         )
+    }
+
+    /// A reload may have changed the limits: whoever waits for a place there is now gets it.
+    package func resize(_ limit: ConcurrencyLimit) {
+        let admitted = state.withLock { state in
+            state.machine.resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
+                .compactMap { state.waiters.removeValue(forKey: $0) }
+        }
+        for waiter in admitted { waiter.resume(returning: true) }
     }
 
     package var counters: Counters { state.withLock { $0.counters } }

@@ -2,7 +2,7 @@ package import RelayCore
 
 /// One loaded configuration as requests see it; a request keeps the one it began with.
 package final class Snapshot: Sendable {
-    package let routes: [String: RouteState]
+    package let routes: [String: Entry]
     /// In the order of the configuration.
     package let routeNames: [String]
     package let vault: CredentialVault
@@ -16,6 +16,17 @@ package final class Snapshot: Sendable {
     package let loadedAt: Int64
     package let listenerDigest: String
 
+    /// A route as this configuration has it, and what is shared about it whatever the configuration.
+    package final class Entry: Sendable {
+        package let route: Route
+        package let state: RouteState
+
+        init(route: Route, state: RouteState) {
+            self.route = route
+            self.state = state
+        }
+    }
+
     package struct Settings: Sendable {
         package var maxRequestBody = 16 * 1_048_576
         package var replayBuffer = 262_144
@@ -28,16 +39,16 @@ package final class Snapshot: Sendable {
         package init() {}
     }
 
-    /// Routes that `previous`, the configuration replaced, has too keep their counters.
+    /// Routes that `previous`, the configuration replaced, has too keep their places and counters.
     package init(routes: [Route], vault: CredentialVault, settings: Settings, previous: Snapshot? = nil) {
-        var states: [String: RouteState] = [:]
+        var entries: [String: Entry] = [:]
         for route in routes {
-            states[route.name] = RouteState(
-                route: route,
-                counters: previous?.routes[route.name]?.counters ?? RouteState.Counters()
-            )
+            let limit = route.policy.concurrency
+            let kept = previous?.routes[route.name]?.state
+            kept?.resize(limit)
+            entries[route.name] = Entry(route: route, state: kept ?? RouteState(limit))
         }
-        self.routes = states
+        self.routes = entries
         routeNames = routes.map(\.name)
         self.vault = vault
         maxRequestBody = settings.maxRequestBody

@@ -36,8 +36,8 @@ struct StatusReport {
         json.member("connections", connections)
         json.array("routes") { list in
             for name in snapshot.routeNames {
-                guard let state = snapshot.routes[name] else { continue }
-                list.object { write(state, into: &$0) }
+                guard let entry = snapshot.routes[name] else { continue }
+                list.object { write(entry.state, name, into: &$0) }
             }
         }
         json.array("credentials") { list in
@@ -61,8 +61,8 @@ struct StatusReport {
         var succeeded: UInt64 = 0
         var failed: UInt64 = 0
         var helped: UInt64 = 0
-        for state in snapshot.routes.values {
-            let counters = state.counters
+        for entry in snapshot.routes.values {
+            let counters = entry.state.counters
             succeeded += counters.succeeded
             failed += counters.failed
             helped += counters.recovered + counters.fallbacks
@@ -72,10 +72,10 @@ struct StatusReport {
             + "recovered \(helped), failed \(failed)\(trouble)"
     }
 
-    private func write(_ state: RouteState, into json: inout JSONObjectWriter) {
+    private func write(_ state: RouteState, _ name: String, into json: inout JSONObjectWriter) {
         let counters = state.counters
         let load = state.load
-        json.member("name", state.route.name)
+        json.member("name", name)
         json.member("state", load.pending > 0 ? "degraded" : "ok")
         json.member("in_flight", load.inFlight)
         json.member("pending", load.pending)

@@ -164,6 +164,92 @@ struct RelayTests {
         #expect(outcome.failure?.kind == .preparation && refused.transport.sent.isEmpty)
     }
 
+    @Test(
+        "A credential that cannot stand in a field fails the attempt: nothing goes out without it",
+        arguments: [[0x61, 0x0A, 0x62], [0xFF, 0xFE]] as [[UInt8]]
+    )
+    func unusableCredential(secret: [UInt8]) async {
+        let bench = Bench(
+            [.answer(200)],
+            credentials: [CredentialDefinition(name: "c", kind: .fixed(.credential("s")))],
+            secrets: [.credential("s"): Secret(secret)]
+        )
+        let outcome = await bench.perform(
+            on: makeRoute { $0.authentication = Authentication(form: .bearer, credential: "c") }
+        )
+        #expect(outcome.failure?.kind == .credentialsFailed && bench.transport.sent.isEmpty)
+    }
+
+    @Test("An empty idempotency key makes nothing safe to repeat", arguments: ["", " ", "\"\""])
+    func emptyKey(key: String) async {
+        var fields = HeaderFields()
+        fields.append("Idempotency-Key", key)
+        let bench = Bench([.fail(.httpResponseTimeout, .unknown), .answer(200)])
+        let route = makeRoute { $0.recovery = [rule("r", ["timeout"], retry())] }
+        #expect(await bench.perform(.post, on: route, fields: fields).failure?.sent == .unknown)
+        #expect(bench.transport.sent.count == 1)
+    }
+
+    @Test(
+        "error_types renames neither what the caller did nor what could not be prepared",
+        arguments: [FailureKind.clientGone, .cancelled, .preparation]
+    )
+    func keptNames(kind: FailureKind) async {
+        let bench = Bench([.fail(kind, .unknown)])
+        let outcome = await bench.perform(
+            on: makeRoute {
+                $0.errorTypes = [ErrorTypeRule(on: nil, apiCodes: [], kind: "oops", treatAsStatus: nil)]
+                $0.recovery = [rule("p", ["oops", "any"], placeholder())]
+            }
+        )
+        #expect(outcome.failure?.kind == kind)
+    }
+
+    @Test("A success that fails validation is not passed on as one")
+    func invalidIsNotPassedOn() async {
+        let bench = Bench([.answer(200, [], #"{"ok":false}"#)])
+        let outcome = await bench.perform(
+            on: makeRoute {
+                $0.success.require = [BodyCheck(pointer: pointer("/ok"), condition: .equals(.bool(true)))]
+            }
+        )
+        #expect(outcome.failure?.kind == .invalidResponse && outcome.status == nil)
+    }
+
+    @Test("The inspect limit holds for a body that came with its head")
+    func inspectLimit() async {
+        let bench = Bench([.answer(200, [], String(repeating: " ", count: 200))])
+        let outcome = await bench.perform(
+            on: makeRoute {
+                $0.response.expectsJSON = true
+                $0.success.inspectLimit = 100
+            }
+        )
+        #expect(outcome.failure?.kind == .httpResponseBodySize)
+    }
+
+    @Test("The job's time counts from when it was accepted, not from when it got its place")
+    func countsFromAcceptance() async {
+        let bench = Bench([.answer(503), .answer(200)])
+        bench.time.advance(by: .seconds(29))
+        let route = makeRoute { $0.recovery = [rule("r", ["503"], retry(wait: .seconds(2)))] }
+        let context = JobContext(
+            id: JobID(milliseconds: 1, random: (2, 3)),
+            route: route,
+            method: .get,
+            target: "x",
+            options: JobOptions(),
+            client: nil
+        )
+        let outcome = await bench.relay.perform(
+            Request(method: .get, target: "x"),
+            context: context,
+            vault: bench.vault,
+            since: Instant(nanoseconds: 0)
+        )
+        #expect(outcome.status == 503 && bench.transport.sent.count == 1)
+    }
+
     @Test("Nothing is sent after the deadline, and the last failure is what the caller gets")
     func deadline() async {
         let bench = Bench([.take(.seconds(6)), .answer(503), .take(.seconds(6)), .answer(503), .answer(200)])
@@ -314,6 +400,39 @@ struct CollectedBodyTests {
         let whole = Source([[1], [2]], length: 2)
         let outcome = await perform([cut, whole]) { $0.recovery = [rule("r", ["protocol"], retry())] }
         #expect(outcome.attempts.count == 2 && outcome.text == "\u{1}\u{2}")
+    }
+
+    @Test("A job whose answer is wanted whole fails when the answer is cut short, and its rules see it")
+    func wholeAnswer() async {
+        let bench = Bench([])
+        let sources = [Source([[1]], length: nil, breaks: true), Source([[1], [2]], length: nil)]
+        let relay = Relay(
+            ports: RelayPorts(
+                transport: StreamingTransport(sources),
+                time: bench.time,
+                entropy: SeededEntropy(),
+                sink: bench.sink,
+                start: { work in Task { await work() } }
+            )
+        )
+        let route = makeRoute { $0.recovery = [rule("r", ["protocol"], retry())] }
+        var options = JobOptions()
+        options.collectsAnswer = true
+        let context = JobContext(
+            id: JobID(milliseconds: 1, random: (2, 3)),
+            route: route,
+            method: .get,
+            target: "x",
+            options: options,
+            client: nil
+        )
+        let outcome = await relay.perform(
+            Request(method: .get, target: "x"),
+            context: context,
+            vault: bench.vault
+        )
+        #expect(outcome.attempts.count == 2 && outcome.text == "\u{1}\u{2}")
+        #expect(sources[0].bound.withLock { $0 } != nil)
     }
 
     @Test("A body above the inspect limit fails by name and is given up")

@@ -42,6 +42,17 @@ struct ConcurrencyTests {
         #expect(next == 2 && newcomer == "wait")
     }
 
+    @Test("A reload that moves the limit lets waiters in, or lets places run out")
+    func resized() {
+        var machine = ConcurrencyMachine(limit: 1, maxPending: 10)
+        for id in 1...5 { _ = machine.arrived(UInt64(id)) }
+        let admitted = machine.resized(limit: 3, maxPending: 10)
+        #expect(admitted == [2, 3] && machine.inFlight == 3 && machine.pending == 2)
+        _ = machine.resized(limit: 1, maxPending: 10)
+        let order = [machine.left(), machine.left(), machine.left()]
+        #expect(order == [nil, nil, 4] && machine.inFlight == 1 && machine.pending == 1)
+    }
+
     @Test("However arrivals, departures and retreats mix, places and waiters add up", arguments: 1...20)
     func mixed(seed: UInt64) {
         var random = SeededRandom(state: seed)
@@ -75,9 +86,9 @@ struct ConcurrencyTests {
 
     @Test("A cancelled waiter leaves its place in the queue to the others")
     func cancelledWaiter() async {
-        var policy = RoutePolicy(upstreams: [Upstream(name: "u", origin: .unix(path: "/u"))])
-        policy.concurrency.maxRequests = 1
-        let state = RouteState(route: Route(name: "r", policy: policy))
+        var limit = ConcurrencyLimit()
+        limit.maxRequests = 1
+        let state = RouteState(limit)
         #expect(state.tryEnter() == true)
         let first = Task { await state.enter() }
         while state.load.pending < 1 { await Task.yield() }

@@ -134,11 +134,18 @@ struct GateTests {
         #expect(code.status.rawValue >= 400 && !code.title.isEmpty)
     }
 
-    @Test("A reload keeps the counters of routes that stay")
+    @Test("A label is kept with the job, and does not ask for durable keeping")
+    func labels() throws {
+        let sorted = try RelayFields(make([("Waystation-Label", "order=1"), ("Waystation-Label", "b=2")]))
+        #expect(sorted.options.labels == ["order=1", "b=2"] && !sorted.wantsDurable)
+        #expect(throws: Problem.self) { try RelayFields(make([("Waystation-Label", "nothing")])) }
+    }
+
+    @Test("A reload keeps the places and counters of routes that stay")
     func counters() async {
         let engine = engine()
         let old = engine.snapshot
-        #expect(old.routes["billing"]?.tryEnter() == true)
+        #expect(old.routes["billing"]?.state.tryEnter() == true)
         let next = Snapshot(
             routes: [old.routes["billing"]].compactMap { $0?.route },
             vault: old.vault,
@@ -146,7 +153,8 @@ struct GateTests {
             previous: old
         )
         engine.install(next)
-        #expect(engine.snapshot.routes["billing"]?.counters.requests == 1)
+        #expect(engine.snapshot.routes["billing"]?.state.counters.requests == 1)
+        #expect(engine.snapshot.routes["billing"]?.state.load.inFlight == 1)
     }
 
     @Test("The last jobs are found by id, older ones are forgotten")

@@ -11,10 +11,11 @@ package final class CredentialVault: Sendable {
         case fetched(FetchedCredential)
     }
 
-    /// - Parameters:
-    ///   - secrets: what each reference resolved to; a reference without a secret makes its credential fail.
-    ///   - previous: the vault this one replaces; a credential that is the same keeps its token and whatever refresh
-    ///     token the endpoint gave last.
+    /// Takes the definitions and what their references resolved to; one that resolved to nothing makes its credential
+    /// fail.
+    ///
+    /// A credential that is the same in `previous`, the vault this one replaces, keeps its token and whatever refresh
+    /// token the endpoint gave last.
     package init(
         _ definitions: [CredentialDefinition],
         secrets: [SecretReference: Secret],

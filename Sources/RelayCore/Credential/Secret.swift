@@ -27,6 +27,8 @@ package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebug
     package init(_ text: String) { bytes = Array(text.utf8) }
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
+    /// Nil when the secret is not UTF-8.
+    package var validText: String? { String(validating: bytes, as: UTF8.self) }
     package var description: String { "(secret)" }
     package var debugDescription: String { "(secret)" }
     package var customMirror: Mirror { Mirror(self, children: []) }

@@ -83,6 +83,17 @@ public struct HeaderFields: Sendable {
         entries.contains { matches($0, name) }
     }
 
+    /// Whether a field of that name says anything.
+    package func hasValue(_ name: FieldName) -> Bool {
+        entries.contains { entry in
+            guard matches(entry, name) else { return false }
+            let start = Int(entry.valueStart)
+            return storage[start..<start + Int(entry.valueCount)].contains {
+                !isBlankByte($0) && $0 != UInt8(ascii: "\"")
+            }
+        }
+    }
+
     /// How many fields have that name.
     public func count(of name: FieldName) -> Int {
         entries.count { matches($0, name) }

@@ -11,23 +11,23 @@ public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringL
     /// Takes a method as it is written in the source.
     public init(stringLiteral value: String) { rawValue = value }
 
-    /// GET (RFC 9110 §9.3; PATCH: RFC 5789).
+    /// Asks for a representation (RFC 9110 §9.3.1).
     public static let get: Method = "GET"
-    /// HEAD (RFC 9110 §9.3; PATCH: RFC 5789).
+    /// Asks for the fields GET would give (RFC 9110 §9.3.2).
     public static let head: Method = "HEAD"
-    /// POST (RFC 9110 §9.3; PATCH: RFC 5789).
+    /// Has the target act on the content (RFC 9110 §9.3.3).
     public static let post: Method = "POST"
-    /// PUT (RFC 9110 §9.3; PATCH: RFC 5789).
+    /// Replaces the target with the content (RFC 9110 §9.3.4).
     public static let put: Method = "PUT"
-    /// DELETE (RFC 9110 §9.3; PATCH: RFC 5789).
+    /// Removes the target (RFC 9110 §9.3.5).
     public static let delete: Method = "DELETE"
-    /// PATCH (RFC 9110 §9.3; PATCH: RFC 5789).
+    /// Changes the target as the content says (RFC 5789).
     public static let patch: Method = "PATCH"
-    /// OPTIONS (RFC 9110 §9.3; PATCH: RFC 5789).
+    /// Asks what may be done (RFC 9110 §9.3.7).
     public static let options: Method = "OPTIONS"
-    /// TRACE (RFC 9110 §9.3; PATCH: RFC 5789).
+    /// Has the request sent back (RFC 9110 §9.3.8).
     public static let trace: Method = "TRACE"
-    /// CONNECT (RFC 9110 §9.3; PATCH: RFC 5789).
+    /// Asks for a tunnel (RFC 9110 §9.3.6).
     public static let connect: Method = "CONNECT"
 
     /// Whether repeating the request has the effect of sending it once (RFC 9110 §9.2.2).

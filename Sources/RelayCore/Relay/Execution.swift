@@ -76,7 +76,9 @@ final class Execution {
     var deadline: Instant { plan.deadline }
 
     /// The attempt, made from the unprepared request.
-    var outbound: OutboundRequest { preparation.attempt(plan, token: token, time: ports.time) }
+    func outbound() throws(Failure) -> OutboundRequest {
+        try preparation.attempt(plan, token: token, time: ports.time)
+    }
 
     func obtained(_ token: Token) {
         self.token = token
@@ -91,6 +93,12 @@ final class Execution {
             uncollected = inbound
             collectLimit = limit
             step = .collect
+        } else if case .bytes(let bytes) = inbound.response.body, judge.needsBody(inbound.response.status),
+            bytes.count > judge.inspectLimit
+        {
+            // However the packets fell, the limit is the same.
+            uncollected = inbound
+            collectingFailed(.bodyTooLarge(limit: judge.inspectLimit))
         } else {
             answered(inbound)
         }
@@ -137,6 +145,7 @@ extension Execution {
     private func collects(_ inbound: InboundResponse) -> Int? {
         guard case .stream(let source) = inbound.response.body else { return nil }
         if judge.needsBody(inbound.response.status) { return judge.inspectLimit }
+        if context.options.collectsAnswer { return context.route.policy.limits.body }
         if let length = source.length, length <= Relay.collectLimit { return Int(Relay.collectLimit) }
         return nil
     }

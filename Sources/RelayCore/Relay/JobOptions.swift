@@ -10,6 +10,10 @@ package struct JobOptions: Sendable {
     package var allowsFallback = true
     /// Whether the request carries a key that makes repeating it safe.
     package var hasIdempotencyKey = false
+    /// Whether the whole answer is wanted in memory: it is then collected before it is judged.
+    package var collectsAnswer = false
+    /// What the caller calls the job, as `key=value`; kept with its record.
+    package var labels: [String] = []
 
     package init() {}
 }

@@ -13,9 +13,6 @@ package struct Preparation: Sendable {
     private let route: Route
     private let job: JobID
 
-    /// Bytes of a body that `request.wrap` may hold in memory.
-    package static let wrapLimit = 16 * 1_048_576
-
     /// Does what is done once a job.
     ///
     /// - Throws: `preparation`, final, with zero sends.
@@ -52,7 +49,7 @@ package struct Preparation: Sendable {
         {
             jobFields.append(route.policy.idempotency.header, job.description)
         }
-        isKeyed = route.keyFields.contains { fields.contains($0) || jobFields.contains($0) }
+        isKeyed = route.keyFields.contains { fields.hasValue($0) || jobFields.hasValue($0) }
         body = try Preparation.wrap(request.body, route.policy.request.wrap)
         if route.policy.request.wrap != nil { fields.remove(.contentEncoding) }
         self.fields = fields
@@ -60,7 +57,12 @@ package struct Preparation: Sendable {
     }
 
     /// One attempt, made from the unprepared request.
-    package func attempt(_ plan: RecoveryMachine.Plan, token: Token?, time: any TimeSource) -> OutboundRequest
+    package func attempt(
+        _ plan: RecoveryMachine.Plan,
+        token: Token?,
+        time: any TimeSource
+    ) throws(Failure)
+        -> OutboundRequest
     {
         var fields = fields
         var added = jobFields
@@ -76,7 +78,17 @@ package struct Preparation: Sendable {
             }
         }
         if let authentication = route.policy.authentication, let token {
-            added.append(authentication.headerName, authentication.headerValue(token))
+            // Left out it would send the request without its credential.
+            guard let value = authentication.headerValue(token),
+                added.append(authentication.headerName, value)
+            else {
+                throw Failure(
+                    .credentialsFailed,
+                    sent: .neverSent,
+                    "the credential \"\(authentication.credential)\" cannot stand in a field: it is not UTF-8 or has"
+                        + " control characters"
+                )
+            }
         }
         var limits = route.policy.limits
         if route.inspectsBody {
@@ -100,9 +112,16 @@ package struct Preparation: Sendable {
         )
     }
 
-    /// A body to be wrapped has been collected before.
     private static func wrap(_ body: Body, _ pointer: JSONPointer?) throws(Failure) -> Body {
-        guard let pointer, case .bytes(let bytes) = body else { return body }
+        guard let pointer else { return body }
+        if case .stream = body {
+            throw Failure(
+                .preparation,
+                sent: .neverSent,
+                "request.wrap needs the body in memory, not a stream"
+            )
+        }
+        guard case .bytes(let bytes) = body else { return body }
         guard !bytes.isEmpty else { return .empty }
         guard (try? JSONScan.locate([], in: bytes.span)) != nil else {
             throw Failure(
@@ -151,11 +170,12 @@ extension Authentication {
 
     package var fieldName: FieldName { FieldName(headerName) ?? .authorization }
 
-    package func headerValue(_ token: Token) -> String {
+    /// Nil when the secret is not UTF-8.
+    package func headerValue(_ token: Token) -> String? {
         switch form {
-        case .bearer: "Bearer " + token.secret.text
+        case .bearer: token.secret.validText.map { "Bearer " + $0 }
         case .basic(let username): "Basic " + base64(Array("\(username):".utf8) + token.secret.bytes)
-        case .header: token.secret.text
+        case .header: token.secret.validText
         }
     }
 }

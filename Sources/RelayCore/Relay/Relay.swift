@@ -23,9 +23,6 @@ package final class Relay: Sendable {
         vault: CredentialVault,
         since began: Instant? = nil
     ) async -> Outcome {
-        if context.route.policy.request.wrap != nil, case .stream = request.body {
-            return await performCollected(request, context, vault, began ?? ports.time.now())
-        }
         let execution: Execution
         do throws(Failure) {
             execution = try Execution(
@@ -56,7 +53,7 @@ extension Relay {
     @inline(never)
     private func send(_ execution: Execution) async {
         do throws(Failure) {
-            execution.received(try await ports.transport.send(execution.outbound))
+            execution.received(try await ports.transport.send(execution.outbound()))
         } catch {
             execution.failed(error)
         }
@@ -91,24 +88,5 @@ extension Relay {
     private func refused(_ context: JobContext, _ failure: Failure) -> Outcome {
         ports.sink.record(.jobFailed(context, failure, attempts: []))
         return Outcome(ending: .failed(failure, answer: nil), attempts: [])
-    }
-
-    /// A body that is to be wrapped has to be in memory first.
-    @inline(never)
-    private func performCollected(
-        _ request: Request,
-        _ context: JobContext,
-        _ vault: CredentialVault,
-        _ began: Instant
-    ) async -> Outcome {
-        guard let bytes = try? await request.body.collect(limit: Preparation.wrapLimit) else {
-            return refused(
-                context,
-                Failure(.preparation, sent: .neverSent, "the request body could not be read to be wrapped")
-            )
-        }
-        var request = request
-        request.body = bytes.isEmpty ? .empty : .bytes(bytes)
-        return await perform(request, context: context, vault: vault, since: began)
     }
 }

@@ -8,8 +8,9 @@ package struct ResponseJudge: Sendable {
         case success(Response)
         /// A `quick_recovery` rule made a success of a failure.
         case quickRecovered(Response, from: Failure)
-        /// `answer` is what the caller gets when no rule helps.
-        case failure(Failure, answer: Response)
+        /// `answer` is what the caller gets when no rule helps: the upstream's refusal, but not an answer that only
+        /// looks like a success.
+        case failure(Failure, answer: Response?)
     }
 
     let route: Route
@@ -47,12 +48,18 @@ package struct ResponseJudge: Sendable {
             return .failure(named(failure), answer: response)
         case .invalid(var failure):
             failure.exchange = inbound.exchange
-            return .failure(named(failure), answer: response)
+            return .failure(named(failure), answer: nil)
         }
     }
 
     /// Applies `error_types` to a failure, whatever stage it came from.
+    ///
+    /// What the caller did, and what was never sent because it could not be made, keep their names: no rule may act
+    /// on them.
     package func named(_ failure: Failure) -> Failure {
+        if failure.kind == .cancelled || failure.kind == .clientGone || failure.kind == .preparation {
+            return failure
+        }
         for rule in route.policy.errorTypes {
             if let on = rule.on, !on.matches(failure, isExhausted: false) { continue }
             if !rule.apiCodes.isEmpty {

@@ -81,8 +81,13 @@ extension APICall {
         }
         let submission = try Submission(document)
         var jobFields = submission.fields
-        for entry in fields.entries where fields.nameText(entry).lowercased() == "prefer" {
-            jobFields.append("Prefer", fields.valueText(entry))
+        // What the caller says about the job in the request's own fields counts as in the drop-in way.
+        for entry in fields.entries {
+            let name = fields.nameText(entry).lowercased()
+            guard name == "prefer" || name == "idempotency-key" || name.hasPrefix("waystation-") else {
+                continue
+            }
+            jobFields.append(name, fields.valueText(entry))
         }
         let admission = try server.engine.admit(
             route: submission.route,
@@ -90,14 +95,14 @@ extension APICall {
             method: submission.method,
             fields: jobFields,
             length: UInt64(submission.body.count),
-            client: connection.client
+            client: connection.client,
+            collectsAnswer: true
         )
         let outcome = await server.engine.run(
             admission,
             body: submission.body.isEmpty ? .empty : .bytes(submission.body),
             relay: server.relay
         )
-        let collected = await collect(outcome, limit: admission.route.policy.limits.body)
         server.engine.left(admission, outcome)
         guard connection.phase == .busy else { return }
         var json = JobRecord(
@@ -106,15 +111,12 @@ extension APICall {
             acceptedAt: admission.acceptedAt,
             finishedAt: SystemClock.wallSeconds()
         ).document()
-        if let response = outcome.response, let collected {
-            json.object("response") { JobAnswer.write(response, collected, into: &$0) }
+        if let response = outcome.response {
+            var body: [UInt8] = []
+            if case .bytes(let bytes) = response.body { body = bytes }
+            json.object("response") { JobAnswer.write(response, body, into: &$0) }
         }
         respond(200, json.bytes, connection)
-    }
-
-    private func collect(_ outcome: Outcome, limit: Int) async -> [UInt8]? {
-        guard let response = outcome.response else { return nil }
-        return try? await response.body.collect(limit: limit)
     }
 }
 
@@ -141,8 +143,7 @@ enum JobAnswer {
         }
         json.object("body") { writer in
             writer.member("size", body.count)
-            if let value = try? JSONScan.validate(body.span) {
-                _ = value
+            if (try? JSONScan.validate(body.span)) != nil {
                 writer.member("json", json: body)
             } else if let text = String(validating: body, as: UTF8.self) {
                 writer.member("text", text)

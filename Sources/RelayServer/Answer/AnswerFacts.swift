@@ -8,11 +8,12 @@ struct AnswerFacts {
     let source: StaticString
     let attempts: [Attempt]
 
-    var isUpstream: Bool { source.utf8CodeUnitCount == 8 }
+    let isUpstream: Bool
 
     init(job: JobID, source: Outcome.Source?, attempts: [Attempt]) {
         self.job = job
         self.attempts = attempts
+        isUpstream = source == .upstream
         self.source =
             switch source {
             case .upstream: "upstream"

@@ -134,6 +134,13 @@ extension Connection {
         return used
     }
 
+    /// Nobody reads the rest of a streamed body: whoever waits for it goes on, and the connection ends with the answer.
+    func stopUpload() {
+        keepsAlive = false
+        if unsent.isEmpty { clearDeadline() }
+        arrived.take()?.resume(returning: false)
+    }
+
     /// The next piece of a streamed body, decoded; nil at its end.
     func nextUploadPiece() async throws(Failure) -> [UInt8]? {
         while true {

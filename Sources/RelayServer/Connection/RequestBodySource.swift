@@ -23,6 +23,6 @@ final class RequestBodySource: BodySource {
     /// What is left of the body is never read: the connection ends with the answer.
     func cancel() {
         read.store(true, ordering: .relaxed)
-        connection.valueOnLoop?.keepsAlive = false
+        connection.valueOnLoop?.stopUpload()
     }
 }

@@ -55,8 +55,8 @@ final class Upload {
         }
     }
 
-    /// A document for the API is always collected.
+    /// A document for the API is always collected, and so is a body that is to be wrapped.
     var streams: Bool {
-        if case .relay = purpose { true } else { false }
+        if case .relay(let admission) = purpose { admission.route.policy.request.wrap == nil } else { false }
     }
 }
