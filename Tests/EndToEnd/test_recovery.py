@@ -99,7 +99,8 @@ class Recovery(RelayTest):
     def test_a_named_fault_that_is_not_retryable_is_not_retried(self):
         self.upstream.on("/e", as_json(200, '{"status":0,"fault":"x"}'))
         got = self.relay.curl("/r/checked/e")
-        job = self.assert_timeline(self.relay, got, ("fault", None), outcome="failure")
+        self.assert_problem(got, 502, "invalid_response")
+        job = self.assert_timeline(self.relay, got, ("fault", None), source="relay", outcome="failure")
         self.assertEqual(len(self.upstream.seen("/e")), 1)
         self.assertIn("error=fault", got["Proxy-Status"])
         self.assertEqual(job["last_failure"]["kind"], "fault")
