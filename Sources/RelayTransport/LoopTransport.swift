@@ -47,16 +47,22 @@ package final class LoopTransport: Transport {
 
     private func sendOnLoop(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         try check(request)
+        guard let connection = state.value.pool(for: request.upstream).take(now: loop.now) else {
+            return try await sendAfresh(request)
+        }
+        switch await exchange(connection, request) {
+        case .answer(let response): return response
+        case .failure(let failure): throw failure
+        // No byte was taken, so the request is as unsent as before.
+        case .stale: return try await sendAfresh(request)
+        }
+    }
+
+    /// Sends on a connection made for it; a function of its own, so that requests on kept ones carry a small frame.
+    @inline(never)
+    private func sendAfresh(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         let state = state.value
         let pool = state.pool(for: request.upstream)
-        if let connection = pool.take(now: loop.now) {
-            switch await exchange(connection, request) {
-            case .answer(let response): return response
-            case .failure(let failure): throw failure
-            // No byte was taken, so the request is as unsent as before.
-            case .stale: break
-            }
-        }
         let connection = Connection(pool, loop: loop)
         try await dial(connection, state, request)
         switch await exchange(connection, request) {

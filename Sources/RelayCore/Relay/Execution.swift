@@ -15,7 +15,7 @@ final class Execution {
     private(set) var uncollected: InboundResponse?
     private(set) var collectLimit = 0
     private(set) var resumeAt = Instant(nanoseconds: 0)
-    private(set) var outcome: Outcome?
+    private var outcome: Outcome?
     /// The upstream's answer to the last attempt, where it failed with one.
     private var answer: Response?
     private var failure: Failure?
@@ -78,6 +78,13 @@ final class Execution {
     /// The attempt, made from the unprepared request.
     func outbound() throws(Failure) -> OutboundRequest {
         try preparation.attempt(plan, token: token, time: ports.time)
+    }
+
+    /// How the job ended; once, after the last step.
+    func takeOutcome() -> Outcome {
+        guard let outcome else { preconditionFailure("a job was asked for its outcome at the step \(step)") }
+        self.outcome = nil
+        return outcome
     }
 
     func obtained(_ token: Token) {

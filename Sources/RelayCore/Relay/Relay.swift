@@ -24,32 +24,29 @@ package final class Relay: Sendable {
         since began: Instant? = nil
     ) async -> Outcome {
         let execution: Execution
-        do throws(Failure) {
-            execution = try Execution(
-                request,
-                context,
-                added: added,
-                canRefresh: canRefresh(context.route, vault),
-                since: began,
-                ports: ports
-            )
-        } catch {
-            return refused(context, error)
+        switch begin(request, context, vault, began) {
+        case .success(let begun): execution = begun
+        case .failure(let failure): return refused(context, failure)
         }
-        while true {
-            switch execution.step {
-            case .send: await send(execution)
-            case .token: await obtainToken(execution, vault)
-            case .collect: await collect(execution)
-            case .wait: await wait(execution)
-            case .end: if let outcome = execution.outcome { return outcome }
-            }
-        }
+        await run(execution, vault)
+        return execution.takeOutcome()
     }
 }
 
 // Each wait is a function of its own and not inlined: a job's frames are then no larger than the wait it is in.
 extension Relay {
+    private func run(_ execution: Execution, _ vault: CredentialVault) async {
+        while execution.step != .end {
+            switch execution.step {
+            case .send: await send(execution)
+            case .token: await obtainToken(execution, vault)
+            case .collect: await collect(execution)
+            case .wait: await wait(execution)
+            case .end: return
+            }
+        }
+    }
+
     @inline(never)
     private func send(_ execution: Execution) async {
         do throws(Failure) {
@@ -77,6 +74,29 @@ extension Relay {
             execution.waited()
         } catch {
             execution.cancelled()
+        }
+    }
+
+    @inline(never)
+    private func begin(
+        _ request: Request,
+        _ context: JobContext,
+        _ vault: CredentialVault,
+        _ began: Instant?
+    ) -> Result<Execution, Failure> {
+        do throws(Failure) {
+            return .success(
+                try Execution(
+                    request,
+                    context,
+                    added: added,
+                    canRefresh: canRefresh(context.route, vault),
+                    since: began,
+                    ports: ports
+                )
+            )
+        } catch {
+            return .failure(error)
         }
     }
 
