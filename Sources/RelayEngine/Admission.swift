@@ -24,6 +24,11 @@ package final class Admission: Sendable {
         self.acceptedAt = acceptedAt
     }
 
+    /// What the core is asked, with the body now at hand.
+    func request(_ body: Body) -> Request {
+        Request(method: context.method, target: context.target, fields: fields, body: body)
+    }
+
     package var id: JobID { context.id }
     package var route: Route { entry.route }
     package var state: RouteState { entry.state }

@@ -135,21 +135,14 @@ package final class Engine: Sendable {
         } else if let failure = await wait(admission, since: began, relay.ports.time) {
             return refused(admission, failure, relay)
         }
-        let request = Request(
-            method: admission.context.method,
-            target: admission.context.target,
-            fields: admission.fields,
-            body: body
+        let outcome = await relay.perform(
+            admission.request(body),
+            context: admission.context,
+            vault: admission.snapshot.vault,
+            since: began
         )
-        return ended(
-            admission,
-            await relay.perform(
-                request,
-                context: admission.context,
-                vault: admission.snapshot.vault,
-                since: began
-            )
-        )
+        ended(admission, outcome)
+        return outcome
     }
 
     package func left(_ admission: Admission, _ outcome: Outcome) {
@@ -157,7 +150,8 @@ package final class Engine: Sendable {
         running.subtract(1, ordering: .relaxed)
     }
 
-    private func ended(_ admission: Admission, _ outcome: Outcome) -> Outcome {
+    @inline(never)
+    private func ended(_ admission: Admission, _ outcome: Outcome) {
         let now = time.wallSeconds()
         admission.state.ended(outcome, wallSeconds: now)
         recent.keep(
@@ -168,17 +162,17 @@ package final class Engine: Sendable {
                 finishedAt: now
             )
         )
+    }
+
+    @inline(never)
+    private func refused(_ admission: Admission, _ failure: Failure, _ relay: Relay) -> Outcome {
+        relay.ports.sink.record(.jobFailed(admission.context, failure, attempts: []))
+        let outcome = Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false)
+        ended(admission, outcome)
         return outcome
     }
 
-    private func refused(_ admission: Admission, _ failure: Failure, _ relay: Relay) -> Outcome {
-        relay.ports.sink.record(.jobFailed(admission.context, failure, attempts: []))
-        return ended(
-            admission,
-            Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false)
-        )
-    }
-
+    @inline(never)
     private func overloaded(_ admission: Admission) -> Failure {
         var failure = Failure(
             .overloaded,
@@ -193,6 +187,7 @@ package final class Engine: Sendable {
     /// Waits for a place; the wait counts against the job's time.
     ///
     /// - Returns: why there is none; nil when the request may go on.
+    @inline(never)
     private func wait(_ admission: Admission, since began: Instant, _ time: any TimeSource) async -> Failure?
     {
         let deadline = began.advanced(by: admission.total)
