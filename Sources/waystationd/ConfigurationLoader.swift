@@ -68,6 +68,9 @@ enum ConfigurationLoader {
                 )
             }
         }
+        if let configuration = result.configuration, !diagnostics.contains(where: { $0.severity == .error }) {
+            diagnostics += TLSFiles.faults(configuration, secrets: secrets, file: file)
+        }
         guard let configuration = result.configuration,
             !diagnostics.contains(where: { $0.severity == .error })
         else {
