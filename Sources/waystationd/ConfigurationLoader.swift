@@ -13,6 +13,7 @@ struct LoadedConfiguration {
     let digest: String
     let warnings: [Diagnostic]
     let effective: String
+    let outline: ConfigurationOutline
 }
 
 /// Why a configuration was refused, ready to be shown.
@@ -86,7 +87,8 @@ enum ConfigurationLoader {
             file: file,
             digest: Digest.sha256(contents.bytes),
             warnings: diagnostics,
-            effective: result.effective?.text() ?? ""
+            effective: result.effective?.text() ?? "",
+            outline: ConfigurationOutline(configuration, result.effective)
         )
     }
 
