@@ -42,7 +42,7 @@ let package = Package(
         .executableTarget(
             name: "waystationd",
             dependencies: [
-                "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
+                "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
                 "RelaySystemd", "RelayTransport",
             ]
         ),
@@ -70,6 +70,7 @@ let package = Package(
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
         .testTarget(name: "CommandTests", dependencies: ["RelayCore", "RelayJSON", "waystation"]),
+        .testTarget(name: "WaystationdTests", dependencies: ["CLinux", "waystationd"]),
     ],
     swiftLanguageModes: [.v6]
 )

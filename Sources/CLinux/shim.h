@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -36,3 +37,7 @@ static inline int relay_epoll_control(int epoll, int operation, int descriptor, 
     struct epoll_event event = {.events = events, .data = {.u64 = tag}};
     return epoll_ctl(epoll, operation, descriptor, &event);
 }
+
+// Variadic functions have no place in Swift. Returns 0, or -1 with errno.
+static inline int relay_forbid_dump(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+static inline int relay_may_dump(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }

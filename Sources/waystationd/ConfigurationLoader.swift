@@ -13,6 +13,7 @@ struct LoadedConfiguration {
     let digest: String
     let warnings: [Diagnostic]
     let effective: String
+    let outline: ConfigurationOutline
 }
 
 /// Why a configuration was refused, ready to be shown.
@@ -68,6 +69,9 @@ enum ConfigurationLoader {
                 )
             }
         }
+        if let configuration = result.configuration, !diagnostics.contains(where: { $0.severity == .error }) {
+            diagnostics += TLSFiles.faults(configuration, secrets: secrets, file: file)
+        }
         guard let configuration = result.configuration,
             !diagnostics.contains(where: { $0.severity == .error })
         else {
@@ -83,7 +87,8 @@ enum ConfigurationLoader {
             file: file,
             digest: Digest.sha256(contents.bytes),
             warnings: diagnostics,
-            effective: result.effective?.text() ?? ""
+            effective: result.effective?.text() ?? "",
+            outline: ConfigurationOutline(configuration, result.effective)
         )
     }
 

@@ -50,7 +50,11 @@ extension Daemon: Control {
         let next = loaded.snapshot(previous: previous)
         engine.install(next)
         recordLoaded(loaded, verb: "reloaded")
-        return (200, changes(from: previous, to: next))
+        let old = outline.withLock { outline in
+            defer { outline = loaded.outline }
+            return outline
+        }
+        return (200, changes(from: previous, to: next, modified: loaded.outline.modifiedRoutes(since: old)))
     }
 
     func recordLoaded(_ loaded: LoadedConfiguration, verb: String) {
@@ -85,7 +89,7 @@ extension Daemon: Control {
         return json.bytes
     }
 
-    private func changes(from old: Snapshot, to new: Snapshot) -> [UInt8] {
+    private func changes(from old: Snapshot, to new: Snapshot, modified: [String]) -> [UInt8] {
         var json = JSONObjectWriter()
         json.member("result", "reloaded")
         json.member("changed", old.digest != new.digest)
@@ -98,8 +102,12 @@ extension Daemon: Control {
         json.array("removed") { list in
             for name in old.routeNames where !after.contains(name) { list.element(name) }
         }
+        json.array("modified") { list in
+            for name in modified { list.element(name) }
+        }
+        let waiting = outline.withLock { $0.waitsForRestart(since: firstOutline) }
         json.array("needs_restart") { list in
-            if old.listenerDigest != new.listenerDigest { list.element("listeners") }
+            for name in waiting { list.element(name) }
         }
         return json.bytes
     }

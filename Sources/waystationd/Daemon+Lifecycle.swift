@@ -134,6 +134,7 @@ private final class Lifecycle {
     }
 
     private func end(_ record: JournalRecord) -> Never {
+        daemon.events.finish()
         daemon.journal.record(record)
         daemon.exit(0)
     }

@@ -25,6 +25,10 @@ final class Daemon: Sendable {
     let servers = Mutex<[(EventLoop, LoopBound<LoopServer>)]>([])
     let transports = Mutex<[LoopTransport]>([])
     let reloadError = Mutex<String?>(nil)
+    /// Of the configuration the process started with.
+    let firstOutline: ConfigurationOutline
+    /// Of the configuration in force.
+    let outline: Mutex<ConfigurationOutline>
     let ready = Atomic<Bool>(false)
     private let ownPaths = Mutex<[String]>([])
 
@@ -35,6 +39,8 @@ final class Daemon: Sendable {
     /// Starts the loops, of which `count` serve.
     init(_ loaded: LoadedConfiguration, loops count: Int, journal: Journal) throws(StartError) {
         file = loaded.file
+        firstOutline = loaded.outline
+        outline = Mutex(loaded.outline)
         self.journal = journal
         events = JournalEvents(journal: journal, level: loaded.configuration.log.level.priority)
         secrets = SecretBox(loaded.secrets)

@@ -1,8 +1,8 @@
 /// How a stop goes: finish what is under way, ask for more time while it moves, and not for ever.
 struct DrainMachine {
     private var deadline: Int64?
-    private var lastSeen = Int.max
-    private var looks = 0
+    /// What the last look saw; nil before the first.
+    private var lastSeen: (busy: Int, inFlight: Int)?
 
     var isDraining: Bool { deadline != nil }
 
@@ -12,7 +12,7 @@ struct DrainMachine {
         case stopNow
     }
 
-    enum LookAction {
+    enum LookAction: Equatable {
         /// `extend` asks the service manager for more time: something has been finished since the last look.
         case wait(extend: Bool)
         case finished
@@ -27,12 +27,12 @@ struct DrainMachine {
 
     /// A look at what is left: `busy` connections still open, `inFlight` requests still running.
     mutating func looked(busy: Int, inFlight: Int, now: Int64) -> LookAction {
-        looks += 1
+        let before = lastSeen
+        lastSeen = (busy, inFlight)
         // The first look comes before the loops have closed their idle connections.
-        if busy == 0, inFlight == 0, looks > 1 { return .finished }
+        if busy == 0, inFlight == 0, before != nil { return .finished }
         if let deadline, now >= deadline { return .stopNow }
-        let moved = inFlight < lastSeen
-        lastSeen = min(lastSeen, inFlight)
-        return .wait(extend: moved || inFlight > 0)
+        guard let before else { return .wait(extend: false) }
+        return .wait(extend: busy < before.busy || inFlight < before.inFlight)
     }
 }

@@ -64,6 +64,11 @@ final class JournalEvents: EventSink {
         }
     }
 
+    /// Writes every count there is; nothing is to follow.
+    func finish() {
+        for summary in throttle.withLock({ $0.finish() }) { journal.record(summary.record) }
+    }
+
     private func write(_ record: JournalRecord, _ route: String, _ kind: FailureKind?) {
         guard record.priority <= level.withLock({ $0 }) else { return }
         let key = RecordThrottle.Key(route: route, kind: kind?.rawValue ?? "success", id: record.id)

@@ -1,8 +1,11 @@
+import CLinux
 import Glibc
 
 /// What the process asks of the kernel for itself.
 enum ProcessLimits {
-    /// As many descriptors as are allowed, and no core file: it would hold the secrets.
+    /// As many descriptors as are allowed, and no look into the memory that holds the secrets: no core file, not
+    /// even one that is piped to a program, which no limit of size keeps from being made, and no debugger of the
+    /// same user.
     static func apply() {
         var files = rlimit()
         if unsafe getrlimit(__rlimit_resource_t(7), &files) == 0 {
@@ -11,6 +14,7 @@ enum ProcessLimits {
         }
         var core = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(4), &core)
+        _ = relay_forbid_dump()
     }
 
     /// Cores this process may use.

@@ -82,7 +82,65 @@ class Lifecycle(RelayTest):
         self.assertNotIn("h0rse-battery", text)
         self.assertEqual(self.upstream.seen("/x")[0]["Authorization"], "Bearer h0rse-battery")
 
+    def test_tls_files_that_cannot_be_used_are_refused_before_any_request(self):
+        relay = self.new_relay({"up": route("https://127.0.0.1:1/", tls={"ca_file": "/nonexistent.pem"})})
+        done = subprocess.run([daemon(), "--check", str(relay.file)], capture_output=True, text=True, timeout=20)
+        self.assertEqual(done.returncode, 78, done)
+        self.assertIn("[/routes/up/tls]", done.stderr)
+        self.refused(relay, 78, "/nonexistent.pem")
+        pair = {"certificate": relay.secret("client.pem", "no certificate"), "key": relay.secret("client.key", "no key")}
+        other = self.new_relay({"up": route(self.upstream.url)}).start()
+        for tls in {"ca_file": str(relay.file)}, {"client_certificate": pair}:
+            other.write({"up": route("https://127.0.0.1:1/", tls=tls)})
+            got = ask(other.control, "POST", "/v1/reload")
+            self.assertEqual(got.status, 422, got)
+            self.assertIn("/routes/up/tls", got.json()["text"])
+        self.assertEqual(other.ask("GET", "/r/up/x").body, b"x")
+        other.write({}, json.dumps({
+            "routes": {"up": route(self.upstream.url)}, "credentials": {"shared": {
+                "type": "oauth2", "token_url": "https://127.0.0.1:1/token", "client_id": "x",
+                "client_secret": relay.secret("secret", "x"), "ca_file": "/nonexistent.pem"}}}))
+        got = ask(other.control, "POST", "/v1/reload")
+        self.assertEqual(got.status, 422, got)
+        self.assertIn("/credentials/shared", got.json()["text"])
+
     # Reloading.
+
+    def test_reloads_with_requests_under_way_leave_no_connection_behind(self):
+        relay = self.new_relay({"up": route(self.upstream.url)}).start()
+        doors = [threading.Event() for _ in range(6)]
+        relay.ask("GET", "/r/up/x")
+        start = relay.descriptors()
+        for turn, door in enumerate(doors):
+            self.upstream.on(f"/slow{turn}", lambda got, door=door: door.wait(10) and answer(200, "slow"))
+            with relay.caller() as caller:
+                caller.send(request("GET", f"/r/up/slow{turn}"))
+                self.upstream.wait_for(f"/slow{turn}")
+                self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+                door.set()
+                self.assertEqual(caller.answer().body, b"slow")
+        eventually(lambda: relay.descriptors() <= start, "the descriptors are as many as before")
+
+    def test_a_reload_tells_what_it_changed_and_what_waits_for_a_restart(self):
+        routes = {"one": route(self.upstream.url), "two": route(self.upstream.url), "three": route(self.upstream.url)}
+        relay = self.new_relay(routes).start()
+
+        def reload():
+            got = ask(relay.control, "POST", "/v1/reload").json()
+            return got["changed"], got["added"], got["removed"], got["modified"], got["needs_restart"]
+        self.assertEqual(reload(), (False, [], [], [], []))
+        del routes["three"]
+        routes = {"zero": route(self.upstream.url), **routes}
+        routes["two"] = route(self.upstream.url, timeouts={"total": "70s"})
+        relay.write(routes)
+        self.assertEqual(reload(), (True, ["zero"], ["three"], ["two"], []))
+        relay.members = {
+            "limits": {"max_connections": 99}, "storage": {"directory": str(relay.directory / "other")},
+            "defaults": {"timeouts": {"idle": "3s"}}}
+        relay.write(routes)
+        waiting = ["storage.directory", "limits.max_connections"]
+        self.assertEqual(reload(), (True, [], [], ["one", "two", "zero"], waiting))
+        self.assertEqual(reload(), (False, [], [], [], waiting))
 
     def test_a_reload_by_signal_and_by_the_api_takes_the_new_routes(self):
         relay = self.new_relay({"one": route(self.upstream.url)}).start()
@@ -190,6 +248,14 @@ class Lifecycle(RelayTest):
         relay.notices.wait("EXTEND_TIMEOUT_USEC=")
         relay.errors.wait("<6>stopped")
         self.assertFalse(os.path.exists(relay.jobs), "the socket's path is gone")
+
+    def test_a_stop_tells_of_the_records_that_were_only_counted(self):
+        self.upstream.on("/bad", answer(500, "no"))
+        relay = self.new_relay({"up": route(self.upstream.url)}).start()
+        for _ in range(15):
+            self.assertEqual(relay.ask("POST", "/r/up/bad").status, 500)
+        self.assertEqual(relay.stop(), 0)
+        relay.errors.wait("and 5 more", "on route up")
 
     def test_a_second_signal_ends_at_once(self):
         self.upstream.on("/slow", lambda got: got.connection.wait_for_end(20) and None)

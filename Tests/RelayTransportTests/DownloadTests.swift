@@ -209,6 +209,32 @@ struct ContentCodingTests {
         #expect(limited?.kind == .httpResponseBodySize)
     }
 
+    @Test(
+        "A body that arrives whole is decoded at once only within the limit",
+        arguments: [(4_999, true), (5_000, false), (90_000, false)]
+    )
+    func decodedLimit(limit: Int, isLarger: Bool) async throws {
+        let content = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 / 50) }
+        let coded = deflated(content, 31)
+        let server = try ScriptedServer { peer in
+            guard peer.readRequest() != nil else { return }
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\n\r\n"
+            // One write: a small answer arrives as a whole.
+            peer.write(Array(head.utf8) + coded)
+            _ = peer.drain()
+        }
+        try await withTransport { transport in
+            var limits = ResponseLimits()
+            limits.decodesContent = true
+            limits.body = limit
+            let body = try await transport.send(attempt(server.upstream(), limits: limits)).response.body
+            var isStream = false
+            if case .stream = body { isStream = true }
+            #expect(isStream == isLarger)
+            #expect(try await body.collect(limit: 5_000) == content)
+        }
+    }
+
     private func fetch(
         _ bytes: [UInt8],
         _ coding: String,

@@ -219,6 +219,45 @@ struct PoolTests {
         #expect(server.connections == 2)
     }
 
+    @Test(
+        "A connection whose request outlives the forgetting is closed at its end",
+        arguments: [false, true]
+    )
+    func forgottenInFlight(isStreamed: Bool) async throws {
+        let arrived = Gate()
+        let forgotten = Gate()
+        let ended = Gate()
+        let server = try ScriptedServer(scripts: [
+            { peer in
+                guard peer.readRequest() != nil else { return }
+                if isStreamed { peer.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nla") }
+                arrived.open()
+                forgotten.block()
+                if isStreamed { peer.write("st") } else { peer.answer("last") }
+                _ = peer.drain()
+                ended.open()
+            }, echo,
+        ])
+        try await withTransport { transport in
+            let upstream = server.upstream()
+            async let answer = transport.send(attempt(upstream))
+            await arrived.wait()
+            if isStreamed { _ = try await answer }
+            transport.forgetSecrets()
+            // The loop's queue is in order: what is asked for now comes after.
+            await transport.loop.spawn {}.value
+            forgotten.open()
+            let content = try await answer.response.body.collect(limit: 9)
+            #expect(content == Array("last".utf8))
+            // The script gives up its wait for the end after fifty seconds.
+            let began = SystemClock.monotonic()
+            await ended.wait()
+            #expect(SystemClock.monotonic() - began < 20_000_000_000)
+            let next = try await transport.send(attempt(upstream))
+            #expect(!next.exchange.wasReused)
+        }
+    }
+
     @Test("The library's own transport starts its loop by itself and works from anywhere")
     @MainActor
     func ownLoop() async throws {

@@ -31,6 +31,25 @@ struct TLSTests {
         #expect(server.connections == 1)
     }
 
+    @Test("What a connection could not be made with is told without one")
+    func check() {
+        var absent = Certificates.trust
+        absent.authorityFile = "/nonexistent.pem"
+        var mixed = Certificates.trust
+        mixed.clientCertificate = .file("client.pem")
+        mixed.clientKey = .file("good.key")
+        var right = mixed
+        right.clientKey = .file("client.key")
+        let read: (SecretReference) -> Secret? = { reference in
+            if case .file(let name) = reference { Certificates.read(name) } else { nil }
+        }
+        #expect(TLSTrust.check(absent, secrets: read)?.contains("/nonexistent.pem") == true)
+        #expect(TLSTrust.check(mixed, secrets: read)?.contains("good.key") == true)
+        #expect(TLSTrust.check(right, secrets: { _ in nil })?.contains("client.pem") == true)
+        #expect(TLSTrust.check(right, secrets: read) == nil)
+        #expect(TLSTrust.check(TLSSettings(), secrets: read) == nil)
+    }
+
     @Test(
         "A certificate that does not hold ends the handshake with its reason, never sent",
         arguments: [

@@ -6,15 +6,20 @@ enum ContentDecoding {
     private static let smallBody = 16_384
 
     /// The answer with its body decoded; unchanged when its coding is none or not one of ours.
+    ///
+    /// No more than `limits.body` is decoded at once: what is larger is decoded as it is read, by a reader who has a
+    /// limit of its own.
     static func decoded(_ response: Response, _ limits: ResponseLimits) throws(Failure) -> Response {
         guard case .bytes(let bytes) = response.body, let coding = coding(response) else { return response }
         guard bytes.count <= smallBody else { return decoding(response, limits) }
         let inflater = Inflater(coding, expansion: limits.expansion)
         var content: [UInt8] = []
         var taken = 0
+        let room = limits.body == .max ? Int.max : limits.body + 1
         do throws(Failure) {
             while taken < bytes.count || inflater.hasPending {
-                taken += try inflater.decode(bytes[taken...], into: &content, room: .max)
+                taken += try inflater.decode(bytes[taken...], into: &content, room: room)
+                guard content.count <= limits.body else { return decoding(response, limits) }
             }
             try inflater.finish()
         } catch {

@@ -30,6 +30,8 @@ final class OriginPool {
     /// Latest last: the one most likely to be alive is taken first.
     private var idle: [Connection] = []
     var lastUsed: Int64 = 0
+    /// Whether nobody takes from the pool any more; a connection in flight still belongs to it.
+    private var isClosed = false
 
     init(_ upstream: Upstream) {
         key = Key(upstream)
@@ -50,7 +52,9 @@ final class OriginPool {
         return nil
     }
 
+    /// Keeps a connection for the next request; closes it where none will come.
     func keep(_ connection: Connection) {
+        guard !isClosed else { return connection.close() }
         if idle.count >= Self.capacity { idle.removeFirst().close() }
         idle.append(connection)
     }
@@ -68,5 +72,12 @@ final class OriginPool {
         let old = idle[..<count]
         idle.removeFirst(count)
         for connection in old { connection.close() }
+    }
+
+    /// Closes what is idle now, and from now on what is given back.
+    func close() {
+        isClosed = true
+        ticket = nil
+        sweep(before: .max)
     }
 }

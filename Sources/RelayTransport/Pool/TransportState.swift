@@ -48,10 +48,7 @@ final class TransportState {
     /// Forgets certificates and idle connections, so that new files and secrets are read.
     func forgetAll() {
         contexts = [:]
-        for pool in pools.values {
-            pool.ticket = nil
-            pool.sweep(before: .max)
-        }
+        for pool in pools.values { pool.close() }
         pools = [:]
         known = [:]
     }
@@ -73,7 +70,10 @@ final class TransportState {
     private func sweep() {
         let now = loop.now
         for pool in pools.values { pool.sweep(before: now - OriginPool.idleAge) }
-        pools = pools.filter { !$0.value.isEmpty || $0.value.lastUsed > now - Self.memory }
+        for (key, pool) in pools where pool.isEmpty && pool.lastUsed <= now - Self.memory {
+            pool.close()
+            pools[key] = nil
+        }
         known = known.filter { pools[$0.value.pool.key] === $0.value.pool }
         sweeper = nil
         if !pools.isEmpty { scheduleSweep() }

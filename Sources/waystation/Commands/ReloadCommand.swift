@@ -35,7 +35,7 @@ extension Command {
 
 private func changes(_ document: JSONValue) -> String {
     var text = "Reloaded: configuration \(safe(String((document["digest"]?.text ?? "").prefix(12))))\n"
-    for (name, title) in [("added", "added"), ("removed", "removed"), ("changed", "changed")] {
+    for (name, title) in [("added", "added"), ("removed", "removed"), ("modified", "changed")] {
         let routes = (document[name]?.elements ?? []).compactMap(\.text)
         if !routes.isEmpty { text += "  \(title): \(safe(routes.joined(separator: ", ")))\n" }
     }
