@@ -13,7 +13,8 @@ struct DrainMachine {
     }
 
     enum LookAction: Equatable {
-        /// `extend` asks the service manager for more time: something has been finished since the last look.
+        /// `extend` asks the service manager for more time: requests are under way, each bound by its own deadline and
+        /// all of them by the drain's, or connections have closed since the last look.
         case wait(extend: Bool)
         case finished
         case stopNow
@@ -32,7 +33,6 @@ struct DrainMachine {
         // The first look comes before the loops have closed their idle connections.
         if busy == 0, inFlight == 0, before != nil { return .finished }
         if let deadline, now >= deadline { return .stopNow }
-        guard let before else { return .wait(extend: false) }
-        return .wait(extend: busy < before.busy || inFlight < before.inFlight)
+        return .wait(extend: inFlight > 0 || before.map { busy < $0.busy } ?? false)
     }
 }
