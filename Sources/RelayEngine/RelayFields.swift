@@ -25,7 +25,7 @@ package struct RelayFields: Sendable {
             case .dropped: continue
             case .via:
                 kept.append(entry)
-                isLoop = isLoop || fields.valueText(entry).contains(RelayFields.pseudonym)
+                isLoop = isLoop || RelayFields.namesUs(fields.valueText(entry))
             case .prefer: try RelayFields.prefer(fields.valueText(entry), &wantsDurable)
             case .relay:
                 let name = fields.nameText(entry).lowercased()
@@ -114,6 +114,13 @@ extension RelayFields {
             throw problem
         }
         return options
+    }
+
+    /// Whether one of the hops of a `Via` value is this relay (RFC 9110 §7.6.3: protocol, then who received it).
+    private static func namesUs(_ via: String) -> Bool {
+        via.split(separator: ",").contains { hop in
+            hop.split { $0 == " " || $0 == "\t" }.dropFirst().first.map { $0 == pseudonym } ?? false
+        }
     }
 
     private static func duration(_ name: String, _ value: String) throws(Problem) -> Duration {

@@ -134,6 +134,19 @@ struct GateTests {
         #expect(code.status.rawValue >= 400 && !code.title.isEmpty)
     }
 
+    @Test(
+        "Only this relay's own name in Via is a loop",
+        arguments: [
+            ("1.1 waystationd", true), ("1.0 other, 1.1 waystationd (0.1)", true),
+            ("HTTP/1.1\twaystationd", true),
+            ("1.1 my-waystationd-proxy", false), ("1.1 other (waystationd)", false), ("waystationd", false),
+            ("", false),
+        ]
+    )
+    func loops(via: String, isLoop: Bool) throws {
+        #expect(try RelayFields(make([("Via", via)])).isLoop == isLoop)
+    }
+
     @Test("A label is kept with the job, and does not ask for durable keeping")
     func labels() throws {
         let sorted = try RelayFields(make([("Waystation-Label", "order=1"), ("Waystation-Label", "b=2")]))
