@@ -22,11 +22,14 @@ extension Connection {
     /// timer.
     func arm() {
         let due = due
-        guard due < .max, !timer.isScheduled || timer.deadline > due else { return }
+        // A reader that comes after the close must not wake anything again.
+        guard phase != .closed, due < .max, !timer.isScheduled || timer.deadline > due else { return }
+        wakeUp.connection = self
         loop.schedule(timer, at: due)
     }
 
     func timerFired() {
+        wakeUp.connection = nil
         guard loop.now >= due else { return arm() }
         switch phase {
         case .dialling: wakeDialler(.timedOut)

@@ -28,7 +28,9 @@ import RelayPosix
     /// The address that was dialled, with port.
     var address = ""
     var isReused = false
-    private(set) lazy var timer = LoopTimer { [unowned self] in timerFired() }
+    /// Holds the connection while its timer is scheduled: a timer never outlives what it wakes.
+    let wakeUp = WakeUp()
+    private(set) lazy var timer = LoopTimer { [wakeUp] in wakeUp.connection?.timerFired() }
 
     // While dialling.
     var dialWaiter: UnsafeContinuation<Wake, Never>?
@@ -126,6 +128,7 @@ import RelayPosix
         serial &+= 1
         stopUpload()
         loop.cancel(timer)
+        wakeUp.connection = nil
         if descriptor >= 0, writeFault == nil { tls?.finish() }
         tls = nil
         loop.remove(self)
@@ -166,6 +169,11 @@ import RelayPosix
         isReadable = false
         return true
     }
+}
+
+/// Whom a scheduled timer wakes.
+final class WakeUp {
+    var connection: Connection?
 }
 
 /// What one try on one connection led to.
