@@ -61,7 +61,7 @@ extension Daemon: Control {
         var record = JournalRecord(
             .info,
             .configLoaded,
-            "configuration \(verb): \(loaded.configuration.routes.count) routes from \(file)"
+            "configuration \(verb) from \(file): routes \(loaded.configuration.routes.count)"
         )
         record.add(.configFile, file)
         record.add(.configDigest, loaded.digest)

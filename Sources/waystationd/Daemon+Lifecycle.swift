@@ -97,7 +97,7 @@ private final class Lifecycle {
                 JournalRecord(
                     .info,
                     .stopping,
-                    "stopping: \(daemon.engine.inFlight) requests are finished first"
+                    "stopping: requests to finish first: \(daemon.engine.inFlight)"
                 )
             )
             daemon.notifier.send(.stopping(status: daemon.report.line))

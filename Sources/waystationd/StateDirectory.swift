@@ -10,7 +10,10 @@ enum StateDirectory {
     /// Makes sure that the directory is there, is nobody else's to write, and is in use by no other instance, as long as the process lives.
     static func take(_ path: String) throws(Refusal) {
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
-            throw Refusal(message: "cannot make the state directory \(path): \(Errno.current)")
+            throw Refusal(
+                message: "cannot make the state directory \(path): \(Errno.current);"
+                    + " set \"storage\": {\"directory\": …} to one of yours"
+            )
         }
         var facts = stat()
         guard unsafe stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR else {

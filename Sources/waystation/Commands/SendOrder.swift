@@ -75,6 +75,11 @@ struct SendOrder {
         }
         guard let file, file != "-" else {
             Output.standard.write(response.body)
+            // The relay's own words stand alone; an upstream's body is passed on to the byte.
+            let isProblem = response.fields[.contentType] == "application/problem+json"
+            if isProblem, response.body.last != UInt8(ascii: "\n") {
+                Output.standard.write([UInt8(ascii: "\n")])
+            }
             return
         }
         let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
@@ -106,6 +111,9 @@ extension SendOrder {
     private static func body(_ arguments: Arguments) throws(CommandFailure) -> [UInt8] {
         guard !(arguments.has("data") && arguments.has("json")) else {
             throw .usage("--data and --json exclude each other", of: "send")
+        }
+        guard arguments.all("data").count + arguments.all("json").count <= 1 else {
+            throw .usage("the body is given once; join its parts yourself", of: "send")
         }
         guard let data = arguments["data"] ?? arguments["json"] else { return [] }
         if data == "-" || data == "@-" {
