@@ -102,7 +102,7 @@ package struct Problem: Error, Sendable {
             case .configRejected: "The configuration is not valid"
             case .rateLimited: "Too many requests"
             case .internalError: "The relay failed"
-            case .notImplemented: "This is not implemented"
+            case .notImplemented: "The relay does not do this"
             case .durableUnavailable: "Durable keeping is not available"
             case .versionNotSupported: "The HTTP version is not supported"
             case .upstreamFailed: "The upstream could not be reached"

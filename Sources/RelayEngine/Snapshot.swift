@@ -14,7 +14,6 @@ package final class Snapshot: Sendable {
     /// SHA-256 of the file, in hex.
     package let digest: String
     package let loadedAt: Int64
-    package let listenerDigest: String
 
     /// A route as this configuration has it, and what is shared about it whatever the configuration.
     package final class Entry: Sendable {
@@ -33,8 +32,6 @@ package final class Snapshot: Sendable {
         package var file = ""
         package var digest = ""
         package var loadedAt: Int64 = 0
-        /// Describes what only a restart can change.
-        package var listenerDigest = ""
 
         package init() {}
     }
@@ -56,6 +53,5 @@ package final class Snapshot: Sendable {
         file = settings.file
         digest = settings.digest
         loadedAt = settings.loadedAt
-        listenerDigest = settings.listenerDigest
     }
 }

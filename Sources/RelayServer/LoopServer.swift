@@ -58,9 +58,6 @@ package final class LoopServer {
         for connection in connections.values { connection.drain() }
     }
 
-    /// Connections that still carry a request; idle ones do not count.
-    package var busyConnections: Int { connections.values.count { $0.isBusy } }
-
     /// Ends every request under way.
     package func abort() {
         for connection in connections.values { connection.abort() }

@@ -13,7 +13,6 @@ extension LoadedConfiguration {
         settings.file = file
         settings.digest = digest
         settings.loadedAt = SystemClock.wallSeconds()
-        settings.listenerDigest = configuration.listeners.map { "\($0)" }.joined(separator: "\n")
         return Snapshot(
             routes: configuration.routes,
             vault: CredentialVault(configuration.credentials, secrets: secrets, replacing: previous?.vault),

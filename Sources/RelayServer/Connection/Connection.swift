@@ -64,10 +64,6 @@ final class Connection: Watcher {
         setDeadline(server.limits.idle)
     }
 
-    var isBusy: Bool {
-        phase == .busy || phase == .body || phase == .head || phase == .idle && !wasUsed && server.isDraining
-    }
-
     override func ready(_ events: Events) {
         if events.contains(.hangUp) || events.contains(.error) { return abort() }
         if events.contains(.writable) { flush() }
