@@ -25,8 +25,8 @@ package final class Admission: Sendable {
     }
 
     /// What the core is asked, with the body now at hand.
-    func request(_ body: Body) -> Request {
-        Request(method: context.method, target: context.target, fields: fields, body: body)
+    func request(_ body: Body) -> HTTPRequest {
+        HTTPRequest(method: context.method, target: context.target, fields: fields, body: body)
     }
 
     package var id: JobID { context.id }

@@ -46,6 +46,7 @@ extension JobRecord {
         switch source {
         case .fallback: return "fallback"
         case .placeholder: return "placeholder"
+        case .stale: return "stale"
         case .upstream, nil: return "success"
         }
     }

@@ -95,7 +95,7 @@ struct Bench {
             client: nil
         )
         return await relay.perform(
-            Request(method: method, target: target, fields: fields, body: body),
+            HTTPRequest(method: method, target: target, fields: fields, body: body),
             context: context,
             vault: vault
         )

@@ -242,7 +242,7 @@ struct RelayTests {
             client: nil
         )
         let outcome = await bench.relay.perform(
-            Request(method: .get, target: "x"),
+            HTTPRequest(method: .get, target: "x"),
             context: context,
             vault: bench.vault,
             since: Instant(nanoseconds: 0)
@@ -362,7 +362,11 @@ struct CollectedBodyTests {
             options: JobOptions(),
             client: nil
         )
-        return await relay.perform(Request(method: .get, target: "x"), context: context, vault: bench.vault)
+        return await relay.perform(
+            HTTPRequest(method: .get, target: "x"),
+            context: context,
+            vault: bench.vault
+        )
     }
 
     private final class StreamingTransport: Transport {
@@ -373,7 +377,7 @@ struct CollectedBodyTests {
         func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
             let source = sources.withLock { $0.removeFirst() }
             return InboundResponse(
-                response: Response(status: 200, body: .stream(source)),
+                response: HTTPResponse(status: 200, body: .stream(source)),
                 exchange: Exchange()
             )
         }
@@ -427,7 +431,7 @@ struct CollectedBodyTests {
             client: nil
         )
         let outcome = await relay.perform(
-            Request(method: .get, target: "x"),
+            HTTPRequest(method: .get, target: "x"),
             context: context,
             vault: bench.vault
         )

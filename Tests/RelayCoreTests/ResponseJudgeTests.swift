@@ -18,7 +18,7 @@ struct ResponseJudgeTests {
         fields.append("Location", "/elsewhere")
         let content: Body = body.isEmpty ? .empty : .bytes(Array(body.utf8))
         let inbound = InboundResponse(
-            response: Response(status: status, fields: fields, body: content),
+            response: HTTPResponse(status: status, fields: fields, body: content),
             exchange: Exchange()
         )
         return judge.judge(inbound, time: VirtualTime())

@@ -188,7 +188,7 @@ struct GateTests {
             jobs.keep(
                 JobRecord(
                     context: context,
-                    outcome: Outcome(ending: .answered(Response(status: 200), .upstream), attempts: []),
+                    outcome: Outcome(ending: .answered(HTTPResponse(status: 200), .upstream), attempts: []),
                     acceptedAt: 0,
                     finishedAt: 1
                 )

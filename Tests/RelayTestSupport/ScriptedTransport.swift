@@ -67,7 +67,7 @@ package final class ScriptedTransport: Transport {
                 for (name, value) in pairs { fields.append(name, value) }
                 let content: Body = body.isEmpty ? .empty : .bytes(Array(body.utf8))
                 return InboundResponse(
-                    response: Response(status: status, fields: fields, body: content),
+                    response: HTTPResponse(status: status, fields: fields, body: content),
                     exchange: Exchange(address: "192.0.2.1:80")
                 )
             }

@@ -4,6 +4,8 @@ package struct Exchange: Sendable {
     package var address: String?
     /// Whether the connection had served a request before.
     package var wasReused = false
+    /// Whether the connection's chain held none of the pinned keys, and the pins only report.
+    package var missedPins = false
     private var nameLookupNanoseconds: Int64 = 0
     private var connectNanoseconds: Int64 = 0
     private var firstByteNanoseconds: Int64 = -1

@@ -74,10 +74,10 @@ package struct ResponseLimits: Sendable {
 
 /// The answer to one attempt.
 package struct InboundResponse: Sendable {
-    package var response: Response
+    package var response: HTTPResponse
     package var exchange: Exchange
 
-    package init(response: Response, exchange: Exchange) {
+    package init(response: HTTPResponse, exchange: Exchange) {
         self.response = response
         self.exchange = exchange
     }

@@ -126,6 +126,7 @@ package struct RecoveryMachine: Sendable {
             case .respond(let canned):
                 guard options.allowsFallback else { continue }
                 return decide(rule, index, .respond(canned.source), .respond(canned, rule: rule.name))
+            case .respondStale: continue
             case .fail:
                 return decide(rule, index, .fail, .fail)
             }

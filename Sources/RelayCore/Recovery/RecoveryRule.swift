@@ -12,6 +12,8 @@ package struct RecoveryRule: Sendable {
         /// Send to another upstream (index into the route's list); each upstream is entered once a job.
         case failover(upstream: Int)
         case respond(CannedResponse)
+        /// Answer with the last good answer to the same request; passes on where none is kept.
+        case respondStale
         /// End the job with the failure as it is.
         case fail
     }
@@ -51,6 +53,7 @@ package struct CannedResponse: Sendable {
     package enum Source: String, CaseIterable, Sendable {
         case fallback
         case placeholder
+        case stale
     }
 
     package var source: Source

@@ -17,7 +17,7 @@ final class Execution {
     private(set) var resumeAt = Instant(nanoseconds: 0)
     private var outcome: Outcome?
     /// The upstream's answer to the last attempt, where it failed with one.
-    private var answer: Response?
+    private var answer: HTTPResponse?
     private var failure: Failure?
     private var token: Token?
     /// Generation of the credential that was refused last.
@@ -41,7 +41,7 @@ final class Execution {
     ///
     /// - Throws: `preparation`, with zero sends.
     init(
-        _ request: Request,
+        _ request: HTTPRequest,
         _ context: JobContext,
         added: HeaderFields,
         canRefresh: Bool,
@@ -208,7 +208,7 @@ extension Execution {
         }
     }
 
-    private func succeeded(_ response: Response) {
+    private func succeeded(_ response: HTTPResponse) {
         if machine.attempts.count > 1 || machine.attempts.last?.failure != nil {
             ports.sink.record(.recovered(context, attempts: machine.attempts))
         }
@@ -218,7 +218,7 @@ extension Execution {
     private func respond(_ canned: CannedResponse, rule: String) {
         var fields = HeaderFields()
         for field in canned.fields { fields.append(field.name, field.value) }
-        let response = Response(
+        let response = HTTPResponse(
             status: canned.status,
             fields: fields,
             body: canned.body.isEmpty ? .empty : .bytes(canned.body)

@@ -1,9 +1,9 @@
 /// How a job ended: exactly one of these, exactly once.
 package struct Outcome: Sendable {
     package enum Ending: Sendable {
-        case answered(Response, Source)
+        case answered(HTTPResponse, Source)
         /// `answer` is the upstream's last one, passed on as it is; nil when there was none.
-        case failed(Failure, answer: Response?)
+        case failed(Failure, answer: HTTPResponse?)
     }
 
     /// Who made the answer.
@@ -11,6 +11,7 @@ package struct Outcome: Sendable {
         case upstream
         case fallback
         case placeholder
+        case stale
     }
 
     package var ending: Ending

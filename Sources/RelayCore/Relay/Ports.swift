@@ -6,19 +6,23 @@ package final class RelayPorts: Sendable {
     package let sink: any EventSink
     /// Starts work that outlives the task that asked for it, on the same executor.
     package let start: @Sendable (@escaping @Sendable () async -> Void) -> Void
+    /// Whether the network is constrained now; asked before every attempt, so it must answer at once.
+    package let isConstrained: @Sendable () -> Bool
 
     package init(
         transport: any Transport,
         time: any TimeSource,
         entropy: any Entropy,
         sink: any EventSink,
-        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Void
+        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Void,
+        isConstrained: @escaping @Sendable () -> Bool = { false }
     ) {
         self.transport = transport
         self.time = time
         self.entropy = entropy
         self.sink = sink
         self.start = start
+        self.isConstrained = isConstrained
     }
 }
 

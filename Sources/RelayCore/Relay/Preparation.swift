@@ -17,7 +17,7 @@ package struct Preparation: Sendable {
     ///
     /// - Throws: `preparation`, final, with zero sends.
     package init(
-        _ request: Request,
+        _ request: HTTPRequest,
         route: Route,
         job: JobID,
         added: HeaderFields,

@@ -18,7 +18,7 @@ package final class Relay: Sendable {
 
     /// Runs one request; its time counts from `began`, by default from now.
     package func perform(
-        _ request: Request,
+        _ request: HTTPRequest,
         context: JobContext,
         vault: CredentialVault,
         since began: Instant? = nil
@@ -79,7 +79,7 @@ extension Relay {
 
     @inline(never)
     private func begin(
-        _ request: Request,
+        _ request: HTTPRequest,
         _ context: JobContext,
         _ vault: CredentialVault,
         _ began: Instant?

@@ -5,12 +5,12 @@ import RelayJSON
 /// Pure: the same answer always gets the same verdict.
 package struct ResponseJudge: Sendable {
     package enum Verdict: Sendable {
-        case success(Response)
+        case success(HTTPResponse)
         /// A `quick_recovery` rule made a success of a failure.
-        case quickRecovered(Response, from: Failure)
+        case quickRecovered(HTTPResponse, from: Failure)
         /// `answer` is what the caller gets when no rule helps: the upstream's refusal, but not an answer that only
         /// looks like a success.
-        case failure(Failure, answer: Response?)
+        case failure(Failure, answer: HTTPResponse?)
     }
 
     let route: Route
@@ -76,14 +76,14 @@ package struct ResponseJudge: Sendable {
 
 extension ResponseJudge {
     private enum Class {
-        case success(Response)
+        case success(HTTPResponse)
         /// Not a success by status or error document: `quick_recovery` may see it.
         case refused(Failure)
         /// A success that did not pass validation or could not be transformed.
         case invalid(Failure)
     }
 
-    private func classify(_ response: Response) -> Class {
+    private func classify(_ response: HTTPResponse) -> Class {
         let status = response.status
         guard status.class != nil else {
             return .refused(
@@ -135,7 +135,7 @@ extension ResponseJudge {
         return failure
     }
 
-    private func validated(_ response: Response, _ bytes: [UInt8]) -> Class {
+    private func validated(_ response: HTTPResponse, _ bytes: [UInt8]) -> Class {
         let policy = route.policy
         let status = response.status
         if !policy.success.contentTypes.isEmpty, !hasWantedType(response.fields) {
@@ -158,7 +158,7 @@ extension ResponseJudge {
         return transformed(response, bytes)
     }
 
-    private func transformed(_ response: Response, _ bytes: [UInt8]) -> Class {
+    private func transformed(_ response: HTTPResponse, _ bytes: [UInt8]) -> Class {
         let policy = route.policy
         let status = response.status
         let unwrap = policy.response.unwrap
@@ -206,7 +206,9 @@ extension ResponseJudge {
                 )
             )
         }
-        return .success(Response(status: status, fields: response.fields, body: .bytes(Array(bytes[range]))))
+        return .success(
+            HTTPResponse(status: status, fields: response.fields, body: .bytes(Array(bytes[range])))
+        )
     }
 
     private func invalid(_ detail: String, _ status: Status) -> Failure {

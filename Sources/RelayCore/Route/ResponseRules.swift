@@ -110,8 +110,28 @@ package struct ResponseRules: Sendable {
     /// The body must be valid JSON.
     package var expectsJSON = false
     package var empty = EmptyPolicy.accept
+    package var redirects = Redirects.return
+    /// Whether, and for how long, the last good answer to each GET is kept for `respond` as `stale`; nil keeps none.
+    package var keepsLastGood: LastGoodRule?
+
+    /// What is made of a 3xx answer with a `Location`.
+    package enum Redirects: String, CaseIterable, Sendable {
+        /// It is an answer like any other: a failure of the class `3xx` unless `success` lists it.
+        case `return`
+        /// It is followed, at most five times an attempt, while it stays with the origin that gave it; one that
+        /// leads elsewhere is an answer.
+        case follow
+    }
 
     package init() {}
+}
+
+/// How long a good answer may stand in for a failed one.
+package struct LastGoodRule: Sendable, Equatable {
+    /// Age from which an answer is too old; 1 s to 30 d.
+    package var maxAge: Duration
+
+    package init(maxAge: Duration) { self.maxAge = maxAge }
 }
 
 /// Turns a failure into a success before any rule is asked, without spending an attempt.

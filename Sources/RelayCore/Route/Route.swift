@@ -41,6 +41,9 @@ package struct RoutePolicy: Sendable {
     package var recovery: [RecoveryRule] = []
     package var limits = ResponseLimits()
     package var delivery = DeliveryMode.sync
+    /// Whether no failure may reach the caller: the configuration then demands a rule that answers every one, and
+    /// one that gets through all the same is counted and reported as a breach.
+    package var neverFails = false
 
     package init(upstreams: [Upstream]) { self.upstreams = upstreams }
 }

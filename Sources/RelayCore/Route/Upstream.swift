@@ -10,12 +10,16 @@ package final class Upstream: Sendable {
     package let tls: TLSSettings
     /// Ranges that may be dialled although they are not public.
     package let allowedAddresses: [AddressRange]
+    /// How long after a failure no `failover` rule enters it; zero lets every job try.
+    package let cooldown: Duration
 
     package enum Use: String, CaseIterable, Sendable {
         /// Serves ordinary attempts.
         case always
         /// Serves only attempts a `failover` rule sends to it.
         case failoverOnly = "failover_only"
+        /// Takes the place of the first upstream while the network is constrained.
+        case whenConstrained = "when_constrained"
     }
 
     package init(
@@ -24,7 +28,8 @@ package final class Upstream: Sendable {
         basePath: String = "/",
         use: Use = .always,
         tls: TLSSettings = TLSSettings(),
-        allowedAddresses: [AddressRange] = []
+        allowedAddresses: [AddressRange] = [],
+        cooldown: Duration = .zero
     ) {
         self.name = name
         self.origin = origin
@@ -32,6 +37,7 @@ package final class Upstream: Sendable {
         self.use = use
         self.tls = tls
         self.allowedAddresses = allowedAddresses
+        self.cooldown = cooldown
     }
 }
 
@@ -67,6 +73,8 @@ package struct TLSSettings: Hashable, Sendable {
     /// Client certificate chain and key, PEM.
     package var clientCertificate: SecretReference?
     package var clientKey: SecretReference?
+    /// Keys the upstream's chain must hold one of; nil trusts every verified chain.
+    package var pins: PublicKeyPins?
 
     package init() {}
 }
@@ -75,6 +83,6 @@ extension Upstream: Equatable {
     package static func == (left: Upstream, right: Upstream) -> Bool {
         left.name == right.name && left.origin == right.origin && left.basePath == right.basePath
             && left.use == right.use && left.tls == right.tls
-            && left.allowedAddresses == right.allowedAddresses
+            && left.allowedAddresses == right.allowedAddresses && left.cooldown == right.cooldown
     }
 }

@@ -121,7 +121,7 @@ extension APICall {
 }
 
 extension Outcome {
-    var response: Response? {
+    var response: HTTPResponse? {
         switch ending {
         case .answered(let response, _): response
         case .failed(_, let answer): answer
@@ -131,7 +131,7 @@ extension Outcome {
 
 /// The answer inside a job's document.
 enum JobAnswer {
-    static func write(_ response: Response, _ body: [UInt8], into json: inout JSONObjectWriter) {
+    static func write(_ response: HTTPResponse, _ body: [UInt8], into json: inout JSONObjectWriter) {
         json.member("status", response.status.rawValue)
         json.array("headers") { list in
             for (name, value) in response.fields.removingHopByHop().pairs {

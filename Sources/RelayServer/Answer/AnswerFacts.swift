@@ -19,6 +19,7 @@ struct AnswerFacts {
             case .upstream: "upstream"
             case .fallback: "fallback"
             case .placeholder: "placeholder"
+            case .stale: "stale"
             case nil: "relay"
             }
     }

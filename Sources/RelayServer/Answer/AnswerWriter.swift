@@ -48,7 +48,7 @@ struct AnswerWriter {
 
     /// The head of a relayed answer; `framing` tells how the body that follows is delimited.
     func appendHead(
-        _ response: Response,
+        _ response: HTTPResponse,
         framing: Framing,
         facts: AnswerFacts,
         to output: inout [UInt8]

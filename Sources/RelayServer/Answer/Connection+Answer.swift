@@ -52,7 +52,7 @@ extension Connection {
         let body = problem.body
         loop.withOutput { output in
             writer.appendHead(
-                Response(status: problem.status, fields: fields),
+                HTTPResponse(status: problem.status, fields: fields),
                 framing: .length(UInt64(body.count)),
                 facts: facts,
                 to: &output
@@ -72,7 +72,7 @@ extension Connection {
     }
 
     private func pass(
-        _ response: Response,
+        _ response: HTTPResponse,
         _ source: Outcome.Source,
         _ outcome: Outcome,
         _ admission: Admission,
@@ -97,7 +97,7 @@ extension Connection {
         return nil
     }
 
-    private func framing(_ response: Response, isHead: Bool) -> AnswerWriter.Framing {
+    private func framing(_ response: HTTPResponse, isHead: Bool) -> AnswerWriter.Framing {
         if isHead || response.status.forbidsContent { return .none }
         switch response.body {
         case .empty: return .length(0)

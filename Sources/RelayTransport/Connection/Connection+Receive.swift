@@ -79,7 +79,7 @@ extension Connection {
         let exchange = exchange(firstByte: loop.now)
         body = IncomingBody(head.framing)
         body.keepsAlive = head.keepsAlive && !closesAfterAnswer
-        var response = Response(status: head.status, fields: head.fields)
+        var response = HTTPResponse(status: head.status, fields: head.fields)
         do throws(HTTPParseError) {
             var content: [UInt8] = []
             let consumed = try body.takeAll(rest, into: &content)
@@ -98,7 +98,7 @@ extension Connection {
     }
 
     /// Delivers an answer that is here as a whole.
-    private func finish(_ response: Response, _ exchange: Exchange, keepsAlive: Bool) {
+    private func finish(_ response: HTTPResponse, _ exchange: Exchange, keepsAlive: Bool) {
         let decodes = limits.decodesContent
         let limits = limits
         let waiter = unsafe waiter
@@ -119,7 +119,7 @@ extension Connection {
     }
 
     /// Delivers the head of an answer whose body is still arriving.
-    private func stream(_ response: Response, _ exchange: Exchange) {
+    private func stream(_ response: HTTPResponse, _ exchange: Exchange) {
         phase = .reading
         deadline = .max
         var response = response

@@ -9,7 +9,7 @@ enum ContentDecoding {
     ///
     /// No more than `limits.body` is decoded at once: what is larger is decoded as it is read, by a reader who has a
     /// limit of its own.
-    static func decoded(_ response: Response, _ limits: ResponseLimits) throws(Failure) -> Response {
+    static func decoded(_ response: HTTPResponse, _ limits: ResponseLimits) throws(Failure) -> HTTPResponse {
         guard case .bytes(let bytes) = response.body, let coding = coding(response) else { return response }
         guard bytes.count <= smallBody else { return decoding(response, limits) }
         let inflater = Inflater(coding, expansion: limits.expansion)
@@ -34,7 +34,7 @@ enum ContentDecoding {
     }
 
     /// The answer with a body that is decoded as it is read.
-    static func decoding(_ response: Response, _ limits: ResponseLimits) -> Response {
+    static func decoding(_ response: HTTPResponse, _ limits: ResponseLimits) -> HTTPResponse {
         guard let coding = coding(response) else { return response }
         var response = response
         switch response.body {
@@ -52,12 +52,12 @@ enum ContentDecoding {
         return response
     }
 
-    private static func removeCoding(_ response: inout Response) {
+    private static func removeCoding(_ response: inout HTTPResponse) {
         response.fields.remove(.contentEncoding)
         response.fields.remove(.contentLength)
     }
 
-    private static func coding(_ response: Response) -> Inflater.Coding? {
+    private static func coding(_ response: HTTPResponse) -> Inflater.Coding? {
         guard response.fields.count(of: .contentEncoding) == 1 else { return nil }
         switch response.fields[.contentEncoding]?.lowercased() {
         case "gzip", "x-gzip": return .gzip

@@ -80,7 +80,7 @@ struct JobTimeline {
         let line: String
         switch job["outcome"]?.text {
         case "success": line = output.styled("answered \(status)", .green)
-        case "fallback", "placeholder":
+        case "fallback", "placeholder", "stale":
             line = output.styled("answered \(status) with the \(string(job, "outcome"))", .yellow)
         default:
             let failure = job["last_failure"]

@@ -1,5 +1,5 @@
 /// What a caller asks of a route, before anything is prepared.
-package struct Request: Sendable {
+package struct HTTPRequest: Sendable {
     package var method: Method
     /// Path and query below the upstream's base, in origin form without the leading slash: `orders/7?full=1`.
     ///

@@ -1,5 +1,5 @@
 /// A complete head with its content, from an upstream or made by the relay.
-package struct Response: Sendable {
+package struct HTTPResponse: Sendable {
     package var status: Status
     package var fields: HeaderFields
     package var body: Body
