@@ -107,7 +107,8 @@ package final class Engine: Sendable {
             method: method,
             target: target,
             options: sorted.options,
-            client: client
+            client: client,
+            memory: entry.memory
         )
         return Admission(
             entry: entry,
@@ -153,7 +154,13 @@ package final class Engine: Sendable {
     @inline(never)
     private func ended(_ admission: Admission, _ outcome: Outcome) {
         let now = time.wallSeconds()
-        admission.state.ended(outcome, wallSeconds: now)
+        let isBreach =
+            if case .failed(let failure, _) = outcome.ending {
+                admission.context.isBreached(by: failure)
+            } else {
+                false
+            }
+        admission.state.ended(outcome, isBreach: isBreach, wallSeconds: now)
         recent.keep(
             JobRecord(
                 context: admission.context,

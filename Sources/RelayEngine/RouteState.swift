@@ -12,6 +12,8 @@ package final class RouteState: Sendable {
         package var failed: UInt64 = 0
         package var recovered: UInt64 = 0
         package var fallbacks: UInt64 = 0
+        /// Failures that reached callers although the route never fails.
+        package var breaches: UInt64 = 0
         package var lastFailure: (kind: FailureKind, detail: String, wallSeconds: Int64)?
     }
 
@@ -103,8 +105,9 @@ package final class RouteState: Sendable {
     }
 
     /// Counts how a job ended.
-    package func ended(_ outcome: Outcome, wallSeconds: Int64) {
+    package func ended(_ outcome: Outcome, isBreach: Bool, wallSeconds: Int64) {
         state.withLock { state in
+            if isBreach { state.counters.breaches += 1 }
             switch outcome.ending {
             case .answered(_, .upstream):
                 state.counters.succeeded += 1

@@ -19,10 +19,12 @@ package final class Snapshot: Sendable {
     package final class Entry: Sendable {
         package let route: Route
         package let state: RouteState
+        package let memory: RouteMemory
 
-        init(route: Route, state: RouteState) {
+        init(route: Route, state: RouteState, memory: RouteMemory) {
             self.route = route
             self.state = state
+            self.memory = memory
         }
     }
 
@@ -41,9 +43,15 @@ package final class Snapshot: Sendable {
         var entries: [String: Entry] = [:]
         for route in routes {
             let limit = route.policy.concurrency
-            let kept = previous?.routes[route.name]?.state
-            kept?.resize(limit)
-            entries[route.name] = Entry(route: route, state: kept ?? RouteState(limit))
+            let kept = previous?.routes[route.name]
+            kept?.state.resize(limit)
+            // Answers made under other rules, or by another upstream, may not be what this route would answer.
+            let memory = kept.flatMap { $0.route.answersLike(route) ? $0.memory : nil }
+            entries[route.name] = Entry(
+                route: route,
+                state: kept?.state ?? RouteState(limit),
+                memory: memory ?? RouteMemory()
+            )
         }
         self.routes = entries
         routeNames = routes.map(\.name)

@@ -1,23 +1,23 @@
 /// A JSON number, kept as it was written.
-package struct JSONNumber: Sendable, Equatable {
-    package let text: String
+public struct JSONNumber: Sendable, Equatable {
+    public let text: String
 
     /// `text` must match the number grammar of RFC 8259 §6.
-    package init(text: String) { self.text = text }
+    public init(text: String) { self.text = text }
 
-    package init(_ value: Int) { text = String(value) }
+    public init(_ value: Int) { text = String(value) }
 
     /// The value when it is written as an integer that 64 bits hold.
-    package var int64: Int64? { Int64(text) }
+    public var int64: Int64? { Int64(text) }
 
     /// The nearest double; nil beyond its range.
-    package var double: Double? {
+    public var double: Double? {
         guard let value = Double(text), value.isFinite else { return nil }
         return value
     }
 
     /// Whether both have the same value, exactly and however long they are.
-    package func isEquivalent(to other: JSONNumber) -> Bool {
+    public func isEquivalent(to other: JSONNumber) -> Bool {
         if text == other.text { return true }
         guard let decimal, let otherDecimal = other.decimal else { return false }
         return decimal == otherDecimal

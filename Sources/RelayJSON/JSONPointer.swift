@@ -1,5 +1,5 @@
 /// A JSON pointer (RFC 6901): the way from a document to one of its values.
-package struct JSONPointer: Sendable {
+public struct JSONPointer: Sendable {
     /// One step down: a member of that name, or of an array the element of that index.
     struct Step: Sendable, Hashable {
         let name: [UInt8]
@@ -16,16 +16,16 @@ package struct JSONPointer: Sendable {
     }
 
     /// Unescaped; none for the whole document.
-    package let tokens: [String]
+    public let tokens: [String]
     let steps: [Step]
 
-    package init(tokens: [String]) {
+    public init(tokens: [String]) {
         self.tokens = tokens
         steps = tokens.map(Step.init)
     }
 
     /// Reads the text of a pointer: empty, or a slash before every token.
-    package init(parsing text: String) throws(JSONPointerError) {
+    public init(parsing text: String) throws(JSONPointerError) {
         guard !text.isEmpty else {
             self.init(tokens: [])
             return
@@ -60,7 +60,7 @@ package struct JSONPointer: Sendable {
     }
 
     /// The pointer as it is written, `~` and `/` in tokens escaped.
-    package var text: String {
+    public var text: String {
         var bytes: [UInt8] = []
         for step in steps {
             bytes.append(UInt8(ascii: "/"))
@@ -75,21 +75,21 @@ package struct JSONPointer: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    package func appending(_ token: String) -> JSONPointer { JSONPointer(tokens: tokens + [token]) }
+    public func appending(_ token: String) -> JSONPointer { JSONPointer(tokens: tokens + [token]) }
 }
 
 // Tokens are compared as bytes: String's own equality takes canonically equivalent spellings for one.
 extension JSONPointer: Hashable {
-    package static func == (lhs: JSONPointer, rhs: JSONPointer) -> Bool { lhs.steps == rhs.steps }
-    package func hash(into hasher: inout Hasher) { hasher.combine(steps) }
+    public static func == (lhs: JSONPointer, rhs: JSONPointer) -> Bool { lhs.steps == rhs.steps }
+    public func hash(into hasher: inout Hasher) { hasher.combine(steps) }
 }
 
 /// Why a text is no JSON pointer.
-package enum JSONPointerError: Error, Sendable {
+public enum JSONPointerError: Error, Sendable {
     case noLeadingSlash
     case invalidEscape
 
-    package var message: String {
+    public var message: String {
         switch self {
         case .noLeadingSlash: "a JSON pointer is empty or begins with \"/\""
         case .invalidEscape: "in a JSON pointer \"~\" stands only as \"~0\" (for ~) or \"~1\" (for /)"

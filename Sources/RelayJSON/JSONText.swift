@@ -76,7 +76,7 @@ package enum JSONText {
 
 extension JSONValue {
     /// The value as JSON without spaces.
-    package func encoded() -> [UInt8] {
+    public func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         JSONText.append(self, indent: nil, to: &bytes)
         return bytes

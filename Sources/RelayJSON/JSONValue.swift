@@ -1,5 +1,5 @@
 /// A JSON value (RFC 8259); objects keep the order of their members.
-package enum JSONValue: Sendable, Equatable {
+public enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case number(JSONNumber)
@@ -7,11 +7,11 @@ package enum JSONValue: Sendable, Equatable {
     case array([JSONValue])
     case object([Member])
 
-    package struct Member: Sendable, Equatable {
-        package var name: String
-        package var value: JSONValue
+    public struct Member: Sendable, Equatable {
+        public var name: String
+        public var value: JSONValue
 
-        package init(_ name: String, _ value: JSONValue) {
+        public init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
         }
@@ -20,24 +20,24 @@ package enum JSONValue: Sendable, Equatable {
 
 extension JSONValue {
     /// Reads all of `text` as one value.
-    package init(parsing text: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
+    public init(parsing text: Span<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
         var sink = ValueSink()
         try JSONScanner.scan(text, limits: limits, into: &sink)
         self = sink.value
     }
 
-    package init(parsing text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
+    public init(parsing text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
         try self.init(parsing: text.span, limits: limits)
     }
 
     /// The member of that name; nil when there is none or this is no object.
-    package subscript(name: String) -> JSONValue? {
+    public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
     /// The value the pointer leads to; nil when there is none.
-    package func value(at pointer: JSONPointer) -> JSONValue? {
+    public func value(at pointer: JSONPointer) -> JSONValue? {
         var value = self
         for step in pointer.steps {
             switch value {
@@ -57,7 +57,7 @@ extension JSONValue {
 
     /// Whether both mean the same: numbers by value (`1`, `1.0`, `1e0`), strings by code points, objects in any
     /// order.
-    package func isEquivalent(to other: JSONValue) -> Bool {
+    public func isEquivalent(to other: JSONValue) -> Bool {
         switch (self, other) {
         case (.null, .null): return true
         case (.bool(let one), .bool(let other)): return one == other

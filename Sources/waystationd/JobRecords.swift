@@ -48,6 +48,31 @@ enum JobRecords {
         return record
     }
 
+    static func neverFailsBreached(_ job: JobContext, _ failure: Failure) -> JournalRecord {
+        var record = JournalRecord(
+            .error,
+            .neverFailsBreached,
+            "job \(job.id): a failure reached the caller of route \(job.route.name), which never fails: "
+                + "\(failure.kind.rawValue): \(failure.detail)"
+        )
+        add(job, to: &record)
+        record.add(.failureKind, failure.kind.rawValue)
+        record.add(.detail, failure.detail)
+        return record
+    }
+
+    static func pinsMissed(_ job: JobContext, _ exchange: Exchange) -> JournalRecord {
+        var record = JournalRecord(
+            .warning,
+            .pinsMissed,
+            "job \(job.id): the upstream of route \(job.route.name) showed none of the pinned keys; tls.pins only "
+                + "reports, so the request was sent"
+        )
+        add(job, to: &record)
+        record.add(.upstreamAddress, exchange.address)
+        return record
+    }
+
     static func jobFailed(_ job: JobContext, _ failure: Failure, _ attempts: [Attempt]) -> JournalRecord {
         // What the upstream refused and the caller was told is the caller's business, not the operator's alarm.
         let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection

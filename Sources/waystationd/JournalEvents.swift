@@ -32,6 +32,10 @@ final class JournalEvents: EventSink {
                 job.route.name,
                 attempts.last?.failure?.kind
             )
+        case .neverFailsBreached(let job, let failure):
+            write(JobRecords.neverFailsBreached(job, failure), job.route.name, failure.kind)
+        case .pinsMissed(let job, let exchange):
+            write(JobRecords.pinsMissed(job, exchange), job.route.name, .tlsCertificateError)
         case .jobFailed(let job, let failure, let attempts):
             write(JobRecords.jobFailed(job, failure, attempts), job.route.name, failure.kind)
         case .credentialRefreshed(let name, let expiresIn):

@@ -61,15 +61,18 @@ struct StatusReport {
         var succeeded: UInt64 = 0
         var failed: UInt64 = 0
         var helped: UInt64 = 0
+        var breaches: UInt64 = 0
         for entry in snapshot.routes.values {
             let counters = entry.state.counters
             succeeded += counters.succeeded
             failed += counters.failed
+            breaches += counters.breaches
             helped += counters.recovered + counters.fallbacks
         }
+        let breached = breaches > 0 ? ", never_fails breached \(breaches)" : ""
         let trouble = reloadError.map { "; reload failed: \($0); old configuration kept" } ?? ""
         return "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight) in flight, ok \(succeeded), "
-            + "recovered \(helped), failed \(failed)\(trouble)"
+            + "recovered \(helped), failed \(failed)\(breached)\(trouble)"
     }
 
     private func write(_ state: RouteState, _ name: String, into json: inout JSONObjectWriter) {
@@ -84,6 +87,7 @@ struct StatusReport {
         json.member("failed", counters.failed)
         json.member("recovered", counters.recovered)
         json.member("fallbacks", counters.fallbacks)
+        json.member("never_fails_breaches", counters.breaches)
         guard let failure = counters.lastFailure else {
             json.member("last_failure", JSONValue.null)
             return

@@ -28,14 +28,10 @@ struct RecoveryMachineTests {
     ) -> [String] {
         failures.map { failure in
             _ = machine.attemptBegan(at: start)
-            let decision = machine.attemptFailed(
-                failure,
-                at: start,
-                canRepeat: canRepeat,
-                canRefresh: canRefresh,
-                random: 0
-            )
-            return name(decision)
+            var situation = RecoveryMachine.Situation(now: start, random: 0)
+            situation.canRepeat = canRepeat
+            situation.canRefresh = canRefresh
+            return name(machine.attemptFailed(failure, situation))
         }
     }
 
@@ -45,6 +41,9 @@ struct RecoveryMachineTests {
         case .refreshCredentials: "refresh"
         case .failover: "failover"
         case .respond(_, let rule): "respond:\(rule)"
+        case .respondStale(let rule): "stale:\(rule)"
+        case .consult: "consult"
+        case .stop: "stop"
         case .fail: "fail"
         }
     }
@@ -252,13 +251,7 @@ struct RecoveryMachineTests {
         var failure = status(503)
         failure.retryAfter = seconds.map { .seconds($0) }
         _ = machine.attemptBegan(at: start)
-        let decision = machine.attemptFailed(
-            failure,
-            at: start,
-            canRepeat: true,
-            canRefresh: false,
-            random: 0
-        )
+        let decision = machine.attemptFailed(failure, RecoveryMachine.Situation(now: start, random: 0))
         guard case .retry(let at) = decision else {
             Issue.record("it did not retry")
             return

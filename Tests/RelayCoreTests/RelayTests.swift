@@ -307,6 +307,8 @@ struct RelayTests {
         case .attemptFailed(_, let attempt): "attemptFailed \(attempt.rule ?? "-")"
         case .recovered(_, let attempts): "recovered \(attempts.count)"
         case .fallbackServed(_, let source, _, _): "fallbackServed \(source)"
+        case .neverFailsBreached(_, let failure): "breached \(failure.kind.rawValue)"
+        case .pinsMissed: "pinsMissed"
         case .jobFailed(_, let failure, _): "jobFailed \(failure.kind.rawValue)"
         case .credentialRefreshed(let name, _): "refreshed \(name)"
         case .credentialFailed(let name, _): "credentialFailed \(name)"

@@ -21,7 +21,11 @@ struct ResponseJudgeTests {
             response: HTTPResponse(status: status, fields: fields, body: content),
             exchange: Exchange()
         )
-        return judge.judge(inbound, time: VirtualTime())
+        switch judge.judge(inbound, time: VirtualTime()) {
+        case .refused(let failure): return .refused(judge.named(failure))
+        case .invalid(let failure): return .invalid(judge.named(failure))
+        case let success: return success
+        }
     }
 
     /// `success`, `recovered`, or the failure's kind.
@@ -29,7 +33,14 @@ struct ResponseJudgeTests {
         switch verdict {
         case .success: "success"
         case .quickRecovered: "recovered"
-        case .failure(let failure, _): failure.kind.rawValue
+        case .refused(let failure), .invalid(let failure): failure.kind.rawValue
+        }
+    }
+
+    private func failure(_ verdict: ResponseJudge.Verdict) -> Failure? {
+        switch verdict {
+        case .refused(let failure), .invalid(let failure): failure
+        case .success, .quickRecovered: nil
         }
     }
 
@@ -37,7 +48,7 @@ struct ResponseJudgeTests {
         switch verdict {
         case .success(let response), .quickRecovered(let response, _):
             if case .bytes(let bytes) = response.body { String(decoding: bytes, as: UTF8.self) } else { nil }
-        case .failure: nil
+        case .refused, .invalid: nil
         }
     }
 
@@ -81,7 +92,7 @@ struct ResponseJudgeTests {
             )
         }
         #expect(name(verdict) == expected)
-        guard case .failure(let failure, _) = verdict, expected == "api_error" else { return }
+        guard let failure = failure(verdict), expected == "api_error" else { return }
         #expect(failure.status == Status(rawValue: status))
         #expect(failure.apiCode != nil && failure.apiTitle == "T")
     }
@@ -94,7 +105,7 @@ struct ResponseJudgeTests {
         let verdict = verdict(200, #"{"error":{"code":"\#(code)"}}"#) {
             $0.apiError = APIErrorRule(require: [pointer("/error/code")], code: pointer("/error/code"))
         }
-        guard case .failure(let failure, _) = verdict else {
+        guard let failure = failure(verdict) else {
             Issue.record("not a failure")
             return
         }
@@ -117,7 +128,7 @@ struct ResponseJudgeTests {
             ]
         }
         let named = verdict(200, #"{"error":{"code":"token_invalid"}}"#, change)
-        guard case .failure(let failure, _) = named else {
+        guard let failure = failure(named) else {
             Issue.record("not a failure")
             return
         }
@@ -202,7 +213,7 @@ struct ResponseJudgeTests {
         #expect(name(verdict(200, #"{"state":"slow"}"#, change)) == "busy")
         #expect(name(verdict(200, #"{"state":"fine"}"#, change)) == "success")
         #expect(name(verdict(200, #"{"fault":null}"#, change)) == "success")
-        guard case .failure(let failure, _) = verdict(200, #"{"fault":{}}"#, change) else {
+        guard let failure = failure(verdict(200, #"{"fault":{}}"#, change)) else {
             Issue.record("not a failure")
             return
         }
@@ -252,7 +263,7 @@ struct ResponseJudgeTests {
                 $0.success.contentTypes = ["application/json"]
                 $0.success.require = [BodyCheck(pointer: pointer("/status"), condition: .equals(.null))]
             }
-            guard case .failure(let failure, _) = verdict else {
+            guard let failure = failure(verdict) else {
                 Issue.record("not a failure: \(body)")
                 continue
             }

@@ -1,5 +1,5 @@
 /// Where a secret is kept; the configuration holds only this.
-package enum SecretReference: Hashable, Sendable {
+public enum SecretReference: Hashable, Sendable {
     /// A file of that name in `$CREDENTIALS_DIRECTORY` (systemd's LoadCredential=).
     case credential(String)
     /// A file no group member and no other user may read.
@@ -8,7 +8,7 @@ package enum SecretReference: Hashable, Sendable {
     case environment(String)
 
     /// For messages: where to look, never what is there.
-    package var text: String {
+    public var text: String {
         switch self {
         case .credential(let name): "credential \"\(name)\""
         case .file(let path): "file \(path)"
@@ -18,18 +18,18 @@ package enum SecretReference: Hashable, Sendable {
 }
 
 /// A secret in memory; prints as `(secret)` wherever it ends up.
-package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
+public struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    package let bytes: [UInt8]
+    public let bytes: [UInt8]
 
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
-    package init(_ text: String) { bytes = Array(text.utf8) }
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    public init(_ text: String) { bytes = Array(text.utf8) }
 
-    package var text: String { String(decoding: bytes, as: UTF8.self) }
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
     /// Nil when the secret is not UTF-8.
-    package var validText: String? { String(validating: bytes, as: UTF8.self) }
-    package var description: String { "(secret)" }
-    package var debugDescription: String { "(secret)" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    public var validText: String? { String(validating: bytes, as: UTF8.self) }
+    public var description: String { "(secret)" }
+    public var debugDescription: String { "(secret)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

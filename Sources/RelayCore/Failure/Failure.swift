@@ -5,7 +5,7 @@
 ///
 /// Its content lives in a box of its own, copied on write: failures are rare, and every frame on the way of a
 /// request has to have room for one.
-package struct Failure: Error, Sendable {
+public struct Failure: Error, Sendable {
     private final class Content: Sendable {
         let kind: FailureKind
         let sent: Sent
@@ -28,11 +28,13 @@ package struct Failure: Error, Sendable {
         var isRetryable: Bool?
         var retryAfter: Duration?
         var exchange: Exchange?
+        var response: HTTPResponse?
+        var underlying: (any Error)?
     }
 
     private var content: Content
 
-    package init(
+    public init(
         _ kind: FailureKind,
         sent: Sent,
         _ detail: String,
@@ -45,61 +47,73 @@ package struct Failure: Error, Sendable {
         content = Content(kind, sent, detail, rest)
     }
 
-    package var kind: FailureKind {
+    public var kind: FailureKind {
         get { content.kind }
         set { content = Content(newValue, content.sent, content.detail, content.rest) }
     }
 
-    package var sent: Sent {
+    public var sent: Sent {
         get { content.sent }
         set { content = Content(content.kind, newValue, content.detail, content.rest) }
     }
 
-    package var detail: String {
+    public var detail: String {
         get { content.detail }
         set { content = Content(content.kind, content.sent, newValue, content.rest) }
     }
 
     /// The answer's status, where there was an answer.
-    package var status: Status? {
+    public var status: Status? {
         get { content.rest.status }
         set { change { $0.status = newValue } }
     }
 
     /// The status rules match against when `error_types` gave one (`treat_as_status`).
-    package var treatedAsStatus: Status? {
+    public var treatedAsStatus: Status? {
         get { content.rest.treatedAsStatus }
         set { change { $0.treatedAsStatus = newValue } }
     }
 
     /// The upstream's own error code, found by `api_error`.
-    package var apiCode: String? {
+    public var apiCode: String? {
         get { content.rest.apiCode }
         set { change { $0.apiCode = newValue } }
     }
 
     /// The upstream's own title of the error, found by `api_error`; part of the answer, so never logged.
-    package var apiTitle: String? {
+    public var apiTitle: String? {
         get { content.rest.apiTitle }
         set { change { $0.apiTitle = newValue } }
     }
 
     /// What the validator that named the kind says about repeating; nil when it says nothing.
-    package var isRetryable: Bool? {
+    public var isRetryable: Bool? {
         get { content.rest.isRetryable }
         set { change { $0.isRetryable = newValue } }
     }
 
     /// How long the upstream asked to be left alone, counted from the answer's arrival.
-    package var retryAfter: Duration? {
+    public var retryAfter: Duration? {
         get { content.rest.retryAfter }
         set { change { $0.retryAfter = newValue } }
     }
 
     /// Where the attempt went and what it took, as far as it got.
-    package var exchange: Exchange? {
+    public var exchange: Exchange? {
         get { content.rest.exchange }
         set { change { $0.exchange = newValue } }
+    }
+
+    /// The upstream's answer, where there was one; never part of a message.
+    public var response: HTTPResponse? {
+        get { content.rest.response }
+        set { change { $0.response = newValue } }
+    }
+
+    /// The error of a program's own validator, decoder, preparation or error document.
+    public var underlying: (any Error)? {
+        get { content.rest.underlying }
+        set { change { $0.underlying = newValue } }
     }
 
     private mutating func change(_ body: (inout Rest) -> Void) {
@@ -108,7 +122,7 @@ package struct Failure: Error, Sendable {
         content = Content(content.kind, content.sent, content.detail, rest)
     }
 
-    package static func bodyTooLarge(limit: Int) -> Failure {
+    public static func bodyTooLarge(limit: Int) -> Failure {
         Failure(
             .httpResponseBodySize,
             sent: .answered,

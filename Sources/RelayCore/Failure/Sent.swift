@@ -1,5 +1,5 @@
 /// How far a request got: what decides whether it may be repeated.
-package enum Sent: String, Sendable {
+public enum Sent: String, Sendable {
     /// No byte of the request reached the wire.
     case neverSent = "never_sent"
     /// Bytes were sent and no complete answer came.

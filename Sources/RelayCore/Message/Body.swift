@@ -1,5 +1,5 @@
 /// The content of a message.
-package enum Body: Sendable {
+public enum Body: Sendable {
     case empty
     /// All of it, in memory; may be sent again.
     case bytes([UInt8])
@@ -7,7 +7,7 @@ package enum Body: Sendable {
     case stream(any BodySource)
 
     /// Bytes in all, or nil when only the end of the stream tells.
-    package var length: UInt64? {
+    public var length: UInt64? {
         switch self {
         case .empty: 0
         case .bytes(let bytes): UInt64(bytes.count)
@@ -16,7 +16,7 @@ package enum Body: Sendable {
     }
 
     /// Whether a second attempt can send it again.
-    package var isReplayable: Bool {
+    public var isReplayable: Bool {
         switch self {
         case .empty, .bytes: true
         case .stream(let source): !source.wasRead
@@ -25,7 +25,7 @@ package enum Body: Sendable {
 }
 
 /// A body that arrives piece by piece; reading slowly holds the sender back.
-package protocol BodySource: AnyObject, Sendable {
+public protocol BodySource: AnyObject, Sendable {
     /// Bytes in all where the sender said so.
     var length: UInt64? { get }
 
@@ -45,14 +45,14 @@ package protocol BodySource: AnyObject, Sendable {
 }
 
 extension BodySource {
-    package func bound(by deadline: Instant) {}
+    public func bound(by deadline: Instant) {}
 }
 
 extension Body {
     /// Reads all of it.
     ///
     /// - Throws: `http_response_body_size` past `limit` bytes, or what the source throws.
-    package func collect(limit: Int) async throws(Failure) -> [UInt8] {
+    public func collect(limit: Int) async throws(Failure) -> [UInt8] {
         switch self {
         case .empty: return []
         case .bytes(let bytes):

@@ -1,15 +1,23 @@
 /// What a caller asks of a route, before anything is prepared.
-package struct HTTPRequest: Sendable {
-    package var method: Method
+public struct HTTPRequest: Sendable {
+    /// The method; a token.
+    public var method: Method
     /// Path and query below the upstream's base, in origin form without the leading slash: `orders/7?full=1`.
     ///
-    /// Already checked: no dot segments, no empty segments, no encoded slash, no control byte.
-    package var target: String
-    /// The end-to-end fields only; hop-by-hop and relay fields are gone.
-    package var fields: HeaderFields
-    package var body: Body
+    /// Percent-encoded; no dot segments, no control byte.
+    public var target: String
+    /// The end-to-end fields; framing, `Host` and the route's own fields are added by the relay.
+    public var fields: HeaderFields
+    /// The content.
+    public var body: Body
 
-    package init(method: Method, target: String, fields: HeaderFields = HeaderFields(), body: Body = .empty) {
+    /// Makes a request; without fields and content unless they are given.
+    public init(
+        method: Method,
+        target: String,
+        fields: HeaderFields = HeaderFields(),
+        body: Body = .empty
+    ) {
         self.method = method
         self.target = target
         self.fields = fields

@@ -1,12 +1,21 @@
 /// A complete head with its content, from an upstream or made by the relay.
-package struct HTTPResponse: Sendable {
-    package var status: Status
-    package var fields: HeaderFields
-    package var body: Body
+public struct HTTPResponse: Sendable {
+    /// The status: 200 to 599.
+    public var status: Status
+    /// The fields, hop-by-hop ones included.
+    public var fields: HeaderFields
+    /// The content; in memory wherever a program sees it.
+    public var body: Body
 
-    package init(status: Status, fields: HeaderFields = HeaderFields(), body: Body = .empty) {
+    /// Makes a response; without fields and content unless they are given.
+    public init(status: Status, fields: HeaderFields = HeaderFields(), body: Body = .empty) {
         self.status = status
         self.fields = fields
         self.body = body
+    }
+
+    /// The content that is in memory; empty for a stream.
+    public var bytes: [UInt8] {
+        if case .bytes(let bytes) = body { bytes } else { [] }
     }
 }

@@ -12,6 +12,10 @@ package enum RelayEvent: Sendable {
     case recovered(JobContext, attempts: [Attempt])
     /// The relay answered in the upstream's stead.
     case fallbackServed(JobContext, source: CannedResponse.Source, rule: String, attempts: [Attempt])
+    /// A failure reached the caller of a route that never fails.
+    case neverFailsBreached(JobContext, Failure)
+    /// The upstream's chain held none of the pinned keys, which only report.
+    case pinsMissed(JobContext, Exchange)
     case jobFailed(JobContext, Failure, attempts: [Attempt])
     case credentialRefreshed(credential: String, expiresIn: Duration?)
     case credentialFailed(credential: String, detail: String)
@@ -26,6 +30,9 @@ package final class JobContext: Sendable {
     package let target: String
     package let options: JobOptions
     package let client: ClientIdentity?
+    package let memory: RouteMemory
+    /// Nil for every job of the daemon.
+    package let hooks: (any JobHooks)?
 
     package init(
         id: JobID,
@@ -33,7 +40,9 @@ package final class JobContext: Sendable {
         method: Method,
         target: String,
         options: JobOptions,
-        client: ClientIdentity?
+        client: ClientIdentity?,
+        memory: RouteMemory = RouteMemory(),
+        hooks: (any JobHooks)? = nil
     ) {
         self.id = id
         self.route = route
@@ -41,6 +50,8 @@ package final class JobContext: Sendable {
         self.target = target
         self.options = options
         self.client = client
+        self.memory = memory
+        self.hooks = hooks
     }
 
     /// The path without its query: a query may hold what is nobody's business.

@@ -1,5 +1,5 @@
 /// The clocks.
-package protocol ClockSource: AnyObject, Sendable {
+public protocol ClockSource: AnyObject, Sendable {
     /// Monotonic; for every timeout, wait and measurement.
     func now() -> Instant
 
@@ -8,17 +8,17 @@ package protocol ClockSource: AnyObject, Sendable {
 }
 
 /// The clocks and the only way to wait.
-package protocol TimeSource: ClockSource {
+public protocol TimeSource: ClockSource {
     /// Returns at `deadline`, or throws at once when the task is cancelled.
     func sleep(until deadline: Instant) async throws(CancellationError)
 }
 
 extension ClockSource {
     /// Seconds since 1970-01-01 UTC.
-    package func wallSeconds() -> Int64 { wallMilliseconds() / 1000 }
+    public func wallSeconds() -> Int64 { wallMilliseconds() / 1000 }
 }
 
 /// Where random numbers come from; a seeded one replays.
-package protocol Entropy: AnyObject, Sendable {
+public protocol Entropy: AnyObject, Sendable {
     func next() -> UInt64
 }

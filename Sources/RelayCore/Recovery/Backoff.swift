@@ -1,6 +1,6 @@
 /// How long to wait before the n-th retry.
-package struct Backoff: Sendable {
-    package enum Schedule: Sendable, Equatable {
+public struct Backoff: Sendable {
+    public enum Schedule: Sendable, Equatable {
         /// `base × multiplier^(n−1)`, at most `maximum`.
         case exponential(base: Duration, multiplier: Double, maximum: Duration)
         case constant(Duration)
@@ -9,7 +9,7 @@ package struct Backoff: Sendable {
     }
 
     /// How randomness is mixed in (AWS Architecture Blog, "Exponential Backoff and Jitter", 2015).
-    package enum Jitter: Sendable, Equatable {
+    public enum Jitter: Sendable, Equatable {
         case none
         /// Uniform in `0 … delay`.
         case full
@@ -19,11 +19,11 @@ package struct Backoff: Sendable {
         case percent(Int)
     }
 
-    package var schedule: Schedule
-    package var jitter: Jitter
+    public var schedule: Schedule
+    public var jitter: Jitter
 
     /// 100 ms, 200 ms, 400 ms … 10 s with full jitter.
-    package init(
+    public init(
         schedule: Schedule = .exponential(base: .milliseconds(100), multiplier: 2, maximum: .seconds(10)),
         jitter: Jitter = .full
     ) {
@@ -34,7 +34,7 @@ package struct Backoff: Sendable {
     /// The delay before jitter; never negative, never more than the schedule's largest.
     ///
     /// `retry` is 1 for the wait between the first attempt and the second.
-    package func delay(beforeRetry retry: Int) -> Duration {
+    public func delay(beforeRetry retry: Int) -> Duration {
         switch schedule {
         case .constant(let delay): return delay
         case .list(let delays):
@@ -50,7 +50,7 @@ package struct Backoff: Sendable {
     }
 
     /// The wait, drawn from `random`, a number uniform in all of `UInt64`.
-    package func wait(beforeRetry retry: Int, random: UInt64) -> Duration {
+    public func wait(beforeRetry retry: Int, random: UInt64) -> Duration {
         let nanoseconds = delay(beforeRetry: retry).saturatedNanoseconds
         guard nanoseconds > 0 else { return .zero }
         // 53 bits make every fraction in 0 ..< 1 exact.

@@ -1,6 +1,6 @@
 /// A rule's `on`: which failures it acts on.
-package struct FailureMatcher: Sendable, Equatable {
-    package enum Token: Sendable, Equatable {
+public struct FailureMatcher: Sendable, Equatable {
+    public enum Token: Sendable, Equatable {
         case any
         /// Matches when an earlier rule, the job or the deadline has nothing left.
         case exhausted
@@ -10,14 +10,14 @@ package struct FailureMatcher: Sendable, Equatable {
         case kind(FailureKind)
     }
 
-    package let tokens: [Token]
+    public let tokens: [Token]
 
-    package init(_ tokens: [Token]) { self.tokens = tokens }
+    public init(_ tokens: [Token]) { self.tokens = tokens }
 
     /// Reads one word of `on`: `"any"`, `"exhausted"`, `"503"`, `"5xx"`, a group or a kind.
     ///
     /// - Returns: nil for a number that is no final status (200…599).
-    package static func token(_ word: String) -> Token? {
+    public static func token(_ word: String) -> Token? {
         switch word {
         case "any": return .any
         case "exhausted": return .exhausted
@@ -36,7 +36,7 @@ package struct FailureMatcher: Sendable, Equatable {
     }
 
     /// Cancellation matches nothing: it is offered to no rule.
-    package func matches(_ failure: Failure, isExhausted: Bool) -> Bool {
+    public func matches(_ failure: Failure, isExhausted: Bool) -> Bool {
         if failure.kind == .cancelled || failure.kind == .clientGone { return false }
         let status = failure.treatedAsStatus ?? failure.status
         for token in tokens {

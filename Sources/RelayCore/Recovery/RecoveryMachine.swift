@@ -9,8 +9,8 @@ package struct RecoveryMachine: Sendable {
     package let maxAttempts: Int
     package private(set) var attempts: [Attempt] = []
 
-    private let method: Method
-    private let options: JobOptions
+    private var method: Method
+    private var options: JobOptions
     private let attemptTimeout: Duration
     private var upstream = 0
     /// Where failover has gone: never back, and never to the first.
@@ -18,6 +18,8 @@ package struct RecoveryMachine: Sendable {
     private var countedAttempts = 0
     /// Times each rule has acted; empty until the first failure.
     private var uses: [Int] = []
+    /// The failure a strategy is asked about, and where reading goes on when it passes.
+    private var consulted: (index: Int, failure: Failure, isExhausted: Bool)?
 
     /// The end of everything, should the sum of all allowances be larger.
     private static let attemptCeiling = 1000
@@ -40,6 +42,8 @@ package struct RecoveryMachine: Sendable {
     package struct Plan: Sendable {
         package let number: Int
         package let upstream: Upstream
+        /// Index of the upstream in the route's list.
+        package let place: Int
         package let deadline: Instant
     }
 
@@ -52,19 +56,31 @@ package struct RecoveryMachine: Sendable {
         /// Send to the upstream the next `attemptBegan` names.
         case failover
         case respond(CannedResponse, rule: String)
+        case respondStale(rule: String)
+        /// Ask the strategy, then tell the machine with `advised`.
+        case consult(any RecoveryStrategy)
+        /// The job ends with that failure instead of its own.
+        case stop(Failure)
         /// The job ends with the failure it has.
         case fail
     }
 
-    package mutating func attemptBegan(at now: Instant) -> Plan {
-        let target = route.policy.upstreams[upstream]
+    /// While the network is constrained the route's lighter upstream takes the place of the first.
+    package mutating func attemptBegan(at now: Instant, isConstrained: Bool = false) -> Plan {
+        var place = upstream
+        if place == 0, isConstrained, let lighter = route.constrainedUpstream { place = lighter }
+        let target = route.policy.upstreams[place]
         attempts.append(Attempt(number: attempts.count + 1, upstream: target.name, began: now))
         return Plan(
             number: attempts.count,
             upstream: target,
+            place: place,
             deadline: min(now.advanced(by: attemptTimeout), deadline)
         )
     }
+
+    /// The attempt's answer was a redirect that is followed.
+    package mutating func redirected() { attempts[attempts.count - 1].redirects += 1 }
 
     package mutating func attemptSucceeded(at now: Instant, status: Status, exchange: Exchange) {
         let last = attempts.count - 1
@@ -79,44 +95,108 @@ package struct RecoveryMachine: Sendable {
         attempts[attempts.count - 1].next = .quickRecovery
     }
 
+    /// What a decision may draw on besides the failure itself.
+    package struct Situation: Sendable {
+        package var now: Instant
+        /// False when the request body is gone, so that only an answer of the relay's own is left.
+        package var canRepeat = true
+        /// Whether the route's credential can be fetched again.
+        package var canRefresh = false
+        /// Whether a last good answer to the request is kept.
+        package var hasStale = false
+        /// Upstreams that failed so recently that no rule may enter them.
+        package var cooling: [Int] = []
+        /// Uniform in all of `UInt64`.
+        package var random: UInt64
+
+        package init(now: Instant, random: UInt64) {
+            self.now = now
+            self.random = random
+        }
+    }
+
     /// An attempt failed, or could not be sent.
-    ///
-    /// `canRepeat` is false when the request body is gone, so that only an answer of the relay's own is left;
-    /// `canRefresh` tells whether the route's credential can be fetched again.
-    package mutating func attemptFailed(
-        _ failure: Failure,
-        at now: Instant,
-        canRepeat: Bool,
-        canRefresh: Bool,
-        random: UInt64
-    ) -> Decision {
-        note(failure, at: now)
+    package mutating func attemptFailed(_ failure: Failure, _ situation: Situation) -> Decision {
+        note(failure, at: situation.now)
         if failure.sent != .neverSent { countedAttempts += 1 }
         // A failed preparation would fail again; cancellation is offered to no rule.
         guard failure.kind != .preparation else { return .fail }
+        return read(
+            from: 0,
+            failure,
+            situation,
+            isExhausted: situation.now >= deadline || !hasAttemptsLeft
+        )
+    }
 
+    /// The strategy of the last `consult` has answered; its wait and its wish to send again are bounded like any
+    /// rule's.
+    package mutating func advised(_ disposition: RecoveryDisposition, _ situation: Situation) -> Decision {
+        guard let asked = consulted else { return .fail }
+        consulted = nil
+        let rule = route.policy.recovery[asked.index]
+        switch disposition {
+        case .passOn:
+            return read(from: asked.index + 1, asked.failure, situation, isExhausted: asked.isExhausted)
+        case .stop(let failure):
+            return decide(rule, asked.index, .fail, .stop(failure))
+        case .retry(_, let wait):
+            let at = situation.now.advanced(by: max(wait, .zero))
+            guard case .consult(_, let methods) = rule.action,
+                maySendAgain(asked.failure, methods, situation), at < deadline
+            else {
+                return read(from: asked.index + 1, asked.failure, situation, isExhausted: true)
+            }
+            return decide(rule, asked.index, .retry(after: situation.now.duration(to: at)), .retry(at: at))
+        }
+    }
+
+    /// A strategy's retry replaced the request.
+    package mutating func requestChanged(method: Method, isKeyed: Bool) {
+        self.method = method
+        options.hasIdempotencyKey = isKeyed
+    }
+
+    /// Attempts of the job that are left, for a strategy to look at before it does costly work.
+    package var attemptsLeft: Int { hasAttemptsLeft ? maxAttempts - countedAttempts : 0 }
+}
+
+extension RecoveryMachine {
+    /// Reads the rules from `first` on until one decides.
+    private mutating func read(
+        from first: Int,
+        _ failure: Failure,
+        _ situation: Situation,
+        isExhausted: Bool
+    ) -> Decision {
+        var isExhausted = isExhausted
         let rules = route.policy.recovery
-        var isExhausted = now >= deadline || !hasAttemptsLeft
-        for index in rules.indices where rules[index].on.matches(failure, isExhausted: isExhausted) {
+        for index in rules.indices.dropFirst(first)
+        where rules[index].on.matches(failure, isExhausted: isExhausted) {
             let rule = rules[index]
             switch rule.action {
             case .retry(let policy):
                 guard failure.isRetryable != false else { continue }
-                if let at = retryTime(policy, index, failure, now, canRepeat, random) {
-                    return decide(rule, index, .retry(after: now.duration(to: at)), .retry(at: at))
+                if let at = retryTime(policy, index, failure, situation) {
+                    return decide(
+                        rule,
+                        index,
+                        .retry(after: situation.now.duration(to: at)),
+                        .retry(at: at)
+                    )
                 }
                 isExhausted = true
             case .refreshCredentials(let maxTimes):
-                if canRefresh, count(index) < maxTimes,
-                    maySendAgain(failure, .idempotentOrKeyed, now, canRepeat)
+                if situation.canRefresh, count(index) < maxTimes,
+                    maySendAgain(failure, .idempotentOrKeyed, situation)
                 {
                     return decide(rule, index, .refreshCredentials, .refreshCredentials)
                 }
                 isExhausted = true
             case .failover(let target):
                 guard options.allowsFallback else { continue }
-                if target != 0, !entered.contains(target),
-                    maySendAgain(failure, .idempotentOrKeyed, now, canRepeat)
+                if target != 0, !entered.contains(target), !situation.cooling.contains(target),
+                    maySendAgain(failure, .idempotentOrKeyed, situation)
                 {
                     entered.append(target)
                     upstream = target
@@ -126,16 +206,19 @@ package struct RecoveryMachine: Sendable {
             case .respond(let canned):
                 guard options.allowsFallback else { continue }
                 return decide(rule, index, .respond(canned.source), .respond(canned, rule: rule.name))
-            case .respondStale: continue
+            case .respondStale:
+                guard options.allowsFallback, situation.hasStale else { continue }
+                return decide(rule, index, .respond(.stale), .respondStale(rule: rule.name))
+            case .consult(let strategy, _):
+                consulted = (index, failure, isExhausted)
+                return .consult(strategy)
             case .fail:
                 return decide(rule, index, .fail, .fail)
             }
         }
         return .fail
     }
-}
 
-extension RecoveryMachine {
     private var hasAttemptsLeft: Bool {
         countedAttempts < maxAttempts && attempts.count < RecoveryMachine.attemptCeiling
     }
@@ -168,19 +251,17 @@ extension RecoveryMachine {
         _ policy: RetryPolicy,
         _ index: Int,
         _ failure: Failure,
-        _ now: Instant,
-        _ canRepeat: Bool,
-        _ random: UInt64
+        _ situation: Situation
     ) -> Instant? {
         let retry = count(index) + 1
-        guard retry < policy.maxAttempts, maySendAgain(failure, policy.methods, now, canRepeat) else {
+        guard retry < policy.maxAttempts, maySendAgain(failure, policy.methods, situation) else {
             return nil
         }
-        var wait = policy.backoff.wait(beforeRetry: retry, random: random)
+        var wait = policy.backoff.wait(beforeRetry: retry, random: situation.random)
         if policy.honorsRetryAfter, let asked = failure.retryAfter {
             wait = max(wait, min(asked, policy.maxRetryAfter))
         }
-        let at = now.advanced(by: wait)
+        let at = situation.now.advanced(by: wait)
         return at < deadline ? at : nil
     }
 
@@ -189,11 +270,10 @@ extension RecoveryMachine {
     private mutating func maySendAgain(
         _ failure: Failure,
         _ methods: RetryPolicy.Methods,
-        _ now: Instant,
-        _ canRepeat: Bool
+        _ situation: Situation
     ) -> Bool {
-        guard hasAttemptsLeft, now < deadline else { return false }
-        guard canRepeat else {
+        guard hasAttemptsLeft, situation.now < deadline else { return false }
+        guard situation.canRepeat else {
             attempts[attempts.count - 1].heldBack = .bodyGone
             return false
         }

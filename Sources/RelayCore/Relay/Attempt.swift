@@ -1,22 +1,24 @@
 /// The record of one attempt: a line of the job's timeline.
-package struct Attempt: Sendable {
+public struct Attempt: Sendable {
     /// Counted from 1; the first attempt is attempt 1.
-    package var number: Int
-    package var upstream: String
-    package var began: Instant
-    package var duration: Duration
-    package var status: Status?
+    public var number: Int
+    public var upstream: String
+    public var began: Instant
+    public var duration: Duration
+    public var status: Status?
     /// Nil when the attempt succeeded.
-    package var failure: Failure?
-    package var exchange: Exchange?
+    public var failure: Failure?
+    public var exchange: Exchange?
+    /// Redirects that were followed within the attempt.
+    public var redirects = 0
     /// The rule that decided what came next; nil when none matched or none was asked.
-    package var rule: String?
-    package var next: Next?
+    public var rule: String?
+    public var next: Next?
     /// Why a rule that matched did not send again.
-    package var heldBack: HeldBack?
+    public var heldBack: HeldBack?
 
     /// What the rule decided.
-    package enum Next: Sendable, Equatable {
+    public enum Next: Sendable, Equatable {
         case retry(after: Duration)
         case refreshCredentials
         case failover(to: String)
@@ -25,7 +27,7 @@ package struct Attempt: Sendable {
         case fail
 
         /// The action's name in configuration, journal and API.
-        package var name: String {
+        public var name: String {
             switch self {
             case .retry: "retry"
             case .refreshCredentials: "refresh_credentials"
@@ -38,13 +40,13 @@ package struct Attempt: Sendable {
     }
 
     /// What kept a request from being repeated although a rule wanted to.
-    package enum HeldBack: String, Sendable {
+    public enum HeldBack: String, Sendable {
         /// Bytes were sent, no complete answer came, and the method is not idempotent.
         case outcomeUnknown = "outcome_unknown"
         /// The request body was streamed and cannot be sent again.
         case bodyGone = "body_gone"
 
-        package var text: String {
+        public var text: String {
             switch self {
             case .outcomeUnknown: "not repeated: the outcome is unknown and repeating it may not be safe"
             case .bodyGone: "not repeated: the request body was streamed and is gone"
@@ -52,7 +54,7 @@ package struct Attempt: Sendable {
         }
     }
 
-    package init(number: Int, upstream: String, began: Instant) {
+    public init(number: Int, upstream: String, began: Instant) {
         self.number = number
         self.upstream = upstream
         self.began = began

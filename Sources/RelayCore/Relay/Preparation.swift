@@ -3,7 +3,7 @@ import RelayJSON
 /// The unprepared request of a job, from which every attempt is made afresh.
 package struct Preparation: Sendable {
     package let method: Method
-    private let target: String
+    let target: String
     private let fields: HeaderFields
     private let jobFields: HeaderFields
     package let body: Body
@@ -21,7 +21,7 @@ package struct Preparation: Sendable {
         route: Route,
         job: JobID,
         added: HeaderFields,
-        time: any TimeSource
+        wallSeconds: Int64
     ) throws(Failure) {
         self.route = route
         self.job = job
@@ -38,7 +38,7 @@ package struct Preparation: Sendable {
                     route: route.name,
                     job: job,
                     attempt: 1,
-                    wallSeconds: time.wallSeconds()
+                    wallSeconds: wallSeconds
                 )
                 replace(name, value, &fields, &jobFields)
             }
@@ -60,10 +60,9 @@ package struct Preparation: Sendable {
     package func attempt(
         _ plan: RecoveryMachine.Plan,
         token: Token?,
-        time: any TimeSource
-    ) throws(Failure)
-        -> OutboundRequest
-    {
+        wallSeconds: Int64,
+        redirect: Redirect? = nil
+    ) throws(Failure) -> OutboundRequest {
         var fields = fields
         var added = jobFields
         for step in route.policy.prepare where step.phase == .attempt {
@@ -72,7 +71,7 @@ package struct Preparation: Sendable {
                     route: route.name,
                     job: job,
                     attempt: plan.number,
-                    wallSeconds: time.wallSeconds()
+                    wallSeconds: wallSeconds
                 )
                 replace(name, value, &fields, &added)
             }
@@ -96,13 +95,18 @@ package struct Preparation: Sendable {
             limits.decodesContent = true
             fields.remove(.acceptEncoding)
         }
+        let keepsBody = redirect?.keepsBody ?? true
+        if !keepsBody {
+            fields.remove(.contentType)
+            fields.remove(.contentEncoding)
+        }
         return OutboundRequest(
             upstream: plan.upstream,
-            method: method,
-            target: plan.upstream.basePath + target,
+            method: redirect?.method ?? method,
+            target: redirect?.target ?? plan.upstream.basePath + target,
             fields: fields,
             addedFields: added,
-            body: body,
+            body: keepsBody ? body : .empty,
             deadline: plan.deadline,
             timeouts: AttemptTimeouts(
                 connect: route.policy.timeouts.connect,

@@ -36,12 +36,14 @@ package final class Relay: Sendable {
 // Each wait is a function of its own and not inlined: a job's frames are then no larger than the wait it is in.
 extension Relay {
     private func run(_ execution: Execution, _ vault: CredentialVault) async {
-        while execution.step != .end {
+        while true {
             switch execution.step {
             case .send: await send(execution)
             case .token: await obtainToken(execution, vault)
             case .collect: await collect(execution)
             case .wait: await wait(execution)
+            case .prepare: await prepare(execution)
+            case .consult(let strategy): await consult(strategy, execution)
             case .end: return
             }
         }

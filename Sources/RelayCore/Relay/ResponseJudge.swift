@@ -8,9 +8,10 @@ package struct ResponseJudge: Sendable {
         case success(HTTPResponse)
         /// A `quick_recovery` rule made a success of a failure.
         case quickRecovered(HTTPResponse, from: Failure)
-        /// `answer` is what the caller gets when no rule helps: the upstream's refusal, but not an answer that only
-        /// looks like a success.
-        case failure(Failure, answer: HTTPResponse?)
+        /// A refusal by status or error document: what the caller gets when no rule helps.
+        case refused(Failure)
+        /// An answer that only looks like a success; the caller never gets it.
+        case invalid(Failure)
     }
 
     let route: Route
@@ -39,17 +40,24 @@ package struct ResponseJudge: Sendable {
         let response = inbound.response
         switch classify(response) {
         case .success(let response): return .success(response)
-        case .refused(var failure):
-            failure.exchange = inbound.exchange
-            failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: time.wallSeconds())
+        case .refused(let found):
+            let failure = completed(found, inbound, time: time)
             if let recovered = quickRecovery(failure, response) {
                 return .quickRecovered(recovered, from: failure)
             }
-            return .failure(named(failure), answer: response)
+            return .refused(failure)
         case .invalid(var failure):
             failure.exchange = inbound.exchange
-            return .failure(named(failure), answer: nil)
+            return .invalid(failure)
         }
+    }
+
+    /// A failure with what its answer says about it.
+    func completed(_ failure: Failure, _ inbound: InboundResponse, time: any TimeSource) -> Failure {
+        var failure = failure
+        failure.exchange = inbound.exchange
+        failure.retryAfter = RetryAfter.parse(inbound.response.fields, wallSeconds: time.wallSeconds())
+        return failure
     }
 
     /// Applies `error_types` to a failure, whatever stage it came from.

@@ -1,11 +1,11 @@
 /// A CIDR range of IPv4 or IPv6 addresses.
-package struct AddressRange: Hashable, Sendable {
+public struct AddressRange: Hashable, Sendable {
     /// Four or sixteen bytes, network order.
-    package let network: [UInt8]
+    public let network: [UInt8]
     /// Leading bits that count: 0…32 or 0…128.
-    package let prefix: Int
+    public let prefix: Int
 
-    package init?(network: [UInt8], prefix: Int) {
+    public init?(network: [UInt8], prefix: Int) {
         guard network.count == 4 || network.count == 16, (0...network.count * 8).contains(prefix) else {
             return nil
         }
@@ -13,7 +13,7 @@ package struct AddressRange: Hashable, Sendable {
         self.prefix = prefix
     }
 
-    package func contains(_ address: [UInt8]) -> Bool {
+    public func contains(_ address: [UInt8]) -> Bool {
         guard address.count == network.count else { return false }
         let whole = prefix / 8
         guard address[..<whole].elementsEqual(network[..<whole]) else { return false }

@@ -1,15 +1,15 @@
-package import RelayJSON
+public import RelayJSON
 
 /// Which answers are the route's errors although their status may say otherwise.
-package struct APIErrorRule: Sendable {
+public struct APIErrorRule: Sendable {
     /// All of these must be present (not null) for the document to be an error.
-    package var require: [JSONPointer]
+    public var require: [JSONPointer]
     /// Statuses on which the body is looked at; empty means any.
-    package var statuses: StatusSet
-    package var code: JSONPointer?
-    package var title: JSONPointer?
+    public var statuses: StatusSet
+    public var code: JSONPointer?
+    public var title: JSONPointer?
 
-    package init(
+    public init(
         require: [JSONPointer],
         statuses: StatusSet = .any,
         code: JSONPointer? = nil,
@@ -23,26 +23,26 @@ package struct APIErrorRule: Sendable {
 }
 
 /// A set of statuses and status classes: `["2xx", "302"]`.
-package struct StatusSet: Sendable, Equatable {
-    package var codes: [UInt16]
-    package var classes: [Status.Class]
-    package var isAny: Bool
+public struct StatusSet: Sendable, Equatable {
+    public var codes: [UInt16]
+    public var classes: [Status.Class]
+    public var isAny: Bool
 
-    package init(codes: [UInt16] = [], classes: [Status.Class] = []) {
+    public init(codes: [UInt16] = [], classes: [Status.Class] = []) {
         self.codes = codes
         self.classes = classes
         isAny = false
     }
 
-    package static let success = StatusSet(classes: [.success])
+    public static let success = StatusSet(classes: [.success])
 
-    package static let any: StatusSet = {
+    public static let any: StatusSet = {
         var set = StatusSet()
         set.isAny = true
         return set
     }()
 
-    package func contains(_ status: Status) -> Bool {
+    public func contains(_ status: Status) -> Bool {
         if isAny || codes.contains(status.rawValue) { return true }
         guard let statusClass = status.class else { return false }
         return classes.contains(statusClass)
@@ -50,46 +50,46 @@ package struct StatusSet: Sendable, Equatable {
 }
 
 /// What an answer must be to count as success.
-package struct SuccessRule: Sendable {
-    package var statuses = StatusSet.success
+public struct SuccessRule: Sendable {
+    public var statuses = StatusSet.success
     /// Media types, without parameters, in lower case; empty accepts any.
-    package var contentTypes: [String] = []
-    package var require: [BodyCheck] = []
-    package var fail: [BodyFailureCheck] = []
+    public var contentTypes: [String] = []
+    public var require: [BodyCheck] = []
+    public var fail: [BodyFailureCheck] = []
     /// A body larger than this is not looked into and fails the check.
-    package var inspectLimit = 1_048_576
+    public var inspectLimit = 1_048_576
 
-    package init() {}
+    public init() {}
 
-    package var inspectsBody: Bool { !require.isEmpty || !fail.isEmpty }
+    public var inspectsBody: Bool { !require.isEmpty || !fail.isEmpty }
 }
 
 /// One condition on the JSON body.
-package struct BodyCheck: Sendable {
-    package enum Condition: Sendable {
+public struct BodyCheck: Sendable {
+    public enum Condition: Sendable {
         /// Present and not null, or (false) absent or null.
         case exists(Bool)
         case equals(JSONValue)
         case isOneOf([JSONValue])
     }
 
-    package var pointer: JSONPointer
-    package var condition: Condition
+    public var pointer: JSONPointer
+    public var condition: Condition
 
-    package init(pointer: JSONPointer, condition: Condition) {
+    public init(pointer: JSONPointer, condition: Condition) {
         self.pointer = pointer
         self.condition = condition
     }
 }
 
 /// A condition that makes an answer a failure, and what to call it.
-package struct BodyFailureCheck: Sendable {
-    package var check: BodyCheck
-    package var kind: FailureKind
+public struct BodyFailureCheck: Sendable {
+    public var check: BodyCheck
+    public var kind: FailureKind
     /// False keeps `retry` rules from acting on it.
-    package var isRetryable: Bool?
+    public var isRetryable: Bool?
 
-    package init(check: BodyCheck, kind: FailureKind, isRetryable: Bool?) {
+    public init(check: BodyCheck, kind: FailureKind, isRetryable: Bool?) {
         self.check = check
         self.kind = kind
         self.isRetryable = isRetryable
@@ -97,8 +97,8 @@ package struct BodyFailureCheck: Sendable {
 }
 
 /// What is made of a successful answer.
-package struct ResponseRules: Sendable {
-    package enum EmptyPolicy: String, CaseIterable, Sendable {
+public struct ResponseRules: Sendable, Equatable {
+    public enum EmptyPolicy: String, CaseIterable, Sendable {
         /// An answer without content is passed on.
         case accept
         /// An answer without content is an `invalid_response`.
@@ -106,16 +106,16 @@ package struct ResponseRules: Sendable {
     }
 
     /// The caller gets what stands at this pointer; nil passes the body on as it is.
-    package var unwrap: JSONPointer?
+    public var unwrap: JSONPointer?
     /// The body must be valid JSON.
-    package var expectsJSON = false
-    package var empty = EmptyPolicy.accept
-    package var redirects = Redirects.return
+    public var expectsJSON = false
+    public var empty = EmptyPolicy.accept
+    public var redirects = Redirects.return
     /// Whether, and for how long, the last good answer to each GET is kept for `respond` as `stale`; nil keeps none.
-    package var keepsLastGood: LastGoodRule?
+    public var keepsLastGood: LastGoodRule?
 
     /// What is made of a 3xx answer with a `Location`.
-    package enum Redirects: String, CaseIterable, Sendable {
+    public enum Redirects: String, CaseIterable, Sendable {
         /// It is an answer like any other: a failure of the class `3xx` unless `success` lists it.
         case `return`
         /// It is followed, at most five times an attempt, while it stays with the origin that gave it; one that
@@ -123,28 +123,28 @@ package struct ResponseRules: Sendable {
         case follow
     }
 
-    package init() {}
+    public init() {}
 }
 
 /// How long a good answer may stand in for a failed one.
-package struct LastGoodRule: Sendable, Equatable {
+public struct LastGoodRule: Sendable, Equatable {
     /// Age from which an answer is too old; 1 s to 30 d.
-    package var maxAge: Duration
+    public var maxAge: Duration
 
-    package init(maxAge: Duration) { self.maxAge = maxAge }
+    public init(maxAge: Duration) { self.maxAge = maxAge }
 }
 
 /// Turns a failure into a success before any rule is asked, without spending an attempt.
-package struct QuickRecoveryRule: Sendable {
-    package var on: FailureMatcher
+public struct QuickRecoveryRule: Sendable {
+    public var on: FailureMatcher
     /// Empty matches every method.
-    package var methods: [Method]
-    package var status: Status
-    package var fields: [(name: String, value: String)]
+    public var methods: [Method]
+    public var status: Status
+    public var fields: [(name: String, value: String)]
     /// `{"$header": name}` and `{"$status": true}` inside stand for the answer's field and status.
-    package var json: JSONValue?
+    public var json: JSONValue?
 
-    package init(
+    public init(
         on: FailureMatcher,
         methods: [Method] = [],
         status: Status,
@@ -160,15 +160,15 @@ package struct QuickRecoveryRule: Sendable {
 }
 
 /// Names a failure before the rules read it.
-package struct ErrorTypeRule: Sendable {
+public struct ErrorTypeRule: Sendable {
     /// Nil matches every failure.
-    package var on: FailureMatcher?
+    public var on: FailureMatcher?
     /// Empty matches whatever the upstream's code is.
-    package var apiCodes: [String]
-    package var kind: FailureKind
-    package var treatAsStatus: Status?
+    public var apiCodes: [String]
+    public var kind: FailureKind
+    public var treatAsStatus: Status?
 
-    package init(on: FailureMatcher?, apiCodes: [String], kind: FailureKind, treatAsStatus: Status?) {
+    public init(on: FailureMatcher?, apiCodes: [String], kind: FailureKind, treatAsStatus: Status?) {
         self.on = on
         self.apiCodes = apiCodes
         self.kind = kind

@@ -6,10 +6,19 @@ package final class Route: Sendable {
     package let inspectsBody: Bool
     /// Fields that make repeating a request safe.
     package let keyFields: [FieldName]
+    /// The upstream that serves ordinary attempts while the network is constrained, as an index.
+    package let constrainedUpstream: Int?
+    /// Whether an upstream is left alone for a while after it failed.
+    package let hasCooldowns: Bool
+    /// Whether a rule answers with the last good answer.
+    package let answersStale: Bool
 
     package init(name: String, policy: RoutePolicy) {
         self.name = name
         self.policy = policy
+        constrainedUpstream = policy.upstreams.firstIndex { $0.use == .whenConstrained }
+        hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
+        answersStale = policy.recovery.contains { if case .respondStale = $0.action { true } else { false } }
         keyFields = [.idempotencyKey, .webhookID] + [FieldName(policy.idempotency.header)].compactMap(\.self)
         inspectsBody =
             policy.apiError != nil || policy.success.inspectsBody || policy.response.unwrap != nil

@@ -1,19 +1,19 @@
 /// Where attempts of a route may go.
 ///
 /// One object for the life of a configuration, so that pools can find it fast.
-package final class Upstream: Sendable {
-    package let name: String
-    package let origin: Origin
+public final class Upstream: Sendable {
+    public let name: String
+    public let origin: Origin
     /// The base path, beginning and ending with a slash; a request's target is appended to it.
-    package let basePath: String
-    package let use: Use
-    package let tls: TLSSettings
+    public let basePath: String
+    public let use: Use
+    public let tls: TLSSettings
     /// Ranges that may be dialled although they are not public.
-    package let allowedAddresses: [AddressRange]
+    public let allowedAddresses: [AddressRange]
     /// How long after a failure no `failover` rule enters it; zero lets every job try.
-    package let cooldown: Duration
+    public let cooldown: Duration
 
-    package enum Use: String, CaseIterable, Sendable {
+    public enum Use: String, CaseIterable, Sendable {
         /// Serves ordinary attempts.
         case always
         /// Serves only attempts a `failover` rule sends to it.
@@ -22,7 +22,7 @@ package final class Upstream: Sendable {
         case whenConstrained = "when_constrained"
     }
 
-    package init(
+    public init(
         name: String,
         origin: Origin,
         basePath: String = "/",
@@ -42,13 +42,13 @@ package final class Upstream: Sendable {
 }
 
 /// Scheme and authority: the unit to which credentials, connections and trust are bound.
-package enum Origin: Hashable, Sendable {
+public enum Origin: Hashable, Sendable {
     /// `host` is a registered name in lower case, or an address without brackets.
     case tcp(host: String, port: UInt16, isTLS: Bool)
     case unix(path: String)
 
     /// The value of the `Host` field.
-    package var hostField: String {
+    public var hostField: String {
         switch self {
         case .tcp(let host, let port, let isTLS):
             let name = host.contains(":") ? "[\(host)]" : host
@@ -58,7 +58,7 @@ package enum Origin: Hashable, Sendable {
     }
 
     /// For messages: `https://host:port` or `unix:/path`.
-    package var text: String {
+    public var text: String {
         switch self {
         case .tcp(_, _, let isTLS): "\(isTLS ? "https" : "http")://\(hostField)"
         case .unix(let path): "unix:\(path)"
@@ -67,20 +67,20 @@ package enum Origin: Hashable, Sendable {
 }
 
 /// How a TLS connection to an upstream is made; verification cannot be turned off.
-package struct TLSSettings: Hashable, Sendable {
+public struct TLSSettings: Hashable, Sendable {
     /// PEM file with the only authorities to trust; nil trusts the system's.
-    package var authorityFile: String?
+    public var authorityFile: String?
     /// Client certificate chain and key, PEM.
-    package var clientCertificate: SecretReference?
-    package var clientKey: SecretReference?
+    public var clientCertificate: SecretReference?
+    public var clientKey: SecretReference?
     /// Keys the upstream's chain must hold one of; nil trusts every verified chain.
-    package var pins: PublicKeyPins?
+    public var pins: PublicKeyPins?
 
-    package init() {}
+    public init() {}
 }
 
 extension Upstream: Equatable {
-    package static func == (left: Upstream, right: Upstream) -> Bool {
+    public static func == (left: Upstream, right: Upstream) -> Bool {
         left.name == right.name && left.origin == right.origin && left.basePath == right.basePath
             && left.use == right.use && left.tls == right.tls
             && left.allowedAddresses == right.allowedAddresses && left.cooldown == right.cooldown

@@ -15,6 +15,10 @@ package struct MessageID: Hashable, Sendable {
     package static let jobFailed = MessageID("753dc1f5acac42628dfb824bc23ba558")
     /// The relay answered in the upstream's stead.
     package static let fallbackServed = MessageID("a6778402e86c40df8eaaeb9ea2164767")
+    /// A failure reached the caller of a route that never fails.
+    package static let neverFailsBreached = MessageID("4ccf4de25162bbe6c81c5b42718ae13f")
+    /// An upstream showed none of the pinned keys, and the pins only report.
+    package static let pinsMissed = MessageID("e882b01e651f1d0a2eca8fee222ae5b6")
     package static let credentialRefreshed = MessageID("7eacd16458e546abb0fe3e321b923689")
     package static let credentialFailed = MessageID("5f9d98192fcd42ba9bc2f415a46a0b9e")
     package static let configLoaded = MessageID("891db934a5984202972536ecc7ceb942")
@@ -33,7 +37,8 @@ package struct MessageID: Hashable, Sendable {
     /// Every id with its name, for the catalog.
     package static let all: [(name: String, id: MessageID)] = [
         ("attempt_failed", attemptFailed), ("recovered", recovered), ("job_failed", jobFailed),
-        ("fallback_served", fallbackServed), ("credential_refreshed", credentialRefreshed),
+        ("fallback_served", fallbackServed), ("never_fails_breached", neverFailsBreached),
+        ("pins_missed", pinsMissed), ("credential_refreshed", credentialRefreshed),
         ("credential_failed", credentialFailed), ("config_loaded", configLoaded),
         ("config_rejected", configRejected), ("started", started), ("stopping", stopping),
         ("stopped", stopped), ("records_dropped", recordsDropped),

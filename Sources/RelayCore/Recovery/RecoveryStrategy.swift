@@ -1,0 +1,53 @@
+/// What a program does about a failed attempt.
+///
+/// Strategies stand in a route's `recovery` list among the ready-made rules, behind a `FailureMatcher` of their own
+/// (``RecoveryRule/strategy(_:on:methods:)``), and the list is read from the top after every failed attempt. A
+/// strategy decides; the engine counts, waits and sends. Whatever it answers, the job ends within its attempts and its
+/// deadline.
+public protocol RecoveryStrategy: Sendable {
+    /// What the timeline and `recovered by` call it.
+    var name: String { get }
+
+    /// Decides about one failure. Called in the job's task; its time counts against the job's.
+    ///
+    /// - Parameters:
+    ///   - failure: what the attempt ended with, the upstream's answer included where there was one.
+    ///   - request: the request as it was before any per-attempt preparation.
+    ///   - context: what is left of the job; look here before doing anything costly.
+    func recover(
+        from failure: Failure,
+        of request: HTTPRequest,
+        context: RecoveryContext
+    ) async -> RecoveryDisposition
+}
+
+extension RecoveryStrategy {
+    /// The name of the type.
+    public var name: String { String(describing: Self.self) }
+}
+
+/// What a strategy wants to be done.
+public enum RecoveryDisposition: Sendable {
+    /// Not mine: the next rule is asked.
+    case passOn
+    /// The job ends with that failure, which need not be the attempt's own; no other rule is asked.
+    case stop(Failure)
+    /// Send that request, after that wait.
+    ///
+    /// A wait below zero is none. A retry that would begin at or after the deadline, exceed the job's attempts, or
+    /// repeat what may not be repeated is not made: reading goes on below the strategy, and the failure then also
+    /// matches `exhausted`.
+    case retry(HTTPRequest, after: Duration)
+}
+
+/// What is left of a job when a strategy is asked.
+public struct RecoveryContext: Sendable {
+    /// The attempt that failed, counted from 1.
+    public let attempt: Int
+    /// Attempts the job may still make; 0 means that a retry will not be made.
+    public let attemptsLeft: Int
+    /// Time to the job's deadline.
+    public let timeLeft: Duration
+    /// The route's name.
+    public let route: String
+}

@@ -1,0 +1,27 @@
+extension RelayPorts {
+    func isConstrained(for route: Route) -> Bool { route.constrainedUpstream != nil && isConstrained() }
+}
+
+extension Failure {
+    /// Whether the failure is the upstream's, so that another request to it would likely fare no better.
+    var saysUpstreamFailed: Bool {
+        if let status { return status.class == .serverError }
+        return FailureGroup.allCases.contains { $0.contains(kind) }
+    }
+}
+
+extension JobContext {
+    /// Whether `failure` breaks the promise of a route that never fails: what the caller did or asked for does not.
+    package func isBreached(by failure: Failure) -> Bool {
+        route.policy.neverFails && options.allowsFallback && failure.kind != .cancelled
+            && failure.kind != .clientGone
+    }
+}
+
+extension Route {
+    /// Whether the same request gets the same answer from both, so that a kept one may serve the other.
+    package func answersLike(_ other: Route) -> Bool {
+        policy.upstreams == other.policy.upstreams && policy.response == other.policy.response
+            && policy.authentication == other.policy.authentication
+    }
+}

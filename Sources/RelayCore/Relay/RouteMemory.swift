@@ -1,0 +1,42 @@
+import Synchronization
+
+/// What the jobs of one route share: the last good answers, and the upstreams that failed a moment ago.
+package final class RouteMemory: Sendable {
+    private struct State {
+        var answers = LastGoodAnswers()
+        /// By the upstream's name: until when no `failover` rule enters it.
+        var cooling: [String: Instant] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Upstreams, as indices of the route's list, that no rule may enter now.
+    package func cooling(_ route: Route, now: Instant) -> [Int] {
+        guard route.hasCooldowns else { return [] }
+        return state.withLock { state in
+            route.policy.upstreams.indices.filter { index in
+                state.cooling[route.policy.upstreams[index].name].map { now < $0 } ?? false
+            }
+        }
+    }
+
+    /// An attempt at `upstream` failed in a way that says something about the upstream.
+    package func failed(_ upstream: Upstream, now: Instant) {
+        guard upstream.cooldown > .zero else { return }
+        state.withLock { $0.cooling[upstream.name] = now.advanced(by: upstream.cooldown) }
+    }
+
+    /// The last good answer, unless it is older than `maxAge`.
+    package func answer(for key: AnswerKey, maxAge: Duration, now: Instant) -> HTTPResponse? {
+        state.withLock { $0.answers.answer(for: key, maxAge: maxAge, now: now) }
+    }
+
+    package func keep(_ response: HTTPResponse, for key: AnswerKey, now: Instant) {
+        state.withLock { $0.answers.keep(response, for: key, now: now) }
+    }
+
+    /// Bytes of answers kept now.
+    package var keptBytes: Int { state.withLock { $0.answers.bytes } }
+}
