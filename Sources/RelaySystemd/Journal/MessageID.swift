@@ -37,11 +37,11 @@ package struct MessageID: Hashable, Sendable {
     /// Every id with its name, for the catalog.
     package static let all: [(name: String, id: MessageID)] = [
         ("attempt_failed", attemptFailed), ("recovered", recovered), ("job_failed", jobFailed),
-        ("fallback_served", fallbackServed), ("never_fails_breached", neverFailsBreached),
-        ("pins_missed", pinsMissed), ("credential_refreshed", credentialRefreshed),
+        ("fallback_served", fallbackServed), ("credential_refreshed", credentialRefreshed),
         ("credential_failed", credentialFailed), ("config_loaded", configLoaded),
         ("config_rejected", configRejected), ("started", started), ("stopping", stopping),
         ("stopped", stopped), ("records_dropped", recordsDropped),
         ("records_suppressed", recordsSuppressed), ("loop_stalled", loopStalled),
+        ("never_fails_breached", neverFailsBreached), ("pins_missed", pinsMissed),
     ]
 }
