@@ -1,3 +1,4 @@
+import RelayCore
 import RelayJSON
 
 extension ValueKind {

@@ -1,3 +1,4 @@
+import RelayCore
 import RelayJSON
 
 /// One kind of value: how it looks, how it is read, how it would be written.
@@ -45,17 +46,6 @@ extension ValueKind {
     /// The same kind with another way to be written.
     func writing(_ write: @escaping (Value) -> JSONValue?) -> ValueKind {
         ValueKind(shape: shape, read: read, write: write)
-    }
-}
-
-/// Why a text is refused, and what to write instead.
-struct Refusal: Error {
-    let message: String
-    let hint: String?
-
-    init(_ message: String, hint: String? = nil) {
-        self.message = message
-        self.hint = hint
     }
 }
 

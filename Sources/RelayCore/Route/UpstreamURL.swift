@@ -1,5 +1,3 @@
-package import RelayCore
-
 /// An `http` or `https` URL, taken apart strictly: what other readers might understand differently is refused.
 package struct UpstreamURL: Sendable, Equatable {
     package var isTLS: Bool
@@ -16,7 +14,7 @@ package struct UpstreamURL: Sendable, Equatable {
 
     package var origin: Origin { .tcp(host: host, port: port, isTLS: isTLS) }
 
-    init(parsing text: String) throws(Refusal) {
+    package init(parsing text: String) throws(Refusal) {
         guard text.utf8.count <= 2048,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
         else {
@@ -138,7 +136,7 @@ package struct UpstreamURL: Sendable, Equatable {
     }
 
     /// Whether a segment is `.` or `..`, percent-encoded or not.
-    private static func isDotSegment(_ segment: Substring) -> Bool {
+    static func isDotSegment(_ segment: Substring) -> Bool {
         var rest = Array(segment.lowercased().utf8)[...]
         var dots = 0
         while let byte = rest.first {
