@@ -18,6 +18,21 @@ static inline int relay_ssl_context_require_tls12(SSL_CTX *context) {
     return (int)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 }
 
+static inline void relay_ssl_context_refuse_renegotiation(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+}
+
+static inline int relay_ssl_verified_count(const SSL *ssl) {
+    const STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
+    return chain == NULL ? 0 : sk_X509_num(chain);
+}
+
+static inline X509 *relay_ssl_verified_certificate(const SSL *ssl, int index) {
+    return sk_X509_value(SSL_get0_verified_chain(ssl), index);
+}
+
+static inline void relay_free(void *memory) { OPENSSL_free(memory); }
+
 static inline void relay_ssl_context_set_mode(SSL_CTX *context) {
     // Writes may be partial and repeated from another buffer; an idle connection keeps no buffers.
     SSL_CTX_set_mode(context,

@@ -15,13 +15,15 @@ package final class LoopTransport: Transport {
     ///   - loop: where everything happens; running.
     ///   - resolver: shared by the transports of a process.
     ///   - secrets: reads a client certificate or key; called on the loop, once until `forgetSecrets`.
+    ///   - wallSeconds: seconds since 1970, by which pinned keys expire; called on the loop.
     package init(
         on loop: EventLoop,
         resolver: NameResolver = NameResolver(),
-        secrets: @escaping @Sendable (SecretReference) -> Secret? = { _ in nil }
+        secrets: @escaping @Sendable (SecretReference) -> Secret? = { _ in nil },
+        wallSeconds: @escaping @Sendable () -> Int64 = SystemClock.wallSeconds
     ) {
         self.loop = loop
-        state = loop.bind { TransportState(loop, resolver, secrets) }
+        state = loop.bind { TransportState(loop, resolver, secrets, wallSeconds) }
     }
 
     deinit {

@@ -17,6 +17,7 @@ extension Connection {
                     deadline = limit
                     arm()
                     try await secure(host, try state.context(for: pool.key.tls))
+                    try checkPins(host, wallSeconds: state.wallSeconds())
                 }
                 connectTime = loop.currentTime() &- start
             }

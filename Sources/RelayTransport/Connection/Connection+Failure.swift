@@ -6,6 +6,7 @@ extension Connection {
     /// Facts of the exchange at hand.
     func exchange(firstByte: Int64? = nil) -> Exchange {
         var exchange = Exchange(address: address.isEmpty ? nil : address, wasReused: isReused)
+        exchange.missedPins = missedPins
         if !isReused {
             exchange.nameLookup = .nanoseconds(nameLookup)
             exchange.connect = .nanoseconds(connectTime)

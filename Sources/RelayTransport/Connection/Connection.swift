@@ -28,6 +28,8 @@ import RelayPosix
     /// The address that was dialled, with port.
     var address = ""
     var isReused = false
+    /// Whether the peer's chain held none of the pinned keys, and the pins only report.
+    var missedPins = false
     /// Holds the connection while its timer is scheduled: a timer never outlives what it wakes.
     let wakeUp = WakeUp()
     private(set) lazy var timer = LoopTimer { [wakeUp] in wakeUp.connection?.timerFired() }
@@ -117,7 +119,7 @@ import RelayPosix
         isReused = true
         deadline = .max
         lastProgress = loop.now
-        if let tls, pool.ticket == nil { pool.ticket = tls.ticket() }
+        if let tls, pool.ticket == nil, pool.keepsTickets { pool.ticket = tls.ticket() }
         pool.keep(self)
     }
 

@@ -27,6 +27,8 @@ final class OriginPool {
     let hostLine: [UInt8]
     /// Taken from the first connection that was offered one; a later connection begins with it.
     var ticket: TLSTicket?
+    /// A resumed session verifies no chain, so where keys are pinned every handshake is a full one.
+    var keepsTickets: Bool { key.tls.pins == nil }
     /// Latest last: the one most likely to be alive is taken first.
     private var idle: [Connection] = []
     var lastUsed: Int64 = 0

@@ -5,6 +5,8 @@ import RelayPosix
 final class TransportState {
     let loop: EventLoop
     let resolver: NameResolver
+    /// Seconds since 1970.
+    let wallSeconds: @Sendable () -> Int64
     private let secrets: @Sendable (SecretReference) -> Secret?
     private var pools: [OriginPool.Key: OriginPool] = [:]
     /// By the identity of an upstream, which is held so that no other can take its place.
@@ -20,11 +22,13 @@ final class TransportState {
     init(
         _ loop: EventLoop,
         _ resolver: NameResolver,
-        _ secrets: @escaping @Sendable (SecretReference) -> Secret?
+        _ secrets: @escaping @Sendable (SecretReference) -> Secret?,
+        _ wallSeconds: @escaping @Sendable () -> Int64
     ) {
         self.loop = loop
         self.resolver = resolver
         self.secrets = secrets
+        self.wallSeconds = wallSeconds
     }
 
     func pool(for upstream: Upstream) -> OriginPool {

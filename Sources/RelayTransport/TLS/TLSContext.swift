@@ -21,6 +21,8 @@ import RelayCore
             throw Self.unusable("OpenSSL refuses to require TLS 1.2")
         }
         unsafe relay_ssl_context_set_mode(context)
+        // What was said about the keys of a handshake must hold for the whole connection.
+        if settings.pins != nil { unsafe relay_ssl_context_refuse_renegotiation(context) }
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         // Returns 0 for success, unlike its neighbours.
         unsafe _ = SSL_CTX_set_alpn_protos(context, Self.protocols, UInt32(Self.protocols.count))

@@ -64,6 +64,23 @@ import RelayPosix
         )
     }
 
+    /// SHA-256 of the SubjectPublicKeyInfo of each certificate in the chain the handshake has verified, the peer's
+    /// own first; nothing where a session was resumed, for then no chain was verified.
+    var verifiedKeys: [[UInt8]] {
+        unsafe (0..<relay_ssl_verified_count(ssl)).map { index in
+            unsafe Self.keyDigest(X509_get_X509_PUBKEY(relay_ssl_verified_certificate(ssl, index)))
+        }
+    }
+
+    /// Nothing, which matches no pin, for a key that cannot be written.
+    private static func keyDigest(_ key: OpaquePointer?) -> [UInt8] {
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let count = unsafe i2d_X509_PUBKEY(key, &encoded)
+        guard let start = unsafe encoded, count > 0 else { return [] }
+        defer { unsafe relay_free(start) }
+        return unsafe Digest.sha256(UnsafeRawBufferPointer(start: start, count: Int(count)))
+    }
+
     func read(into buffer: UnsafeMutableRawBufferPointer) -> WireRead {
         ERR_clear_error()
         var count = 0

@@ -26,6 +26,9 @@ enum Certificates {
         )
     }
 
+    /// SHA-256 of a certificate's SubjectPublicKeyInfo, as the openssl command has it.
+    static func pin(_ name: String) -> [UInt8] { read(name + ".pin")?.bytes ?? [] }
+
     /// Trusts the test's own authority alone.
     static var trust: TLSSettings {
         var settings = TLSSettings()
@@ -43,17 +46,33 @@ enum Certificates {
         printf 'default_md=sha256\\npolicy=p\\nunique_subject=no\\ncopy_extensions=copy\\n' >> ca.cnf
         printf '[p]\\ncommonName=supplied\\n' >> ca.cnf
         : > index.txt; echo 01 > serial
-        leaf() {
-            key $1; openssl req -new -key $1.key -subj /CN=$1 -addext "subjectAltName=$2" -out $1.csr
-            openssl ca -batch -notext -config ca.cnf -cert ca.pem -keyfile ca.key -in $1.csr -out $1.pem \\
+        signed() {
+            [ -f $1.key ] || key $1
+            openssl req -new -key $1.key -subj /CN=$1 -addext "$2" -out $1.csr
+            openssl ca -batch -notext -config ca.cnf -cert $5.pem -keyfile $5.key -in $1.csr -out $1.pem \\
                 -startdate $3 -enddate $4
         }
+        leaf() { signed $1 "subjectAltName=$2" $3 $4 ${5:-ca}; }
         leaf good DNS:upstream.test 20250101000000Z 20450101000000Z
         leaf wildcard DNS:*.wild.test 20250101000000Z 20450101000000Z
         leaf address IP:127.0.0.1 20250101000000Z 20450101000000Z
         leaf expired DNS:upstream.test 20200101000000Z 20200201000000Z
         leaf future DNS:upstream.test 20450101000000Z 20460101000000Z
         leaf client DNS:client.test 20250101000000Z 20450101000000Z
+        signed middle basicConstraints=critical,CA:TRUE 20250101000000Z 20450101000000Z ca
+        leaf deep DNS:upstream.test 20250101000000Z 20450101000000Z middle
+        cat middle.pem >> deep.pem
+        openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.key
+        openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out p384.key
+        openssl genpkey -algorithm ED25519 -out ed25519.key
+        for kind in rsa p384 ed25519; do
+            leaf $kind DNS:upstream.test 20250101000000Z 20450101000000Z
+        done
+        cp good.key stuffed.key; cat good.pem client.pem > stuffed.pem
+        for name in ca other good address expired client middle deep rsa p384 ed25519; do
+            openssl x509 -in $name.pem -noout -pubkey | openssl pkey -pubin -outform der |
+                openssl dgst -sha256 -binary > $name.pin
+        done
         openssl ec -in client.key -aes128 -passout pass:x -out locked.key
         """
 }

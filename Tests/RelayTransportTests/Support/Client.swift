@@ -6,10 +6,11 @@ import RelayTransport
 func withTransport(
     resolver: NameResolver = NameResolver(source: testNames),
     secrets: @escaping @Sendable (SecretReference) -> Secret? = { _ in nil },
+    wallSeconds: @escaping @Sendable () -> Int64 = SystemClock.wallSeconds,
     _ body: (LoopTransport) async throws -> Void
 ) async throws {
     let loop = try EventLoop.start(name: "test")
-    let transport = LoopTransport(on: loop, resolver: resolver, secrets: secrets)
+    let transport = LoopTransport(on: loop, resolver: resolver, secrets: secrets, wallSeconds: wallSeconds)
     do {
         try await body(transport)
     } catch {

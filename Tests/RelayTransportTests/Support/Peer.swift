@@ -33,6 +33,19 @@ import RelayPosix
 
     var wasResumed: Bool { unsafe ssl.map { unsafe SSL_session_reused($0) == 1 } ?? false }
 
+    /// Begins TLS anew on the same connection, with another certificate; false when the other end will not.
+    func renegotiate(as certificate: String) -> Bool {
+        guard let ssl = unsafe ssl else { return false }
+        unsafe SSL_use_certificate_file(ssl, Certificates.path(certificate + ".pem"), SSL_FILETYPE_PEM)
+        unsafe SSL_use_PrivateKey_file(ssl, Certificates.path(certificate + ".key"), SSL_FILETYPE_PEM)
+        guard unsafe SSL_renegotiate(ssl) == 1, unsafe SSL_do_handshake(ssl) == 1 else { return false }
+        // That was the question alone; without automatic retries a read ends with the handshake it brings on.
+        unsafe SSL_ctrl(ssl, SSL_CTRL_CLEAR_MODE, Int(SSL_MODE_AUTO_RETRY), nil)
+        var byte: UInt8 = 0
+        let result = unsafe SSL_peek(ssl, &byte, 1)
+        return unsafe SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ
+    }
+
     /// Reads one request head and the body it announces; nil when the peer is gone.
     func readRequest() -> (head: String, body: [UInt8])? {
         guard let head = readHead() else { return nil }
