@@ -53,15 +53,20 @@ package final class VirtualTime: TimeSource {
     package func sleep(until deadline: Instant) async throws(CancellationError) {
         if mode == .jumping {
             if Task.isCancelled { throw CancellationError() }
-            state.withLock { state in
+            let wait = state.withLock { state in
                 state.slept.append(state.now.duration(to: deadline))
-                state.now = max(state.now, deadline)
+                return state.now.duration(to: deadline)
             }
+            if wait > .zero { advance(by: wait) }
             return
         }
+        state.withLock { $0.slept.append($0.now.duration(to: deadline)) }
+        try await expire(at: deadline)
+    }
+
+    package func expire(at deadline: Instant) async throws(CancellationError) {
         let id = state.withLock { state in
             state.nextID += 1
-            state.slept.append(state.now.duration(to: deadline))
             return state.nextID
         }
         let isOver = await withTaskCancellationHandler {

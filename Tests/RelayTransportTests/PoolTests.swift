@@ -262,7 +262,7 @@ struct PoolTests {
     @MainActor
     func ownLoop() async throws {
         let server = try ScriptedServer(echo)
-        let transport = OwnLoopTransport()
+        let transport = SocketTransport()
         for _ in 0..<3 {
             let large = [UInt8](repeating: 2, count: 200_000)
             let answer = try await transport.send(attempt(server.upstream(), .post, body: .bytes(large)))

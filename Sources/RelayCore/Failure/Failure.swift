@@ -29,6 +29,7 @@ public struct Failure: Error, Sendable {
         var retryAfter: Duration?
         var exchange: Exchange?
         var response: HTTPResponse?
+        var request: HTTPRequest?
         var underlying: (any Error)?
     }
 
@@ -110,6 +111,12 @@ public struct Failure: Error, Sendable {
         set { change { $0.response = newValue } }
     }
 
+    /// The request that failed, as it was before any per-attempt preparation; only where a program sees the failure.
+    public var request: HTTPRequest? {
+        get { content.rest.request }
+        set { change { $0.request = newValue } }
+    }
+
     /// The error of a program's own validator, decoder, preparation or error document.
     public var underlying: (any Error)? {
         get { content.rest.underlying }
@@ -129,4 +136,9 @@ public struct Failure: Error, Sendable {
             "the response body is larger than \(limit) bytes; raise limits.max_response_body or fix the upstream"
         )
     }
+}
+
+extension Failure: CustomStringConvertible {
+    /// Kind and detail.
+    public var description: String { "\(kind.rawValue): \(detail)" }
 }

@@ -11,6 +11,19 @@ public protocol ClockSource: AnyObject, Sendable {
 public protocol TimeSource: ClockSource {
     /// Returns at `deadline`, or throws at once when the task is cancelled.
     func sleep(until deadline: Instant) async throws(CancellationError)
+
+    /// Returns at `deadline`, which bounds something else that is awaited; throws at once when the task is cancelled.
+    ///
+    /// The same as `sleep` on every real clock. A virtual one that jumps to the end of each sleep does not jump for
+    /// this.
+    func expire(at deadline: Instant) async throws(CancellationError)
+}
+
+extension TimeSource {
+    /// Sleeps.
+    public func expire(at deadline: Instant) async throws(CancellationError) {
+        try await sleep(until: deadline)
+    }
 }
 
 extension ClockSource {

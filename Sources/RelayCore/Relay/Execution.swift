@@ -276,9 +276,13 @@ extension Execution {
 
     private func answered(_ inbound: InboundResponse) {
         context.hooks?.responded(inbound.response, machine.attempts[machine.attempts.count - 1])
-        if var failure = context.hooks?.classify(inbound.response) {
-            failure.exchange = inbound.exchange
-            return refused(judge.completed(failure, inbound, time: ports.time), inbound)
+        if let found = context.hooks?.classify(inbound.response) {
+            let failure = judge.completed(found, inbound, time: ports.time)
+            guard let recovered = judge.quickRecovery(failure, inbound.response) else {
+                return refused(failure, inbound)
+            }
+            machine.quickRecovered(from: failure, at: ports.time.now())
+            return accept(recovered, isQuickRecovered: true)
         }
         switch judge.judge(inbound, time: ports.time) {
         case .success(let response):
@@ -399,6 +403,7 @@ extension Execution {
                 var failure = error
                 failure.status = failure.status ?? response.status
                 failure.response = failure.response ?? response
+                failure.exchange = machine.attempts.last?.exchange
                 // After a quick recovery a failed transform is final: no rule is asked.
                 return isQuickRecovered ? ended(failure) : decide(named(failure))
             }

@@ -6,13 +6,7 @@ package struct Outcome: Sendable {
         case failed(Failure, answer: HTTPResponse?)
     }
 
-    /// Who made the answer.
-    package enum Source: String, Sendable {
-        case upstream
-        case fallback
-        case placeholder
-        case stale
-    }
+    package typealias Source = AnswerSource
 
     package var ending: Ending
     package var attempts: [Attempt]
@@ -24,4 +18,16 @@ package struct Outcome: Sendable {
         self.attempts = attempts
         self.hasPlace = hasPlace
     }
+}
+
+/// Who made an answer.
+public enum AnswerSource: String, Sendable {
+    /// The upstream.
+    case upstream
+    /// A rule of the route, as its fallback.
+    case fallback
+    /// A rule of the route or the request itself, as a placeholder.
+    case placeholder
+    /// The upstream, some time ago: its last good answer to the same request.
+    case stale
 }

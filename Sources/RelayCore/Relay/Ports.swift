@@ -37,7 +37,7 @@ package func cancelling<Value: Sendable>(
     await withTaskGroup(of: Value?.self) { group in
         group.addTask { await operation() }
         group.addTask {
-            try? await time.sleep(until: deadline)
+            try? await time.expire(at: deadline)
             return nil
         }
         let first = await group.next() ?? nil

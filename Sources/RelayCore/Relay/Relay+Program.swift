@@ -1,13 +1,24 @@
-// The waits in which a program's own code runs.
+// The waits in which a program's own code runs; each ends at its deadline, whatever that code does.
 extension Relay {
     @inline(never)
     func prepare(_ execution: Execution) async {
         guard let hooks = execution.context.hooks, let request = execution.request else { return }
-        do throws(Failure) {
-            execution.prepared(try await hooks.prepareAttempt(request, number: execution.plan.number))
-        } catch {
-            execution.failed(error)
+        let number = execution.plan.number
+        let prepared = await bounded(execution.deadline) { () async throws(Failure) in
+            try await hooks.prepareAttempt(request, number: number)
         }
+        switch prepared {
+        case .success(let request): execution.prepared(request)
+        case .failure(let failure): execution.failed(failure)
+        }
+    }
+
+    /// Prepares a job before its first attempt.
+    func prepareJob(
+        by deadline: Instant,
+        _ prepare: @escaping @Sendable () async throws(Failure) -> HTTPRequest
+    ) async -> Result<HTTPRequest, Failure> {
+        await bounded(deadline, prepare)
     }
 
     /// Asks a strategy, which is cancelled at the job's deadline.
@@ -18,5 +29,23 @@ extension Relay {
             await strategy.recover(from: asked.failure, of: asked.request, context: asked.context)
         }
         execution.advised(disposition ?? .passOn)
+    }
+
+    private func bounded(
+        _ deadline: Instant,
+        _ prepare: @escaping @Sendable () async throws(Failure) -> HTTPRequest
+    ) async -> Result<HTTPRequest, Failure> {
+        let prepared = await cancelling(at: deadline, ports.time) { () -> Result<HTTPRequest, Failure> in
+            do throws(Failure) {
+                return .success(try await prepare())
+            } catch {
+                return .failure(error)
+            }
+        }
+        if Task.isCancelled { return .failure(.callerGone) }
+        return prepared
+            ?? .failure(
+                Failure(.preparation, sent: .neverSent, "preparation was not done before the deadline")
+            )
     }
 }

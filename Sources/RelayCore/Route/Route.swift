@@ -27,34 +27,34 @@ package final class Route: Sendable {
 }
 
 /// The settings of a route; every property's default is the configuration's.
-package struct RoutePolicy: Sendable {
+public struct RoutePolicy: Sendable {
     package var summary = ""
     /// Never empty; the first is the ordinary target.
-    package var upstreams: [Upstream]
-    package var authentication: Authentication?
-    package var timeouts = Timeouts()
+    public var upstreams: [Upstream]
+    public var authentication: Authentication?
+    public var timeouts = Timeouts()
     package var concurrency = ConcurrencyLimit()
     package var callers = AllowedCallers()
     /// Attempts of one job, the first included: 1 to 100.
     ///
     /// Attempts that never reached the wire do not count.
-    package var maxAttempts = 10
-    package var request = RequestRules()
-    package var idempotency = IdempotencySettings()
-    package var prepare: [PreparationStep] = []
-    package var apiError: APIErrorRule?
-    package var quickRecovery: [QuickRecoveryRule] = []
-    package var success = SuccessRule()
-    package var response = ResponseRules()
-    package var errorTypes: [ErrorTypeRule] = []
-    package var recovery: [RecoveryRule] = []
-    package var limits = ResponseLimits()
+    public var maxAttempts = 10
+    public var request = RequestRules()
+    public var idempotency = IdempotencySettings()
+    public var prepare: [PreparationStep] = []
+    public var apiError: APIErrorRule?
+    public var quickRecovery: [QuickRecoveryRule] = []
+    public var success = SuccessRule()
+    public var response = ResponseRules()
+    public var errorTypes: [ErrorTypeRule] = []
+    public var recovery: [RecoveryRule] = []
+    public var limits = ResponseLimits()
     package var delivery = DeliveryMode.sync
     /// Whether no failure may reach the caller: the configuration then demands a rule that answers every one, and
     /// one that gets through all the same is counted and reported as a breach.
-    package var neverFails = false
+    public var neverFails = false
 
-    package init(upstreams: [Upstream]) { self.upstreams = upstreams }
+    public init(upstreams: [Upstream]) { self.upstreams = upstreams }
 }
 
 /// Whether a request is answered when it is done, or kept on disk first.
@@ -64,17 +64,18 @@ package enum DeliveryMode: String, CaseIterable, Sendable {
 }
 
 /// Every wait of a job is bounded by one of these.
-package struct Timeouts: Sendable {
+public struct Timeouts: Sendable {
     /// Look-up, connect and TLS handshake of one attempt.
-    package var connect: Duration = .seconds(2)
+    public var connect: Duration = .seconds(2)
     /// One attempt, from the first byte to the end of the collected answer, or to its head when it is streamed.
-    package var attempt: Duration = .seconds(10)
+    public var attempt: Duration = .seconds(10)
     /// The longest pause between two bytes of an attempt.
-    package var idle: Duration = .seconds(10)
+    public var idle: Duration = .seconds(10)
     /// The whole job: all attempts and all waits.
-    package var total: Duration = .seconds(30)
+    public var total: Duration = .seconds(30)
 
-    package init() {}
+    /// The defaults of every property.
+    public init() {}
 }
 
 /// How many requests of a route may be with the upstream at once.
@@ -101,13 +102,14 @@ package struct AllowedCallers: Sendable {
 }
 
 /// How requests carry a key that makes repeating them safe.
-package struct IdempotencySettings: Sendable {
+public struct IdempotencySettings: Sendable {
     /// Field in which the key goes to the upstream.
-    package var header = "Idempotency-Key"
+    public var header = "Idempotency-Key"
     /// Whether a request without a key gets the job's id as its key.
-    package var generates = false
+    public var generates = false
     /// Whether the caller's key is passed on.
-    package var forwards = true
+    public var forwards = true
 
-    package init() {}
+    /// The defaults of every property.
+    public init() {}
 }

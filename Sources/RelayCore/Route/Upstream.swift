@@ -41,6 +41,45 @@ public final class Upstream: Sendable {
     }
 }
 
+extension Upstream {
+    /// An upstream by its URL.
+    ///
+    /// - Parameters:
+    ///   - url: `http` or `https`, a host, and the base path below which requests go; no user name, no query, no
+    ///     fragment. A slash is added to the path where it does not end with one.
+    ///   - name: stands in the timeline.
+    ///   - use: whether it serves ordinary attempts.
+    ///   - tls: how TLS connections to it are made.
+    ///   - allowedAddresses: ranges that may be dialled although they are not public; `127.0.0.0/8` for a server on
+    ///     this machine.
+    ///   - cooldown: how long after a failure no failover enters it.
+    /// - Throws: what is wrong with the URL, or with a range.
+    public convenience init(
+        _ url: String,
+        name: String = "upstream",
+        use: Use = .always,
+        tls: TLSSettings = TLSSettings(),
+        allowedAddresses: [String] = [],
+        cooldown: Duration = .zero
+    ) throws(Refusal) {
+        let parsed = try UpstreamURL(parsing: url)
+        guard parsed.query == nil else {
+            throw Refusal("a query may not stand in an upstream's URL", hint: "remove it")
+        }
+        var ranges: [AddressRange] = []
+        for text in allowedAddresses { ranges.append(try AddressRange(parsing: text)) }
+        self.init(
+            name: name,
+            origin: parsed.origin,
+            basePath: parsed.path.hasSuffix("/") ? parsed.path : parsed.path + "/",
+            use: use,
+            tls: tls,
+            allowedAddresses: ranges,
+            cooldown: cooldown
+        )
+    }
+}
+
 /// Scheme and authority: the unit to which credentials, connections and trust are bound.
 public enum Origin: Hashable, Sendable {
     /// `host` is a registered name in lower case, or an address without brackets.

@@ -1,14 +1,14 @@
-package import RelayCore
+public import RelayCore
 import RelayPosix
 import Synchronization
 
 /// The transport of a program that has no event loop: it starts one with the first request and keeps it.
-package final class OwnLoopTransport: Transport {
+public final class SocketTransport: Transport {
     private let secrets: @Sendable (SecretReference) -> Secret?
     private let transport = Mutex<LoopTransport?>(nil)
 
     /// - Parameter secrets: reads a client certificate or key.
-    package init(secrets: @escaping @Sendable (SecretReference) -> Secret? = { _ in nil }) {
+    public init(secrets: @escaping @Sendable (SecretReference) -> Secret? = { _ in nil }) {
         self.secrets = secrets
     }
 
@@ -18,7 +18,7 @@ package final class OwnLoopTransport: Transport {
         loop.stop()
     }
 
-    package func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
+    public func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         try await running().send(request)
     }
 

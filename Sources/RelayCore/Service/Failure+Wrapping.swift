@@ -1,0 +1,56 @@
+// A program's own errors as failures: a failure is taken as it is, so that wrapping never nests.
+extension Failure {
+    /// A step of preparation threw.
+    static func unprepared(_ error: any Error) -> Failure {
+        if error is CancellationError { return .callerGone }
+        let own = error as? Failure
+        var failure = Failure(
+            .preparation,
+            sent: .neverSent,
+            own?.detail ?? "a step of preparation failed with \(type(of: error))"
+        )
+        failure.underlying = own?.underlying ?? (own == nil ? error : nil)
+        return failure
+    }
+
+    /// A validator threw.
+    static func invalid(_ error: any Error) -> Failure {
+        if let failure = error as? Failure { return failure }
+        var failure = Failure(
+            .invalidResponse,
+            sent: .answered,
+            "the answer did not pass validation: \(type(of: error))"
+        )
+        failure.underlying = error
+        return failure
+    }
+
+    /// A decoder or another transform threw.
+    static func undecodable(as type: Any.Type, _ error: any Error) -> Failure {
+        if let failure = error as? Failure { return failure }
+        var failure = Failure(
+            .decoding,
+            sent: .answered,
+            "the answer could not be read as \(type): \(Swift.type(of: error))"
+        )
+        failure.underlying = error
+        return failure
+    }
+
+    static let callerGone = Failure(.cancelled, sent: .neverSent, "the caller went away")
+}
+
+extension HTTPRequest {
+    /// Keeps a target below the upstream's base.
+    func checkTarget() throws(Failure) {
+        let path = target.prefix { $0 != "?" }
+        guard !path.hasPrefix("/"), !path.split(separator: "/").contains(where: UpstreamURL.isDotSegment)
+        else {
+            throw Failure(
+                .preparation,
+                sent: .neverSent,
+                "the target leaves the upstream's base: no slash at its beginning, no \".\" and \"..\" in it"
+            )
+        }
+    }
+}

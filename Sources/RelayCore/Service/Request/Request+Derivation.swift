@@ -1,0 +1,82 @@
+extension Request {
+    /// The same request with its value transformed; runs only after a success.
+    ///
+    /// - Parameter transform: an error it throws is a failure of the kind `decoding`, offered to the rules.
+    public func map<Other: Sendable>(
+        _ transform: @escaping @Sendable (Response) throws -> Other
+    ) -> Request<Other> {
+        map { value, _ in try transform(value) }
+    }
+
+    /// The same request with its value transformed, given the exchange it came from as well.
+    public func map<Other: Sendable>(
+        _ transform: @escaping @Sendable (Response, TransportSuccess) throws -> Other
+    ) -> Request<Other> {
+        let inner = self.transform
+        var derived = Request<Other>(http) { success in try transform(try inner(success), success) }
+        derived.options = options
+        derived.preparation = preparation
+        derived.quickRecovery = quickRecovery
+        derived.successValidator = successValidator
+        derived.validatesQuickRecovery = validatesQuickRecovery
+        derived.errorDocument = errorDocument
+        derived.classify = classify
+        derived.mapFailure = mapFailure
+        let placeholder = placeholder
+        derived.placeholder = { failure in
+            guard let value = placeholder(failure) else { return nil }
+            let response = failure.response ?? HTTPResponse(status: 200)
+            let http = failure.request ?? HTTPRequest(method: .get, target: "")
+            return try? transform(value, TransportSuccess(request: http, response: response))
+        }
+        return derived
+    }
+
+    /// The same request, whose value comes with the exchange it was read from.
+    public func withTransportSuccess() -> Request<(Response, TransportSuccess)> {
+        map { value, success in (value, success) }
+    }
+
+    /// The same request, whose caller gets other failures: `transform` sees every failure of every stage once, at the
+    /// very end.
+    ///
+    /// The rules see the failures as they were; ``classify`` is what changes those.
+    public func throwing(_ transform: @escaping @Sendable (Failure) -> Failure) -> Request {
+        var derived = self
+        let inner = mapFailure
+        derived.mapFailure = { transform(inner($0)) }
+        return derived
+    }
+
+    /// The same request with more header fields; one of the same name is replaced.
+    public func addingHeaders(_ headers: KeyValuePairs<String, String>) -> Request {
+        var derived = self
+        for (name, value) in headers { derived.http.fields.set(name, value) }
+        return derived
+    }
+
+    /// The same request with no header fields but these.
+    public func usingHeaders(_ headers: KeyValuePairs<String, String>) -> Request {
+        var derived = self
+        derived.http.fields = HeaderFields()
+        for (name, value) in headers { derived.http.fields.append(name, value) }
+        return derived
+    }
+
+    /// The same request to another target below the upstream's base.
+    public func usingTarget(_ path: String, query: KeyValuePairs<String, String?> = [:]) -> Request {
+        var derived = self
+        derived.http.target = HTTPRequest.target(path, query: query)
+        return derived
+    }
+
+    /// The same request with other content; its media type is taken unless a header says another.
+    public func usingContent(_ content: Content) -> Request {
+        var derived = self
+        derived.http.body = content.body
+        if let type = content.mediaType, !derived.http.fields.contains(.contentType) {
+            derived.http.fields.append("Content-Type", type)
+        }
+        return derived
+    }
+}

@@ -1,0 +1,140 @@
+public import RelayJSON
+
+extension HTTPRequest {
+    /// A target below the upstream's base: `orders/7?full=1`.
+    ///
+    /// - Parameters:
+    ///   - path: taken as it is, percent-encoded by the caller; a slash at its beginning is dropped, a query in it is
+    ///     kept.
+    ///   - query: appended, names and values percent-encoded (RFC 3986 §2.1); a nil value gives a bare name.
+    public static func target(_ path: String, query: KeyValuePairs<String, String?> = [:]) -> String {
+        let path = path.hasPrefix("/") ? String(path.dropFirst()) : path
+        if query.isEmpty { return path }
+        let text = query.map { name, value in
+            percentEncoded(name) + (value.map { "=" + percentEncoded($0) } ?? "")
+        }.joined(separator: "&")
+        guard let mark = path.lastIndex(of: "?") else { return path + "?" + text }
+        return path.index(after: mark) == path.endIndex ? path + text : path + "&" + text
+    }
+}
+
+extension Request {
+    /// A request for a value that `decoder` reads from the answer's content.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
+    ///   - query: appended to the path.
+    ///   - headers: they come before the content's own media type and win over it.
+    ///   - content: what is sent.
+    ///   - decoder: reads the value; an empty answer is read as no bytes.
+    ///   - container: where the value stands in the answer, `/data` for `{"data": …}`; nil reads all of it. A missing
+    ///     one is a failure of the kind `decoding`, as in an answer that is not JSON.
+    public init(
+        _ method: Method,
+        _ path: String,
+        query: KeyValuePairs<String, String?> = [:],
+        headers: KeyValuePairs<String, String> = [:],
+        content: Content = .none,
+        decoder: some ContentDecoder,
+        container: JSONPointer? = nil
+    ) where Response: Decodable {
+        self.init(HTTPRequest(method, path, query, headers, content)) { success in
+            let bytes = try container.map { try success.content(at: $0) } ?? success.response.bytes
+            do {
+                return try decoder.decodeContent(Response.self, from: bytes)
+            } catch {
+                throw Failure.undecodable(as: Response.self, error)
+            }
+        }
+    }
+
+    /// A request for the answer itself.
+    public init(
+        _ method: Method,
+        _ path: String,
+        query: KeyValuePairs<String, String?> = [:],
+        headers: KeyValuePairs<String, String> = [:],
+        content: Content = .none
+    ) where Response == HTTPResponse {
+        self.init(HTTPRequest(method, path, query, headers, content)) { $0.response }
+    }
+
+    /// A request for nothing but its success.
+    ///
+    /// - Parameter empty: what becomes of an answer that has content all the same.
+    public init(
+        _ method: Method,
+        _ path: String,
+        query: KeyValuePairs<String, String?> = [:],
+        headers: KeyValuePairs<String, String> = [:],
+        content: Content = .none,
+        empty: EmptyBodyPolicy = .any
+    ) where Response == Void {
+        self.init(HTTPRequest(method, path, query, headers, content)) { try empty.check($0) }
+    }
+}
+
+/// What a request for nothing but its success makes of an answer's content.
+public enum EmptyBodyPolicy: Sendable {
+    /// Content is ignored.
+    case any
+    /// Content is a failure of the kind `invalid_response`.
+    case validatedEmpty
+    /// The closure decides; what it throws is the failure.
+    case custom(@Sendable (TransportSuccess) throws -> Void)
+
+    func check(_ success: TransportSuccess) throws {
+        switch self {
+        case .any: break
+        case .validatedEmpty:
+            guard success.response.bytes.isEmpty else {
+                throw Failure(
+                    .invalidResponse,
+                    sent: .answered,
+                    "the answer has content where none is wanted"
+                )
+            }
+        case .custom(let check): try check(success)
+        }
+    }
+}
+
+extension TransportSuccess {
+    /// The JSON text at `pointer`.
+    ///
+    /// - Throws: `decoding` when the content is not JSON or has nothing there.
+    public func content(at pointer: JSONPointer) throws(Failure) -> [UInt8] {
+        let bytes = response.bytes
+        do throws(JSONError) {
+            guard let range = try JSONScan.locate([pointer], in: bytes.span)[0] else {
+                throw JSONError(.unexpectedEnd, at: bytes.count, "")
+            }
+            return Array(bytes[range])
+        } catch {
+            throw Failure(
+                .decoding,
+                sent: .answered,
+                error.message.isEmpty
+                    ? "the answer has nothing at \(pointer.text)"
+                    : "the answer is not JSON at byte \(error.offset)"
+            )
+        }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate init(
+        _ method: Method,
+        _ path: String,
+        _ query: KeyValuePairs<String, String?>,
+        _ headers: KeyValuePairs<String, String>,
+        _ content: Content
+    ) {
+        self.init(method: method, target: HTTPRequest.target(path, query: query), body: content.body)
+        for (name, value) in headers { fields.append(name, value) }
+        if let type = content.mediaType, !fields.contains(.contentType) {
+            fields.append("Content-Type", type)
+        }
+    }
+}
