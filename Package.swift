@@ -70,7 +70,10 @@ let package = Package(
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
         .testTarget(name: "CommandTests", dependencies: ["RelayCore", "RelayJSON", "waystation"]),
-        .testTarget(name: "WaystationdTests", dependencies: ["CLinux", "waystationd"]),
+        .testTarget(
+            name: "WaystationdTests",
+            dependencies: ["CLinux", "RelayConfig", "RelayServer", "waystationd"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

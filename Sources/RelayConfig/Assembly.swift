@@ -21,6 +21,10 @@ extension Configuration {
         storageDirectory = draft.storageDirectory.directory
         limits = draft.limits
         log = draft.log
+        constrained = ConstrainedSources(
+            files: draft.constrained?.when.compactMap(\.file) ?? [],
+            control: draft.constrained?.when.contains { $0.control == true } ?? false
+        )
         credentials = draft.credentials.compactMap { name, draft in
             let endpoint = (ranges: draft.allowAddresses, authorityFile: draft.authorityFile)
             return draft.definition(
@@ -80,6 +84,10 @@ extension RouteDraft {
     }
 
     fileprivate func policy(named name: String, limits: Limits) -> RoutePolicy {
+        var tls = tls
+        if tls.pins?.host == nil {
+            tls.pins?.host = upstreams.lazy.compactMap(\.url).first(where: \.isTLS)?.host
+        }
         var policy = RoutePolicy(
             upstreams: upstreams.map { upstream in
                 Upstream(
@@ -88,7 +96,8 @@ extension RouteDraft {
                     basePath: upstream.url?.path ?? "/",
                     use: upstream.use,
                     tls: tls,
-                    allowedAddresses: allowAddresses
+                    allowedAddresses: allowAddresses,
+                    cooldown: upstream.cooldown
                 )
             }
         )
@@ -117,6 +126,7 @@ extension RouteDraft {
         policy.recovery = recovery.compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
         policy.limits.body = limits.maxResponseBody
         policy.delivery = delivery
+        policy.neverFails = neverFails
         return policy
     }
 }
@@ -134,7 +144,7 @@ extension RuleDraft {
             guard let index = upstreams.firstIndex(of: failover.upstream) else { return nil }
             action = .failover(upstream: index)
         } else if let respond {
-            action = .respond(respond.response)
+            action = respond.source == .stale ? .respondStale : .respond(respond.response)
         } else {
             action = .fail
         }

@@ -7,6 +7,7 @@ package struct Configuration: Sendable {
     package var storageDirectory: String
     package var limits: Limits
     package var log: LogSettings
+    package var constrained: ConstrainedSources
     /// The shared ones and those inside routes, the latter called `route:<name>`.
     package var credentials: [CredentialDefinition]
     package var routes: [Route]
@@ -57,6 +58,19 @@ package struct LogSettings: Sendable {
     package var bodies = Bodies.never
     /// Lower case.
     package var redactedHeaders = ["authorization", "cookie", "set-cookie", "x-api-key"]
+}
+
+/// What tells that the network is constrained; with neither it never is.
+package struct ConstrainedSources: Sendable, Equatable {
+    /// Absolute paths: any of these that exists is enough.
+    package var files: [String] = []
+    /// Whether operators may decide.
+    package var control = false
+
+    package init(files: [String] = [], control: Bool = false) {
+        self.files = files
+        self.control = control
+    }
 }
 
 /// A secret and the place that refers to it.

@@ -23,8 +23,14 @@ package enum ConfigurationReader {
     ///   - bytes: the file's content.
     ///   - file: its name, for messages.
     ///   - accounts: looks up the users and groups the file names.
+    ///   - wallSeconds: the time, in seconds since 1970, for what the file says about dates.
     /// - Returns: the configuration, or every error there is.
-    package static func read(_ bytes: [UInt8], file: String, accounts: AccountResolver) -> ReadResult {
+    package static func read(
+        _ bytes: [UInt8],
+        file: String,
+        accounts: AccountResolver,
+        wallSeconds: Int64
+    ) -> ReadResult {
         guard bytes.count <= sizeLimit else {
             let diagnostic = Diagnostic(
                 severity: .error,
@@ -53,12 +59,11 @@ package enum ConfigurationReader {
             let diagnostic = Diagnostic(finding, file: file, excerpts)
             return ReadResult(configuration: nil, diagnostics: [diagnostic], effective: nil)
         }
-        return read(document, file: file, accounts: accounts)
+        var reading = Reading(root: document.root, accounts: accounts, wallSeconds: wallSeconds)
+        return read(document, file: file, &reading)
     }
 
-    private static func read(_ document: JSONDocument, file: String, accounts: AccountResolver) -> ReadResult
-    {
-        var reading = Reading(root: document.root, accounts: accounts)
+    private static func read(_ document: JSONDocument, file: String, _ reading: inout Reading) -> ReadResult {
         for duplicate in document.duplicates.prefix(Reading.findingLimit) {
             reading.mask(duplicate.value)
             reading.elsewhere(document.root.path(to: duplicate.nameRange.lowerBound)) { reading in

@@ -1,3 +1,5 @@
+package import RelayCore
+
 /// What the API asks of the process it runs in.
 package protocol Control: Sendable {
     /// Version of the daemon.
@@ -13,4 +15,12 @@ package protocol Control: Sendable {
     ///
     /// - Returns: the HTTP status and the document: 200 with what changed, or 422 `config_rejected`.
     func reload() async -> (status: UInt16, document: [UInt8])
+
+    /// Whether the network counts as constrained, and why, JSON.
+    func constrained() -> [UInt8]
+
+    /// Takes an operator's word on whether the network is constrained.
+    ///
+    /// - Returns: false when the configuration gives operators no say.
+    func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool
 }

@@ -2,6 +2,7 @@ import Glibc
 import RelayConfig
 import RelayCore
 import RelayJSON
+import RelayPosix
 import RelayTransport
 
 /// A configuration file with everything it needs: read, checked, its secrets in hand.
@@ -50,7 +51,8 @@ enum ConfigurationLoader {
         let result = ConfigurationReader.read(
             contents.bytes,
             file: file,
-            accounts: AccountResolver(user: Accounts.user, group: Accounts.group)
+            accounts: AccountResolver(user: Accounts.user, group: Accounts.group),
+            wallSeconds: SystemClock.wallSeconds()
         )
         var diagnostics = result.diagnostics
         var secrets: [SecretReference: Secret] = [:]

@@ -15,6 +15,12 @@ extension Daemon: Control {
 
     func status() -> [UInt8] { report.document }
 
+    func constrained() -> [UInt8] { condition.document }
+
+    func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool {
+        condition.order(order, by: client)
+    }
+
     /// Runs on the control loop, whatever loop asks.
     func reload() async -> (status: UInt16, document: [UInt8]) {
         await withCheckedContinuation { continuation in
@@ -47,6 +53,7 @@ extension Daemon: Control {
         // Files with certificates may have changed though the configuration has not.
         for transport in transports.withLock({ $0 }) { transport.forgetSecrets() }
         events.setLevel(loaded.configuration.log.level.priority)
+        condition.install(loaded.configuration.constrained)
         let next = loaded.snapshot(previous: previous)
         engine.install(next)
         recordLoaded(loaded, verb: "reloaded")

@@ -55,7 +55,7 @@ extension Daemon {
     }
 }
 
-/// Signals, the status line and the drain.
+/// Signals, the status line, the files that are watched and the drain.
 ///
 /// Confined to the control loop, which keeps it alive.
 private final class Lifecycle {
@@ -64,7 +64,8 @@ private final class Lifecycle {
     private var ticker: LoopTimer?
     private var machine = DrainMachine()
 
-    /// How often the status line is looked at, and the drain's progress.
+    /// How often the status line is looked at, the drain's progress and the files; what the files say is documented
+    /// to take effect within a second.
     private static let period: Int64 = 500_000_000
 
     init(_ daemon: Daemon) { self.daemon = daemon }
@@ -85,6 +86,7 @@ private final class Lifecycle {
 
     private func tick() {
         daemon.events.summarise()
+        daemon.condition.look()
         if machine.isDraining { look() } else { daemon.notifier.send(.status(daemon.report.line)) }
         if let ticker { daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period) }
     }

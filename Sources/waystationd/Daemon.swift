@@ -13,6 +13,7 @@ final class Daemon: Sendable {
     let engine: Engine
     let journal: Journal
     let events: JournalEvents
+    let condition: ConstrainedCondition
     let notifier = ServiceNotifier()
     let file: String
     let startedAt = SystemClock.wallSeconds()
@@ -43,6 +44,8 @@ final class Daemon: Sendable {
         outline = Mutex(loaded.outline)
         self.journal = journal
         events = JournalEvents(journal: journal, level: loaded.configuration.log.level.priority)
+        condition = ConstrainedCondition(journal: journal)
+        condition.install(loaded.configuration.constrained)
         secrets = SecretBox(loaded.secrets)
         engine = Engine(
             snapshot: loaded.snapshot(previous: nil),
@@ -99,7 +102,8 @@ final class Daemon: Sendable {
             time: LoopTime(loop: loop),
             entropy: SharedEntropy(),
             sink: events,
-            start: { loop.spawn($0) }
+            start: { loop.spawn($0) },
+            isConstrained: { [condition] in condition.isConstrained }
         )
         var added = HeaderFields()
         added.append("Via", "1.1 \(RelayFields.pseudonym)")
@@ -123,7 +127,8 @@ final class Daemon: Sendable {
             startedAt: startedAt,
             startedTicks: startedTicks,
             connections: connectionCount.current,
-            reloadError: reloadError.withLock { $0 }
+            reloadError: reloadError.withLock { $0 },
+            isConstrained: condition.isConstrained
         )
     }
 

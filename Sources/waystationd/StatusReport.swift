@@ -12,6 +12,8 @@ struct StatusReport {
     let connections: Int
     /// Why the last reload was refused; nil when it was not.
     let reloadError: String?
+    /// Whether the network counts as constrained.
+    let isConstrained: Bool
 
     var document: [UInt8] {
         let snapshot = engine.snapshot
@@ -34,6 +36,7 @@ struct StatusReport {
         }
         json.member("in_flight", engine.inFlight)
         json.member("connections", connections)
+        json.member("constrained", isConstrained)
         json.array("routes") { list in
             for name in snapshot.routeNames {
                 guard let entry = snapshot.routes[name] else { continue }
@@ -70,9 +73,10 @@ struct StatusReport {
             helped += counters.recovered + counters.fallbacks
         }
         let breached = breaches > 0 ? ", never_fails breached \(breaches)" : ""
+        let constraint = isConstrained ? "; network constrained" : ""
         let trouble = reloadError.map { "; reload failed: \($0); old configuration kept" } ?? ""
         return "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight) in flight, ok \(succeeded), "
-            + "recovered \(helped), failed \(failed)\(breached)\(trouble)"
+            + "recovered \(helped), failed \(failed)\(breached)\(constraint)\(trouble)"
     }
 
     private func write(_ state: RouteState, _ name: String, into json: inout JSONObjectWriter) {

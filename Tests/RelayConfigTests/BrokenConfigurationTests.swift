@@ -43,7 +43,7 @@ struct BrokenRow: Sendable, CustomTestStringConvertible {
 struct BrokenConfigurationTests {
     @Test(
         "Each gets every message it should, with its place and the fix",
-        arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules
+        arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises
     )
     func messages(_ row: BrokenRow) {
         let result = read(row.file)
@@ -61,7 +61,7 @@ struct BrokenConfigurationTests {
 
     @Test("Every place points at the JSON it names")
     func pointers() throws {
-        for row in brokenUpstreams + brokenRoutes + brokenRules {
+        for row in brokenUpstreams + brokenRoutes + brokenRules + brokenPromises {
             let tree = try JSONDocument(parsing: Array(row.file.utf8)).root.value
             for diagnostic in read(row.file).diagnostics {
                 let pointer = try JSONPointer(parsing: diagnostic.pointer)
@@ -153,7 +153,12 @@ struct BrokenConfigurationTests {
     @Test("A file that is too large or too deep is refused")
     func bounds() {
         let large = [UInt8](repeating: 0x20, count: ConfigurationReader.sizeLimit + 1)
-        let result = ConfigurationReader.read(large, file: "t.json", accounts: testAccounts)
+        let result = ConfigurationReader.read(
+            large,
+            file: "t.json",
+            accounts: testAccounts,
+            wallSeconds: testSeconds
+        )
         #expect(result.diagnostics.map(\.message) == ["the file is larger than 8MiB"])
         let deep = read("{\"$comment\": " + String(repeating: "[", count: 100))
         #expect(deep.diagnostics.map(\.message) == ["more than 64 arrays and objects in one another"])

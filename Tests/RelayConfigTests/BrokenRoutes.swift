@@ -344,22 +344,20 @@ let brokenRoutes: [BrokenRow] = {
         ),
         Row(
             .route,
-            #""response": {"redirects": "follow", "expect": "xml", "cache_last_good": {}}"#,
+            #""response": {"redirects": "return", "expect": "xml", "stream": {}}"#,
             [
-                #"2:27: error: "follow" is not available in this version  "#
-                    + #"[/routes/r/response/redirects] => write "return""#,
                 #"2:47: error: expected "json"  [/routes/r/response/expect]"#,
-                #"2:54: error: "cache_last_good" is not available in this version: remove it  "#
+                #"2:54: error: "stream" is not available in this version: remove it  "#
                     + #"[/routes/r/response]"#,
             ]
         ),
         Row(
             .route,
-            #""circuit_breaker": {"failure_ratio": 0.5}, "never_fails": true"#,
+            #""circuit_breaker": {"failure_ratio": 0.5}, "rate_limit": {}"#,
             [
                 #"2:1: error: "circuit_breaker" is not available in this version: remove it  "#
                     + #"[/routes/r]"#,
-                #"2:44: error: "never_fails" is not available in this version: remove it  [/routes/r]"#,
+                #"2:44: error: "rate_limit" is not available in this version: remove it  [/routes/r]"#,
             ]
         ),
         Row(
@@ -373,13 +371,13 @@ let brokenRoutes: [BrokenRow] = {
         ),
         Row(
             .route,
-            #""tls": {"pins": {}, "verify": false, "client_certificate": {"certificate": "#
+            #""tls": {"pin": {}, "verify": false, "client_certificate": {"certificate": "#
                 + #""-----BEGIN hunter2"}}"#,
             [
-                #"2:9: error: "pins" is not available in this version: remove it  [/routes/r/tls]"#,
-                #"2:21: error: unknown key "verify"  [/routes/r/tls]"#,
-                #"2:60: error: "key" is missing  [/routes/r/tls/client_certificate]"#,
-                #"2:76: error: a secret may not stand in the configuration  "#
+                #"2:9: error: unknown key "pin"  [/routes/r/tls] => did you mean "pins"?"#,
+                #"2:20: error: unknown key "verify"  [/routes/r/tls]"#,
+                #"2:59: error: "key" is missing  [/routes/r/tls/client_certificate]"#,
+                #"2:75: error: a secret may not stand in the configuration  "#
                     + #"[/routes/r/tls/client_certificate/certificate] => write {"credential": "NAME"} and "#
                     + #"give it to systemd with LoadCredential=NAME:PATH"#,
             ]

@@ -83,15 +83,6 @@ let brokenRules: [BrokenRow] = {
         ),
         Row(
             .route,
-            #""recovery": [{"name": "x", "on": ["any"], "respond": {"as": "stale"}}]"#,
-            [
-                #"2:54: error: "status" is missing  [/routes/r/recovery/0/respond]"#,
-                #"2:61: error: "stale" is not available in this version  "#
-                    + #"[/routes/r/recovery/0/respond/as] => write "fallback" or "placeholder""#,
-            ]
-        ),
-        Row(
-            .route,
             #""recovery": [{"name": "x", "on": ["any"], "respond": {"as": "placeholder", "#
                 + #""status": 204, "text": "x"}}]"#,
             [

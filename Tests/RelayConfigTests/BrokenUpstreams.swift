@@ -34,22 +34,6 @@ let brokenUpstreams: [BrokenRow] = {
         ),
         Row(
             .upstreams,
-            #"[{"name": "u", "url": "https://a.example/", "use": "when_constrained"}]"#,
-            [
-                #"2:52: error: "when_constrained" is not available in this version  "#
-                    + #"[/routes/r/upstreams/0/use] => write "always" or "failover_only""#
-            ]
-        ),
-        Row(
-            .upstreams,
-            #"[{"name": "u", "url": "https://a.example/", "cooldown": "30s"}]"#,
-            [
-                #"2:45: error: "cooldown" is not available in this version: remove it  "#
-                    + #"[/routes/r/upstreams/0]"#
-            ]
-        ),
-        Row(
-            .upstreams,
             #"[{"name": "u", "url": "ftp://a.example/"}]"#,
             [
                 #"2:23: error: the URL must begin with https:// or http://  "#

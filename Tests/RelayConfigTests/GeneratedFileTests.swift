@@ -37,7 +37,8 @@ struct GeneratedFileTests {
         let result = ConfigurationReader.read(
             packageFile("config/\(name).json"),
             file: "\(name).json",
-            accounts: testAccounts
+            accounts: testAccounts,
+            wallSeconds: testSeconds
         )
         #expect(Diagnostic.render(result.diagnostics) == "")
         #expect(result.configuration != nil)

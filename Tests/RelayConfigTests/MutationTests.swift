@@ -27,7 +27,12 @@ struct MutationTests {
                 let end = min(damaged.count, start + next(12))
                 damaged.replaceSubrange(start..<end, with: pieces[next(pieces.count)].utf8)
             }
-            let result = ConfigurationReader.read(damaged, file: "x", accounts: testAccounts)
+            let result = ConfigurationReader.read(
+                damaged,
+                file: "x",
+                accounts: testAccounts,
+                wallSeconds: testSeconds
+            )
             #expect((result.configuration == nil) == result.hasErrors)
             #expect((try? JSONScan.validate(Diagnostic.json(result.diagnostics).span)) != nil)
             _ = Diagnostic.render(result.diagnostics)
@@ -43,7 +48,12 @@ struct MutationTests {
             if pointer == ["$schema"] { continue }
             var changed = example
             changed.replaceSubrange(node.range, with: "[null]".utf8)
-            let result = ConfigurationReader.read(changed, file: "x", accounts: testAccounts)
+            let result = ConfigurationReader.read(
+                changed,
+                file: "x",
+                accounts: testAccounts,
+                wallSeconds: testSeconds
+            )
             let start = document.source.position(of: node.range.lowerBound)
             #expect(
                 result.diagnostics.contains { $0.position.line == start.line && $0.severity == .error },

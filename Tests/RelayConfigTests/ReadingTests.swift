@@ -96,7 +96,12 @@ struct ReadingTests {
     @Test("No value is listed twice, and nothing inside a list comes from the defaults")
     func effectiveExample() throws {
         let example = packageFile("config/waystation.example.json")
-        let result = ConfigurationReader.read(example, file: "x", accounts: testAccounts)
+        let result = ConfigurationReader.read(
+            example,
+            file: "x",
+            accounts: testAccounts,
+            wallSeconds: testSeconds
+        )
         let entries = try #require(result.effective).entries
         #expect(Set(entries.map(\.pointer)).count == entries.count)
         let inherited = entries.filter { $0.origin == "defaults.recovery" }.map(\.pointer)
@@ -110,7 +115,8 @@ struct ReadingTests {
             ConfigurationReader.read(
                 packageFile("config/waystation.example.json"),
                 file: "x",
-                accounts: testAccounts
+                accounts: testAccounts,
+                wallSeconds: testSeconds
             ).configuration
         )
         let names = configuration.credentials.map(\.name)
@@ -119,6 +125,7 @@ struct ReadingTests {
         #expect(
             forms == [
                 .bearer, .bearer, nil, .header(name: "X-Api-Key"), .basic(username: "shop"), nil, .bearer,
+                nil, nil,
             ]
         )
         guard case .oauth2(let settings) = configuration.credentials[1].kind else {

@@ -7,8 +7,16 @@ let testAccounts = AccountResolver(
     group: { name in ["root": 0, "adm": 4, "waystation": 990][name] }
 )
 
+/// 2026-11-20T00:00:00Z.
+let testSeconds: Int64 = 1_795_132_800
+
 func read(_ text: String) -> ReadResult {
-    ConfigurationReader.read(Array(text.utf8), file: "t.json", accounts: testAccounts)
+    ConfigurationReader.read(
+        Array(text.utf8),
+        file: "t.json",
+        accounts: testAccounts,
+        wallSeconds: testSeconds
+    )
 }
 
 /// A file of the package, by its path from the top.

@@ -99,4 +99,40 @@ struct TextTests {
     func nearest(_ word: String, _ expected: String?) {
         #expect(nearestWord(to: word, among: ["receive", "max_attempts", "max_interval", "on"]) == expected)
     }
+
+    @Test(
+        "A moment is written in one way",
+        arguments: [
+            ("1970-01-01T00:00:00Z", 0), ("2000-02-29T23:59:59Z", 951_868_799),
+            ("2000-03-01T00:00:00Z", 951_868_800), ("2027-06-01T00:00:00Z", 1_811_808_000),
+            ("2100-03-01T00:00:00Z", 4_107_542_400), ("9999-12-31T23:59:59Z", 253_402_300_799),
+            ("2100-02-29T00:00:00Z", nil), ("2027-00-01T00:00:00Z", nil), ("2027-13-01T00:00:00Z", nil),
+            ("2027-06-31T00:00:00Z", nil), ("2027-06-00T00:00:00Z", nil), ("2027-06-01T24:00:00Z", nil),
+            ("2027-06-01T00:00:60Z", nil), ("2027-06-01 00:00:00Z", nil), ("2027-06-01T00:00:00z", nil),
+            ("1969-12-31T23:59:59Z", nil), ("0000-01-01T00:00:00Z", nil), ("2027-06-01T00:00:0:Z", nil),
+            ("2027-06-01T00:00:00", nil), ("\u{FF12}027-06-01T00:00Z", nil), ("", nil),
+        ] as [(String, Int64?)]
+    )
+    func moments(text: String, seconds: Int64?) {
+        #expect(UTCTimeText.parse(text) == seconds)
+    }
+
+    @Test("Every day from 1970 to 2400 is read as it is written")
+    func everyDay() {
+        for day in 0..<157_000 as Range<Int64> {
+            #expect(UTCTimeText.parse(UTCTime.format(seconds: day * 86_400)) == day * 86_400)
+        }
+    }
+
+    @Test(
+        "Base64 has one form",
+        arguments: [
+            ("", []), ("Zg==", [0x66]), ("Zm8=", [0x66, 0x6F]), ("Zm9v", [0x66, 0x6F, 0x6F]),
+            ("+/+/", [0xFB, 0xFF, 0xBF]), ("Zh==", nil), ("Zm9=", nil), ("Zg=", nil), ("Zg", nil),
+            ("=", nil), ("====", nil), ("Z===", nil), ("Zg==Zg==", nil), ("-_-_", nil), ("Zm 9", nil),
+        ] as [(String, [UInt8]?)]
+    )
+    func canonicalBase64(text: String, bytes: [UInt8]?) {
+        #expect(Base64.decode(text) == bytes)
+    }
 }

@@ -8,6 +8,7 @@ struct ConfigurationDraft {
     var storageDirectory = StorageDraft()
     var limits = Limits()
     var log = LogSettings()
+    var constrained: ConstrainedDraft?
     var credentials: [(name: String, value: OAuth2Draft)] = []
     var defaults = RouteDraft()
     var routes: [(name: String, value: RouteDraft)] = []
@@ -40,6 +41,12 @@ enum ConfigurationTable {
                 Field("limits", limits.kind, \.limits, "What all callers together may take."),
                 Field("log", log.kind, \.log, "What goes to the journal."),
                 Field(
+                    "constrained",
+                    constrained.kind,
+                    \.constrained,
+                    "What tells that the network is constrained; it never is without the key."
+                ),
+                Field(
                     "credentials",
                     credentials,
                     \.credentials,
@@ -59,7 +66,6 @@ enum ConfigurationTable {
                     "The upstream services, each by its name; the name stands in the path /r/NAME/."
                 ),
                 .reserved("telemetry"),
-                .reserved("constrained"),
                 .reserved("metrics"),
             ]
         ) { _, node, reading in

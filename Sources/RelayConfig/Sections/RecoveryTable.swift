@@ -51,7 +51,7 @@ extension ConfigurationTable {
                     \.failover,
                     "Send to another upstream, which is entered once a job."
                 ),
-                Field("respond", respond.kind, \.respond, "Answer in the upstream's stead."),
+                Field("respond", respond, \.respond, "Answer in the upstream's stead."),
                 Field("fail", fail.kind, \.fail, "End the job with the failure as it is."),
                 .reserved("dead_letter"), .reserved("pause_route"), .reserved("hold"),
             ]
@@ -201,34 +201,5 @@ extension ConfigurationTable {
 
     private static var fail: Section<FailDraft> {
         Section("fail", "Ending the job; an empty object.", prototype: FailDraft(), fields: [])
-    }
-
-    private static var respond: Section<RespondDraft> {
-        Section(
-            "respond",
-            "An answer in the upstream's stead; Waystation-Source tells the caller.",
-            prototype: RespondDraft(),
-            choices: [.atMostOne("json", "text")],
-            fields: [
-                Field(
-                    "as",
-                    .word(reserved: ["stale"]),
-                    \.source,
-                    isRequired: true,
-                    "What the answer is called."
-                ),
-                Field("status", .status, \.status, isRequired: true, "The status."),
-                Field("headers", .fields(.answer), \.fields, "The headers."),
-                Field("json", .json, \.json, "The body, as JSON; Content-Type is then application/json."),
-                Field("text", .string(upTo: 65_536, isBody: true), \.text, "The body, as plain text."),
-            ]
-        ) { draft, node, reading in
-            guard draft.status.forbidsContent, let body = node["json"] ?? node["text"] else { return }
-            reading.error(
-                "status \(draft.status.rawValue) has no body",
-                at: body.nameRange,
-                hint: "remove it"
-            )
-        }
     }
 }

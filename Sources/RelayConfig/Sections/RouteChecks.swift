@@ -9,6 +9,7 @@ extension ConfigurationTable {
     static func checkRoute(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
         checkTimeouts(route, node, &reading)
         checkUpstreams(route, node, &reading)
+        checkPinnedHost(route, node, &reading)
         var kinds = FailureKind.known.map(\.rawValue)
         kinds +=
             definedKinds(at: "error_types", nil, in: node) + definedKinds(at: "success", "fail", in: node)
@@ -16,14 +17,17 @@ extension ConfigurationTable {
             guard let list = node[key]?.value else { continue }
             reading.within(key) { reading in checkWords(in: list, kinds, &reading) }
         }
-        if let list = node["recovery"]?.value {
-            reading.within("recovery") { reading in checkRules(route, node, list, kinds, taker: nil, &reading)
-            }
-        } else if let list = reading.root["defaults"]?.value["recovery"]?.value {
-            let name = reading.path.last
-            reading.elsewhere(["defaults", "recovery"]) { reading in
-                checkRules(route, node, list, kinds, taker: name, &reading)
-            }
+        var rules = RuleList(list: node["recovery"]?.value, path: reading.path + ["recovery"], taker: nil)
+        if rules.list == nil {
+            let inherited = reading.root["defaults"]?.value["recovery"]?.value
+            rules = RuleList(list: inherited, path: ["defaults", "recovery"], taker: reading.path.last)
+        }
+        checkCooldowns(route, node, rules, &reading)
+        checkKeptAnswers(node, rules, &reading)
+        if route.neverFails { checkLastLine(node, rules, &reading) }
+        guard let list = rules.list else { return }
+        reading.elsewhere(rules.path) { reading in
+            checkRules(route, node, list, kinds, taker: rules.taker, &reading)
         }
     }
 
@@ -38,31 +42,6 @@ extension ConfigurationTable {
             in: node,
             at: ["timeouts", key]
         )
-    }
-
-    private static func checkUpstreams(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
-        guard let list = node["upstreams"]?.value else { return }
-        reading.within("upstreams") { reading in checkUnique("name", in: list, "upstream", &reading) }
-        if list.elements.first?["use"]?.value.text == Upstream.Use.failoverOnly.rawValue {
-            reading.error(
-                "the first upstream is the ordinary target and cannot be failover_only",
-                in: node,
-                at: ["upstreams", "0", "use"],
-                hint: "put an upstream with \"use\": \"always\" first"
-            )
-        }
-        for (index, element) in list.elements.enumerated() {
-            // The draft leaves refused upstreams out, so the places are the node's.
-            guard let text = element["url"]?.value.text, let url = try? UpstreamURL(parsing: text) else {
-                continue
-            }
-            let tokens = ["upstreams", "\(index)", "url"]
-            checkHost(url, allowed: route.allowAddresses, in: node, at: tokens, &reading)
-            if route.auth != nil { checkPlainHTTP(url, in: node, at: tokens, &reading) }
-        }
-        guard case .oauth2(let draft) = route.auth, let url = draft.tokenURL else { return }
-        checkHost(url, allowed: route.allowAddresses, in: node, at: ["auth", "token_url"], &reading)
-        checkPlainHTTP(url, in: node, at: ["auth", "token_url"], &reading)
     }
 
     private static func definedKinds(at key: String, _ inner: String?, in node: JSONNode) -> [String] {
@@ -133,6 +112,14 @@ extension ConfigurationTable {
                     hint: taking ?? "give it an \"auth\" of an OAuth2 type"
                 )
             }
+            if isStale(element), node["response"]?.value["cache_last_good"] == nil {
+                reading.error(
+                    "the route keeps no answers",
+                    in: list,
+                    at: ["\(index)", "respond", "as"],
+                    hint: taking ?? "give it \"response\": {\"cache_last_good\": {\"max_age\": \"6h\"}}"
+                )
+            }
             if let ending {
                 reading.warn(
                     "this rule is never reached: \"\(printable(ending))\" ends every failure above it",
@@ -148,8 +135,7 @@ extension ConfigurationTable {
 
     /// Whether a rule can always act on every failure, so that none gets past it.
     private static func endsEverything(_ rule: JSONNode) -> Bool {
-        let matchesAny = rule["on"]?.value.elements.contains { $0.text == "any" } ?? false
-        return matchesAny && (rule["respond"] != nil || rule["fail"] != nil)
+        matchesAny(rule) && (rule["respond"] != nil && !isStale(rule) || rule["fail"] != nil)
     }
 
     private static func checkAttempts(

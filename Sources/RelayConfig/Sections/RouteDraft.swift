@@ -22,6 +22,7 @@ struct RouteDraft {
     var errorTypes: [ErrorTypeRule] = []
     var recovery: [RuleDraft] = []
     var delivery = DeliveryMode.sync
+    var neverFails = false
 }
 
 struct UpstreamDraft {
@@ -29,6 +30,7 @@ struct UpstreamDraft {
     var url: UpstreamURL?
     var unix: String?
     var use = Upstream.Use.always
+    var cooldown: Duration = .zero
 }
 
 enum AuthDraft {
@@ -60,15 +62,10 @@ struct OAuth2Draft {
 }
 
 struct ResponseDraft {
-    enum Redirects: String, CaseIterable {
-        case `return`
-    }
-
     enum Expectation: String, CaseIterable {
         case json
     }
 
-    var redirects = Redirects.return
     var expect: Expectation?
     var rules = ResponseRules()
 }

@@ -90,8 +90,15 @@ extension ConfigurationTable {
                 ),
             ] + sharedFields + messageFields + [
                 Field("delivery", delivery.kind, \.delivery, "Whether requests are answered or kept."),
+                Field(
+                    "never_fails",
+                    .boolean,
+                    \.neverFails,
+                    "Whether no failure may reach the caller. The rules must then end with one that acts on \"any\" "
+                        + "and responds with a placeholder or fallback, and none above it may fail."
+                ),
                 .reserved("circuit_breaker"), .reserved("rate_limit"), .reserved("retry_budget"),
-                .reserved("signing"), .reserved("never_fails"),
+                .reserved("signing"),
             ],
             check: checkRoute
         )
@@ -121,11 +128,17 @@ extension ConfigurationTable {
                 Field("unix", .socketPath, \.unix, "Path of a Unix socket that serves HTTP."),
                 Field(
                     "use",
-                    .word(reserved: ["when_constrained"]),
+                    .word(),
                     \.use,
-                    "Whether it serves ordinary attempts, or only those a failover rule sends to it."
+                    "Whether it serves ordinary attempts, only those a failover rule sends to it, or those of the "
+                        + "first upstream while the network is constrained."
                 ),
-                .reserved("cooldown"),
+                Field(
+                    "cooldown",
+                    .duration(.zero ... .seconds(3600)),
+                    \.cooldown,
+                    "How long after a failure no failover rule enters it; with 0s every job tries."
+                ),
             ]
         )
     }
@@ -143,7 +156,12 @@ extension ConfigurationTable {
                     "PEM file with the only authorities to trust; without it the system's are trusted."
                 ),
                 Field("client_certificate", clientCertificate, \.certificatePair, "Who the relay is."),
-                .reserved("pins"),
+                Field(
+                    "pins",
+                    pins.kind,
+                    \.pins,
+                    "The keys of which the upstream's certificate chain must hold one."
+                ),
             ]
         )
     }

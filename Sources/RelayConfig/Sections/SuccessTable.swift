@@ -45,9 +45,11 @@ extension ConfigurationTable {
             fields: [
                 Field(
                     "redirects",
-                    .word(reserved: ["follow"]),
-                    \.redirects,
-                    "Redirects are never followed; they are answers."
+                    .word(),
+                    \.rules.redirects,
+                    "What is made of a 3xx answer with a Location. return takes it for an answer like any other; "
+                        + "follow goes there, at most five times an attempt and only within the origin that gave it. "
+                        + "One that leads to another origin is always an answer: a credential never goes with it."
                 ),
                 Field(
                     "expect",
@@ -67,7 +69,30 @@ extension ConfigurationTable {
                     \.rules.empty,
                     "Whether an answer without content is passed on or is a failure."
                 ),
-                .reserved("cache_last_good"), .reserved("stream"),
+                Field(
+                    "cache_last_good",
+                    lastGood.kind,
+                    \.rules.keepsLastGood,
+                    "Keeps the last good answer to each GET in memory, for rules that respond with it as stale."
+                ),
+                .reserved("stream"),
+            ]
+        )
+    }
+
+    private static var lastGood: Section<LastGoodRule> {
+        Section(
+            "cache_last_good",
+            "How long a good answer may stand in for a failed one.",
+            prototype: LastGoodRule(maxAge: .zero),
+            fields: [
+                Field(
+                    "max_age",
+                    .duration(.seconds(1) ... .seconds(30 * 86_400)),
+                    \.maxAge,
+                    isRequired: true,
+                    "The age from which an answer is too old."
+                )
             ]
         )
     }

@@ -5,7 +5,8 @@ struct Field<Target> {
     let key: String
     let shape: Shape
     let isRequired: Bool
-    let isReserved: Bool
+    /// Why the key is known and may not stand here all the same; nil for one that may.
+    let refusal: String?
     let doc: String
     /// What the key would say when it is absent.
     let defaultValue: (Target) -> JSONValue?
@@ -24,7 +25,7 @@ struct Field<Target> {
         self.doc = doc
         self.isRequired = isRequired
         shape = kind.shape
-        isReserved = false
+        refusal = nil
         defaultValue = { isRequired ? nil : kind.write($0[keyPath: path]) }
         read = { node, target, reading in
             guard let value = kind.read(node, target[keyPath: path], &reading) else { return }
@@ -51,7 +52,7 @@ struct Field<Target> {
         self.doc = doc
         self.isRequired = isRequired
         shape = kind.shape
-        isReserved = false
+        refusal = nil
         defaultValue = { _ in nil }
         read = { node, target, reading in
             guard let value = kind.read(node, target[keyPath: path], &reading) else { return }
@@ -62,30 +63,36 @@ struct Field<Target> {
         }
     }
 
-    private init(key: String, shape: Shape, isRequired: Bool, isReserved: Bool, doc: String) {
+    private init(key: String, shape: Shape, isRequired: Bool = false, refusal: String? = nil, doc: String) {
         self.key = key
         self.shape = shape
         self.isRequired = isRequired
-        self.isReserved = isReserved
+        self.refusal = refusal
         self.doc = doc
         defaultValue = { _ in nil }
         read = { _, _, _ in }
         noteDefault = { _, _ in }
     }
 
+    var isReserved: Bool { refusal != nil }
+
     /// A key of a later version: refused with the reason instead of as unknown.
     static func reserved(_ key: String) -> Field {
         Field(
             key: key,
             shape: .anything,
-            isRequired: false,
-            isReserved: true,
+            refusal: "is not available in this version",
             doc: "Not available in this version."
         )
     }
 
+    /// A key that has no meaning beside the others: refused with the reason, which follows the key.
+    static func foreign(_ key: String, _ refusal: String) -> Field {
+        Field(key: key, shape: .anything, refusal: refusal, doc: "Not here: it \(refusal).")
+    }
+
     /// The key that chose this section among others.
     static func tag(_ key: String, _ word: String, _ doc: String) -> Field {
-        Field(key: key, shape: .word([word]), isRequired: true, isReserved: false, doc: doc)
+        Field(key: key, shape: .word([word]), isRequired: true, doc: doc)
     }
 }

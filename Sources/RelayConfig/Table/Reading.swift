@@ -37,6 +37,8 @@ struct Reading {
 
     let root: JSONNode
     let accounts: AccountResolver
+    /// Seconds since 1970.
+    let wallSeconds: Int64
     private(set) var path: [String] = []
     private(set) var findings: [Finding] = []
     /// Strings that no message may show.
@@ -48,9 +50,10 @@ struct Reading {
     /// What a route says when it says nothing.
     var routeDefaults = RouteDraft()
 
-    init(root: JSONNode, accounts: AccountResolver) {
+    init(root: JSONNode, accounts: AccountResolver, wallSeconds: Int64) {
         self.root = root
         self.accounts = accounts
+        self.wallSeconds = wallSeconds
     }
 
     /// Whether so much has been found that nothing more is noted.

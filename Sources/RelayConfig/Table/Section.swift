@@ -96,9 +96,9 @@ struct Section<Target> {
             let field = fields.first { $0.key == member.name }
             if let field, !field.isReserved { continue }
             reading.mask(member.value)
-            if field != nil {
+            if let refusal = field?.refusal {
                 reading.error(
-                    "\"\(member.name)\" is not available in this version: remove it",
+                    "\"\(member.name)\" \(refusal): remove it",
                     at: member.nameRange
                 )
                 continue

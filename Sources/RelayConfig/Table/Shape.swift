@@ -80,7 +80,7 @@ struct FieldShape {
     var defaultValue: JSONValue?
     /// One sentence or more: effect and reason.
     var doc: String
-    /// Belongs to a later version: named, so that it is refused with the reason.
+    /// Belongs to a later version or to other objects: named, so that it is refused with the reason.
     var isReserved: Bool
 }
 

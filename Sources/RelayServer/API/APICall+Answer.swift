@@ -30,6 +30,7 @@ extension APICall {
                 respond(Status(rawValue: status), document, connection)
             case .job(let id): respond(200, try find(id, connection), connection)
             case .jobs: try await run(document, connection)
+            case .constrained: respond(200, try constrained(document, connection), connection)
             }
         } catch {
             write(connection) { writer, output in writer.append(error, to: &output) }

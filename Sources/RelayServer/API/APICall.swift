@@ -16,20 +16,23 @@ struct APICall {
         case reload
         case jobs
         case job(id: String)
+        case constrained
 
         /// The methods besides HEAD, which goes with GET.
         var methods: [Method] {
             switch self {
             case .version, .status, .live, .ready, .job: [.get]
             case .reload, .jobs: [.post]
+            case .constrained: [.get, .put]
             }
         }
 
-        var role: Role {
+        func role(_ method: Method) -> Role {
             switch self {
             case .version, .live, .ready, .jobs, .job: .submit
             case .status: .read
             case .reload: .admin
+            case .constrained: method == .put ? .operate : .read
             }
         }
     }
@@ -49,20 +52,23 @@ struct APICall {
             problem.didYouMean = nearestWord(to: path, among: Resource.paths)
             throw problem
         }
-        guard resource.methods.contains(head.method) || head.method == .head && resource.methods == [.get]
+        guard
+            resource.methods.contains(head.method)
+                || head.method == .head && resource.methods.contains(.get)
         else {
             var problem = Problem(
                 .methodNotAllowed,
                 "\(path) does not have the method \(head.method.rawValue)"
             )
-            problem.allow = (resource.methods + (resource.methods == [.get] ? [.head] : []))
+            problem.allow = (resource.methods + (resource.methods.contains(.get) ? [.head] : []))
                 .map(\.rawValue).joined(separator: ", ")
             throw problem
         }
-        guard role >= resource.role else {
+        let needed = resource.role(head.method)
+        guard role >= needed else {
             throw Problem(
                 .notAllowed,
-                "\(path) needs the role \(resource.role.rawValue), and this socket gives \(role.rawValue): use the control socket"
+                "\(path) needs the role \(needed.rawValue), and this socket gives \(role.rawValue): use the control socket"
             )
         }
         self.resource = resource
@@ -74,6 +80,7 @@ struct APICall {
 extension APICall.Resource {
     static let paths = [
         "/v1/version", "/v1/status", "/v1/health/live", "/v1/health/ready", "/v1/reload", "/v1/jobs",
+        "/v1/constrained",
     ]
 
     init?(path: String) {
@@ -84,6 +91,7 @@ extension APICall.Resource {
         case "/v1/health/ready": self = .ready
         case "/v1/reload": self = .reload
         case "/v1/jobs": self = .jobs
+        case "/v1/constrained": self = .constrained
         default:
             let prefix = "/v1/jobs/"
             let id = path.dropFirst(prefix.count)

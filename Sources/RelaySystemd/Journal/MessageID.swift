@@ -34,6 +34,9 @@ package struct MessageID: Hashable, Sendable {
     /// A vital loop stands still, so the watchdog is no longer fed.
     package static let loopStalled = MessageID("e279e18f9e884127855128defcc606b2")
 
+    /// The network counts as constrained now, or no longer, or somebody else decides.
+    package static let constrainedChanged = MessageID("d435103ad33c47beb3638c5ec5e626d4")
+
     /// Every id with its name, for the catalog.
     package static let all: [(name: String, id: MessageID)] = [
         ("attempt_failed", attemptFailed), ("recovered", recovered), ("job_failed", jobFailed),
@@ -43,5 +46,6 @@ package struct MessageID: Hashable, Sendable {
         ("stopped", stopped), ("records_dropped", recordsDropped),
         ("records_suppressed", recordsSuppressed), ("loop_stalled", loopStalled),
         ("never_fails_breached", neverFailsBreached), ("pins_missed", pinsMissed),
+        ("constrained_changed", constrainedChanged),
     ]
 }

@@ -23,7 +23,8 @@ extension Command {
         let result = ConfigurationReader.read(
             bytes,
             file: file,
-            accounts: AccountResolver(user: Accounts.user, group: Accounts.group)
+            accounts: AccountResolver(user: Accounts.user, group: Accounts.group),
+            wallSeconds: Int64(time(nil))
         )
         let errors = result.diagnostics.count { $0.severity == .error }
         let warnings = result.diagnostics.count - errors

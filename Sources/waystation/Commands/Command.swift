@@ -26,7 +26,7 @@ struct Command: Sendable {
     }
 
     static var all: [Command] {
-        [.status, .send, .explain, .check, .reload, .demo, .help, .version]
+        [.status, .send, .explain, .check, .reload, .constrained, .demo, .help, .version]
     }
 
     /// The command of that name; the options `--help` and `--version` count as names.

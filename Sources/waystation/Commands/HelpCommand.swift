@@ -16,7 +16,7 @@ extension Command {
         var text =
             "usage: waystation COMMAND [OPTION...]\n\nControls waystationd, the outbound HTTP relay.\n\n"
         for command in Command.all {
-            let padding = String(repeating: " ", count: max(1, 10 - command.name.count))
+            let padding = String(repeating: " ", count: max(1, 13 - command.name.count))
             text += "  \(command.name)\(padding)\(command.summary)\n"
         }
         text += """

@@ -33,6 +33,7 @@ struct StatusText {
         if let detail = status["config"]?["last_reload_error"]?.text {
             text += "  The last reload was refused: \(safe(detail))\n"
         }
+        if status["constrained"] == .bool(true) { text += "  The network counts as constrained.\n" }
         text += "\n" + routes().text { output.styled($0, .bold) }
         let credentials = status["credentials"]?.elements ?? []
         if !credentials.isEmpty {

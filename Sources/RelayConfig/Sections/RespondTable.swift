@@ -1,0 +1,59 @@
+import RelayCore
+import RelayJSON
+
+extension ConfigurationTable {
+    static var respond: ValueKind<RespondDraft> {
+        TaggedSection<RespondDraft>(
+            "respond",
+            "An answer in the upstream's stead; Waystation-Source tells the caller.",
+            key: "as",
+            [
+                .init(
+                    "fallback",
+                    canned(.fallback, "An answer that is not the upstream's and does not look like it.")
+                ) { $0 },
+                .init("placeholder", canned(.placeholder, "An answer that looks like the upstream's.")) {
+                    $0
+                },
+                .init("stale", stale) { $0 },
+            ]
+        ).kind
+    }
+
+    private static let tagDoc = "What the answer is called."
+
+    private static func canned(_ source: CannedResponse.Source, _ doc: String) -> Section<RespondDraft> {
+        Section(
+            "\(source.rawValue)_answer",
+            doc,
+            prototype: RespondDraft(source: source),
+            choices: [.atMostOne("json", "text")],
+            fields: [
+                .tag("as", source.rawValue, tagDoc),
+                Field("status", .status, \.status, isRequired: true, "The status."),
+                Field("headers", .fields(.answer), \.fields, "The headers."),
+                Field("json", .json, \.json, "The body, as JSON; Content-Type is then application/json."),
+                Field("text", .string(upTo: 65_536, isBody: true), \.text, "The body, as plain text."),
+            ]
+        ) { draft, node, reading in
+            guard draft.status.forbidsContent, let body = node["json"] ?? node["text"] else { return }
+            reading.error(
+                "status \(draft.status.rawValue) has no body",
+                at: body.nameRange,
+                hint: "remove it"
+            )
+        }
+    }
+
+    private static var stale: Section<RespondDraft> {
+        let refusal = "does not belong to a stale answer, which is given as it was kept"
+        return Section(
+            "stale_answer",
+            "The last good answer to the same request, when cache_last_good has kept one that is not too old; "
+                + "otherwise the rules below are read.",
+            prototype: RespondDraft(source: .stale),
+            fields: [.tag("as", "stale", tagDoc)]
+                + ["status", "headers", "json", "text"].map { .foreign($0, refusal) }
+        )
+    }
+}

@@ -1,0 +1,48 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+extension APICall {
+    /// Tells whether the network counts as constrained, after an operator's word when the call brings one.
+    func constrained(_ document: [UInt8], _ connection: Connection) throws(Problem) -> [UInt8] {
+        let control = connection.server.control
+        if method == .put {
+            if let type = fields[.contentType], !type.lowercased().hasPrefix("application/json") {
+                throw Problem(.unsupportedMediaType, "a state is application/json")
+            }
+            let order = try ConstrainedOrder(document: document)
+            guard control.order(order, by: connection.client) else {
+                throw Problem(
+                    .notAllowed,
+                    "the configuration gives operators no say: add {\"control\": true} to constrained.when"
+                )
+            }
+        }
+        return control.constrained()
+    }
+}
+
+extension ConstrainedOrder {
+    /// Reads `{"state": "on"}`, strictly.
+    fileprivate init(document: [UInt8]) throws(Problem) {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: document)
+        } catch {
+            throw Problem(.badRequest, "the state is not JSON: \(error.message) at byte \(error.offset)")
+        }
+        var order: ConstrainedOrder?
+        var reader = SubmissionReader()
+        reader.members(value, "", ["state"]) { reader, _, value in
+            order = reader.string(value, "/state").flatMap(ConstrainedOrder.init)
+            if order == nil { reader.fail("/state", "a state is on, off or auto") }
+        }
+        if order == nil, reader.errors.isEmpty { reader.fail("", "the member state is missing") }
+        guard let order, reader.errors.isEmpty else {
+            var problem = Problem(.badRequest, "expected {\"state\": \"on\"}, or off, or auto; see errors")
+            problem.errors = reader.errors
+            throw problem
+        }
+        self = order
+    }
+}

@@ -1,0 +1,95 @@
+import RelayConfig
+import RelayServer
+import Testing
+
+@testable import waystationd
+
+@Suite("Whether the network counts as constrained")
+struct ConstrainedMachineTests {
+    private let both = ConstrainedSources(files: ["/a", "/b"], control: true)
+
+    private func machine(
+        _ sources: ConstrainedSources,
+        _ sights: [ConstrainedMachine.Sight] = []
+    ) -> ConstrainedMachine {
+        var machine = ConstrainedMachine()
+        machine.sourcesChanged(to: sources)
+        machine.looked(at: sources.files, sights)
+        return machine
+    }
+
+    @Test(
+        "Any file that exists is enough; one that cannot be looked at says nothing",
+        arguments: [
+            ([.absent, .absent], false), ([.absent, .present], true), ([.present, .present], true),
+            ([.hidden(reason: "EACCES"), .absent], false),
+        ] as [([ConstrainedMachine.Sight], Bool)]
+    )
+    func files(sights: [ConstrainedMachine.Sight], isConstrained: Bool) {
+        #expect(machine(both, sights).verdict.isConstrained == isConstrained)
+    }
+
+    @Test("Without sources it never is")
+    func nothing() {
+        #expect(!ConstrainedMachine().verdict.isConstrained)
+        #expect(!machine(ConstrainedSources(control: true)).verdict.isConstrained)
+    }
+
+    @Test("An operator's word overrides the files until it is taken back")
+    func order() {
+        var machine = machine(both, [.present, .absent])
+        #expect(machine.verdict.reason == "/a exists")
+        let isHeardOff = machine.ordered(.off)
+        #expect(isHeardOff)
+        #expect(!machine.verdict.isConstrained)
+        machine.looked(at: both.files, [.present, .present])
+        #expect(!machine.verdict.isConstrained)
+        let isHeardAuto = machine.ordered(.auto)
+        #expect(isHeardAuto)
+        #expect(machine.verdict.isConstrained)
+        machine.looked(at: both.files, [.absent, .absent])
+        let isHeardOn = machine.ordered(.on)
+        #expect(isHeardOn)
+        #expect(machine.verdict.isConstrained)
+        #expect(machine.verdict.reason == "an operator said so")
+    }
+
+    @Test("Where operators have no say, their word changes nothing")
+    func noSay() {
+        var machine = machine(ConstrainedSources(files: ["/a"]), [.absent])
+        let isHeardOn = machine.ordered(.on)
+        #expect(!isHeardOn)
+        #expect(machine.order == .auto)
+        #expect(!machine.verdict.isConstrained)
+    }
+
+    @Test("A reload keeps an operator's word, unless it takes the say away")
+    func reload() {
+        var machine = machine(both, [.absent, .absent])
+        _ = machine.ordered(.on)
+        machine.sourcesChanged(to: ConstrainedSources(control: true))
+        #expect(machine.verdict.isConstrained)
+        machine.sourcesChanged(to: ConstrainedSources(files: ["/a"]))
+        #expect(machine.order == .auto)
+        #expect(!machine.verdict.isConstrained)
+        machine.sourcesChanged(to: both)
+        #expect(machine.order == .auto)
+    }
+
+    @Test("A reload keeps what was seen of the files it keeps")
+    func reloadedFiles() {
+        var machine = machine(both, [.absent, .present])
+        machine.sourcesChanged(to: ConstrainedSources(files: ["/b", "/c"]))
+        #expect(machine.sights == [.present, .absent])
+        machine.sourcesChanged(to: ConstrainedSources(files: ["/c"]))
+        #expect(!machine.verdict.isConstrained)
+    }
+
+    @Test("A look at the files of another configuration says nothing")
+    func lateLook() {
+        var machine = machine(ConstrainedSources(files: ["/a"]), [.absent])
+        machine.looked(at: ["/b"], [.present])
+        machine.looked(at: ["/a"], [])
+        #expect(machine.sights == [.absent])
+    }
+}
