@@ -26,6 +26,8 @@ public struct CredentialDefinition: Sendable {
         /// A fixed value, read once at load.
         case fixed(SecretReference)
         case oauth2(OAuth2Settings)
+        /// A program fetches it itself.
+        case custom(CustomCredential)
     }
 
     public var name: String

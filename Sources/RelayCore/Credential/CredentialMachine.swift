@@ -5,9 +5,20 @@ package struct CredentialMachine: Sendable {
     /// The last refresh failed; until `until` nobody asks again.
     package private(set) var failure: (failure: Failure, until: Instant)?
 
-    private let settings: OAuth2Settings
+    private let refreshBeforeExpiry: Duration
+    private let failureCooldown: Duration
 
-    package init(settings: OAuth2Settings) { self.settings = settings }
+    package init(refreshBeforeExpiry: Duration, failureCooldown: Duration) {
+        self.refreshBeforeExpiry = refreshBeforeExpiry
+        self.failureCooldown = failureCooldown
+    }
+
+    package init(settings: OAuth2Settings) {
+        self.init(
+            refreshBeforeExpiry: settings.refreshBeforeExpiry,
+            failureCooldown: settings.failureCooldown
+        )
+    }
 
     /// What a caller that needs the credential does.
     package enum Action: Sendable {
@@ -47,14 +58,14 @@ package struct CredentialMachine: Sendable {
         isRefreshing = false
         refreshAt = expiresIn.map { lifetime in
             // A lifetime shorter than twice the margin is refreshed halfway, not at once and for ever.
-            now.advanced(by: max(lifetime - settings.refreshBeforeExpiry, lifetime / 2))
+            now.advanced(by: max(lifetime - refreshBeforeExpiry, lifetime / 2))
         }
         return next
     }
 
     /// The endpoint gave none; whoever asks before the cool-down is over gets the same failure.
     package mutating func refreshFailed(_ failure: Failure, now: Instant) {
-        self.failure = (failure, now.advanced(by: settings.failureCooldown))
+        self.failure = (failure, now.advanced(by: failureCooldown))
         isRefreshing = false
     }
 

@@ -1,0 +1,112 @@
+import Synchronization
+
+/// Drives one `CredentialMachine`: lock, ask, unlock, act.
+final class FetchedCredential: Sendable {
+    private typealias Waiter = CheckedContinuation<Result<Token, Failure>, Never>
+
+    private struct State {
+        var machine: CredentialMachine
+        var waiters: [UInt64: Waiter] = [:]
+        var nextWaiter: UInt64 = 0
+    }
+
+    private let name: String
+    private let source: any TokenSource
+    private let state: Mutex<State>
+
+    init(name: String, machine: CredentialMachine, source: any TokenSource) {
+        self.name = name
+        self.source = source
+        state = Mutex(State(machine: machine))
+    }
+
+    /// Whether settings and secrets are the same, so that its token is as good as one the other would fetch.
+    func isConfigured(like other: FetchedCredential) -> Bool { source.isConfigured(like: other.source) }
+
+    func token(refused: UInt64?, ports: RelayPorts) async throws(Failure) -> Token {
+        if let ready = readyToken(refused: refused, ports: ports) { return try ready.get() }
+        return try await wait().get()
+    }
+
+    /// Nil means that a refresh is under way.
+    func readyToken(refused: UInt64?, ports: RelayPorts) -> Result<Token, Failure>? {
+        let action = state.withLock { $0.machine.tokenWanted(refused: refused, now: ports.time.now()) }
+        switch action {
+        case .use(let token): return .success(token)
+        case .useAndRefresh(let token):
+            ports.start { await self.refresh(ports) }
+            return .success(token)
+        case .fail(let failure): return .failure(failure)
+        case .refresh:
+            // The refresh is nobody's child: cancelling the job that began it must not fail the others.
+            ports.start { await self.refresh(ports) }
+            return nil
+        case .wait: return nil
+        }
+    }
+
+    func state(now: Instant) -> (String, Duration?) {
+        state.withLock { state in
+            let left = state.machine.token?.expiresAt.map { now.duration(to: $0) }
+            if state.machine.isRefreshing { return ("refreshing", left) }
+            if state.machine.failure != nil { return ("failing", left) }
+            return (state.machine.token == nil ? "not_fetched" : "valid", left)
+        }
+    }
+
+    private func wait() async -> Result<Token, Failure> {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: Waiter) in
+                let now: Result<Token, Failure>? = state.withLock { state in
+                    if Task.isCancelled { return .failure(FetchedCredential.gaveUp) }
+                    if state.machine.isRefreshing {
+                        state.waiters[id] = continuation
+                        return nil
+                    }
+                    // The refresh ended between the question and here.
+                    if let failure = state.machine.failure { return .failure(failure.failure) }
+                    return state.machine.token.map { .success($0) } ?? .failure(FetchedCredential.gaveUp)
+                }
+                if let now { continuation.resume(returning: now) }
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+            waiter?.resume(returning: .failure(FetchedCredential.gaveUp))
+        }
+    }
+
+    private static let gaveUp = Failure(
+        .cancelled,
+        sent: .neverSent,
+        "the caller stopped waiting for the credential"
+    )
+
+    private func refresh(_ ports: RelayPorts) async {
+        let result = await source.fetch(ports)
+        let (outcome, waiters) = state.withLock { state -> (Result<Token, Failure>, [Waiter]) in
+            let outcome: Result<Token, Failure>
+            switch result {
+            case .success(let grant):
+                outcome = .success(
+                    state.machine.refreshed(grant.token, expiresIn: grant.expiresIn, now: ports.time.now())
+                )
+            case .failure(let failure):
+                state.machine.refreshFailed(failure, now: ports.time.now())
+                outcome = .failure(failure)
+            }
+            defer { state.waiters = [:] }
+            return (outcome, Array(state.waiters.values))
+        }
+        for waiter in waiters { waiter.resume(returning: outcome) }
+        switch result {
+        case .success(let grant):
+            ports.sink.record(.credentialRefreshed(credential: name, expiresIn: grant.expiresIn))
+        case .failure(let failure):
+            ports.sink.record(.credentialFailed(credential: name, detail: failure.detail))
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Synchronization
+
+/// Where the values of one fetched credential come from.
+protocol TokenSource: AnyObject, Sendable {
+    /// Asks once, within the source's own timeout.
+    func fetch(_ ports: RelayPorts) async -> Result<TokenExchange.Grant, Failure>
+
+    /// Whether the other source would give a value as good as this one's.
+    func isConfigured(like other: any TokenSource) -> Bool
+}
+
+/// A token endpoint (RFC 6749).
+final class OAuth2TokenSource: TokenSource {
+    private let exchange: TokenExchange
+    private let clientSecret: Secret?
+    /// The configured one, with which everything begins.
+    private let firstRefreshToken: Secret?
+    private let missing: SecretReference?
+    private let refreshToken: Mutex<Secret?>
+
+    init(_ settings: OAuth2Settings, secrets: [SecretReference: Secret]) {
+        exchange = TokenExchange(settings: settings)
+        clientSecret = settings.clientSecret.flatMap { secrets[$0] }
+        var needed = settings.clientSecret.map { [$0] } ?? []
+        var first: Secret?
+        if case .refreshToken(let reference) = settings.grant {
+            needed.append(reference)
+            first = secrets[reference]
+        }
+        firstRefreshToken = first
+        missing = needed.first { secrets[$0] == nil }
+        refreshToken = Mutex(first)
+    }
+
+    func isConfigured(like other: any TokenSource) -> Bool {
+        guard let other = other as? OAuth2TokenSource else { return false }
+        return exchange.settings == other.exchange.settings && clientSecret == other.clientSecret
+            && firstRefreshToken == other.firstRefreshToken && missing == other.missing
+    }
+
+    func fetch(_ ports: RelayPorts) async -> Result<TokenExchange.Grant, Failure> {
+        if let missing {
+            return .failure(exchange.failure("was not asked: \(missing.text) could not be read"))
+        }
+        let request = exchange.request(
+            clientSecret: clientSecret,
+            refreshToken: refreshToken.withLock { $0 },
+            now: ports.time.now()
+        )
+        do throws(Failure) {
+            let answer = try await ports.transport.send(request).response
+            if case .stream(let source) = answer.body { source.bound(by: request.deadline) }
+            let body = try await answer.body.collect(limit: TokenExchange.answerLimit)
+            let grant = try exchange.grant(status: answer.status, body: body)
+            if let rotated = grant.refreshToken { refreshToken.withLock { $0 = rotated } }
+            return .success(grant)
+        } catch {
+            if error.kind == .credentialsFailed { return .failure(error) }
+            return .failure(exchange.failure("could not be asked: \(error.kind.rawValue): \(error.detail)"))
+        }
+    }
+}
+
+/// A program's own way to a token.
+final class ProgramTokenSource: TokenSource {
+    private let credential: CustomCredential
+
+    init(_ credential: CustomCredential) { self.credential = credential }
+
+    func isConfigured(like other: any TokenSource) -> Bool { self === other }
+
+    func fetch(_ ports: RelayPorts) async -> Result<TokenExchange.Grant, Failure> {
+        let deadline = ports.time.now().advanced(by: credential.timeout)
+        let fetched = await cancelling(at: deadline, ports.time) {
+            [fetch = credential.fetch] () -> Result<TokenExchange.Grant, Failure> in
+            do {
+                let token = try await fetch()
+                return .success(
+                    TokenExchange.Grant(token: token.secret, expiresIn: token.expiresIn, refreshToken: nil)
+                )
+            } catch {
+                var failure = Failure(
+                    .credentialsFailed,
+                    sent: .neverSent,
+                    "the program could not fetch the credential: \(type(of: error))"
+                )
+                failure.underlying = (error as? Failure)?.underlying ?? error
+                return .failure(failure)
+            }
+        }
+        return fetched
+            ?? .failure(
+                Failure(
+                    .credentialsFailed,
+                    sent: .neverSent,
+                    "the program did not fetch the credential in time"
+                )
+            )
+    }
+}
