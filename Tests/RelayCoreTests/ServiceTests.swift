@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A service in a program", .timeLimit(.minutes(1)))
 struct ServiceTests {
-    @Test("A 503 is retried and the caller sees one value")
+    @Test("A 503 is retried and the caller sees one value", .clauses("G1-15", "G3-10"))
     func retried() async throws {
         let bench = try ServiceBench([.answer(503), .answer(200, [], "hello")]) {
             $0.recovery = [.backoff()]
