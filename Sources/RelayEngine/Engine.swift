@@ -43,9 +43,7 @@ package final class Engine: Sendable {
         collectsAnswer: Bool = false
     ) throws(Problem) -> Admission {
         guard !isDraining else {
-            var problem = Problem(.draining, "the relay is stopping; send the request again in a moment")
-            problem.retryAfter = .seconds(1)
-            throw problem
+            throw Engine.stopping
         }
         let snapshot = snapshot
         guard let entry = snapshot.routes[name] else {
@@ -117,6 +115,13 @@ package final class Engine: Sendable {
             fields: sorted.forwarded,
             acceptedAt: now / 1000
         )
+    }
+
+    /// What who comes too late is told.
+    package static var stopping: Problem {
+        var problem = Problem(.draining, "the relay is stopping; send the request again in a moment")
+        problem.retryAfter = .seconds(1)
+        return problem
     }
 
     package static func tooLarge(_ snapshot: Snapshot) -> Problem {

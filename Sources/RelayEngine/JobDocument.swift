@@ -1,4 +1,4 @@
-import RelayCore
+package import RelayCore
 package import RelayJSON
 
 extension JobRecord {
@@ -53,7 +53,8 @@ extension JobRecord {
 }
 
 extension JSONObjectWriter {
-    fileprivate mutating func members(of failure: Failure) {
+    /// What a failure is, wherever the API tells of one.
+    package mutating func members(of failure: Failure) {
         member("kind", failure.kind.rawValue)
         member("detail", failure.detail)
         member("sent", failure.sent.rawValue)

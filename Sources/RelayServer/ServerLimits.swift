@@ -8,6 +8,8 @@ package struct ServerLimits: Sendable {
     package var body: Duration = .seconds(60)
     /// The longest pause inside a body that is streamed.
     package var bodyPause: Duration = .seconds(30)
+    /// The longest pause of a stream of jobs with no job under way.
+    package var streamIdle: Duration = .seconds(60)
     /// Between two requests of a connection.
     package var idle: Duration = .seconds(60)
     /// How long a caller may take nothing of an answer.

@@ -30,6 +30,7 @@ extension APICall {
                 respond(Status(rawValue: status), document, connection)
             case .job(let id): respond(200, try find(id, connection), connection)
             case .jobs: try await run(document, connection)
+            case .stream: preconditionFailure("a stream is served as its body arrives")
             case .constrained: respond(200, try constrained(document, connection), connection)
             }
         } catch {
@@ -90,20 +91,8 @@ extension APICall {
             }
             jobFields.append(name, fields.valueText(entry))
         }
-        let admission = try server.engine.admit(
-            route: submission.route,
-            target: submission.target,
-            method: submission.method,
-            fields: jobFields,
-            length: UInt64(submission.body.count),
-            client: connection.client,
-            collectsAnswer: true
-        )
-        let outcome = await server.engine.run(
-            admission,
-            body: submission.body.isEmpty ? .empty : .bytes(submission.body),
-            relay: server.relay
-        )
+        let admission = try server.engine.admit(submission, fields: jobFields, client: connection.client)
+        let outcome = await server.engine.run(admission, body: submission.content, relay: server.relay)
         server.engine.left(admission, outcome)
         guard connection.phase == .busy else { return }
         var json = JobRecord(
@@ -118,6 +107,25 @@ extension APICall {
             json.object("response") { JobAnswer.write(response, body, into: &$0) }
         }
         respond(200, json.bytes, connection)
+    }
+}
+
+extension Engine {
+    /// Decides on a JSON job; its answer is collected.
+    func admit(
+        _ submission: Submission,
+        fields: HeaderFields,
+        client: ClientIdentity?
+    ) throws(Problem) -> Admission {
+        try admit(
+            route: submission.route,
+            target: submission.target,
+            method: submission.method,
+            fields: fields,
+            length: UInt64(submission.body.count),
+            client: client,
+            collectsAnswer: true
+        )
     }
 }
 

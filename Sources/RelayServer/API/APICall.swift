@@ -15,6 +15,7 @@ struct APICall {
         case ready
         case reload
         case jobs
+        case stream
         case job(id: String)
         case constrained
 
@@ -22,14 +23,14 @@ struct APICall {
         var methods: [Method] {
             switch self {
             case .version, .status, .live, .ready, .job: [.get]
-            case .reload, .jobs: [.post]
+            case .reload, .jobs, .stream: [.post]
             case .constrained: [.get, .put]
             }
         }
 
         func role(_ method: Method) -> Role {
             switch self {
-            case .version, .live, .ready, .jobs, .job: .submit
+            case .version, .live, .ready, .jobs, .stream, .job: .submit
             case .status: .read
             case .reload: .admin
             case .constrained: method == .put ? .operate : .read
@@ -80,7 +81,7 @@ struct APICall {
 extension APICall.Resource {
     static let paths = [
         "/v1/version", "/v1/status", "/v1/health/live", "/v1/health/ready", "/v1/reload", "/v1/jobs",
-        "/v1/constrained",
+        "/v1/stream", "/v1/constrained",
     ]
 
     init?(path: String) {
@@ -91,6 +92,7 @@ extension APICall.Resource {
         case "/v1/health/ready": self = .ready
         case "/v1/reload": self = .reload
         case "/v1/jobs": self = .jobs
+        case "/v1/stream": self = .stream
         case "/v1/constrained": self = .constrained
         default:
             let prefix = "/v1/jobs/"

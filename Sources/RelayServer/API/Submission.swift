@@ -11,16 +11,33 @@ struct Submission {
     private(set) var fields = HeaderFields()
     private(set) var body: [UInt8] = []
 
+    /// Bytes of the name a caller may give a job on a stream.
+    static let idLengths = 1...128
+
+    var content: Body { body.isEmpty ? .empty : .bytes(body) }
+
     init(_ document: [UInt8]) throws(Problem) {
-        let value: JSONValue
+        try self.init(try Submission.parse(document), onStream: false)
+    }
+
+    static func parse(_ document: [UInt8]) throws(Problem) -> JSONValue {
         do throws(JSONError) {
-            value = try JSONValue(parsing: document)
+            return try JSONValue(parsing: document)
         } catch {
             throw Problem(.invalidJob, "the job is not JSON: \(error.message) at byte \(error.offset)")
         }
+    }
+
+    /// Only a job on a stream has an `id`: elsewhere there is no other job to tell it from.
+    init(_ document: JSONValue, onStream: Bool) throws(Problem) {
         var reader = SubmissionReader()
-        reader.members(value, "", ["route", "mode", "request", "options"]) { reader, name, value in
+        let known = ["route", "mode", "request", "options"] + (onStream ? ["id"] : [])
+        reader.members(document, "", known) { reader, name, value in
             switch name {
+            case "id":
+                guard let id = reader.string(value, "/id"), !Submission.idLengths.contains(id.utf8.count)
+                else { break }
+                reader.fail("/id", "an id has 1 to 128 bytes")
             case "route": route = reader.string(value, "/route") ?? ""
             case "mode": readMode(value, &reader)
             case "request": readRequest(value, &reader)

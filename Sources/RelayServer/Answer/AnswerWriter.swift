@@ -34,6 +34,17 @@ struct AnswerWriter {
         if !isHead { output += body }
     }
 
+    /// The head of a stream of outcomes.
+    func appendStreamHead(framing: Framing, to output: inout [UInt8]) {
+        HeadWriter.appendStatusLine(200, to: &output)
+        HeadWriter.append("Content-Type: application/x-ndjson\r\nCache-Control: no-store\r\n", to: &output)
+        HeadWriter.append("Waystation-Source: relay\r\n", to: &output)
+        if framing == .chunked { HeadWriter.append("Transfer-Encoding: chunked\r\n", to: &output) }
+        appendConnection(&output)
+        server.appendDate(to: &output)
+        HeadWriter.appendLineEnd(to: &output)
+    }
+
     /// Framing by length, and the end of the head.
     private func end(_ length: UInt64, _ output: inout [UInt8]) {
         HeadWriter.appendContentLength(length, to: &output)

@@ -27,12 +27,11 @@ extension Connection {
     }
 
     private func fail(_ failure: Failure, _ outcome: Outcome, _ admission: Admission, isHead: Bool) {
-        let pastDeadline = failure.kind == .deadlineExceeded || isPastDeadline(outcome, admission)
         var problem = Problem(
             failure,
             route: admission.route.name,
             job: admission.id,
-            pastDeadline: pastDeadline
+            pastDeadline: outcome.isPastDeadline(admission)
         )
         if failure.kind == .clientGone, let refusal = upload?.refusal {
             problem = refusal
@@ -60,11 +59,6 @@ extension Connection {
             if !isHead { output += body }
             send(output)
         }
-    }
-
-    private func isPastDeadline(_ outcome: Outcome, _ admission: Admission) -> Bool {
-        guard let first = outcome.attempts.first, let last = outcome.attempts.last else { return false }
-        return first.began.duration(to: last.began) + last.duration >= admission.total
     }
 
     private var mayKeepAlive: Bool {
@@ -124,7 +118,7 @@ extension Connection {
         }
     }
 
-    private func send(_ piece: [UInt8], _ framing: AnswerWriter.Framing) {
+    func send(_ piece: [UInt8], _ framing: AnswerWriter.Framing) {
         guard framing == .chunked else { return send(piece) }
         loop.withOutput { output in
             HeadWriter.appendChunkHeader(piece.count, to: &output)
@@ -134,10 +128,18 @@ extension Connection {
         }
     }
 
-    private func sendLastChunk() {
+    func sendLastChunk() {
         loop.withOutput { output in
             HeadWriter.appendLastChunk(to: &output)
             send(output)
         }
+    }
+}
+
+extension Outcome {
+    /// Whether the attempts took all the time the job had.
+    func isPastDeadline(_ admission: Admission) -> Bool {
+        guard let first = attempts.first, let last = attempts.last else { return false }
+        return first.began.duration(to: last.began) + last.duration >= admission.total
     }
 }

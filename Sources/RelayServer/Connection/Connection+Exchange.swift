@@ -39,6 +39,11 @@ extension Connection {
                 )
             }
             let call = try APICall(head, role: listener.role)
+            if case .stream = call.resource {
+                guard !server.engine.isDraining else { throw Engine.stopping }
+                let jobs = try JobStream(head, on: self, lineLimit: snapshot.maxRequestBody)
+                return Upload(head: head, purpose: .stream(jobs), limit: .max, holdLimit: 0)
+            }
             let limit = server.limits.maxDocument
             let upload = Upload(head: head, purpose: .api(call), limit: limit, holdLimit: limit)
             if let length, length > UInt64(limit) { throw upload.tooLarge }
@@ -78,6 +83,7 @@ extension Connection {
             var document: [UInt8] = []
             if case .bytes(let bytes) = body { document = bytes }
             await call.answer(document, on: self)
+        case .stream(let jobs): await jobs.serve()
         }
         finish(upload)
     }

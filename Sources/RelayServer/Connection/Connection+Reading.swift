@@ -95,18 +95,21 @@ extension Connection {
             guard phase != .closed, let upload else { return phase == .idle ? consumed : bytes.count }
             self.upload = upload
             phase = .body
-            if head.framing.isEmpty {
+            if head.framing.isEmpty || upload.isJobStream {
+                if upload.isJobStream, head.expectsContinue { sendContinue() }
                 start(upload, .empty)
                 return consumed
             }
             setDeadline(server.limits.body)
             let used = consumed < bytes.count ? consumeBody(bytes.extracting(consumed..<bytes.count)) : 0
             if phase == .body, head.expectsContinue, used == 0 {
-                send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+                sendContinue()
             }
             return consumed + used
         }
     }
+
+    private func sendContinue() { send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
 
     /// Collects a body up to what may be held, then hands the request to its task.
     private func consumeBody(_ bytes: Span<UInt8>) -> Int {
@@ -144,12 +147,32 @@ extension Connection {
     /// The next piece of a streamed body, decoded; nil at its end.
     func nextUploadPiece() async throws(Failure) -> [UInt8]? {
         while true {
-            guard phase == .busy, let upload else { throw Connection.uploadBroke }
-            if !upload.collected.isEmpty {
-                defer { upload.collected = [] }
-                return upload.collected
+            switch try uploadStep() {
+            case .piece(let piece): return piece
+            case .end: return nil
+            case .blocked: break
             }
-            if upload.decoder.isComplete { return nil }
+            // Only the caller's own pauses count, not the time the upstream takes for a piece.
+            setDeadline(server.limits.bodyPause)
+            let isAlive = await withCheckedContinuation { arrived = $0 }
+            guard isAlive else { throw Connection.uploadBroke }
+            if unsent.isEmpty { clearDeadline() } else { setDeadline(server.limits.writeStall) }
+        }
+    }
+
+    enum UploadStep {
+        case piece([UInt8])
+        case end
+        /// More has to arrive first.
+        case blocked
+    }
+
+    /// Goes on with a streamed body as far as that needs no waiting.
+    func uploadStep() throws(Failure) -> UploadStep {
+        while true {
+            guard phase == .busy, let upload else { throw Connection.uploadBroke }
+            if let piece = upload.takeCollected() { return .piece(piece) }
+            if upload.decoder.isComplete { return .end }
             if !pending.isEmpty {
                 let held = pending
                 pending = []
@@ -157,12 +180,7 @@ extension Connection {
                 if used < held.count { pending = Array(held[used...]) }
                 continue
             }
-            if try readUpload(upload) { continue }
-            // Only the caller's own pauses count, not the time the upstream takes for a piece.
-            setDeadline(server.limits.bodyPause)
-            let isAlive = await withCheckedContinuation { arrived = $0 }
-            guard isAlive else { throw Connection.uploadBroke }
-            if unsent.isEmpty { clearDeadline() } else { setDeadline(server.limits.writeStall) }
+            guard try readUpload(upload) else { return .blocked }
         }
     }
 

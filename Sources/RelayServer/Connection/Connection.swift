@@ -81,6 +81,7 @@ final class Connection: Watcher {
     func drain() {
         keepsAlive = false
         if phase == .idle { receive() }
+        if phase == .busy, case .stream(let jobs)? = upload?.purpose { return jobs.drain() }
         guard phase == .idle else { return }
         if wasUsed { close() } else { setDeadline(.seconds(1)) }
     }

@@ -23,6 +23,7 @@ final class Upload {
     enum Purpose {
         case relay(Admission)
         case api(APICall)
+        case stream(JobStream)
     }
 
     init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int) {
@@ -37,7 +38,7 @@ final class Upload {
     var tooLarge: Problem {
         switch purpose {
         case .relay(let admission): Engine.tooLarge(admission.snapshot)
-        case .api: Problem(.contentTooLarge, "a document for the API may have \(limit) bytes")
+        case .api, .stream: Problem(.contentTooLarge, "a document for the API may have \(limit) bytes")
         }
     }
 
@@ -47,6 +48,13 @@ final class Upload {
         return body
     }
 
+    /// Decoded bytes nobody has taken; nil when there are none.
+    func takeCollected() -> [UInt8]? {
+        guard !collected.isEmpty else { return nil }
+        defer { collected = [] }
+        return collected
+    }
+
     var length: UInt64? {
         switch head.framing {
         case .none: 0
@@ -54,6 +62,9 @@ final class Upload {
         case .chunked, .untilClose: nil
         }
     }
+
+    /// The body is read by what serves it, line by line.
+    var isJobStream: Bool { if case .stream = purpose { true } else { false } }
 
     /// A document for the API is always collected, and so is a body that is to be wrapped.
     var streams: Bool {

@@ -1,0 +1,113 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+extension JobStream {
+    /// The next line, once there is room for its outcome; nil when there is none to come.
+    func nextLine() async -> LineSplitter.Line? {
+        await room()
+        while connection.phase == .busy {
+            steps += 1
+            // A caller that writes and reads as fast as this loop must not have it to itself.
+            if steps.isMultiple(of: 16) { await turn() }
+            if let line = splitter.next() { return line }
+            if isRead { return splitter.finish() }
+            guard let piece = await nextPiece() else {
+                if isRead { continue }
+                return nil
+            }
+            splitter.feed(piece)
+        }
+        return nil
+    }
+
+    /// Waits until an outcome more can be held, and the caller has taken those that went out.
+    private func room() async {
+        while connection.phase == .busy {
+            if !order.hasRoom {
+                await withCheckedContinuation { roomMade = $0 }
+            } else if !connection.unsent.isEmpty {
+                _ = await connection.drainOutput()
+            } else {
+                return
+            }
+        }
+    }
+
+    /// Lets the loop look at its descriptors and run whatever else is ready.
+    private func turn() async {
+        await withCheckedContinuation { continuation in
+            connection.loop.afterBatch { continuation.resume() }
+        }
+    }
+
+    /// The next piece of the body; nil when there is none, which `isRead` or `ending` then explains.
+    private func nextPiece() async -> [UInt8]? {
+        while connection.phase == .busy, ending == nil || !hasLooked {
+            if let breakBehind {
+                ending = breakBehind
+                return nil
+            }
+            // A stream that ends early reads once more what is there: the rest of the body may have come.
+            hasLooked = ending != nil
+            do throws(Failure) {
+                switch try connection.uploadStep() {
+                case .piece(let piece):
+                    isRead = connection.upload?.decoder.isComplete ?? false
+                    return piece
+                case .end:
+                    isRead = true
+                    return nil
+                case .blocked: if ending == nil { await arrival() }
+                }
+            } catch {
+                breakBehind = connection.upload?.refusal ?? Problem(.badRequest, error.detail)
+                if let piece = connection.upload?.takeCollected() { return piece }
+            }
+        }
+        return nil
+    }
+
+    private func arrival() async {
+        isWaiting = true
+        if order.isIdle { startIdleTime() }
+        _ = await withCheckedContinuation { connection.arrived = $0 }
+        isWaiting = false
+        if !isDraining { connection.loop.cancel(timer) }
+    }
+}
+
+// MARK: Ends that the caller did not ask for
+
+extension JobStream {
+    func startIdleTime() {
+        guard !isDraining else { return }
+        schedule(connection.server.limits.streamIdle)
+    }
+
+    /// The relay stops: what is on its way is still told so, for a moment.
+    func drain() {
+        isDraining = true
+        schedule(.seconds(1))
+    }
+
+    private func schedule(_ wait: Duration) {
+        connection.loop.schedule(timer, at: connection.loop.now &+ wait.saturatedNanoseconds)
+    }
+
+    func timeIsUp() {
+        // The lines of a whole body each have their own outcome.
+        guard !isRead else { return }
+        if isDraining {
+            ending = Problem(.draining, "the relay is stopping; this line and those behind it were not read")
+            ending?.retryAfter = .seconds(1)
+        } else if connection.unsent.isEmpty {
+            ending = Problem(.requestTimeout, "nothing came, and no job was under way")
+        } else {
+            // The caller is busy reading; a stall there has its own limit.
+            return startIdleTime()
+        }
+        connection.arrived.take()?.resume(returning: false)
+    }
+}

@@ -1,0 +1,120 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+/// Jobs in, outcomes out, on one connection: each line runs as a task of its own, and no failure ends the stream.
+///
+/// Nothing is read while so many jobs are without an outcome as may be, or while the caller leaves outcomes in the
+/// socket: memory is bounded by the jobs under way, their answers, one line and one piece.
+///
+/// Confined to the loop.
+final class JobStream {
+    unowned let connection: Connection
+    /// How the outcomes are delimited; HTTP/1.0 knows no chunks.
+    let framing: AnswerWriter.Framing
+    private let lineLimit: Int
+    var splitter: LineSplitter
+    var order: OutcomeOrderMachine
+    /// Why no more lines are read, although the body is not over: what the first line that is not read is told.
+    var ending: Problem?
+    /// The body has ended as it should.
+    var isRead = false
+    /// The reader waits for bytes.
+    var isWaiting = false
+    var isDraining = false
+    /// Whether the body was read from since `ending` was set.
+    var hasLooked = false
+    /// A broken body's complete lines come before the break.
+    var breakBehind: Problem?
+    /// Steps of the reader since it let others have their turn.
+    var steps = 0
+    /// Resumed when an outcome went out.
+    var roomMade: CheckedContinuation<Void, Never>?
+    lazy var timer = LoopTimer { [weak self] in self?.timeIsUp() }
+
+    init(_ head: RequestHead, on connection: Connection, lineLimit: Int) throws(Problem) {
+        let options = try StreamOptions(head)
+        framing = head.minorVersion == 1 ? .chunked : .untilClose
+        self.connection = connection
+        self.lineLimit = lineLimit
+        splitter = LineSplitter(limit: lineLimit)
+        order = OutcomeOrderMachine(options.order, limit: options.maxInFlight)
+    }
+
+    /// Serves the whole stream; returns when every line has its outcome, or the caller is gone.
+    func serve() async {
+        sendHead()
+        let stream = LoopBound(self, connection.loop)
+        await withDiscardingTaskGroup { jobs in
+            while let line = await nextLine() {
+                guard let job = admit(line) else { continue }
+                jobs.addTask { await stream.value.run(job) }
+            }
+        }
+        connection.loop.cancel(timer)
+        if let ending, !isRead {
+            // Without its last chunk the answer shows as cut short.
+            connection.keepsAlive = false
+            let line = order.lastLine + 1
+            connection.send(StreamOutcome.refused(ending, line: line, id: nil), framing)
+        } else if framing == .chunked {
+            connection.sendLastChunk()
+        }
+        _ = await connection.drainOutput()
+    }
+
+    private func sendHead() {
+        if framing == .untilClose || connection.server.isDraining { connection.keepsAlive = false }
+        let writer = AnswerWriter(
+            server: connection.server,
+            keepsAlive: connection.keepsAlive,
+            isHead: false
+        )
+        connection.loop.withOutput { output in
+            writer.appendStreamHead(framing: framing, to: &output)
+            connection.send(output)
+        }
+    }
+
+    /// Makes a job of a line; a line that cannot be one has its outcome at once.
+    private func admit(_ line: LineSplitter.Line) -> AdmittedJob? {
+        let number = order.began()
+        var id: String?
+        do throws(Problem) {
+            guard case .line(let bytes) = line else {
+                throw Problem(
+                    .contentTooLarge,
+                    "the line is longer than \(lineLimit) bytes (limits.max_request_body)"
+                )
+            }
+            let job = StreamedJob(bytes)
+            id = job.id
+            let submission = try job.submission.get()
+            let admission = try connection.server.engine.admit(
+                submission,
+                fields: submission.fields,
+                client: connection.client
+            )
+            return AdmittedJob(line: number, id: id, admission: admission, body: submission.content)
+        } catch {
+            report(StreamOutcome.refused(error, line: number, id: id), of: number)
+            return nil
+        }
+    }
+
+    private func run(_ job: AdmittedJob) async {
+        let server = connection.server
+        let outcome = await server.engine.run(job.admission, body: job.body, relay: server.relay)
+        server.engine.left(job.admission, outcome)
+        report(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : [], of: job.line)
+    }
+
+    private func report(_ outcome: [UInt8], of line: Int) {
+        for ready in order.ended(line, outcome) where connection.phase == .busy {
+            connection.send(ready, framing)
+        }
+        if order.isIdle, isWaiting { startIdleTime() }
+        roomMade.take()?.resume()
+    }
+}
