@@ -59,6 +59,10 @@ let package = Package(
             name: "RelayEngineTests",
             dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"]
         ),
+        .testTarget(
+            name: "RelayServerTests",
+            dependencies: ["RelayCore", "RelayEngine", "RelayPosix", "RelayServer", "RelayTestSupport"]
+        ),
         .testTarget(name: "TidyTests"),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
         .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),

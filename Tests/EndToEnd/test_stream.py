@@ -354,6 +354,13 @@ class JobStreams(RelayTest):
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             self.assertEqual([json.loads(line)["ok"] for line in done.stdout.splitlines()], [True, False, True])
 
+    def test_a_caller_that_asks_before_it_sends_is_told_to_go_on(self):
+        with self.relay.caller() as caller:
+            caller.send(request("POST", "/v1/stream", [*CHUNKED, ("Expect", "100-continue")]))
+            self.assertEqual((caller.head().status, caller.head().status), (100, 200))
+            caller.send(chunked(lines(job())))
+            self.assertTrue(json.loads(caller._until(b"\r\n0\r\n\r\n").split(b"\r\n", 1)[1])["ok"])
+
     def test_a_caller_that_hangs_up_ends_every_job(self):
         ended = [threading.Event() for _ in range(3)]
         left = iter(ended)
@@ -449,8 +456,9 @@ class JobStreams(RelayTest):
             whole.send(job("/slow"))
             whole.finish()
             full.send(job("/slow"), job("/slow"), job("/slow"))
-            full.finish()
             self.upstream.wait_for("/slow", 3)
+            # The end of this body stays unread until there is room for another job.
+            full.finish()
             relay.process.terminate()
             relay.notices.wait("STOPPING=1")
             open_one.send(job())

@@ -1,0 +1,84 @@
+import Glibc
+import RelayCore
+import RelayEngine
+import RelayPosix
+import RelayServer
+import RelayTestSupport
+
+/// One loop that serves one route, `up`, on a loopback port.
+final class ServedLoop {
+    let transport: ScriptedTransport
+    private let loop: EventLoop
+    private let server: LoopBound<LoopServer>
+    let address: SocketAddress
+
+    init(_ steps: [ScriptedTransport.Step], limits: ServerLimits) throws {
+        let time = VirtualTime(.manual)
+        let transport = ScriptedTransport(steps, time: time)
+        let policy = RoutePolicy(upstreams: [Upstream(name: "u", origin: .unix(path: "/u"))])
+        let snapshot = Snapshot(
+            routes: [Route(name: "up", policy: policy)],
+            vault: CredentialVault([], secrets: [:]),
+            settings: Snapshot.Settings()
+        )
+        let engine = Engine(snapshot: snapshot, time: time, entropy: SeededEntropy())
+        let loop = try EventLoop.start(name: "served")
+        let ports = RelayPorts(
+            transport: transport,
+            time: time,
+            entropy: SeededEntropy(),
+            sink: RecordingSink(),
+            start: { loop.spawn($0) }
+        )
+        server = loop.bind {
+            LoopServer(
+                loop: loop,
+                engine: engine,
+                relay: Relay(ports: ports),
+                limits: limits,
+                control: NoControl(),
+                connectionCount: ConnectionCount(limit: 100)
+            )
+        }
+        self.loop = loop
+        self.transport = transport
+        let descriptor = try Listener.tcp(IPAddress(v4: 0x7F00_0001), port: 0)
+        guard let address = Socket.localAddress(descriptor.raw) else {
+            throw PosixError("getsockname", .current)
+        }
+        self.address = address
+        let raw = descriptor.release()
+        let identity = ListenerIdentity(
+            name: "jobs",
+            role: .submit,
+            users: [],
+            isUnix: false,
+            unit: { _ in nil }
+        )
+        let listening = Handover<PosixError?>()
+        loop.execute { [server] in
+            do throws(PosixError) {
+                try server.value.listen(FileDescriptor(raw), as: identity)
+                listening.give(nil)
+            } catch {
+                listening.give(error)
+            }
+        }
+        if let error = listening.take() { throw error }
+    }
+
+    deinit { loop.stop() }
+}
+
+private struct NoControl: Control {
+    let version = "0"
+    let isReady = true
+
+    func status() -> [UInt8] { [] }
+
+    func reload() async -> (status: UInt16, document: [UInt8]) { (200, []) }
+
+    func constrained() -> [UInt8] { [] }
+
+    func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool { false }
+}
