@@ -95,8 +95,8 @@ extension Connection {
             guard phase != .closed, let upload else { return phase == .idle ? consumed : bytes.count }
             self.upload = upload
             phase = .body
-            if head.framing.isEmpty || upload.isJobStream {
-                if upload.isJobStream, head.expectsContinue { sendContinue() }
+            if head.framing.isEmpty || upload.isLineStream {
+                if upload.isLineStream, head.expectsContinue { sendContinue() }
                 start(upload, .empty)
                 return consumed
             }

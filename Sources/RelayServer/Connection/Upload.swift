@@ -23,7 +23,7 @@ final class Upload {
     enum Purpose {
         case relay(Admission)
         case api(APICall)
-        case stream(JobStream)
+        case stream(LineStream)
     }
 
     init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int) {
@@ -64,7 +64,7 @@ final class Upload {
     }
 
     /// The body is read by what serves it, line by line.
-    var isJobStream: Bool { if case .stream = purpose { true } else { false } }
+    var isLineStream: Bool { if case .stream = purpose { true } else { false } }
 
     /// A document for the API is always collected, and so is a body that is to be wrapped.
     var streams: Bool {

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayHTTP
 import RelayPosix
 
-extension JobStream {
+extension LineStream {
     /// The next line, once there is room for its outcome; nil when there is none to come.
     func nextLine() async -> LineSplitter.Line? {
         await room()
@@ -80,7 +80,7 @@ extension JobStream {
 
 // MARK: Ends that the caller did not ask for
 
-extension JobStream {
+extension LineStream {
     func startIdleTime() {
         guard !isDraining else { return }
         schedule(connection.server.limits.streamIdle)

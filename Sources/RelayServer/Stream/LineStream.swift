@@ -9,7 +9,7 @@ import RelayPosix
 /// socket: memory is bounded by the jobs under way, their answers, one line and one piece.
 ///
 /// Confined to the loop.
-final class JobStream {
+final class LineStream {
     unowned let connection: Connection
     /// How the outcomes are delimited; HTTP/1.0 knows no chunks.
     let framing: AnswerWriter.Framing
