@@ -41,7 +41,11 @@ extension Connection {
             let call = try APICall(head, role: listener.role)
             if case .stream = call.resource {
                 guard !server.engine.isDraining else { throw Engine.stopping }
-                let jobs = try LineStream(head, on: self, lineLimit: snapshot.maxRequestBody)
+                let jobs = try LineStream(
+                    head,
+                    on: self,
+                    lineLimit: min(server.limits.maxDocument, snapshot.maxRequestBody)
+                )
                 return Upload(head: head, purpose: .stream(jobs), limit: .max, holdLimit: 0)
             }
             let limit = server.limits.maxDocument

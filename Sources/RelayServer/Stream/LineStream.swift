@@ -85,7 +85,7 @@ final class LineStream {
             guard case .line(let bytes) = line else {
                 throw Problem(
                     .contentTooLarge,
-                    "the line is longer than \(lineLimit) bytes (limits.max_request_body)"
+                    "the line is longer than \(lineLimit) bytes (1 MiB, or limits.max_request_body when that is less)"
                 )
             }
             let job = StreamedJob(bytes)
