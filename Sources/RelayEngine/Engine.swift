@@ -178,6 +178,9 @@ package final class Engine: Sendable {
 
     @inline(never)
     private func refused(_ admission: Admission, _ failure: Failure, _ relay: Relay) -> Outcome {
+        if admission.context.isBreached(by: failure) {
+            relay.ports.sink.record(.neverFailsBreached(admission.context, failure))
+        }
         relay.ports.sink.record(.jobFailed(admission.context, failure, attempts: []))
         let outcome = Outcome(ending: .failed(failure, answer: nil), attempts: [], hasPlace: false)
         ended(admission, outcome)

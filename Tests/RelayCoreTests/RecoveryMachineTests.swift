@@ -43,6 +43,7 @@ struct RecoveryMachineTests {
         case .respond(_, let rule): "respond:\(rule)"
         case .respondStale(let rule): "stale:\(rule)"
         case .consult: "consult"
+        case .resend: "resend"
         case .stop: "stop"
         case .fail: "fail"
         }

@@ -59,6 +59,8 @@ package struct RecoveryMachine: Sendable {
         case respondStale(rule: String)
         /// Ask the strategy, then tell the machine with `advised`.
         case consult(any RecoveryStrategy)
+        /// Send the strategy's request at that time.
+        case resend(HTTPRequest, at: Instant)
         /// The job ends with that failure instead of its own.
         case stop(Failure)
         /// The job ends with the failure it has.
@@ -140,14 +142,19 @@ package struct RecoveryMachine: Sendable {
             return read(from: asked.index + 1, asked.failure, situation, isExhausted: asked.isExhausted)
         case .stop(let failure):
             return decide(rule, asked.index, .fail, .stop(failure))
-        case .retry(_, let wait):
+        case .retry(let request, let wait):
             let at = situation.now.advanced(by: max(wait, .zero))
             guard case .consult(_, let methods) = rule.action,
                 maySendAgain(asked.failure, methods, situation), at < deadline
             else {
                 return read(from: asked.index + 1, asked.failure, situation, isExhausted: true)
             }
-            return decide(rule, asked.index, .retry(after: situation.now.duration(to: at)), .retry(at: at))
+            return decide(
+                rule,
+                asked.index,
+                .retry(after: situation.now.duration(to: at)),
+                .resend(request, at: at)
+            )
         }
     }
 

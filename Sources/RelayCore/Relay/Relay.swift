@@ -108,6 +108,7 @@ extension Relay {
     }
 
     private func refused(_ context: JobContext, _ failure: Failure) -> Outcome {
+        if context.isBreached(by: failure) { ports.sink.record(.neverFailsBreached(context, failure)) }
         ports.sink.record(.jobFailed(context, failure, attempts: []))
         return Outcome(ending: .failed(failure, answer: nil), attempts: [])
     }

@@ -1,0 +1,135 @@
+// What comes after a failure, and how the job ends.
+extension Execution {
+    var stale: HTTPResponse? {
+        guard context.route.answersStale, let rule = context.route.policy.response.keepsLastGood, let request,
+            let key = AnswerKey(request)
+        else { return nil }
+        return context.memory.answer(for: key, maxAge: rule.maxAge, now: ports.time.now())
+    }
+
+    var situation: RecoveryMachine.Situation {
+        let now = ports.time.now()
+        var situation = RecoveryMachine.Situation(now: now, random: ports.entropy.next())
+        situation.canRepeat = preparation.body.isReplayable
+        situation.canRefresh = canRefresh
+        situation.hasStale = stale != nil
+        situation.cooling = context.memory.cooling(context.route, now: now)
+        return situation
+    }
+
+    func decide(_ found: Failure) {
+        var failure = found
+        // What led to the redirect was sent and may have had its effect, however far the rest of the way got.
+        if redirect != nil { failure.sent = .unknown }
+        if Task.isCancelled, failure.kind != .cancelled {
+            failure = Failure(.cancelled, sent: failure.sent, "the caller went away")
+        }
+        self.failure = failure
+        if failure.saysUpstreamFailed { context.memory.failed(plan.upstream, now: ports.time.now()) }
+        act(machine.attemptFailed(failure, situation))
+    }
+
+    func act(_ decision: RecoveryMachine.Decision) {
+        if case .consult(let strategy) = decision {
+            step = .consult(strategy)
+            return
+        }
+        if let attempt = machine.attempts.last {
+            ports.sink.record(.attemptFailed(context, attempt))
+            context.hooks?.decided(attempt)
+        }
+        switch decision {
+        case .consult: break
+        case .fail: if let failure { ended(failure) }
+        case .stop(let failure):
+            discard()
+            ended(failure)
+        case .respond(let canned, let rule):
+            discard()
+            respond(canned, rule: rule)
+        case .respondStale(let rule):
+            guard let stale else {
+                if let failure { ended(failure) }
+                return
+            }
+            discard()
+            respond(stale, .stale, rule: rule)
+        case .failover:
+            discard()
+            begin()
+        case .refreshCredentials:
+            discard()
+            refused = token?.generation ?? 0
+            begin()
+        case .retry(let at):
+            discard()
+            resumeAt = at
+            step = .wait
+        case .resend(let request, let at):
+            discard()
+            resume(request, at: at)
+        }
+    }
+
+    /// Goes on with the request a strategy gave.
+    func resume(_ request: HTTPRequest, at time: Instant) {
+        do throws(Failure) {
+            preparation = try prepare(request)
+        } catch {
+            return ended(error)
+        }
+        self.request = request
+        judge = ResponseJudge(route: context.route, method: request.method)
+        machine.requestChanged(
+            method: request.method,
+            isKeyed: context.options.hasIdempotencyKey || preparation.isKeyed
+        )
+        resumeAt = time
+        step = .wait
+    }
+
+    func respond(_ canned: CannedResponse, rule: String) {
+        var fields = HeaderFields()
+        for field in canned.fields { fields.append(field.name, field.value) }
+        let response = HTTPResponse(
+            status: canned.status,
+            fields: fields,
+            body: canned.body.isEmpty ? .empty : .bytes(canned.body)
+        )
+        respond(response, canned.source, rule: rule)
+    }
+
+    func respond(_ response: HTTPResponse, _ source: CannedResponse.Source, rule: String) {
+        if let hooks = context.hooks {
+            do throws(Failure) {
+                try hooks.accept(response, isQuickRecovered: true)
+            } catch {
+                return ended(error)
+            }
+        }
+        ports.sink.record(.fallbackServed(context, source: source, rule: rule, attempts: machine.attempts))
+        let from: Outcome.Source =
+            switch source {
+            case .fallback: .fallback
+            case .placeholder: .placeholder
+            case .stale: .stale
+            }
+        end(.answered(response, from))
+    }
+
+    func ended(_ failure: Failure) {
+        if context.isBreached(by: failure) { ports.sink.record(.neverFailsBreached(context, failure)) }
+        ports.sink.record(.jobFailed(context, failure, attempts: machine.attempts))
+        end(.failed(failure, answer: answer))
+    }
+
+    func end(_ ending: Outcome.Ending) {
+        outcome = Outcome(ending: ending, attempts: machine.attempts)
+        step = .end
+    }
+
+    func discard() {
+        if case .stream(let source)? = answer?.body { source.cancel() }
+        answer = nil
+    }
+}
