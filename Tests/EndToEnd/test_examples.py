@@ -80,9 +80,8 @@ class Unwrap(ExampleTest):
     # clauses: T-21
     def test_a_request_that_cannot_be_prepared_is_never_sent(self):
         got = self.relay.curl("/r/books/books", "-d", "title=Dune")
-        self.assertGreaterEqual(got.status, 400)
-        self.assertEqual((got["Content-Type"], got["Waystation-Source"]), ("application/problem+json", "relay"))
-        self.assertIn("JSON", got.json()["detail"])
+        problem = self.assert_problem(got, 400, "preparation_failed")
+        self.assertIn("JSON", problem["detail"])
         self.assertEqual(self.first.requests, [])
 
 
@@ -210,6 +209,22 @@ class Redirects(ExampleTest):
         self.assertEqual(got.status, 302)
         self.assertEqual(len(self.first.requests), 6)
         self.assertEqual(len(self.relay.job(got)["attempts"]), 1)
+
+
+class Stream(ExampleTest):
+    def test_a_stream_takes_jobs_of_both_routes_and_gives_an_outcome_for_each_line(self):
+        relay = self.example("stream")
+        self.first.on("/good", answer(503), answer(200, "fine"))
+        self.first.on("/bad", answer(500))
+        lines = ['{"id":"a","route":"orders","request":{"path":"good"}}', "nonsense",
+                 '{"id":"b","route":"rates","request":{"path":"bad"}}',
+                 '{"id":"c","route":"orders","request":{"path":"bad"}}']
+        got = relay.ask("POST", "/v1/stream?order=input", [("Content-Type", "application/x-ndjson")],
+                        "\n".join(lines).encode())
+        outcomes = [json.loads(line) for line in got.body.decode().splitlines()]
+        self.assertEqual([(o["line"], o.get("id"), o["ok"], o.get("source")) for o in outcomes], [
+            (1, "a", True, "upstream"), (2, None, False, None), (3, "b", True, "placeholder"),
+            (4, "c", False, "upstream")])
 
 
 if __name__ == "__main__":

@@ -50,7 +50,8 @@ class Placeholder(ExampleTest):
         relay = self.example("placeholder")
         for step, kind, body in (
             (answer(404), 404, {"ip": None}), (answer(500), 500, {"ip": "192.0.2.1"}),
-            (answer(200, "<p>"), "decoding", {"ip": "192.0.2.1"}), (Close(), "connection_terminated", {"ip": "192.0.2.1"}),
+            (answer(200, "<p>"), "decoding", {"ip": "192.0.2.1"}),
+            (Close(), "connection_terminated", {"ip": "192.0.2.1"}),
         ):
             with self.subTest(kind):
                 self.first.on("/ip", step)
@@ -78,7 +79,8 @@ class Fallback(ExampleTest):
         for step, kind in (answer(500, "trace back …".encode()), 500), (Close(), "connection_terminated"):
             self.first.on("/charges", step)
             got = relay.curl("/r/billing/charges")
-            self.assertEqual((got.status, got.json(), got["Retry-After"]), (503, {"error": "billing_unavailable"}, "30"))
+            self.assertEqual(
+                (got.status, got.json(), got["Retry-After"]), (503, {"error": "billing_unavailable"}, "30"))
             self.assert_timeline(relay, got, (kind, "retry"), (kind, "respond"), source="fallback", outcome="fallback")
 
     def test_what_no_rule_tries_again_is_passed_on(self):
@@ -105,7 +107,7 @@ class NeverFails(ExampleTest):
         self.assertEqual((got["Waystation-Source"], self.first.requests), ("relay", []))
         self.assertEqual(self.relay.job(got)["last_failure"]["kind"], "preparation")
         self.assertEqual(self.breaches(), 1)
-        self.relay.errors.wait(got["Waystation-Job"], "never_fails")
+        self.relay.errors.wait(got["Waystation-Job"], "<3>", "which never fails")
         self.relay.notices.wait("STATUS=", "never_fails breached 1")
         self.first.on("/beat", answer(200, "alive"))
         self.assertEqual(self.relay.curl("/r/heartbeat/beat").body, b"alive", "the relay goes on")
