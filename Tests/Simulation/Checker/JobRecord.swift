@@ -1,0 +1,88 @@
+import RelayCore
+
+/// What the checker knows of one job.
+final class JobRecord {
+    enum Stage {
+        /// An attempt has begun: its credential may be on the way.
+        case attempting
+        case sending
+        /// The transport has answered the attempt.
+        case judging(Reply.Kind, StreamRecord?)
+        case waiting(until: Int64)
+        /// Nothing more may be sent: a rule answered, or none acted.
+        case closing(Closing)
+    }
+
+    enum Closing {
+        case failed(FailureKind)
+        case canned(rule: Int)
+    }
+
+    enum Content {
+        case none
+        case json
+        case text
+        case stream(SimulatedUpload)
+    }
+
+    let number: Int
+    let route: RouteCase
+    let method: Method
+    let options: JobOptions
+    let content: Content
+    let deadline: Int64
+    let attemptTimeout: Int64
+    let maxAttempts: Int
+
+    var stage = Stage.attempting
+    /// Place of the upstream in the route's list.
+    var place = 0
+    var entered: [Int] = []
+    var attemptBegan: [Int64] = []
+    /// Attempts that may have reached an upstream.
+    var wire = 0
+    var uses: [Int]
+    var token = 0
+    var refused = 0
+    var isKeyed: Bool
+    var key: String?
+    var cancelledAt: Int64?
+    var streams: [StreamRecord] = []
+    var outcomes = 0
+    var failedEvents = 0
+    var recoveredEvents = 0
+    var cannedEvents = 0
+    var hasFailed = false
+    var timeline: [Moment] = []
+
+    init(_ number: Int, _ route: RouteCase, _ method: Method, _ options: JobOptions, _ content: Content, began: Int64) {
+        self.number = number
+        self.route = route
+        self.method = method
+        self.options = options
+        self.content = content
+        let policy = route.policy
+        let total = min(options.timeout ?? policy.timeouts.total, policy.timeouts.total)
+        deadline = began + total.saturatedNanoseconds
+        attemptTimeout =
+            min(options.attemptTimeout ?? policy.timeouts.attempt, policy.timeouts.attempt).saturatedNanoseconds
+        maxAttempts = min(options.maxAttempts ?? policy.maxAttempts, policy.maxAttempts)
+        uses = Array(repeating: 0, count: policy.recovery.count)
+        isKeyed = options.hasIdempotencyKey
+    }
+
+    /// When the attempt at hand must be over.
+    var attemptDeadline: Int64 { min((attemptBegan.last ?? 0) + attemptTimeout, deadline) }
+
+    /// Whether the request can never be made.
+    var isUnpreparable: Bool {
+        guard route.policy.request.wrap != nil else { return false }
+        return switch content {
+        case .none, .json: false
+        case .text, .stream: true
+        }
+    }
+
+    /// Whether its body was taken by an attempt and is gone.
+    var isBodyGone: Bool { if case .stream(let upload) = content { upload.wasRead } else { false } }
+}
