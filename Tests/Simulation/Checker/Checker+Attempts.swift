@@ -20,8 +20,12 @@ extension Checker {
         case .closing: return violated(number, "an attempt is sent although no rule sends again")
         }
         if job.isUnpreparable { violated(number, "a request that cannot be prepared is sent") }
-        if let at = job.cancelledAt, now > at { violated(number, "an attempt is sent after the job was cancelled") }
-        if (job.attemptBegan.last ?? 0) >= job.deadline { violated(number, "an attempt begins at or after the job's deadline") }
+        if let at = job.cancelledAt, now > at {
+            violated(number, "an attempt is sent after the job was cancelled")
+        }
+        if (job.attemptBegan.last ?? 0) >= job.deadline {
+            violated(number, "an attempt begins at or after the job's deadline")
+        }
         if now > job.deadline { violated(number, "an attempt is sent after the job's deadline") }
         if job.route.credential == nil, now != job.attemptBegan.last {
             violated(number, "an attempt is sent later than its wait says")
@@ -29,9 +33,13 @@ extension Checker {
         if request.deadline.nanoseconds != job.attemptDeadline {
             violated(number, "an attempt's deadline is not the earlier of its own and the job's")
         }
-        if upstream != job.route.upstreams[job.place] { violated(number, "an attempt goes to another upstream than the rules say") }
+        if upstream != job.route.upstreams[job.place] {
+            violated(number, "an attempt goes to another upstream than the rules say")
+        }
         if job.isBodyGone { violated(number, "a body that can be read once is sent a second time") }
-        if job.streams.contains(where: \.isOpen) { violated(number, "an attempt is sent while an earlier answer's body is open") }
+        if job.streams.contains(where: \.isOpen) {
+            violated(number, "an attempt is sent while an earlier answer's body is open")
+        }
         checkKey(job, request)
         checkCredential(job, request, upstream)
         if job.route.numbersAttempts, value("x-attempt", request) != "\(job.attemptBegan.count)" {
@@ -56,7 +64,11 @@ extension Checker {
     func streamEnded(_ owner: SimulatedBody.Owner, _ broke: FailureKind?, _ record: StreamRecord) {
         switch owner {
         case .credential(let credential, let grant):
-            if case .ended = record.stage { tokenAnswered(credential, grant) } else { tokenFailed(credential) }
+            if case .ended = record.stage {
+                tokenAnswered(credential, grant)
+            } else {
+                tokenFailed(credential)
+            }
         case .job(let number):
             guard let job = jobs[number] else { return }
             switch record.stage {
@@ -89,7 +101,9 @@ extension Checker {
             }
             var isInMemory = true
             if let stream { if case .ended = stream.stage {} else { isInMemory = false } }
-            if !isInMemory, isLookedInto(answer, job) { violated(job.number, "an answer is judged without its body") }
+            if !isInMemory, isLookedInto(answer, job) {
+                violated(job.number, "an answer is judged without its body")
+            }
             return Facts.of(
                 answer,
                 isInMemory: isInMemory,
@@ -103,16 +117,24 @@ extension Checker {
     private func isLookedInto(_ answer: Answer, _ job: JobRecord) -> Bool {
         let policy = job.route.policy
         let status = answer.status
-        guard policy.looksInside, job.method != .head, status >= 200, status != 204, status != 304 else { return false }
+        guard policy.looksInside, job.method != .head, status >= 200, status != 204, status != 304 else {
+            return false
+        }
         return policy.success.statuses.has(status) || policy.apiError?.statuses.has(status) ?? false
     }
 
     private func checkKey(_ job: JobRecord, _ request: OutboundRequest) {
         var key: String?
         for name in ["idempotency-key", "webhook-id", job.route.policy.idempotency.header.lowercased()] {
-            if let found = value(name, request), found.contains(where: { $0 != " " && $0 != "\t" && $0 != "\"" }) { key = key ?? found }
+            if let found = value(name, request),
+                found.contains(where: { $0 != " " && $0 != "\t" && $0 != "\"" })
+            {
+                key = key ?? found
+            }
         }
-        if job.key != nil, job.key != key { violated(job.number, "two attempts carry different idempotency keys") }
+        if job.key != nil, job.key != key {
+            violated(job.number, "two attempts carry different idempotency keys")
+        }
         job.key = key
         job.isKeyed = job.options.hasIdempotencyKey || key != nil
     }
@@ -126,8 +148,16 @@ extension Checker {
     func attemptFailed(_ job: JobRecord, _ attempt: Attempt) {
         beginIfDue(job)
         let number = job.number
-        guard let failure = attempt.failure else { return violated(number, "a failed attempt is recorded without its failure") }
-        note(job, .decided, attempt.number, code(attempt.next), "\(failure.kind.rawValue); \(attempt.rule ?? "no rule")")
+        guard let failure = attempt.failure else {
+            return violated(number, "a failed attempt is recorded without its failure")
+        }
+        note(
+            job,
+            .decided,
+            attempt.number,
+            code(attempt.next),
+            "\(failure.kind.rawValue); \(attempt.rule ?? "no rule")"
+        )
         job.hasFailed = true
         if attempt.number != job.attemptBegan.count || attempt.began.nanoseconds != job.attemptBegan.last {
             return violated(number, "an attempt is recorded with another number or time than it had")
@@ -135,9 +165,13 @@ extension Checker {
         if attempt.began.nanoseconds + attempt.duration.saturatedNanoseconds != now {
             violated(number, "an attempt is recorded with another duration than it had")
         }
-        if case .sending = job.stage { return violated(number, "an attempt has failed that is still under way") }
+        if case .sending = job.stage {
+            return violated(number, "an attempt has failed that is still under way")
+        }
         if job.cancelledAt != nil { return attemptCancelled(job, failure, attempt) }
-        guard var facts = facts(job) else { return violated(number, "a good answer is recorded as a failure") }
+        guard var facts = facts(job) else {
+            return violated(number, "a good answer is recorded as a failure")
+        }
         if case .attempting = job.stage { credentialWasMissing(job) }
         if facts.isRefusal, quickRule(job, facts) != nil {
             violated(number, "a rule of quick_recovery matches, and the attempt failed all the same")
@@ -146,7 +180,9 @@ extension Checker {
         checkReport(job, failure, facts)
         cover(facts)
         if facts.sent != .neverSent { job.wire += 1 }
-        if job.wire > job.maxAttempts { violated(number, "more attempts may have reached an upstream than the job is allowed") }
+        if job.wire > job.maxAttempts {
+            violated(number, "more attempts may have reached an upstream than the job is allowed")
+        }
         decided(job, attempt, facts)
     }
 
@@ -170,8 +206,12 @@ extension Checker {
         if failure.kind != facts.kind {
             violated(job.number, "a failure is called \(failure.kind.rawValue) and is \(facts.kind.rawValue)")
         }
-        if failure.sent != facts.sent { violated(job.number, "a failure's verdict is not what happened on the wire") }
-        if failure.status?.rawValue != facts.status { violated(job.number, "a failure has another status than the answer") }
+        if failure.sent != facts.sent {
+            violated(job.number, "a failure's verdict is not what happened on the wire")
+        }
+        if failure.status?.rawValue != facts.status {
+            violated(job.number, "a failure has another status than the answer")
+        }
         if failure.retryAfter?.saturatedNanoseconds != facts.retryAfter {
             violated(job.number, "a Retry-After is read as another wait than it asks for")
         }

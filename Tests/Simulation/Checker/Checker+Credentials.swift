@@ -27,8 +27,12 @@ extension Checker {
         let credential = credentials[index]
         guard let settings = credential.definition.settings else { return }
         coverage.note(.tokenAsked)
-        if credential.inFlight > 0 { violated(-1, "two token requests of credential \(index) are under way at once") }
-        if credential.definition.isMissing { violated(-1, "a token is asked for without the client's secret") }
+        if credential.inFlight > 0 {
+            violated(-1, "two token requests of credential \(index) are under way at once")
+        }
+        if credential.definition.isMissing {
+            violated(-1, "a token is asked for without the client's secret")
+        }
         if let at = credential.failedAt, now < at + settings.failureCooldown.saturatedNanoseconds {
             violated(-1, "credential \(index) is asked for again within the cool-down of its failure")
         }
@@ -36,9 +40,18 @@ extension Checker {
             let isExpired = now >= credential.expiresAt
             let isDue = now >= credential.refreshAt
             if !isExpired, !isDue, credential.refusals == 0 {
-                violated(-1, "credential \(index) is asked for although its newest token is good and was not refused")
+                violated(
+                    -1,
+                    "credential \(index) is asked for although its newest token is good and was not refused"
+                )
             }
-            if isExpired { coverage.note(.tokenExpired) } else if credential.refusals > 0 { coverage.note(.tokenRefused) } else { coverage.note(.tokenEarly) }
+            if isExpired {
+                coverage.note(.tokenExpired)
+            } else if credential.refusals > 0 {
+                coverage.note(.tokenRefused)
+            } else {
+                coverage.note(.tokenEarly)
+            }
             if credential.refusals > 1 { coverage.note(.tokenShared) }
         }
         checkTokenRequest(index, credential, settings, request)
@@ -51,7 +64,9 @@ extension Checker {
         _ settings: OAuth2Settings,
         _ request: OutboundRequest
     ) {
-        guard case .bytes(let bytes) = request.body else { return violated(-1, "a token request has no form") }
+        guard case .bytes(let bytes) = request.body else {
+            return violated(-1, "a token request has no form")
+        }
         let form = String(decoding: bytes, as: UTF8.self)
         if case .refreshToken = settings.grant {
             if !form.contains(SimulatedEndpoint.refreshToken(index, credential.refreshToken)) {
@@ -65,7 +80,9 @@ extension Checker {
 
     /// The endpoint has answered in full; nil when the answer gives nothing.
     func tokenAnswered(_ index: Int, _ grant: SimulatedEndpoint.Grant?) {
-        guard let grant, let settings = credentials[index].definition.settings else { return tokenFailed(index) }
+        guard let grant, let settings = credentials[index].definition.settings else {
+            return tokenFailed(index)
+        }
         note(.tokenGiven, index, grant.generation)
         credentials[index].inFlight -= 1
         credentials[index].given = grant.generation
@@ -90,18 +107,24 @@ extension Checker {
 
     /// An attempt failed before it was sent: its credential must really not have been there.
     func credentialWasMissing(_ job: JobRecord) {
-        guard let index = job.route.credential else { return violated(job.number, "an attempt fails unsent that needs no credential") }
+        guard let index = job.route.credential else {
+            return violated(job.number, "an attempt fails unsent that needs no credential")
+        }
         let credential = credentials[index]
         if credential.definition.isMissing { return coverage.note(.tokenMissing) }
         let cooldown = credential.definition.settings?.failureCooldown.saturatedNanoseconds ?? 0
-        if let at = credential.failedAt, now == at || now < at + cooldown { return coverage.note(.tokenRemembered) }
+        if let at = credential.failedAt, now == at || now < at + cooldown {
+            return coverage.note(.tokenRemembered)
+        }
         if now == job.attemptDeadline { return coverage.note(.tokenLate) }
         violated(job.number, "an attempt fails for want of credential \(index), which had not failed")
     }
 
     /// A rule wants a newer token than the one the job has.
     func refused(_ job: JobRecord) {
-        guard let index = job.route.credential else { return violated(job.number, "a credential is renewed on a route without one") }
+        guard let index = job.route.credential else {
+            return violated(job.number, "a credential is renewed on a route without one")
+        }
         job.refused = job.token
         if job.token == credentials[index].given { credentials[index].refusals += 1 }
     }
@@ -124,10 +147,16 @@ extension Checker {
             own = credential.definition.isFetched ? SimulatedEndpoint.token(index, number) : "~f\(index)"
             if case .header = credential.definition.form { field = "x-api-key" }
             if case .basic = credential.definition.form { own = base64(Array("me:\(own)".utf8)) }
-            if !credential.upstreams.contains(upstream) { violated(job.number, "a credential goes to an origin it does not belong to") }
+            if !credential.upstreams.contains(upstream) {
+                violated(job.number, "a credential goes to an origin it does not belong to")
+            }
             if credential.definition.isFetched {
-                if number < 1 || number > credential.given { violated(job.number, "an attempt carries a token nobody gave") }
-                if number <= job.refused { violated(job.number, "an attempt carries the token that was refused before") }
+                if number < 1 || number > credential.given {
+                    violated(job.number, "an attempt carries a token nobody gave")
+                }
+                if number <= job.refused {
+                    violated(job.number, "an attempt carries the token that was refused before")
+                }
                 if number < credential.expiries.count, now >= credential.expiries[max(number, 0)] {
                     violated(job.number, "an attempt carries a token that has expired")
                 }
@@ -150,6 +179,8 @@ extension Checker {
                 }
             }
         }
-        if job.route.credential != nil, carried != 1 { violated(job.number, "an attempt does not carry its route's credential once") }
+        if job.route.credential != nil, carried != 1 {
+            violated(job.number, "an attempt does not carry its route's credential once")
+        }
     }
 }

@@ -3,7 +3,9 @@ import RelayCore
 extension Checker {
     /// The core reports how a job ended.
     func outcome(_ number: Int, _ outcome: Outcome) {
-        guard let job = jobs[number] else { return violated(number, "a job that has ended has another outcome") }
+        guard let job = jobs[number] else {
+            return violated(number, "a job that has ended has another outcome")
+        }
         job.outcomes += 1
         note(job, .outcome, outcome.attempts.count, 0, word(outcome.ending))
         if job.outcomes > 1 { return violated(number, "a job has two outcomes") }
@@ -21,13 +23,15 @@ extension Checker {
     private func word(_ ending: Outcome.Ending) -> String {
         switch ending {
         case .answered(let response, let source): "answered \(response.status.rawValue) by \(source.rawValue)"
-        case .failed(let failure, let answer): "failed \(failure.kind.rawValue), answer \(answer?.status.rawValue ?? 0)"
+        case .failed(let failure, let answer):
+            "failed \(failure.kind.rawValue), answer \(answer?.status.rawValue ?? 0)"
         }
     }
 
     private func unpreparable(_ job: JobRecord, _ outcome: Outcome) {
         coverage.note(.preparationFailed)
-        if case .failed(let failure, nil) = outcome.ending, failure.kind == .preparation, outcome.attempts.isEmpty,
+        if case .failed(let failure, nil) = outcome.ending, failure.kind == .preparation,
+            outcome.attempts.isEmpty,
             job.failedEvents == 1
         {
             return
@@ -41,13 +45,22 @@ extension Checker {
             return violated(job.number, "the outcome tells of another number of attempts than there were")
         }
         for (attempt, began) in zip(outcome.attempts, job.attemptBegan) {
-            if attempt.began.nanoseconds != began { violated(job.number, "an attempt began at another time than its rule said") }
-            if began >= job.deadline { violated(job.number, "an attempt begins at or after the job's deadline") }
+            if attempt.began.nanoseconds != began {
+                violated(job.number, "an attempt began at another time than its rule said")
+            }
+            if began >= job.deadline {
+                violated(job.number, "an attempt begins at or after the job's deadline")
+            }
             if attempt.duration < .zero { violated(job.number, "an attempt has a negative duration") }
         }
     }
 
-    private func answered(_ job: JobRecord, _ response: HTTPResponse, _ source: Outcome.Source, _ outcome: Outcome) {
+    private func answered(
+        _ job: JobRecord,
+        _ response: HTTPResponse,
+        _ source: Outcome.Source,
+        _ outcome: Outcome
+    ) {
         let number = job.number
         switch source {
         case .upstream: answeredByUpstream(job, response, outcome)
@@ -67,13 +80,17 @@ extension Checker {
 
     private func answeredByUpstream(_ job: JobRecord, _ response: HTTPResponse, _ outcome: Outcome) {
         let number = job.number
-        if job.recoveredEvents != (job.attemptBegan.count > 1 || outcome.attempts.last?.failure != nil ? 1 : 0) {
+        if job.recoveredEvents
+            != (job.attemptBegan.count > 1 || outcome.attempts.last?.failure != nil ? 1 : 0)
+        {
             violated(number, "a recovery is not recorded once")
         }
         if case .closing = job.stage { return violated(number, "a failure is passed on as a success") }
         if case .judging = job.stage {
         } else if case .attempting = job.stage {
-            guard let rule = quickRule(job, Facts(.credentialsFailed, .neverSent)), rule.status == response.status else {
+            guard let rule = quickRule(job, Facts(.credentialsFailed, .neverSent)),
+                rule.status == response.status
+            else {
                 return violated(number, "a success comes that no upstream gave")
             }
         } else {
@@ -83,11 +100,15 @@ extension Checker {
             guard let rule = quickRule(job, facts) else {
                 return violated(number, "a failure is passed on as a success")
             }
-            if rule.status != response.status { violated(number, "a quick recovery answers with another status than its rule's") }
+            if rule.status != response.status {
+                violated(number, "a quick recovery answers with another status than its rule's")
+            }
             return coverage.note(.quickRecovered)
         }
         guard case .judging(.answers(let answer), let stream) = job.stage else { return }
-        if answer.status != response.status.rawValue { violated(number, "an answer is passed on with another status") }
+        if answer.status != response.status.rawValue {
+            violated(number, "an answer is passed on with another status")
+        }
         coverage.note(job.attemptBegan.count > 1 ? .answeredLater : .answeredAtOnce)
         if stream?.isOpen == true { coverage.note(.streamPassed) }
     }
@@ -102,7 +123,10 @@ extension Checker {
         }
         coverage.note(answer == nil ? .failedWithoutAnswer : .failedWithAnswer)
         guard case .closing(.failed(let kind)) = job.stage, kind == failure.kind else {
-            return violated(number, "a job fails although a rule acts, or as something else than its last attempt")
+            return violated(
+                number,
+                "a job fails although a rule acts, or as something else than its last attempt"
+            )
         }
     }
 }

@@ -6,14 +6,19 @@ extension Checker {
     func decided(_ job: JobRecord, _ attempt: Attempt, _ facts: Facts) {
         let rules = job.route.policy.recovery
         let acting = attempt.rule.flatMap { name in rules.firstIndex { $0.name == name } }
-        if attempt.rule != nil, acting == nil { return violated(job.number, "a rule acts that the route does not have") }
+        if attempt.rule != nil, acting == nil {
+            return violated(job.number, "a rule acts that the route does not have")
+        }
         var isExhausted = now >= job.deadline || job.wire >= job.maxAttempts
         if now >= job.deadline { coverage.note(.deadlineSpent) }
         if job.wire >= job.maxAttempts { coverage.note(.jobSpent) }
         for index in rules.indices {
             let matchesPlainly = facts.isCaught(by: rules[index].on, isExhausted: false)
-            guard matchesPlainly || isExhausted && facts.isCaught(by: rules[index].on, isExhausted: true) else {
-                if index == acting { return violated(job.number, "a rule acts on a failure it does not match") }
+            guard matchesPlainly || isExhausted && facts.isCaught(by: rules[index].on, isExhausted: true)
+            else {
+                if index == acting {
+                    return violated(job.number, "a rule acts on a failure it does not match")
+                }
                 continue
             }
             if index == acting {
@@ -21,7 +26,11 @@ extension Checker {
                 return acted(job, attempt, facts, index)
             }
             switch passed(job, facts, index) {
-            case .couldAct: return violated(job.number, "rule \(rules[index].name) matches and could act, and is passed over")
+            case .couldAct:
+                return violated(
+                    job.number,
+                    "rule \(rules[index].name) matches and could act, and is passed over"
+                )
             case .spent: isExhausted = true
             case .silent: break
             }
@@ -54,8 +63,11 @@ extension Checker {
             coverage.note(.noTimeLeft)
             return .spent
         case .refreshCredentials(let maxTimes):
-            guard let credential = job.route.credential, credentials[credential].definition.isFetched else { return .spent }
-            return job.uses[index] < maxTimes && maySendAgain(job, facts, .idempotentOrKeyed) ? .couldAct : .spent
+            guard let credential = job.route.credential, credentials[credential].definition.isFetched else {
+                return .spent
+            }
+            return job.uses[index] < maxTimes && maySendAgain(job, facts, .idempotentOrKeyed)
+                ? .couldAct : .spent
         case .failover(let target):
             if !job.options.allowsFallback { return .silent }
             let mayEnter = target != 0 && !job.entered.contains(target)
@@ -81,7 +93,12 @@ extension Checker {
         }
     }
 
-    private func bounds(_ job: JobRecord, _ facts: Facts, _ index: Int, _ policy: RetryPolicy) -> (WaitBounds, Int64?) {
+    private func bounds(
+        _ job: JobRecord,
+        _ facts: Facts,
+        _ index: Int,
+        _ policy: RetryPolicy
+    ) -> (WaitBounds, Int64?) {
         var bounds = WaitBounds(policy.backoff, retry: job.uses[index] + 1)
         guard let asked = facts.retryAfter else { return (bounds, nil) }
         guard policy.honorsRetryAfter else { return (bounds, nil) }
@@ -106,9 +123,13 @@ extension Checker {
         case (.failover(let target), .failover?):
             coverage.note(.failedOver)
             if !job.options.allowsFallback { violated(number, "a failover although the caller wants none") }
-            if target == 0 || job.entered.contains(target) { violated(number, "a failover enters an upstream again") }
+            if target == 0 || job.entered.contains(target) {
+                violated(number, "a failover enters an upstream again")
+            }
             let process = job.route.upstreams[target]
-            if job.route.upstreams[job.place] == process { violated(number, "a failover leads to the upstream it leaves") }
+            if job.route.upstreams[job.place] == process {
+                violated(number, "a failover leads to the upstream it leaves")
+            }
             checkRepeat(job, facts, .idempotentOrKeyed)
             job.entered.append(target)
             job.place = target
@@ -116,7 +137,9 @@ extension Checker {
             job.stage = .attempting
         case (.respond, .respond?):
             coverage.note(.responded)
-            if !job.options.allowsFallback { violated(number, "a placeholder although the caller wants none") }
+            if !job.options.allowsFallback {
+                violated(number, "a placeholder although the caller wants none")
+            }
             job.stage = .closing(.canned(rule: index))
         case (.fail, .fail?):
             coverage.note(.stopped)
@@ -126,10 +149,13 @@ extension Checker {
         job.uses[index] += 1
     }
 
-    private func retried(_ job: JobRecord, _ facts: Facts, _ index: Int, _ policy: RetryPolicy, _ wait: Int64) {
+    private func retried(_ job: JobRecord, _ facts: Facts, _ index: Int, _ policy: RetryPolicy, _ wait: Int64)
+    {
         let number = job.number
         coverage.note(.retried)
-        if job.uses[index] + 1 >= policy.maxAttempts { violated(number, "a rule repeats more often than it may") }
+        if job.uses[index] + 1 >= policy.maxAttempts {
+            violated(number, "a rule repeats more often than it may")
+        }
         if facts.isRetryable == false { violated(number, "a failure that is not to be repeated is repeated") }
         checkRepeat(job, facts, policy.methods)
         let (bounds, asked) = bounds(job, facts, index, policy)
@@ -138,13 +164,17 @@ extension Checker {
             violated(number, "an attempt is planned before the Retry-After it honours")
         }
         if !bounds.allow(wait) { violated(number, "a wait is outside the bounds of its schedule") }
-        if now + wait >= job.deadline { violated(number, "an attempt is planned at or after the job's deadline") }
+        if now + wait >= job.deadline {
+            violated(number, "an attempt is planned at or after the job's deadline")
+        }
         cover(policy, facts, wait)
         job.stage = .waiting(until: now + wait)
     }
 
     private func checkRepeat(_ job: JobRecord, _ facts: Facts, _ methods: RetryPolicy.Methods) {
-        if job.wire >= job.maxAttempts { violated(job.number, "an attempt is planned that the job is not allowed") }
+        if job.wire >= job.maxAttempts {
+            violated(job.number, "an attempt is planned that the job is not allowed")
+        }
         if now >= job.deadline { violated(job.number, "an attempt begins at or after the job's deadline") }
         if job.isBodyGone { violated(job.number, "a body that can be read once is to be sent again") }
         guard facts.sent == .unknown else { return }

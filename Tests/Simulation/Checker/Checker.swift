@@ -15,6 +15,8 @@ final class Checker {
     private(set) var begun = 0
     private(set) var ended = 0
     private(set) var mostInFlight = 0
+    /// Part of the only sentence that counts, where a bug is planted; nil counts all.
+    var wanted: String?
     /// The job whose whole timeline is wanted.
     var traced: Int?
     private(set) var tracedTimeline: [String] = []
@@ -29,12 +31,18 @@ final class Checker {
 
     /// Keeps the first broken promise.
     func violated(_ job: Int, _ sentence: String) {
-        guard violation == nil else { return }
+        guard violation == nil, wanted.map({ sentence.contains($0) }) ?? true else { return }
         let lines = job >= 0 && job < jobs.count ? jobs[job]?.timeline.map(\.text) ?? [] : []
         violation = Violation(job: job, at: now, sentence: sentence, timeline: lines)
     }
 
-    func note(_ job: JobRecord, _ event: Moment.Event, _ first: Int = 0, _ second: Int = 0, _ word: String = "") {
+    func note(
+        _ job: JobRecord,
+        _ event: Moment.Event,
+        _ first: Int = 0,
+        _ second: Int = 0,
+        _ word: String = ""
+    ) {
         let moment = Moment(at: now, event: event, first: first, second: second, word: word)
         job.timeline.append(moment)
         hash.mix(job.number, moment)
@@ -63,7 +71,8 @@ final class Checker {
         switch job.stage {
         case .attempting: coverage.note(.cancelledToken)
         case .sending: coverage.note(.cancelledSend)
-        case .judging(_, let stream): coverage.note(stream?.isOpen == true ? .cancelledCollect : .cancelledSend)
+        case .judging(_, let stream):
+            coverage.note(stream?.isOpen == true ? .cancelledCollect : .cancelledSend)
         case .waiting: coverage.note(.cancelledWait)
         case .closing: coverage.note(.cancelledTooLate)
         }
@@ -80,7 +89,9 @@ final class Checker {
             guard let job = job(context) else { return }
             job.failedEvents += 1
             note(job, .gaveUp, 0, 0, failure.kind.rawValue)
-            if failure.detail.utf8.contains(UInt8(ascii: "~")) { violated(job.number, "an error's text shows a secret") }
+            if failure.detail.utf8.contains(UInt8(ascii: "~")) {
+                violated(job.number, "an error's text shows a secret")
+            }
         default: break
         }
     }
@@ -107,7 +118,10 @@ final class Checker {
     func quiet(sleeping: Int, running: Int, streams: Int) {
         if ended != jobs.count {
             let lost = jobs.first { $0 != nil } ?? nil
-            violated(lost?.number ?? -1, "\(jobs.count - ended) jobs never had an outcome, and nothing is left to run")
+            violated(
+                lost?.number ?? -1,
+                "\(jobs.count - ended) jobs never had an outcome, and nothing is left to run"
+            )
         }
         if sleeping != 0 { violated(-1, "\(sleeping) sleepers are left at the end") }
         if running != 0 { violated(-1, "\(running) tasks are left at the end") }

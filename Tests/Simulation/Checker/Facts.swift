@@ -29,7 +29,13 @@ struct Facts {
     }
 
     /// Nil for a success. `isInMemory` tells that the core has all of the content.
-    static func of(_ answer: Answer, isInMemory: Bool, method: Method, policy: RoutePolicy, wallSeconds: Int64) -> Facts? {
+    static func of(
+        _ answer: Answer,
+        isInMemory: Bool,
+        method: Method,
+        policy: RoutePolicy,
+        wallSeconds: Int64
+    ) -> Facts? {
         let retryAfter = answer.retryAfter?.wait(wallSeconds: wallSeconds)
         let status = answer.status
         guard (200..<600).contains(status) else {
@@ -62,7 +68,8 @@ struct Facts {
             return isWrong ? invalid(.invalidResponse, status) : nil
         }
         let unwraps = policy.response.unwrap != nil
-        guard !success.fail.isEmpty || !success.require.isEmpty || unwraps || policy.response.expectsJSON else { return nil }
+        guard !success.fail.isEmpty || !success.require.isEmpty || unwraps || policy.response.expectsJSON
+        else { return nil }
         guard document.isJSON else { return invalid(.decoding, status) }
         if document.saysFailed, let rule = success.fail.first {
             var facts = invalid(rule.kind, status)
@@ -123,12 +130,14 @@ extension FailureMatcher {
         switch group {
         case .connection:
             [
-                "connection_refused", "connection_terminated", "connection_timeout", "connection_limit_reached",
+                "connection_refused", "connection_terminated", "connection_timeout",
+                "connection_limit_reached",
                 "destination_unavailable", "dns_error", "dns_timeout",
             ]
         case .timeout:
             [
-                "connection_timeout", "connection_read_timeout", "connection_write_timeout", "http_response_timeout",
+                "connection_timeout", "connection_read_timeout", "connection_write_timeout",
+                "http_response_timeout",
                 "dns_timeout",
             ]
         case .dns: ["dns_error", "dns_timeout"]
@@ -141,4 +150,3 @@ extension FailureMatcher {
         }
     }
 }
-

@@ -55,7 +55,14 @@ final class JobRecord {
     var hasFailed = false
     var timeline: [Moment] = []
 
-    init(_ number: Int, _ route: RouteCase, _ method: Method, _ options: JobOptions, _ content: Content, began: Int64) {
+    init(
+        _ number: Int,
+        _ route: RouteCase,
+        _ method: Method,
+        _ options: JobOptions,
+        _ content: Content,
+        began: Int64
+    ) {
         self.number = number
         self.route = route
         self.method = method
@@ -65,7 +72,8 @@ final class JobRecord {
         let total = min(options.timeout ?? policy.timeouts.total, policy.timeouts.total)
         deadline = began + total.saturatedNanoseconds
         attemptTimeout =
-            min(options.attemptTimeout ?? policy.timeouts.attempt, policy.timeouts.attempt).saturatedNanoseconds
+            min(options.attemptTimeout ?? policy.timeouts.attempt, policy.timeouts.attempt)
+            .saturatedNanoseconds
         maxAttempts = min(options.maxAttempts ?? policy.maxAttempts, policy.maxAttempts)
         uses = Array(repeating: 0, count: policy.recovery.count)
         isKeyed = options.hasIdempotencyKey
@@ -84,5 +92,5 @@ final class JobRecord {
     }
 
     /// Whether its body was taken by an attempt and is gone.
-    var isBodyGone: Bool { if case .stream(let upload) = content { upload.wasRead } else { false } }
+    var isBodyGone: Bool { if case .stream(let upload) = content { upload.isGone } else { false } }
 }

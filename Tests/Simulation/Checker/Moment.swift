@@ -51,7 +51,8 @@ struct Moment {
     /// Seconds with every nanosecond.
     static func time(_ nanoseconds: Int64) -> String {
         let fraction = "\(abs(nanoseconds) % 1_000_000_000)"
-        return "\(nanoseconds / 1_000_000_000)." + String(repeating: "0", count: 9 - fraction.count) + fraction + " s"
+        return "\(nanoseconds / 1_000_000_000)." + String(repeating: "0", count: 9 - fraction.count)
+            + fraction + " s"
     }
 }
 

@@ -9,7 +9,8 @@ struct WaitBounds {
         var delay: Double
         switch backoff.schedule {
         case .constant(let constant): delay = Double(constant.saturatedNanoseconds)
-        case .list(let list): delay = list.isEmpty ? 0 : Double(list[min(retry, list.count) - 1].saturatedNanoseconds)
+        case .list(let list):
+            delay = list.isEmpty ? 0 : Double(list[min(retry, list.count) - 1].saturatedNanoseconds)
         case .exponential(let base, let multiplier, let maximum):
             delay = Double(base.saturatedNanoseconds)
             for _ in 1..<max(retry, 1) { delay *= multiplier }

@@ -9,7 +9,8 @@ final class RunQueue: TaskExecutor {
 
         mutating func push(_ job: UnownedJob) {
             if count == jobs.count {
-                jobs = (0..<count).map { jobs[(first + $0) & (count - 1)] } + Array(repeating: nil, count: count)
+                jobs =
+                    (0..<count).map { jobs[(first + $0) & (count - 1)] } + Array(repeating: nil, count: count)
                 first = 0
             }
             jobs[(first + count) & (jobs.count - 1)] = job

@@ -12,7 +12,9 @@ enum Controls {
             }
             let results = Batch(tasks, plant: plant).run(threads: arguments.threads)
             if let found = results.first(where: { $0.violation != nil }), let violation = found.violation {
-                print("found   \(plant.rawValue): seed \(found.task.seed), job \(violation.job): \(violation.sentence)")
+                print(
+                    "found   \(plant.rawValue): seed \(found.task.seed), job \(violation.job): \(violation.sentence)"
+                )
             } else {
                 print("MISSED  \(plant.rawValue)")
                 missed += 1

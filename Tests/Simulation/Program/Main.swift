@@ -21,7 +21,9 @@ enum Main {
         var tasks = (0..<count).map {
             Batch.Task(seed: arguments.seed + UInt64($0), jobs: min(size, arguments.jobs - $0 * size))
         }
-        if let seed = arguments.extraSeed, !tasks.isEmpty { tasks[count - 1] = Batch.Task(seed: seed, jobs: tasks[count - 1].jobs) }
+        if let seed = arguments.extraSeed, !tasks.isEmpty {
+            tasks[count - 1] = Batch.Task(seed: seed, jobs: tasks[count - 1].jobs)
+        }
         let began = Batch.clock()
         let batch = Batch(tasks, plant: arguments.plant, traced: arguments.traced, seconds: arguments.seconds)
         let results = batch.run(threads: arguments.threads)
@@ -29,7 +31,8 @@ enum Main {
         return report(results, seconds, arguments)
     }
 
-    private static func report(_ results: [Batch.Result], _ seconds: Double, _ arguments: Arguments) -> Int32 {
+    private static func report(_ results: [Batch.Result], _ seconds: Double, _ arguments: Arguments) -> Int32
+    {
         var coverage = Coverage()
         var hash = TraceHash()
         var virtual: Int64 = 0
@@ -61,7 +64,9 @@ enum Main {
         let replay =
             "--seed \(task.seed) --jobs \(task.jobs)" + (plant.map { " --plant \($0.rawValue)" } ?? "")
             + (violation.job >= 0 ? " --trace --job \(violation.job)" : "")
-        return (["seed \(task.seed)\(job), at \(Moment.time(violation.at)): \(violation.sentence)"] + violation.timeline
+        return
+            (["seed \(task.seed)\(job), at \(Moment.time(violation.at)): \(violation.sentence)"]
+            + violation.timeline
             + ["replay: Tests/Simulation/run \(replay)"]).joined(separator: "\n")
     }
 

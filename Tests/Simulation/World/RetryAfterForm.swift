@@ -40,10 +40,16 @@ struct RetryAfterForm {
             )
         case 5:
             let garbage = [
-                "-5", "1.5", "soon", "", "  ", "1s", "+3", "1e3", "0x10", "99999999999999999999", "5, 5", "inf",
-                "Sun, 32 Nov 2027 08:49:37 GMT", "Sun, 06 Nov 2027 08:49:37 CET", "Sun, 06 Nov 2027 08:49:37 GMT x",
+                "-5", "1.5", "soon", "", "  ", "1s", "+3", "1e3", "0x10", "99999999999999999999", "5, 5",
+                "inf",
+                "Sun, 32 Nov 2027 08:49:37 GMT", "Sun, 06 Nov 2027 08:49:37 CET",
+                "Sun, 06 Nov 2027 08:49:37 GMT x",
             ]
-            return RetryAfterForm(values: [draw.pick(garbage)], meaning: .nothing, coverage: .retryAfterGarbage)
+            return RetryAfterForm(
+                values: [draw.pick(garbage)],
+                meaning: .nothing,
+                coverage: .retryAfterGarbage
+            )
         case 6:
             let same = draw.pick([["2", "2"], ["1", "1", "01"]])
             return RetryAfterForm(
@@ -81,10 +87,14 @@ struct RetryAfterForm {
         guard words.count == 6, let short = words[0].split(separator: ",").first.map(String.init) else {
             return text
         }
-        let long = ["Sun": "Sun", "Mon": "Mon", "Tue": "Tues", "Wed": "Wednes", "Thu": "Thurs", "Fri": "Fri", "Sat": "Satur"]
+        let long = [
+            "Sun": "Sun", "Mon": "Mon", "Tue": "Tues", "Wed": "Wednes", "Thu": "Thurs", "Fri": "Fri",
+            "Sat": "Satur",
+        ]
         switch draw.below(3) {
         case 0: return text
-        case 1: return "\(long[short] ?? "")day, \(words[1])-\(words[2])-\(words[3].suffix(2)) \(words[4]) GMT"
+        case 1:
+            return "\(long[short] ?? "")day, \(words[1])-\(words[2])-\(words[3].suffix(2)) \(words[4]) GMT"
         default:
             let day = words[1].hasPrefix("0") ? " \(words[1].dropFirst())" : words[1]
             return "\(short) \(words[2]) \(day) \(words[4]) \(words[3])"

@@ -13,7 +13,13 @@ final class RouteCase {
     /// Whether attempts carry their number in `X-Attempt`.
     let numbersAttempts: Bool
 
-    init(_ number: Int, _ draw: inout SplitMix64, upstreams count: Int, credentials: [CredentialCase], plant: Plant?) {
+    init(
+        _ number: Int,
+        _ draw: inout SplitMix64,
+        upstreams count: Int,
+        credentials: [CredentialCase],
+        plant: Plant?
+    ) {
         self.number = number
         var order = Array(0..<count)
         for index in order.indices { order.swapAt(index, draw.number(index...count - 1)) }
@@ -69,7 +75,7 @@ struct CredentialCase {
     var isFetched: Bool { if case .fetched = kind { true } else { false } }
     var isMissing: Bool { if case .fetched(true) = kind { true } else { false } }
 
-    init(_ index: Int, _ draw: inout SplitMix64) {
+    init(_ index: Int, _ draw: inout SplitMix64, _ plant: Plant?) {
         name = "c\(index)"
         if index > 0, draw.chance(20) {
             kind = .fixed
@@ -90,7 +96,11 @@ struct CredentialCase {
             grant: usesRefreshToken ? .refreshToken(refresh) : .clientCredentials,
             endpoint: Upstream(
                 name: "endpoint",
-                origin: .tcp(host: "t\(index).example", port: World.endpointPort + UInt16(index), isTLS: true)
+                origin: .tcp(
+                    host: plant == .tellsSecret ? "~s\(index)" : "t\(index).example",
+                    port: World.endpointPort + UInt16(index),
+                    isTLS: true
+                )
             ),
             target: "/token",
             clientID: "client\(index)"

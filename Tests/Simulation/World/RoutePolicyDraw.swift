@@ -37,13 +37,16 @@ struct RoutePolicyDraw {
         if draw.chance(40) {
             policy.apiError = APIErrorRule(
                 require: [pointer("/error")],
-                statuses: draw.pick([.any, .success, StatusSet(codes: [429], classes: [.clientError, .serverError])]),
+                statuses: draw.pick([
+                    .any, .success, StatusSet(codes: [429], classes: [.clientError, .serverError]),
+                ]),
                 code: draw.chance(80) ? pointer("/error/code") : nil,
                 title: draw.chance(50) ? pointer("/error/title") : nil
             )
         }
         policy.success.statuses = draw.pick([
-            .success, .success, .success, StatusSet(codes: [302, 404], classes: [.success]), StatusSet(codes: [200, 204]),
+            .success, .success, .success, StatusSet(codes: [302, 404], classes: [.success]),
+            StatusSet(codes: [200, 204]),
         ])
         if draw.chance(25) {
             policy.success.require = [BodyCheck(pointer: pointer("/ok"), condition: .exists(true))]
@@ -51,7 +54,11 @@ struct RoutePolicyDraw {
         if draw.chance(25) {
             let check = BodyCheck(pointer: pointer("/state"), condition: .equals(.string("failed")))
             policy.success.fail = [
-                BodyFailureCheck(check: check, kind: "soft_failure", isRetryable: draw.pick([nil, true, false]))
+                BodyFailureCheck(
+                    check: check,
+                    kind: "soft_failure",
+                    isRetryable: draw.pick([nil, true, false])
+                )
             ]
         }
         if draw.chance(20) { policy.success.contentTypes = ["application/json"] }
@@ -95,18 +102,26 @@ struct RoutePolicyDraw {
             rules.append(RecoveryRule(name: "r\(rules.count)", on: on, action: action))
         }
         if policy.authentication != nil, draw.chance(75) {
-            add(matcher(draw.pick([["401"], ["401", "403"], ["4xx"], ["401", "credentials_failed"]])), .refreshCredentials(maxTimes: draw.number(1...2)))
+            add(
+                matcher(draw.pick([["401"], ["401", "403"], ["4xx"], ["401", "credentials_failed"]])),
+                .refreshCredentials(maxTimes: draw.number(1...2))
+            )
         }
         let words = [
-            ["5xx"], ["503"], ["429", "503"], ["connection"], ["timeout"], ["connection", "timeout", "protocol"], ["any"],
+            ["5xx"], ["503"], ["429", "503"], ["connection"], ["timeout"],
+            ["connection", "timeout", "protocol"], ["any"],
             ["any"], ["dns", "tls"], ["api_error"], ["throttled", "slow"], ["credentials_failed"], ["4xx"],
-            ["invalid_response", "decoding"], ["soft_failure"], ["http_response_incomplete", "http_status"], ["bad"],
+            ["invalid_response", "decoding"], ["soft_failure"], ["http_response_incomplete", "http_status"],
+            ["bad"],
         ]
         for _ in 0..<draw.weighted([1, 3, 4, 2]) { add(matcher(draw.pick(words)), .retry(retry())) }
         if policy.upstreams.count > 1 {
             for _ in 0..<draw.number(0...2) {
                 let target = draw.below(policy.upstreams.count)
-                add(matcher(draw.pick([["connection"], ["timeout", "5xx"], ["exhausted"], ["any"]])), .failover(upstream: target))
+                add(
+                    matcher(draw.pick([["connection"], ["timeout", "5xx"], ["exhausted"], ["any"]])),
+                    .failover(upstream: target)
+                )
             }
         }
         if draw.chance(30) { add(matcher(draw.pick(words)), .retry(retry())) }
@@ -118,7 +133,14 @@ struct RoutePolicyDraw {
                 fields: [("X-Canned", "yes")],
                 body: draw.chance(50) ? [] : Array("{}".utf8)
             )
-            add(matcher(draw.pick([["exhausted"], ["exhausted"], ["any"], ["5xx", "timeout"], ["credentials_failed"]])), .respond(canned))
+            add(
+                matcher(
+                    draw.pick([
+                        ["exhausted"], ["exhausted"], ["any"], ["5xx", "timeout"], ["credentials_failed"],
+                    ])
+                ),
+                .respond(canned)
+            )
         }
         return rules
     }
@@ -145,4 +167,6 @@ struct RoutePolicyDraw {
 
 func matcher(_ words: [String]) -> FailureMatcher { FailureMatcher(words.compactMap(FailureMatcher.token)) }
 
-func pointer(_ text: String) -> JSONPointer { JSONPointer(tokens: text.split(separator: "/").map(String.init)) }
+func pointer(_ text: String) -> JSONPointer {
+    JSONPointer(tokens: text.split(separator: "/").map(String.init))
+}

@@ -39,7 +39,13 @@ final class SimulatedBody: BodySource {
         var deadline = Int64.max
     }
 
-    init(_ world: Confined<World>, _ record: StreamRecord, _ owner: Owner, _ content: [UInt8], _ delivery: Delivery) {
+    init(
+        _ world: Confined<World>,
+        _ record: StreamRecord,
+        _ owner: Owner,
+        _ content: [UInt8],
+        _ delivery: Delivery
+    ) {
         self.world = world
         self.record = Confined(record)
         self.owner = owner
@@ -59,7 +65,7 @@ final class SimulatedBody: BodySource {
 
     func bound(by deadline: Instant) { state.withLock { $0.deadline = deadline.nanoseconds } }
 
-    func cancel() { leave() }
+    func cancel() { if world.value.plant != .leakedBody { leave() } }
 
     func next() async throws(Failure) -> [UInt8]? {
         record.value.wasRead = true
@@ -105,11 +111,18 @@ final class SimulatedBody: BodySource {
 /// The content of a request that can be read once.
 final class SimulatedUpload: BodySource {
     let length: UInt64?
+    private let hidesReading: Bool
     private let pieces = Mutex(0)
 
-    init(announced: Bool) { length = announced ? 8 : nil }
+    init(announced: Bool, hidesReading: Bool) {
+        length = announced ? 8 : nil
+        self.hidesReading = hidesReading
+    }
 
-    var wasRead: Bool { pieces.withLock { $0 > 0 } }
+    /// What the core is told.
+    var wasRead: Bool { !hidesReading && isGone }
+
+    var isGone: Bool { pieces.withLock { $0 > 0 } }
 
     func next() async throws(Failure) -> [UInt8]? {
         let index = pieces.withLock { pieces in

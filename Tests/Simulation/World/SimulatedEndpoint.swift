@@ -35,6 +35,8 @@ final class SimulatedEndpoint {
     private var until: Int64 = 0
     private let credential: Int
     private let rotates: Bool
+    /// Whether a planted bug has the answer tell a longer lifetime than the token has.
+    private var lengthens = false
     private let shortest: Int
 
     init(seed: UInt64, credential: Int) {
@@ -48,7 +50,8 @@ final class SimulatedEndpoint {
     static func refreshToken(_ credential: Int, _ number: Int) -> String { "rt-\(credential)-\(number)-" }
 
     /// `generation` and `refreshToken` are the next numbers.
-    func reply(now: Int64, timeout: Int64, generation: Int, refreshToken: Int) -> Reply {
+    func reply(now: Int64, timeout: Int64, generation: Int, refreshToken: Int, lengthens: Bool) -> Reply {
+        self.lengthens = lengthens
         while now >= until {
             phase = Phase.allCases[draw.weighted([54, 22, 12, 12])]
             until = max(until, now - 1_000_000_000) + draw.time(100...(phase == .healthy ? 4_000 : 1_500))
@@ -73,9 +76,11 @@ final class SimulatedEndpoint {
     }
 
     private func good(_ after: Int64, _ generation: Int, _ number: Int, _ coverage: Coverage.Kind) -> Reply {
-        let lifetime: Int64? = draw.chance(10) ? nil : Int64(draw.pick([shortest, shortest, shortest, 3, 8, 3_600]))
+        let lifetime: Int64? =
+            draw.chance(10) ? nil : Int64(draw.pick([shortest, shortest, shortest, 3, 8, 3_600]))
         var body = #"{"access_token":"\#(SimulatedEndpoint.token(credential, generation))""#
-        if let lifetime { body += draw.chance(80) ? #","expires_in":\#(lifetime)"# : #","expires_in":"\#(lifetime)""# }
+        let told = lifetime.map { lengthens ? $0 * 3 : $0 }
+        if let told { body += draw.chance(80) ? #","expires_in":\#(told)"# : #","expires_in":"\#(told)""# }
         if draw.chance(50) { body += #","token_type":"bEarer""# }
         var rotated: Int?
         if rotates, draw.chance(70) {
@@ -88,14 +93,21 @@ final class SimulatedEndpoint {
         let grant = Grant(generation: generation, lifetime: lifetime, refreshToken: rotated)
         return Reply(
             after: after,
-            kind: .answers(status: 200, body: body, isStream: isStream, breaks: breaks, grant: breaks ? nil : grant),
+            kind: .answers(
+                status: 200,
+                body: body,
+                isStream: isStream,
+                breaks: breaks,
+                grant: breaks ? nil : grant
+            ),
             coverage: breaks ? .tokenBroken : coverage
         )
     }
 
     private func garbage() -> Reply {
         let bodies = [
-            "", "{", "null", "[]", "<html>", #"{"access_token":""}"#, #"{"access_token":7}"#, #"{"token":"x"}"#,
+            "", "{", "null", "[]", "<html>", #"{"access_token":""}"#, #"{"access_token":7}"#,
+            #"{"token":"x"}"#,
             #"{"access_token":"a b"}"#, #"{"access_token":"a\r\nX: y"}"#, #"{"access_token":"é"}"#,
             #"{"access_token":"x","expires_in":0}"#, #"{"access_token":"x","expires_in":-3}"#,
             #"{"access_token":"x","expires_in":1.5}"#, #"{"access_token":"x","expires_in":"soon"}"#,
@@ -107,7 +119,8 @@ final class SimulatedEndpoint {
         return answer(draw.time(5...200), 200, draw.pick(bodies), .tokenGarbage)
     }
 
-    private func answer(_ after: Int64, _ status: UInt16, _ body: String, _ coverage: Coverage.Kind) -> Reply {
+    private func answer(_ after: Int64, _ status: UInt16, _ body: String, _ coverage: Coverage.Kind) -> Reply
+    {
         Reply(
             after: after,
             kind: .answers(status: status, body: body, isStream: draw.chance(30), breaks: false, grant: nil),

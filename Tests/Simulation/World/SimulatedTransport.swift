@@ -15,7 +15,8 @@ final class SimulatedTransport: Transport {
         return try await attempt(request, Int(port - World.upstreamPort))
     }
 
-    private func attempt(_ request: OutboundRequest, _ upstream: Int) async throws(Failure) -> InboundResponse {
+    private func attempt(_ request: OutboundRequest, _ upstream: Int) async throws(Failure) -> InboundResponse
+    {
         let job = jobNumber(request.target)
         var reply = world.value.began(request, job: job, upstream: upstream)
         if case .fails(_, .neverSent) = reply.kind {
@@ -29,8 +30,12 @@ final class SimulatedTransport: Transport {
             reply.kind = .fails(.connectionReadTimeout, .unknown)
             at = idleEnd
         }
-        if at >= request.deadline.nanoseconds, reply.after > 0 {
-            reply.kind = .fails(isSent(reply) ? .httpResponseTimeout : .connectionTimeout, isSent(reply) ? .unknown : .neverSent)
+        let isPatient = world.value.plant == .lateTransport
+        if at >= request.deadline.nanoseconds, reply.after > 0, !isPatient {
+            reply.kind = .fails(
+                isSent(reply) ? .httpResponseTimeout : .connectionTimeout,
+                isSent(reply) ? .unknown : .neverSent
+            )
             at = request.deadline.nanoseconds
         }
         guard await world.pause(until: at) else {
@@ -41,7 +46,8 @@ final class SimulatedTransport: Transport {
         switch reply.kind {
         case .fails(let kind, let sent):
             world.value.checker.gave(job, reply.kind, nil)
-            throw Failure(kind, sent: sent, "simulated")
+            let isTwisted = world.value.plant == .wrongVerdict
+            throw Failure(kind, sent: isTwisted && sent == .unknown ? .neverSent : sent, "simulated")
         case .answers(let answer): return inbound(answer, job)
         }
     }
@@ -60,7 +66,9 @@ final class SimulatedTransport: Transport {
         if answer.delivery.isStream {
             let record = StreamRecord()
             stream = record
-            body = .stream(SimulatedBody(world, record, .job(job), content, answer.delivery))
+            let source = SimulatedBody(world, record, .job(job), content, answer.delivery)
+            if world.value.plant == .leakedBody { world.value.hoard.append(source) }
+            body = .stream(source)
         }
         world.value.checker.gave(job, .answers(answer), stream)
         return InboundResponse(
@@ -94,7 +102,9 @@ final class SimulatedTransport: Transport {
                     gap: 7_000_000,
                     breaksAfter: breaks ? 1 : nil
                 )
-                body = .stream(SimulatedBody(world, StreamRecord(), .credential(credential, grant), content, delivery))
+                body = .stream(
+                    SimulatedBody(world, StreamRecord(), .credential(credential, grant), content, delivery)
+                )
             } else {
                 body = content.isEmpty ? .empty : .bytes(content)
                 world.value.checker.tokenAnswered(credential, grant)

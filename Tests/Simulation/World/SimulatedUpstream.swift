@@ -85,7 +85,11 @@ final class SimulatedUpstream {
     }
 
     private func refusal() -> Answer {
-        Answer(status: draw.chance(90) ? 401 : 403, document: draw.pick([.error, .empty]), delivery: delivery())
+        Answer(
+            status: draw.chance(90) ? 401 : 403,
+            document: draw.pick([.error, .empty]),
+            delivery: delivery()
+        )
     }
 
     private func healthy(_ isWell: Bool) -> Reply {
@@ -101,7 +105,11 @@ final class SimulatedUpstream {
         let soon = draw.time(0...5)
         switch down {
         case 0: return Reply(after: soon, kind: .fails(.connectionRefused, .neverSent))
-        case 1: return Reply(after: draw.time(1...80), kind: .fails(draw.chance(80) ? .dnsError : .dnsTimeout, .neverSent))
+        case 1:
+            return Reply(
+                after: draw.time(1...80),
+                kind: .fails(draw.chance(80) ? .dnsError : .dnsTimeout, .neverSent)
+            )
         case 2: return Reply(after: asked.connect, kind: .fails(.connectionTimeout, .neverSent))
         case 3: return Reply(after: draw.time(1...80), kind: .fails(.connectionTerminated, .unknown))
         case 4:
@@ -118,7 +126,10 @@ final class SimulatedUpstream {
             )
         case 5: return Reply(after: 3_600_000_000_000, kind: .fails(.connectionTerminated, .unknown))
         default:
-            return Reply(after: soon, kind: .fails(draw.chance(50) ? .tlsCertificateError : .tlsProtocolError, .neverSent))
+            return Reply(
+                after: soon,
+                kind: .fails(draw.chance(50) ? .tlsCertificateError : .tlsProtocolError, .neverSent)
+            )
         }
     }
 
@@ -130,7 +141,10 @@ final class SimulatedUpstream {
 
     private func throttled(_ asked: Asked) -> Reply {
         if draw.chance(25) { return healthy(true) }
-        var answer = Answer(status: draw.pick([429, 429, 503, 503, 500, 404]), document: draw.pick([.error, .empty]))
+        var answer = Answer(
+            status: draw.pick([429, 429, 503, 503, 500, 404]),
+            document: draw.pick([.error, .empty])
+        )
         answer.delivery = delivery()
         if draw.chance(85) { answer.retryAfter = .draw(&draw, wallSeconds: asked.wallSeconds) }
         return Reply(after: draw.time(1...40), kind: .answers(answer))
@@ -152,9 +166,16 @@ final class SimulatedUpstream {
             return Reply(after: draw.time(1...50), kind: .fails(.httpResponseHeaderSectionSize, .answered))
         }
         if fault == 1 { return Reply(after: draw.time(1...50), kind: .fails(.httpProtocolError, .unknown)) }
-        if fault == 2 { return Reply(after: draw.time(1...50), kind: .fails(.httpResponseIncomplete, .unknown)) }
-        if fault == 3 { return Reply(after: draw.time(1...50), kind: .fails(.connectionWriteTimeout, .unknown)) }
-        var answer = Answer(status: draw.pick([200, 200, 503, 400]), document: draw.pick([.ok, .large, .error]))
+        if fault == 2 {
+            return Reply(after: draw.time(1...50), kind: .fails(.httpResponseIncomplete, .unknown))
+        }
+        if fault == 3 {
+            return Reply(after: draw.time(1...50), kind: .fails(.connectionWriteTimeout, .unknown))
+        }
+        var answer = Answer(
+            status: draw.pick([200, 200, 503, 400]),
+            document: draw.pick([.ok, .large, .error])
+        )
         answer.delivery = Delivery(
             isStream: true,
             isAnnounced: draw.chance(50),

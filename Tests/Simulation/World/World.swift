@@ -6,7 +6,7 @@ import RelayCore
 final class World {
     static let upstreamPort: UInt16 = 1_000
     static let endpointPort: UInt16 = 2_000
-    private static let upstreamCount = 6
+    static let upstreamCount = 6
     private static let routeCount = 8
     private static let credentialCount = 4
 
@@ -15,11 +15,13 @@ final class World {
     let checker: Checker
     let documents = Document.allCases.map(\.bytes)
     var openStreams = 0
+    /// Where a planted bug keeps bodies that should be gone.
+    var hoard: [SimulatedBody] = []
     /// Tasks the core started beside its jobs.
     private var running = 0
 
     private let jobCount: Int
-    private let plant: Plant?
+    let plant: Plant?
     private var draw: SplitMix64
     private var upstreams: [SimulatedUpstream] = []
     private var endpoints: [SimulatedEndpoint] = []
@@ -35,11 +37,12 @@ final class World {
         self.plant = plant
         draw = SplitMix64(seed: seed &* 0xD134_2543_DE82_EF95 &+ 1)
         checker = Checker(jobs: jobs, timeline: timeline)
+        checker.wanted = plant?.sentence
         tasks = Array(repeating: nil, count: jobs)
         pace = Int64(draw.pick([500, 1_000, 2_000, 4_000])) * 1_000
         for _ in 0..<World.upstreamCount { upstreams.append(SimulatedUpstream(seed: draw.next())) }
         for index in 0..<World.credentialCount {
-            credentials.append(CredentialCase(index, &draw))
+            credentials.append(CredentialCase(index, &draw, plant))
             endpoints.append(SimulatedEndpoint(seed: draw.next(), credential: index))
             checker.credentials.append(CredentialRecord(definition: credentials[index]))
         }
@@ -52,7 +55,9 @@ final class World {
                 plant: plant
             )
             routes.append(route)
-            if let credential = route.credential { checker.credentials[credential].upstreams.formUnion(route.upstreams) }
+            if let credential = route.credential {
+                checker.credentials[credential].upstreams.formUnion(route.upstreams)
+            }
         }
         checker.routes = routes
     }
@@ -82,7 +87,9 @@ final class World {
                 checker.cancelled(job)
                 tasks[job]?.cancel()
             case .reload:
-                vaults = vaults.map { vault($0) }
+                vaults = vaults.map {
+                    vault(plant == .forgetsToken || plant == .forgetsRefreshToken ? nil : $0)
+                }
                 checker.coverage.note(.reloaded)
                 if arrived < jobCount { timeline.add(.reload, at: timeline.now + draw.time(1_000...20_000)) }
             }
@@ -157,7 +164,10 @@ extension World {
         let record = JobRecord(number, route, method, options, content, began: began?.nanoseconds ?? now)
         if draw.chance(9) {
             let most = Int(record.deadline - now) / 1_000_000
-            timeline.add(.cancellation(job: number), at: now + draw.time(0...max(1, most / draw.pick([1, 4, 20]))))
+            timeline.add(
+                .cancellation(job: number),
+                at: now + draw.time(0...max(1, most / draw.pick([1, 4, 20])))
+            )
         }
         checker.began(record)
         let confined = Confined(self)
@@ -171,8 +181,6 @@ extension World {
             tasks[number]?.cancel()
         }
     }
-
-    fileprivate var plantedBug: Plant? { plant }
 
     private func options() -> JobOptions {
         var options = JobOptions()
@@ -189,7 +197,10 @@ extension World {
         var fields = HeaderFields()
         fields.append("Accept", "application/json")
         if draw.chance(35) {
-            fields.append(draw.pick(["Idempotency-Key", "idempotency-key", "Webhook-Id"]), "k\(draw.below(1_000))")
+            fields.append(
+                draw.pick(["Idempotency-Key", "idempotency-key", "Webhook-Id"]),
+                "k\(draw.below(1_000))"
+            )
         } else if draw.chance(8) {
             fields.append("Idempotency-Key", draw.pick(["", "  ", "\"\""]))
         }
@@ -204,7 +215,7 @@ extension World {
         case 0: return (.none, .empty)
         case 1: return (.text, .bytes(Array("a=1".utf8)))
         case 2, 3:
-            let upload = SimulatedUpload(announced: draw.chance(50))
+            let upload = SimulatedUpload(announced: draw.chance(50), hidesReading: plant == .repeatsBody)
             return (.stream(upload), .stream(upload))
         default: return (.json, .bytes(Array(#"{"a":1}"#.utf8)))
         }
@@ -222,16 +233,19 @@ extension Confined where Value == World {
     ) async {
         let number = Int(context.id.low)
         let outcome: Outcome
-        if value.plantedBug == .sendsAfterCancel {
+        if value.plant == .stuckJob, number % 1_000 == 999 {
+            unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        }
+        if value.plant == .sendsAfterCancel {
             outcome = await Task(executorPreference: value.queue) {
                 await relay.perform(request, context: context, vault: vault, since: began)
             }.value
         } else {
             outcome = await relay.perform(request, context: context, vault: vault, since: began)
         }
-        if value.plantedBug == .lostOutcome, number % 1_000 == 999 { return }
+        if value.plant == .lostOutcome, number % 1_000 == 999 { return }
         value.checker.outcome(number, outcome)
-        if value.plantedBug == .secondOutcome, number % 1_000 == 999 { value.checker.outcome(number, outcome) }
+        if value.plant == .secondOutcome, number % 1_000 == 999 { value.checker.outcome(number, outcome) }
     }
 }
 
@@ -262,7 +276,9 @@ extension World {
         )
         let reply = upstreams[upstream].reply(asked)
         if upstreams[upstream].takeRevocation() {
-            for index in checker.credentials.indices { checker.credentials[index].revoked = checker.credentials[index].given }
+            for index in checker.credentials.indices {
+                checker.credentials[index].revoked = checker.credentials[index].given
+            }
         }
         return reply
     }
@@ -283,7 +299,8 @@ extension World {
             now: timeline.now,
             timeout: timeout,
             generation: credential.given + 1,
-            refreshToken: credential.refreshToken + 1
+            refreshToken: credential.refreshToken + 1,
+            lengthens: plant == .staleToken
         )
         checker.coverage.note(reply.after >= timeout ? .tokenTimedOut : reply.coverage)
         return reply
