@@ -4,8 +4,20 @@ extension Checker {
     /// A job's wait is over, if it is: its next attempt has begun.
     private func beginIfDue(_ job: JobRecord) {
         guard case .waiting(let until) = job.stage, now >= until else { return }
-        job.attemptBegan.append(until)
+        begin(job, at: until)
         job.stage = .attempting
+    }
+
+    /// An attempt of the job begins: while the network is constrained at the upstream that stands in for the first.
+    func begin(_ job: JobRecord, at moment: Int64) {
+        job.attemptBegan.append(moment)
+        let isConstrained = networkChanges.count { $0 <= moment } % 2 == 1
+        job.attemptPlace = job.place
+        if job.place == 0, isConstrained, let lighter = job.route.lighter {
+            job.attemptPlace = lighter
+            coverage.note(.constrained)
+        }
+        job.begunAt.insert(job.route.upstreams[job.attemptPlace])
     }
 
     /// The core hands an attempt to the transport, which says whether it will refuse it unsent.
@@ -33,7 +45,8 @@ extension Checker {
         if request.deadline.nanoseconds != job.attemptDeadline {
             violated(number, "an attempt's deadline is not the earlier of its own and the job's")
         }
-        if upstream != job.route.upstreams[job.place] {
+        if !isRefused { job.visited.insert(upstream) }
+        if upstream != job.route.upstreams[job.attemptPlace] {
             violated(number, "an attempt goes to another upstream than the rules say")
         }
         if job.isBodyGone { violated(number, "a body that can be read once is sent a second time") }
@@ -179,6 +192,8 @@ extension Checker {
         facts.name(job.route.policy.errorTypes)
         checkReport(job, failure, facts)
         cover(facts)
+        let cooldown = job.route.policy.upstreams[job.attemptPlace].cooldown.saturatedNanoseconds
+        if cooldown > 0, facts.blamesUpstream { job.route.coolingUntil[job.attemptPlace] = now + cooldown }
         if facts.sent != .neverSent { job.wire += 1 }
         if job.wire > job.maxAttempts {
             violated(number, "more attempts may have reached an upstream than the job is allowed")

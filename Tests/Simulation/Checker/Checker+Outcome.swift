@@ -73,7 +73,15 @@ extension Checker {
                 violated(number, "a placeholder is served that is not the rule's")
             }
             if job.cannedEvents != 1 { violated(number, "a placeholder is served and not recorded once") }
-        default: violated(number, "an answer comes from where no answer can come from")
+        case .stale:
+            coverage.note(.stale)
+            guard case .closing(.stale) = job.stage, let kept = keptAnswer(job) else {
+                return violated(number, "a stale answer is served that no rule asked for")
+            }
+            if kept != response.status.rawValue {
+                violated(number, "another answer is served than the one kept")
+            }
+            if job.cannedEvents != 1 { violated(number, "a stale answer is served and not recorded once") }
         }
         if job.failedEvents != 0 { violated(number, "an answered job is recorded as failed") }
     }
@@ -110,7 +118,18 @@ extension Checker {
             violated(number, "an answer is passed on with another status")
         }
         coverage.note(job.attemptBegan.count > 1 ? .answeredLater : .answeredAtOnce)
+        if job.isShareable, job.route.policy.response.keepsLastGood != nil {
+            job.route.kept[job.target] = (answer.status, now)
+        }
         if stream?.isOpen == true { coverage.note(.streamPassed) }
+    }
+
+    /// The status of the last good answer to what the job asks for, unless it is too old.
+    func keptAnswer(_ job: JobRecord) -> UInt16? {
+        guard job.isShareable, let rule = job.route.policy.response.keepsLastGood,
+            let kept = job.route.kept[job.target], now - kept.at < rule.maxAge.saturatedNanoseconds
+        else { return nil }
+        return kept.status
     }
 
     private func failed(_ job: JobRecord, _ failure: Failure, _ answer: HTTPResponse?) {

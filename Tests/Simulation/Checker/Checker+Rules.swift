@@ -70,9 +70,20 @@ extension Checker {
                 ? .couldAct : .spent
         case .failover(let target):
             if !job.options.allowsFallback { return .silent }
-            let mayEnter = target != 0 && !job.entered.contains(target)
+            if now < job.route.coolingUntil[target] {
+                coverage.note(.coolingPassed)
+                return .spent
+            }
+            let mayEnter =
+                target != 0 && !job.entered.contains(target)
+                && !job.begunAt.contains(job.route.upstreams[target])
             return mayEnter && maySendAgain(job, facts, .idempotentOrKeyed) ? .couldAct : .spent
         case .respond: return job.options.allowsFallback ? .couldAct : .silent
+        case .respondStale:
+            guard job.options.allowsFallback else { return .silent }
+            if keptAnswer(job) != nil { return .couldAct }
+            coverage.note(.nothingKept)
+            return .silent
         case .fail: return .couldAct
         default: return .silent
         }
@@ -118,7 +129,7 @@ extension Checker {
             if job.uses[index] >= maxTimes { violated(number, "a rule refreshes more often than it may") }
             checkRepeat(job, facts, .idempotentOrKeyed)
             refused(job)
-            job.attemptBegan.append(now)
+            begin(job, at: now)
             job.stage = .attempting
         case (.failover(let target), .failover?):
             coverage.note(.failedOver)
@@ -126,14 +137,16 @@ extension Checker {
             if target == 0 || job.entered.contains(target) {
                 violated(number, "a failover enters an upstream again")
             }
-            let process = job.route.upstreams[target]
-            if job.route.upstreams[job.place] == process {
-                violated(number, "a failover leads to the upstream it leaves")
+            if job.visited.contains(job.route.upstreams[target]) {
+                violated(number, "a failover leads to an upstream the job was sent to before")
+            }
+            if now < job.route.coolingUntil[target] {
+                violated(number, "a failover enters an upstream within its cool-down")
             }
             checkRepeat(job, facts, .idempotentOrKeyed)
             job.entered.append(target)
             job.place = target
-            job.attemptBegan.append(now)
+            begin(job, at: now)
             job.stage = .attempting
         case (.respond, .respond?):
             coverage.note(.responded)
@@ -141,6 +154,12 @@ extension Checker {
                 violated(number, "a placeholder although the caller wants none")
             }
             job.stage = .closing(.canned(rule: index))
+        case (.respondStale, .respond(.stale)?):
+            if !job.options.allowsFallback {
+                violated(number, "a stale answer although the caller wants none")
+            }
+            if keptAnswer(job) == nil { violated(number, "an answer is served that is kept no more") }
+            job.stage = .closing(.stale)
         case (.fail, .fail?):
             coverage.note(.stopped)
             job.stage = .closing(.failed(facts.kind))

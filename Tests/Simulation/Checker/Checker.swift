@@ -10,6 +10,8 @@ final class Checker {
     var credentials: [CredentialRecord] = []
     var jobs: [JobRecord?]
     var coverage = Coverage()
+    /// When the network became constrained, or no more, in turn.
+    var networkChanges: [Int64] = []
     private(set) var hash = TraceHash()
     private(set) var violation: Violation?
     private(set) var begun = 0
@@ -27,6 +29,7 @@ final class Checker {
     }
 
     var now: Int64 { timeline.now }
+    var isConstrained: Bool { networkChanges.count % 2 == 1 }
     var wallSeconds: Int64 { (SimulatedTime.wallStart + now / 1_000_000) / 1000 }
 
     /// Keeps the first broken promise.
@@ -59,7 +62,7 @@ final class Checker {
         mostInFlight = max(mostInFlight, begun - ended)
         if begun - ended >= 200 { coverage.note(.manyInFlight) }
         note(job, .began, job.route.number, Int(job.deadline))
-        if !job.isUnpreparable { job.attemptBegan.append(now) }
+        if !job.isUnpreparable { begin(job, at: now) }
     }
 
     /// `isNew` tells that its task has not run yet.

@@ -6,6 +6,7 @@ struct Coverage {
         case quickRecovered
         case fallback
         case placeholder
+        case stale
         case failedWithAnswer
         case failedWithoutAnswer
         case cancelledOutcome
@@ -15,6 +16,9 @@ struct Coverage {
         case retried
         case refreshed
         case failedOver
+        case coolingPassed
+        case constrained
+        case nothingKept
         case responded
         case stopped
         case noRule
@@ -108,6 +112,7 @@ struct Coverage {
             case .quickRecovered: "outcome: quick recovery"
             case .fallback: "outcome: fallback"
             case .placeholder: "outcome: placeholder"
+            case .stale: "outcome: stale"
             case .failedWithAnswer: "outcome: failed, answer passed on"
             case .failedWithoutAnswer: "outcome: failed, no answer"
             case .cancelledOutcome: "outcome: cancelled"
@@ -115,6 +120,9 @@ struct Coverage {
             case .outcomeAtDeadline: "outcome: in the instant of the deadline"
             case .retried: "action: retry"
             case .refreshed: "action: refresh_credentials"
+            case .coolingPassed: "failover: the upstream is cooling"
+            case .constrained: "attempt: network constrained"
+            case .nothingKept: "stale: nothing kept"
             case .failedOver: "action: failover"
             case .responded: "action: respond"
             case .stopped: "action: fail"

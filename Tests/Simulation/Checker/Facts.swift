@@ -28,7 +28,9 @@ struct Facts {
         return facts
     }
 
-    /// Nil for a success. `isInMemory` tells that the core has all of the content.
+    /// Nil for a success.
+    ///
+    /// `isInMemory` tells that the core has all of the content.
     static func of(
         _ answer: Answer,
         isInMemory: Bool,
@@ -90,6 +92,13 @@ struct Facts {
             treatedAs = rule.treatAsStatus?.rawValue
             return
         }
+    }
+
+    /// Whether another request to the same upstream would likely fare no better, whatever the route calls it.
+    var blamesUpstream: Bool {
+        if let status { return status >= 500 }
+        let families: [FailureGroup] = [.connection, .timeout, .dns, .tls, .protocol]
+        return FailureMatcher(families.map { .group($0) }).catches(raw, nil, isExhausted: false)
     }
 
     func isCaught(by matcher: FailureMatcher, isExhausted: Bool) -> Bool {

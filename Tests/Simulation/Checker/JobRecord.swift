@@ -16,6 +16,7 @@ final class JobRecord {
     enum Closing {
         case failed(FailureKind)
         case canned(rule: Int)
+        case stale
     }
 
     enum Content {
@@ -30,6 +31,10 @@ final class JobRecord {
     let method: Method
     let options: JobOptions
     let content: Content
+    /// Which of the route's targets it asks for.
+    let target: Int
+    /// Whether its answer may serve another caller.
+    let isShareable: Bool
     let deadline: Int64
     let attemptTimeout: Int64
     let maxAttempts: Int
@@ -38,6 +43,11 @@ final class JobRecord {
     /// Place of the upstream in the route's list.
     var place = 0
     var entered: [Int] = []
+    /// Place of the upstream the attempt at hand goes to.
+    var attemptPlace = 0
+    /// Upstream processes at which attempts began, and to which they were sent.
+    var begunAt: Set<Int> = []
+    var visited: Set<Int> = []
     var attemptBegan: [Int64] = []
     /// Attempts that may have reached an upstream.
     var wire = 0
@@ -61,8 +71,12 @@ final class JobRecord {
         _ method: Method,
         _ options: JobOptions,
         _ content: Content,
+        target: Int,
+        isShareable: Bool,
         began: Int64
     ) {
+        self.target = target
+        self.isShareable = isShareable
         self.number = number
         self.route = route
         self.method = method

@@ -7,6 +7,7 @@ final class Timeline {
         case arrival
         case cancellation(job: Int)
         case reload
+        case network
     }
 
     private struct Entry {

@@ -46,6 +46,12 @@ enum Plant: String, CaseIterable {
     case extraUse = "extra-use"
     /// The core's rules do not see a failure, so that it gives up.
     case givesUp = "gives-up"
+    /// The core lets no upstream rest.
+    case ignoresCooldown = "ignores-cooldown"
+    /// The core is never told that the network is constrained.
+    case ignoresConstraint = "ignores-constraint"
+    /// The core keeps answers twice as long.
+    case keepsTooLong = "keeps-too-long"
     /// The core's second failover goes to a copy of the upstream it has entered.
     case reentersUpstream = "reenters-upstream"
     /// The core's `respond` rules answer everything.
@@ -94,6 +100,9 @@ enum Plant: String, CaseIterable {
         case .extraAttempt: "more attempts may have reached an upstream"
         case .extraUse: "repeats more often than it may"
         case .givesUp: "could act, and is passed over"
+        case .ignoresCooldown: "enters an upstream within its cool-down"
+        case .ignoresConstraint: "goes to another upstream than the rules say"
+        case .keepsTooLong: "an answer is served that is kept no more"
         case .reentersUpstream: "enters an upstream again"
         case .eagerPlaceholder: "acts on a failure it does not match"
         case .falseSuccess: "a failure is passed on as a success"

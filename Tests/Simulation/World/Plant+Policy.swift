@@ -29,6 +29,20 @@ extension Plant {
         case .freshKey:
             let field = (name: "Idempotency-Key", template: FieldTemplate(parts: [.text("k"), .attempt]))
             policy.prepare.append(PreparationStep(phase: .attempt, fields: [field]))
+        case .ignoresCooldown:
+            for index in policy.upstreams.indices {
+                let old = policy.upstreams[index]
+                policy.upstreams[index] = Upstream(
+                    name: old.name,
+                    origin: old.origin,
+                    basePath: old.basePath,
+                    use: old.use
+                )
+            }
+        case .keepsTooLong:
+            if let rule = policy.response.keepsLastGood {
+                policy.response.keepsLastGood = LastGoodRule(maxAge: rule.maxAge * 2)
+            }
         case .skipsPreparation: policy.request.wrap = nil
         case .wrongSecret:
             guard policy.authentication != nil else { return }

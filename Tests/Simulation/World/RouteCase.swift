@@ -12,6 +12,15 @@ final class RouteCase {
     let upstreams: [Int]
     /// Whether attempts carry their number in `X-Attempt`.
     let numbersAttempts: Bool
+    /// Place of the upstream that stands in for the first while the network is constrained.
+    let lighter: Int?
+    /// What the core's jobs of the route share.
+    let memory = RouteMemory()
+
+    /// Until when no failover may enter an upstream, by its place.
+    var coolingUntil: [Int64]
+    /// The last good answer to a target: its status and when it came.
+    var kept: [Int: (status: UInt16, at: Int64)] = [:]
 
     init(
         _ number: Int,
@@ -25,11 +34,15 @@ final class RouteCase {
         for index in order.indices { order.swapAt(index, draw.number(index...count - 1)) }
         upstreams = Array(order.prefix(draw.weighted([4, 4, 2]) + 1))
         let name = "route\(number)"
-        var believed = RoutePolicy(
-            upstreams: upstreams.enumerated().map { place, index in
-                RouteCase.upstream(index, name: "u\(place)", use: place == 0 ? .always : .failoverOnly)
-            }
-        )
+        coolingUntil = Array(repeating: 0, count: upstreams.count)
+        lighter = upstreams.count > 1 && draw.chance(30) ? upstreams.count - 1 : nil
+        var listed: [Upstream] = []
+        for (place, index) in upstreams.enumerated() {
+            let use: Upstream.Use = place == 0 ? .always : place == lighter ? .whenConstrained : .failoverOnly
+            let cooldown = Duration.milliseconds(draw.pick([0, 0, 500, 3_000]))
+            listed.append(RouteCase.upstream(index, name: "u\(place)", use: use, cooldown: cooldown))
+        }
+        var believed = RoutePolicy(upstreams: listed)
         credential = draw.chance(65) ? draw.below(credentials.count) : nil
         if let credential {
             believed.authentication = Authentication(
@@ -47,73 +60,18 @@ final class RouteCase {
         route = Route(name: name, policy: actual)
     }
 
-    static func upstream(_ index: Int, name: String, use: Upstream.Use) -> Upstream {
+    static func upstream(
+        _ index: Int,
+        name: String,
+        use: Upstream.Use,
+        cooldown: Duration = .zero
+    ) -> Upstream {
         Upstream(
             name: name,
             origin: .tcp(host: "u\(index).example", port: World.upstreamPort + UInt16(index), isTLS: true),
             basePath: "/api/",
-            use: use
+            use: use,
+            cooldown: cooldown
         )
-    }
-}
-
-/// A credential and how it is asked for.
-struct CredentialCase {
-    enum Kind {
-        case fixed
-        /// The client secret, or nothing, cannot be read.
-        case fetched(isMissing: Bool)
-    }
-
-    let name: String
-    let kind: Kind
-    let form: Authentication.Form
-    let definition: CredentialDefinition
-    let settings: OAuth2Settings?
-    let secrets: [SecretReference: Secret]
-
-    var isFetched: Bool { if case .fetched = kind { true } else { false } }
-    var isMissing: Bool { if case .fetched(true) = kind { true } else { false } }
-
-    init(_ index: Int, _ draw: inout SplitMix64, _ plant: Plant?) {
-        name = "c\(index)"
-        if index > 0, draw.chance(20) {
-            kind = .fixed
-            form = draw.pick([.bearer, .basic(username: "me"), .header(name: "X-Api-Key")])
-            let reference = SecretReference.file("f\(index)")
-            definition = CredentialDefinition(name: name, kind: .fixed(reference))
-            settings = nil
-            secrets = [reference: Secret("~f\(index)")]
-            return
-        }
-        let isMissing = index > 0 && draw.chance(8)
-        kind = .fetched(isMissing: isMissing)
-        form = draw.pick([.bearer, .bearer, .header(name: "X-Api-Key")])
-        let client = SecretReference.file("s\(index)")
-        let refresh = SecretReference.file("r\(index)")
-        let usesRefreshToken = draw.chance(50)
-        var settings = OAuth2Settings(
-            grant: usesRefreshToken ? .refreshToken(refresh) : .clientCredentials,
-            endpoint: Upstream(
-                name: "endpoint",
-                origin: .tcp(
-                    host: plant == .tellsSecret ? "~s\(index)" : "t\(index).example",
-                    port: World.endpointPort + UInt16(index),
-                    isTLS: true
-                )
-            ),
-            target: "/token",
-            clientID: "client\(index)"
-        )
-        settings.clientSecret = client
-        settings.clientAuthentication = draw.pick([.basic, .post])
-        settings.timeout = .milliseconds(draw.pick([300, 1_000, 2_000, 5_000]))
-        settings.failureCooldown = .milliseconds(draw.pick([0, 100, 500, 2_000]))
-        settings.refreshBeforeExpiry = .milliseconds(draw.pick([0, 500, 1_000, 60_000]))
-        var secrets = [refresh: Secret(SimulatedEndpoint.refreshToken(index, 0))]
-        if !isMissing { secrets[client] = Secret("~s\(index)") }
-        self.settings = settings
-        self.secrets = secrets
-        definition = CredentialDefinition(name: name, kind: .oauth2(settings))
     }
 }

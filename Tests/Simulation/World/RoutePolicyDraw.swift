@@ -65,6 +65,11 @@ struct RoutePolicyDraw {
         if draw.chance(20) { policy.response.unwrap = pointer("/data") }
         policy.response.expectsJSON = draw.chance(15)
         if draw.chance(15) { policy.response.empty = .error }
+        if draw.chance(40) {
+            policy.response.keepsLastGood = LastGoodRule(
+                maxAge: .milliseconds(draw.pick([1_000, 5_000, 60_000]))
+            )
+        }
         if draw.chance(70) { policy.success.inspectLimit = 500 }
     }
 
@@ -123,6 +128,12 @@ struct RoutePolicyDraw {
                     .failover(upstream: target)
                 )
             }
+        }
+        if policy.response.keepsLastGood != nil, draw.chance(80) {
+            add(
+                matcher(draw.pick([["exhausted"], ["5xx", "timeout"], ["any"], ["connection"]])),
+                .respondStale
+            )
         }
         if draw.chance(30) { add(matcher(draw.pick(words)), .retry(retry())) }
         if draw.chance(15) { add(matcher(draw.pick([["4xx"], ["api_error"], ["decoding"]])), .fail) }

@@ -17,7 +17,7 @@ final class SimulatedTransport: Transport {
 
     private func attempt(_ request: OutboundRequest, _ upstream: Int) async throws(Failure) -> InboundResponse
     {
-        let job = jobNumber(request.target)
+        let job = jobNumber(request)
         var reply = world.value.began(request, job: job, upstream: upstream)
         if case .fails(_, .neverSent) = reply.kind {
         } else if case .stream(let source) = request.body {
@@ -116,12 +116,12 @@ final class SimulatedTransport: Transport {
         }
     }
 
-    /// The target ends in `j` and the job's number.
-    private func jobNumber(_ target: String) -> Int {
-        var number = 0
-        for byte in target.utf8 {
-            number = isDigitByte(byte) ? number * 10 + Int(byte - UInt8(ascii: "0")) : 0
+    /// Every job's request carries its number.
+    private func jobNumber(_ request: OutboundRequest) -> Int {
+        guard let entry = request.fields.entries.first(where: { request.fields.nameText($0) == "X-Job" })
+        else {
+            return -1
         }
-        return number
+        return Int(request.fields.valueText(entry)) ?? -1
     }
 }

@@ -42,7 +42,9 @@ final class World {
         pace = Int64(draw.pick([500, 1_000, 2_000, 4_000])) * 1_000
         for _ in 0..<World.upstreamCount { upstreams.append(SimulatedUpstream(seed: draw.next())) }
         for index in 0..<World.credentialCount {
-            credentials.append(CredentialCase(index, &draw, plant))
+            credentials.append(
+                CredentialCase(index, &draw, isMissing: index == 3 && seed % 2 == 0, plant: plant)
+            )
             endpoints.append(SimulatedEndpoint(seed: draw.next(), credential: index))
             checker.credentials.append(CredentialRecord(definition: credentials[index]))
         }
@@ -70,12 +72,16 @@ final class World {
             time: SimulatedTime(confined, plant),
             entropy: SimulatedEntropy(seed: draw.next()),
             sink: SimulatedSink(confined),
-            start: { work in confined.value.start(work) }
+            start: { work in confined.value.start(work) },
+            isConstrained: {
+                confined.value.plant != .ignoresConstraint && confined.value.checker.isConstrained
+            }
         )
         let relay = Relay(ports: ports)
         var vaults = [vault(nil), vault(nil)]
         if jobCount > 0 { timeline.add(.arrival, at: 0) }
         timeline.add(.reload, at: 10_000_000_000)
+        timeline.add(.network, at: 1_000_000_001)
         while checker.violation == nil {
             // What comes in one instant may be noticed one by one or all at once.
             if !timeline.hasMoreNow() || draw.chance(60) { queue.run() }
@@ -86,6 +92,12 @@ final class World {
             case .cancellation(let job):
                 checker.cancelled(job)
                 tasks[job]?.cancel()
+            case .network:
+                checker.networkChanges.append(timeline.now)
+                // Off every round number, so that no attempt begins in the same instant.
+                if arrived < jobCount {
+                    timeline.add(.network, at: timeline.now + draw.time(500...6_000) | 1)
+                }
             case .reload:
                 vaults = vaults.map {
                     vault(plant == .forgetsToken || plant == .forgetsRefreshToken ? nil : $0)
@@ -152,16 +164,27 @@ extension World {
             checker.coverage.note(.waitedForPlace)
         }
         let (content, body) = content(method)
-        let request = HTTPRequest(method: method, target: "j\(number)", fields: fields(), body: body)
+        let target = draw.below(12)
+        let request = HTTPRequest(method: method, target: "t\(target)", fields: fields(number), body: body)
         let context = JobContext(
             id: JobID(milliseconds: 1_800_000_000_000, random: (draw.next(), UInt64(number))),
             route: route.route,
             method: method,
             target: request.target,
             options: options,
-            client: nil
+            client: nil,
+            memory: route.memory
         )
-        let record = JobRecord(number, route, method, options, content, began: began?.nanoseconds ?? now)
+        let record = JobRecord(
+            number,
+            route,
+            method,
+            options,
+            content,
+            target: target,
+            isShareable: method == .get && !request.fields.contains(.authorization),
+            began: began?.nanoseconds ?? now
+        )
         if draw.chance(9) {
             let most = Int(record.deadline - now) / 1_000_000
             timeline.add(
@@ -193,8 +216,9 @@ extension World {
         return options
     }
 
-    private func fields() -> HeaderFields {
+    private func fields(_ number: Int) -> HeaderFields {
         var fields = HeaderFields()
+        fields.append("X-Job", "\(number)")
         fields.append("Accept", "application/json")
         if draw.chance(35) {
             fields.append(
@@ -256,7 +280,7 @@ extension World {
     func began(_ request: OutboundRequest, job number: Int, upstream: Int) -> Reply {
         let isLate = timeline.now >= request.deadline.nanoseconds
         let isRefused = Task.isCancelled || isLate
-        guard number < checker.jobs.count, let job = checker.jobs[number] else {
+        guard checker.jobs.indices.contains(number), let job = checker.jobs[number] else {
             checker.violated(number, "an attempt is sent for a job that has ended")
             return Reply(after: 0, kind: .fails(.cancelled, .neverSent))
         }
