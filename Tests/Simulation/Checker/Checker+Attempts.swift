@@ -12,6 +12,8 @@ extension Checker {
     func begin(_ job: JobRecord, at moment: Int64) {
         job.attemptBegan.append(moment)
         let isConstrained = networkChanges.count { $0 <= moment } % 2 == 1
+        job.hops = 0
+        job.hopMethod = nil
         job.attemptPlace = job.place
         if job.place == 0, isConstrained, let lighter = job.route.lighter {
             job.attemptPlace = lighter
@@ -25,8 +27,10 @@ extension Checker {
         beginIfDue(job)
         note(job, isRefused ? .refusedUnsent : .sent, upstream, token(request, job))
         let number = job.number
+        let isRedirected = followed(job, request)
         switch job.stage {
         case .attempting: break
+        case .judging where isRedirected: break
         case .waiting: return violated(number, "an attempt is sent before its wait is over")
         case .sending, .judging: return violated(number, "an attempt is sent while another is under way")
         case .closing: return violated(number, "an attempt is sent although no rule sends again")
@@ -39,7 +43,7 @@ extension Checker {
             violated(number, "an attempt begins at or after the job's deadline")
         }
         if now > job.deadline { violated(number, "an attempt is sent after the job's deadline") }
-        if job.route.credential == nil, now != job.attemptBegan.last {
+        if job.route.credential == nil, !isRedirected, now != job.attemptBegan.last {
             violated(number, "an attempt is sent later than its wait says")
         }
         if request.deadline.nanoseconds != job.attemptDeadline {
@@ -49,7 +53,9 @@ extension Checker {
         if upstream != job.route.upstreams[job.attemptPlace] {
             violated(number, "an attempt goes to another upstream than the rules say")
         }
-        if job.isBodyGone { violated(number, "a body that can be read once is sent a second time") }
+        if job.isBodyGone, case .stream = request.body {
+            violated(number, "a body that can be read once is sent a second time")
+        }
         if job.streams.contains(where: \.isOpen) {
             violated(number, "an attempt is sent while an earlier answer's body is open")
         }
@@ -108,6 +114,9 @@ extension Checker {
         case .answers(let answer):
             if case .broke(let kind)? = stream?.stage { return Facts(kind, .unknown, status: answer.status) }
             let policy = job.route.policy
+            if redirect(job, answer) != nil, !job.isBodyGone {
+                violated(job.number, "a redirect is not followed although its route says so")
+            }
             let limit = min(policy.success.inspectLimit, policy.limits.body)
             if isLookedInto(answer, job), answer.document.bytes.count > limit {
                 return Facts(.httpResponseBodySize, .answered, status: answer.status)
@@ -190,6 +199,8 @@ extension Checker {
             violated(number, "a rule of quick_recovery matches, and the attempt failed all the same")
         }
         facts.name(job.route.policy.errorTypes)
+        // What led to a redirect may have had its effect.
+        if job.hops > 0 { facts.sent = .unknown }
         checkReport(job, failure, facts)
         cover(facts)
         let cooldown = job.route.policy.upstreams[job.attemptPlace].cooldown.saturatedNanoseconds

@@ -157,7 +157,9 @@ extension Checker {
                 if number <= job.refused {
                     violated(job.number, "an attempt carries the token that was refused before")
                 }
-                if number < credential.expiries.count, now >= credential.expiries[max(number, 0)] {
+                if job.hops == 0, number < credential.expiries.count,
+                    now >= credential.expiries[max(number, 0)]
+                {
                     violated(job.number, "an attempt carries a token that has expired")
                 }
                 job.token = number

@@ -19,6 +19,8 @@ struct Coverage {
         case coolingPassed
         case constrained
         case nothingKept
+        case redirected
+        case redirectedOften
         case responded
         case stopped
         case noRule
@@ -123,6 +125,8 @@ struct Coverage {
             case .coolingPassed: "failover: the upstream is cooling"
             case .constrained: "attempt: network constrained"
             case .nothingKept: "stale: nothing kept"
+            case .redirected: "redirect: followed"
+            case .redirectedOften: "redirect: followed as often as allowed"
             case .failedOver: "action: failover"
             case .responded: "action: respond"
             case .stopped: "action: fail"

@@ -52,6 +52,9 @@ final class JobRecord {
     /// Attempts that may have reached an upstream.
     var wire = 0
     var uses: [Int]
+    /// Redirects followed within the attempt at hand, and what they made of the method.
+    var hops = 0
+    var hopMethod: Method?
     var token = 0
     var refused = 0
     var isKeyed: Bool

@@ -58,6 +58,10 @@ enum Plant: String, CaseIterable {
     case eagerPlaceholder = "eager-placeholder"
     /// The core takes a refusal for a success.
     case falseSuccess = "false-success"
+    /// The core follows no redirect.
+    case staysPut = "stays-put"
+    /// The core follows redirects it should pass on.
+    case goesAway = "goes-away"
     /// The core does not wrap what the checker believes to be wrapped.
     case skipsPreparation = "skips-preparation"
     /// Cancellation does not reach the core.
@@ -106,6 +110,8 @@ enum Plant: String, CaseIterable {
         case .reentersUpstream: "enters an upstream again"
         case .eagerPlaceholder: "acts on a failure it does not match"
         case .falseSuccess: "a failure is passed on as a success"
+        case .staysPut: "a redirect is not followed"
+        case .goesAway: "sent while another is under way"
         case .skipsPreparation: "cannot be prepared is sent"
         case .lostOutcome: "has 0 outcomes"
         case .secondOutcome: "has two outcomes"

@@ -19,6 +19,14 @@ struct Answer {
     var isJSON = true
     var delivery = Delivery()
     var retryAfter: RetryAfterForm?
+    var location: Location?
+
+    /// Where a redirect leads.
+    struct Location {
+        let text: String
+        /// The target at the same upstream; nil when it leads elsewhere.
+        let target: String?
+    }
 }
 
 /// How the content comes.

@@ -43,6 +43,8 @@ extension Plant {
             if let rule = policy.response.keepsLastGood {
                 policy.response.keepsLastGood = LastGoodRule(maxAge: rule.maxAge * 2)
             }
+        case .staysPut: policy.response.redirects = .return
+        case .goesAway: policy.response.redirects = .follow
         case .skipsPreparation: policy.request.wrap = nil
         case .wrongSecret:
             guard policy.authentication != nil else { return }

@@ -65,6 +65,7 @@ struct RoutePolicyDraw {
         if draw.chance(20) { policy.response.unwrap = pointer("/data") }
         policy.response.expectsJSON = draw.chance(15)
         if draw.chance(15) { policy.response.empty = .error }
+        if draw.chance(35) { policy.response.redirects = .follow }
         if draw.chance(40) {
             policy.response.keepsLastGood = LastGoodRule(
                 maxAge: .milliseconds(draw.pick([1_000, 5_000, 60_000]))

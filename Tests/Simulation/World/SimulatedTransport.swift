@@ -60,6 +60,7 @@ final class SimulatedTransport: Transport {
         var fields = HeaderFields()
         fields.append("Content-Type", answer.isJSON ? "application/json; charset=utf-8" : "text/html")
         for value in answer.retryAfter?.values ?? [] { fields.append("retry-After", value) }
+        if let location = answer.location { fields.append("Location", location.text) }
         let content = world.value.documents[answer.document.rawValue]
         var stream: StreamRecord?
         var body: Body = content.isEmpty ? .empty : .bytes(content)

@@ -12,6 +12,7 @@ final class SimulatedUpstream {
         case documents
         case broken
         case strange
+        case moved
     }
 
     private var draw: SplitMix64
@@ -21,7 +22,12 @@ final class SimulatedUpstream {
     /// What an outage looks like: an index of `outage`.
     private var period: Int64 = 200_000_000
 
-    init(seed: UInt64) { draw = SplitMix64(seed: seed) }
+    private let index: Int
+
+    init(_ index: Int, seed: UInt64) {
+        self.index = index
+        draw = SplitMix64(seed: seed)
+    }
 
     /// What the upstream has to know of an attempt.
     struct Asked {
@@ -59,7 +65,7 @@ final class SimulatedUpstream {
 
     private func advance(_ now: Int64) {
         while now >= until {
-            phase = Phase.allCases[draw.weighted([34, 10, 8, 8, 10, 8, 8, 8, 6])]
+            phase = Phase.allCases[draw.weighted([34, 10, 8, 8, 10, 8, 8, 8, 6, 6])]
             until = max(until, now - 1_000_000_000) + draw.time(500...(phase == .healthy ? 12_000 : 5_000))
             down = draw.below(7)
             period = draw.time(50...600)
@@ -81,6 +87,7 @@ final class SimulatedUpstream {
         case .documents: document()
         case .broken: broken(asked)
         case .strange: strange()
+        case .moved: moved()
         }
     }
 
@@ -194,6 +201,31 @@ final class SimulatedUpstream {
             delivery: delivery()
         )
         return Reply(after: draw.time(2...60), kind: .answers(answer))
+    }
+
+    private func moved() -> Reply {
+        if draw.chance(25) { return healthy(true) }
+        var answer = Answer(
+            status: draw.pick([301, 302, 303, 303, 307, 307, 308]),
+            document: draw.pick([.empty, .notJSON]),
+            delivery: delivery()
+        )
+        let name = "t\(draw.below(12))"
+        let origin = "u\(index).example:\(World.upstreamPort + UInt16(index))"
+        let same = [
+            "/api/\(name)", name, "./x/../\(name)", "//\(origin)/api/\(name)",
+            "HTTPS://\(origin)/api/\(name)#x",
+        ]
+        let other = [
+            "https://elsewhere.example/api/\(name)", "http://\(origin)/api/\(name)",
+            "//u\(index).example/\(name)", "https:\(name)",
+        ]
+        if draw.chance(80) {
+            answer.location = Answer.Location(text: draw.pick(same), target: "/api/\(name)")
+        } else if draw.chance(70) {
+            answer.location = Answer.Location(text: draw.pick(other), target: nil)
+        }
+        return Reply(after: draw.time(1...40), kind: .answers(answer))
     }
 
     private func delivery() -> Delivery {

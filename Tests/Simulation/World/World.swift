@@ -40,7 +40,7 @@ final class World {
         checker.wanted = plant?.sentence
         tasks = Array(repeating: nil, count: jobs)
         pace = Int64(draw.pick([500, 1_000, 2_000, 4_000])) * 1_000
-        for _ in 0..<World.upstreamCount { upstreams.append(SimulatedUpstream(seed: draw.next())) }
+        for index in 0..<World.upstreamCount { upstreams.append(SimulatedUpstream(index, seed: draw.next())) }
         for index in 0..<World.credentialCount {
             credentials.append(
                 CredentialCase(index, &draw, isMissing: index == 3 && seed % 2 == 0, plant: plant)
