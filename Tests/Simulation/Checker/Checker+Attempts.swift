@@ -178,7 +178,7 @@ extension Checker {
             .decided,
             attempt.number,
             code(attempt.next),
-            "\(failure.kind.rawValue); \(attempt.rule ?? "no rule")"
+            "\(failure.kind.rawValue); \(attempt.rule ?? "no rule") \(attempt.next?.name ?? "acts")"
         )
         job.hasFailed = true
         if attempt.number != job.attemptBegan.count || attempt.began.nanoseconds != job.attemptBegan.last {
