@@ -100,6 +100,19 @@ if Context.environment["RELAY_FUZZ"] != nil {
     }
 }
 
+// A million jobs through the core in simulated worlds: Tests/Simulation/run.
+if Context.environment["RELAY_SIMULATION"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Simulation",
+            dependencies: ["RelayCore", "RelayJSON"],
+            path: "Tests/Simulation",
+            exclude: ["run"],
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])]
+        )
+    )
+}
+
 // Timings of pure code: `RELAY_BENCHMARK=1 swift run -c release HTTPBenchmark`.
 if Context.environment["RELAY_BENCHMARK"] != nil {
     package.targets.append(
