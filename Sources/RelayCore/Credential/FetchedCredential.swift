@@ -99,7 +99,7 @@ final class FetchedCredential: Sendable {
                 outcome = .failure(failure)
             }
             defer { state.waiters = [:] }
-            return (outcome, Array(state.waiters.values))
+            return (outcome, state.waiters.sorted { $0.key < $1.key }.map(\.value))
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
         switch result {

@@ -7,18 +7,18 @@ extension Execution {
         else { return false }
         let sentTo = redirect?.target ?? plan.upstream.basePath + preparation.target
         guard
-            let next = Redirect(
+            let found = Redirect(
                 inbound.response,
                 to: redirect?.method ?? preparation.method,
                 sentTo: sentTo,
                 at: plan.upstream.origin
-            ),
-            !next.keepsBody || preparation.body.isReplayable
+            )
         else { return false }
-        if case .stream(let source) = inbound.response.body { source.cancel() }
         // Content that was dropped once does not come back.
-        let dropsBody = redirect.map { !$0.keepsBody } ?? false
-        redirect = dropsBody ? next.withoutBody : next
+        let next = redirect.map(\.keepsBody) ?? true ? found : found.withoutBody
+        guard !next.keepsBody || preparation.body.isReplayable else { return false }
+        if case .stream(let source) = inbound.response.body { source.cancel() }
+        redirect = next
         machine.redirected()
         step = .send
         return true
@@ -64,7 +64,7 @@ extension Execution {
         case .refused(let failure): refused(failure, inbound)
         case .invalid(var failure):
             if context.hooks != nil { failure.response = inbound.response }
-            decide(named(failure))
+            decide(noted(failure))
         }
     }
 
@@ -75,10 +75,15 @@ extension Execution {
             return accept(recovered, isQuickRecovered: true)
         }
         answer = inbound.response
-        decide(named(failure))
+        decide(noted(failure))
     }
 
-    func named(_ failure: Failure) -> Failure {
+    /// Takes note of a failure and gives it its name.
+    func noted(_ failure: Failure) -> Failure {
+        // Under its own name: what a route calls a failure does not change whose it is.
+        if !Task.isCancelled, failure.saysUpstreamFailed {
+            context.memory.failed(plan.upstream, now: ports.time.now())
+        }
         var named = judge.named(failure)
         if let hooks = context.hooks {
             if named.response == nil { named.response = answer }
@@ -106,7 +111,7 @@ extension Execution {
                 failure.response = failure.response ?? response
                 failure.exchange = machine.attempts.last?.exchange
                 // After a quick recovery a failed transform is final: no rule is asked.
-                return isQuickRecovered ? ended(failure) : decide(named(failure))
+                return isQuickRecovered ? ended(failure) : decide(noted(failure))
             }
         }
         if !isQuickRecovered { keep(response) }

@@ -25,7 +25,6 @@ extension Execution {
             failure = Failure(.cancelled, sent: failure.sent, "the caller went away")
         }
         self.failure = failure
-        if failure.saysUpstreamFailed { context.memory.failed(plan.upstream, now: ports.time.now()) }
         act(machine.attemptFailed(failure, situation))
     }
 

@@ -165,7 +165,7 @@ final class Execution {
             machine.quickRecovered(from: failure, at: ports.time.now())
             return accept(recovered, isQuickRecovered: true)
         }
-        decide(named(failure))
+        decide(noted(failure))
     }
 
     /// The strategy that was asked has answered.
