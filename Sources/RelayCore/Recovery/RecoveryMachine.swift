@@ -13,8 +13,8 @@ package struct RecoveryMachine: Sendable {
     private var options: JobOptions
     private let attemptTimeout: Duration
     private var upstream = 0
-    /// Where attempts have gone, a bit for each upstream: failover never goes back, and never to the first.
-    private var entered: UInt64 = 0
+    /// Where attempts have gone besides the first upstream: failover never goes back to any of them.
+    private var entered: [Int] = []
     private var countedAttempts = 0
     /// Times each rule has acted; empty until the first failure.
     private var uses: [Int] = []
@@ -71,7 +71,7 @@ package struct RecoveryMachine: Sendable {
     package mutating func attemptBegan(at now: Instant, isConstrained: Bool = false) -> Plan {
         var place = upstream
         if place == 0, isConstrained, let lighter = route.constrainedUpstream { place = lighter }
-        entered |= 1 << UInt64(place)
+        if place != 0, !entered.contains(place) { entered.append(place) }
         let target = route.policy.upstreams[place]
         attempts.append(Attempt(number: attempts.count + 1, upstream: target.name, began: now))
         return Plan(
@@ -203,7 +203,7 @@ extension RecoveryMachine {
                 isExhausted = true
             case .failover(let target):
                 guard options.allowsFallback else { continue }
-                if target != 0, entered & 1 << UInt64(target) == 0, !situation.cooling.contains(target),
+                if target != 0, !entered.contains(target), !situation.cooling.contains(target),
                     maySendAgain(failure, .idempotentOrKeyed, situation)
                 {
                     upstream = target

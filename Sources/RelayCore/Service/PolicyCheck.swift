@@ -2,7 +2,6 @@ extension RoutePolicy {
     /// Refuses what could not work, before the first request meets it.
     func check(credentials: [String]) throws(Refusal) {
         guard !upstreams.isEmpty else { throw Refusal("the policy has no upstream", hint: "give it one") }
-        guard upstreams.count <= 64 else { throw Refusal("the policy has more than 64 upstreams") }
         guard Set(upstreams.map(\.name)).count == upstreams.count else {
             throw Refusal("two upstreams have one name", hint: "name them differently")
         }
