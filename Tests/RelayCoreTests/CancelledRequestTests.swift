@@ -52,15 +52,22 @@ struct CancelledRequestTests {
         #expect(await task.value?.kind == .cancelled && bench.transport.sent.count == 1)
     }
 
-    @Test("While a strategy thinks, it is cancelled too, and what it answers is not done")
-    func inStrategy() async throws {
+    @Test(
+        "While a strategy thinks, it is cancelled too, and what it answers is not done",
+        arguments: ["retry", "pass on", "stop"]
+    )
+    func inStrategy(answer: String) async throws {
         let log = CallLog()
         let bench = try ServiceBench([.answer(503), .answer(200)]) {
             $0.recovery = [
                 .strategy(
                     AdvisingStrategy("thinking", log) { _, request, _ in
                         while !Task.isCancelled { await Task.yield() }
-                        return .retry(request, after: .zero)
+                        switch answer {
+                        case "retry": return .retry(request, after: .zero)
+                        case "stop": return .stop(Failure("own", sent: .answered, "own"))
+                        default: return .passOn
+                        }
                     }
                 ),
                 .strategy(AdvisingStrategy("next", log)),
