@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Preparing what is sent", .timeLimit(.minutes(1)))
 struct PreparationTests {
-    private let step = FieldName("x-step")!
+    private let step: FieldName
+
+    init() throws { step = try #require(FieldName("x-step")) }
 
     /// Adds to whatever stands in the field: what accumulates would show.
     private static func adding(_ text: String, _ phase: PreparationPhase = .attempt) -> Prepare {
