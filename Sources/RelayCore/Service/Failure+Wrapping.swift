@@ -16,6 +16,7 @@ extension Failure {
     /// A validator threw.
     static func invalid(_ error: any Error) -> Failure {
         if let failure = error as? Failure { return failure }
+        if error is CancellationError { return .givenUp }
         var failure = Failure(
             .invalidResponse,
             sent: .answered,
@@ -28,6 +29,7 @@ extension Failure {
     /// A decoder or another transform threw.
     static func undecodable(as type: Any.Type, _ error: any Error) -> Failure {
         if let failure = error as? Failure { return failure }
+        if error is CancellationError { return .givenUp }
         var failure = Failure(
             .decoding,
             sent: .answered,
@@ -36,6 +38,9 @@ extension Failure {
         failure.underlying = error
         return failure
     }
+
+    /// A closure that looks at an answer threw a `CancellationError`: like a cancelled task, no rule is asked.
+    private static let givenUp = Failure(.cancelled, sent: .answered, "the caller gave up on the answer")
 
     static let callerGone = Failure(.cancelled, sent: .neverSent, "the caller went away")
 }

@@ -38,6 +38,7 @@ final class TypedJob<Response: Sendable>: JobHooks {
         _ request: HTTPRequest,
         number: Int
     ) async throws(Failure) -> HTTPRequest {
+        if let flaw = self.request.flaw { throw flaw }
         var prepared = request
         let context = PreparationContext(job: id, attempt: number, route: route)
         for step in preparation where step.phase == phase {

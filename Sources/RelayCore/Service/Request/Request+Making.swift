@@ -25,7 +25,8 @@ extension Request {
     ///   - method: the method.
     ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
     ///   - query: appended to the path.
-    ///   - headers: they come before the content's own media type and win over it.
+    ///   - headers: they come before the content's own media type and win over it. One that no message can carry, a
+    ///     line end in it for example, is a failure of the kind `preparation` with nothing sent.
     ///   - content: what is sent.
     ///   - decoder: reads the value; an empty answer is read as no bytes.
     ///   - container: where the value stands in the answer, `/data` for `{"data": …}`; nil reads all of it. A missing
@@ -39,7 +40,7 @@ extension Request {
         decoder: some ContentDecoder,
         container: JSONPointer? = nil
     ) where Response: Decodable {
-        self.init(HTTPRequest(method, path, query, headers, content)) { success in
+        self.init(HTTPRequest(method, path, query, content)) { success in
             let bytes = try container.map { try success.content(at: $0) } ?? success.response.bytes
             do {
                 return try decoder.decodeContent(Response.self, from: bytes)
@@ -47,6 +48,7 @@ extension Request {
                 throw Failure.undecodable(as: Response.self, error)
             }
         }
+        take(headers, content.mediaType)
     }
 
     /// A request for the answer itself.
@@ -57,7 +59,8 @@ extension Request {
         headers: KeyValuePairs<String, String> = [:],
         content: Content = .none
     ) where Response == HTTPResponse {
-        self.init(HTTPRequest(method, path, query, headers, content)) { $0.response }
+        self.init(HTTPRequest(method, path, query, content)) { $0.response }
+        take(headers, content.mediaType)
     }
 
     /// A request for nothing but its success.
@@ -71,7 +74,8 @@ extension Request {
         content: Content = .none,
         empty: EmptyBodyPolicy = .any
     ) where Response == Void {
-        self.init(HTTPRequest(method, path, query, headers, content)) { try empty.check($0) }
+        self.init(HTTPRequest(method, path, query, content)) { try empty.check($0) }
+        take(headers, content.mediaType)
     }
 }
 
@@ -128,13 +132,8 @@ extension HTTPRequest {
         _ method: Method,
         _ path: String,
         _ query: KeyValuePairs<String, String?>,
-        _ headers: KeyValuePairs<String, String>,
         _ content: Content
     ) {
         self.init(method: method, target: HTTPRequest.target(path, query: query), body: content.body)
-        for (name, value) in headers { fields.append(name, value) }
-        if let type = content.mediaType, !fields.contains(.contentType) {
-            fields.append("Content-Type", type)
-        }
     }
 }
