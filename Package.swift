@@ -6,7 +6,7 @@ let package = Package(
     products: [
         .executable(name: "waystationd", targets: ["waystationd"]),
         .executable(name: "waystation", targets: ["waystation"]),
-        .library(name: "RelayCore", targets: ["RelayCore"]),
+        .library(name: "RelayCore", targets: ["RelayCore", "RelayJSON"]),
         .library(name: "RelayTransport", targets: ["RelayTransport"]),
         .library(name: "RelayClient", targets: ["RelayClient"]),
     ],
