@@ -28,7 +28,7 @@ extension Request {
     ///   - headers: they come before the content's own media type and win over it.
     ///   - content: what is sent.
     ///   - decoder: reads the value; an empty answer is read as no bytes.
-    ///   - container: where the value stands in the answer, `/data` for `{"data": …}`; nil reads all of it. A missing
+    ///   - container: where the value stands in the answer, `"/data"` for `{"data": …}`; nil reads all of it. A missing
     ///     one is a failure of the kind `decoding`, as in an answer that is not JSON.
     public init(
         _ method: Method,
@@ -44,7 +44,7 @@ extension Request {
             do {
                 return try decoder.decodeContent(Response.self, from: bytes)
             } catch {
-                throw Failure.undecodable(as: Response.self, error)
+                throw Failure.undecodable(as: Response.self, error, below: container)
             }
         }
     }
