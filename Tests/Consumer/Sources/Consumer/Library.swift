@@ -33,15 +33,9 @@ struct Library {
             allowedAddresses: ["127.0.0.0/8"]
         )
         let open = try RelayService(RoutePolicy(upstreams: [server]))
-        let login = CredentialDefinition(
-            name: "login",
-            kind: .custom(
-                CustomCredential {
-                    let grant = try await open.execute(Request<Grant>(.post, "token"))
-                    return AccessToken(grant.token)
-                }
-            )
-        )
+        let login = CredentialDefinition("login") {
+            AccessToken(try await open.execute(Request<Grant>(.post, "token")).token)
+        }
         var policy = RoutePolicy(upstreams: [server])
         policy.authentication = Authentication(form: .bearer, credential: "login")
         policy.recovery = [.reauthorize(), .backoff(on: [503, .connection])]
