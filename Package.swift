@@ -6,8 +6,9 @@ let package = Package(
     products: [
         .executable(name: "waystationd", targets: ["waystationd"]),
         .executable(name: "waystation", targets: ["waystation"]),
-        .library(name: "RelayCore", targets: ["RelayCore"]),
+        .library(name: "RelayCore", targets: ["RelayCore", "RelayJSON"]),
         .library(name: "RelayTransport", targets: ["RelayTransport"]),
+        .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
         .library(name: "RelayClient", targets: ["RelayClient"]),
     ],
     targets: [
@@ -20,6 +21,8 @@ let package = Package(
         // Pure: no I/O, no clock, no randomness.
         .target(name: "RelayJSON"),
         .target(name: "RelayCore", dependencies: ["RelayJSON"]),
+        // For programs that use Foundation's coders; no part of the daemon.
+        .target(name: "RelayFoundation", dependencies: ["RelayCore", "RelayJSON"]),
         .target(name: "RelayHTTP", dependencies: ["RelayCore"]),
         .target(name: "RelayConfig", dependencies: ["RelayCore", "RelayJSON"]),
 
@@ -55,6 +58,10 @@ let package = Package(
         .target(name: "RelayTestSupport", dependencies: ["RelayCore"], path: "Tests/RelayTestSupport"),
         .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
+        .testTarget(
+            name: "RelayFoundationTests",
+            dependencies: ["RelayCore", "RelayFoundation", "RelayJSON", "RelayTestSupport"]
+        ),
         .testTarget(
             name: "RelayEngineTests",
             dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"]

@@ -59,7 +59,7 @@ struct TidyTests {
         #expect(lengths.map(\.1).sorted()[lengths.count / 2] < 120)
     }
 
-    @Test("Foundation and Dispatch stay out of every source")
+    @Test("Foundation and Dispatch stay out of every source but the bridge to Foundation's coders")
     func imports() {
         let banned = [
             "import Foundation", "import FoundationNetworking", "import FoundationEssentials",
@@ -69,7 +69,26 @@ struct TidyTests {
             let text = Self.text(path)
             return banned.contains { text.contains($0) }
         }
-        #expect(found == [])
+        #expect(found == ["Sources/RelayFoundation/Coders.swift", "Sources/RelayFoundation/Defaults.swift"])
+        for path in found {
+            let imports = Self.text(path).split(separator: "\n").filter { $0.contains("import Foundation") }
+            #expect(imports.allSatisfy { $0.hasSuffix("import FoundationEssentials") }, "\(path)")
+        }
+    }
+
+    @Test("Neither the daemon nor its command nor any room of theirs takes in the bridge to Foundation")
+    func bridge() {
+        let named = Self.text("Package.swift").split(separator: "\n").map { $0.drop { $0 == " " } }
+            .filter { $0.contains("\"RelayFoundation") }
+        #expect(
+            named == [
+                ".library(name: \"RelayFoundation\", targets: [\"RelayFoundation\"]),",
+                ".target(name: \"RelayFoundation\", dependencies: [\"RelayCore\", \"RelayJSON\"]),",
+                "name: \"RelayFoundationTests\",",
+                "dependencies: [\"RelayCore\", \"RelayFoundation\", \"RelayJSON\", \"RelayTestSupport\"]",
+            ]
+        )
+        #expect(Self.sources.filter { Self.text($0).contains("import RelayFoundation") } == [])
     }
 
     @Test("Arrows between rooms point only downward")

@@ -79,12 +79,13 @@ final class ProgramTokenSource: TokenSource {
                     TokenExchange.Grant(token: token.secret, expiresIn: token.expiresIn, refreshToken: nil)
                 )
             } catch {
+                let own = error as? Failure
                 var failure = Failure(
                     .credentialsFailed,
                     sent: .neverSent,
-                    "the program could not fetch the credential: \(type(of: error))"
+                    "the program could not fetch the credential: \(own?.description ?? "\(type(of: error))")"
                 )
-                failure.underlying = (error as? Failure)?.underlying ?? error
+                failure.underlying = own?.underlying ?? error
                 return .failure(failure)
             }
         }

@@ -1,3 +1,5 @@
+import RelayJSON
+
 // A program's own errors as failures: a failure is taken as it is, so that wrapping never nests.
 extension Failure {
     /// A step of preparation threw.
@@ -26,14 +28,21 @@ extension Failure {
         return failure
     }
 
-    /// A decoder or another transform threw.
-    static func undecodable(as type: Any.Type, _ error: any Error) -> Failure {
+    /// A decoder or another transform threw; what it read stands at `container` in the answer.
+    static func undecodable(
+        as type: Any.Type,
+        _ error: any Error,
+        below container: JSONPointer? = nil
+    ) -> Failure {
         if let failure = error as? Failure { return failure }
         if error is CancellationError { return .givenUp }
+        let reason =
+            (error as? DecodingError)?.mismatch(below: container?.tokens ?? [])
+            ?? "\(Swift.type(of: error))"
         var failure = Failure(
             .decoding,
             sent: .answered,
-            "the answer could not be read as \(type): \(Swift.type(of: error))"
+            "the answer could not be read as \(type): \(reason)"
         )
         failure.underlying = error
         return failure

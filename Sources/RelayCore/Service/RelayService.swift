@@ -6,13 +6,13 @@ import Synchronization
 /// policy's `recovery` list decide, read from the top after every failure. Cancelling the task that waits for a request
 /// closes its attempt and asks no rule.
 ///
-/// With RelayTransport, which brings sockets, clocks and randomness:
+/// With RelayTransport, which brings sockets, clocks and randomness, and RelayFoundation, which brings JSON:
 ///
 /// ```swift
 /// var policy = RoutePolicy(upstreams: [try Upstream("https://books.example/api/v1/")])
 /// policy.recovery = [.backoff(on: [503, .connection])]
 /// let service = try RelayService(policy)
-/// let book = try await service.execute(Request(.get, "books/7", decoder: JSONDecoder()) as Request<Book>)
+/// let book: Book = try await service.execute(Request(.get, "books/7", container: "/data"))
 /// ```
 public final class RelayService: Sendable {
     /// What the service was made with.

@@ -26,7 +26,7 @@ public struct Content: Sendable {
         Content(.bytes(Array(text.utf8)), mediaType: mediaType)
     }
 
-    /// A value as JSON, under `container` where one is named: `{"data": …}` for `/data`.
+    /// A value as JSON, under `container` where one is named: `{"data": …}` for `"/data"`.
     ///
     /// - Throws: what the encoder throws.
     public static func json(

@@ -29,7 +29,7 @@ extension Request {
     ///     line end in it for example, is a failure of the kind `preparation` with nothing sent.
     ///   - content: what is sent.
     ///   - decoder: reads the value; an empty answer is read as no bytes.
-    ///   - container: where the value stands in the answer, `/data` for `{"data": …}`; nil reads all of it. A missing
+    ///   - container: where the value stands in the answer, `"/data"` for `{"data": …}`; nil reads all of it. A missing
     ///     one is a failure of the kind `decoding`, as in an answer that is not JSON.
     public init(
         _ method: Method,
@@ -45,7 +45,7 @@ extension Request {
             do {
                 return try decoder.decodeContent(Response.self, from: bytes)
             } catch {
-                throw Failure.undecodable(as: Response.self, error)
+                throw Failure.undecodable(as: Response.self, error, below: container)
             }
         }
         take(headers, content.mediaType)
