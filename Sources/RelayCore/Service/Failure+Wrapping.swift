@@ -2,7 +2,6 @@
 extension Failure {
     /// A step of preparation threw.
     static func unprepared(_ error: any Error) -> Failure {
-        if error is CancellationError { return .callerGone }
         let own = error as? Failure
         var failure = Failure(
             .preparation,
