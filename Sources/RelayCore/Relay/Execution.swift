@@ -297,7 +297,10 @@ extension Execution {
             machine.quickRecovered(from: from, at: ports.time.now())
             accept(response, isQuickRecovered: true)
         case .refused(let failure): refused(failure, inbound)
-        case .invalid(let failure): decide(named(failure))
+        case .invalid(var failure):
+            // A program sees what it got; a client of the daemon never does.
+            if context.hooks != nil { failure.response = inbound.response }
+            decide(named(failure))
         }
     }
 
