@@ -43,15 +43,23 @@ final class GateTransport: Transport {
 
     var view: View { state.withLock { $0.view } }
 
-    /// Waits until what can be seen is so.
+    /// Waits until what can be seen is so, or the test's time is up.
     func until(_ condition: @escaping @Sendable (View) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isSo = state.withLock { state in
-                if condition(state.view) { return true }
-                state.watchers.append(Watcher(condition: condition, continuation: continuation))
-                return false
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isSo = state.withLock { state in
+                    if condition(state.view) || Task.isCancelled { return true }
+                    state.watchers.append(Watcher(condition: condition, continuation: continuation))
+                    return false
+                }
+                if isSo { continuation.resume() }
             }
-            if isSo { continuation.resume() }
+        } onCancel: {
+            let watchers = state.withLock { state in
+                defer { state.watchers = [] }
+                return state.watchers
+            }
+            for watcher in watchers { watcher.continuation.resume() }
         }
     }
 

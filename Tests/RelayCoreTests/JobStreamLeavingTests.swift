@@ -136,6 +136,44 @@ struct JobStreamLeavingTests {
         #expect(ended == [200, 200, 200])
     }
 
+    /// Gives its one request when the test says so, heedless of cancellation.
+    private struct LateInput: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        typealias Failure = Never
+
+        let asked: AsyncStream<Void>.Continuation
+        let latch: AsyncStream<Void>
+
+        func makeAsyncIterator() -> LateInput { self }
+
+        func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async -> Request<HTTPResponse>? { await next() }
+
+        func next() async -> Request<HTTPResponse>? {
+            asked.yield()
+            await Task { [latch] in for await _ in latch { return } }.value
+            return Request(.get, "late")
+        }
+    }
+
+    @Test("A request that comes after the stream was left does not begin")
+    func lateRequest() async throws {
+        let endings = Endings()
+        let bench = try StreamBench(observers: [endings]) { _ in 200 }
+        let (asked, asking) = AsyncStream<Void>.makeStream()
+        let (latch, open) = AsyncStream<Void>.makeStream()
+        let reading = Task { [service = bench.service] in
+            await service.outcomes(of: LateInput(asked: asking, latch: latch)).makeAsyncIterator().next()
+                == nil
+        }
+        for await _ in asked { break }
+        reading.cancel()
+        #expect(await reading.value)
+        open.yield()
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(bench.gate.view.sent == [] && endings.jobs.isEmpty)
+    }
+
     @Test("A stream keeps its service until it is over", .clauses("X-13"))
     func serviceReleased() async throws {
         var bench: StreamBench? = try StreamBench()
