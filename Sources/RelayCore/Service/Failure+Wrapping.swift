@@ -4,7 +4,6 @@ import RelayJSON
 extension Failure {
     /// A step of preparation threw.
     static func unprepared(_ error: any Error) -> Failure {
-        if error is CancellationError { return .callerGone }
         let own = error as? Failure
         var failure = Failure(
             .preparation,

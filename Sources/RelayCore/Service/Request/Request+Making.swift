@@ -85,7 +85,7 @@ public enum EmptyBodyPolicy: Sendable {
     case any
     /// Content is a failure of the kind `invalid_response`.
     case validatedEmpty
-    /// The closure decides; what it throws is the failure.
+    /// The closure decides; what it throws is a failure of the kind `invalid_response`, unless it is a ``Failure``.
     case custom(@Sendable (TransportSuccess) throws -> Void)
 
     func check(_ success: TransportSuccess) throws {
@@ -99,7 +99,12 @@ public enum EmptyBodyPolicy: Sendable {
                     "the answer has content where none is wanted"
                 )
             }
-        case .custom(let check): try check(success)
+        case .custom(let check):
+            do {
+                try check(success)
+            } catch {
+                throw Failure.invalid(error)
+            }
         }
     }
 }
