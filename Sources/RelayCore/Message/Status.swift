@@ -22,9 +22,13 @@ public struct Status: RawRepresentable, Hashable, Sendable, ExpressibleByInteger
 
     /// The four classes of final answers.
     public enum Class: UInt8, Hashable, Sendable {
+        /// 200 to 299.
         case success = 2
+        /// 300 to 399.
         case redirection = 3
+        /// 400 to 499.
         case clientError = 4
+        /// 500 to 599.
         case serverError = 5
     }
 

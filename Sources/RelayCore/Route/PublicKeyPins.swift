@@ -43,7 +43,7 @@ public struct PublicKeyPins: Hashable, Sendable {
     }
 
     /// What is to be done about a connection whose chain was verified.
-    public enum Verdict: Sendable, Equatable {
+    package enum Verdict: Sendable, Equatable {
         /// The pins are not for that host, or no longer count.
         case notPinned
         case allow
@@ -60,14 +60,14 @@ public struct PublicKeyPins: Hashable, Sendable {
     ///   - chain: SHA-256 of each certificate's SubjectPublicKeyInfo; of the chain as it was verified, not as it
     ///     was sent.
     ///   - wallSeconds: seconds since 1970.
-    public func verdict(host name: String, chain: [[UInt8]], wallSeconds: Int64) -> Verdict {
+    package func verdict(host name: String, chain: [[UInt8]], wallSeconds: Int64) -> Verdict {
         guard applies(to: name), until.map({ wallSeconds < $0 }) ?? true else { return .notPinned }
         if chain.contains(where: { $0.count == 32 && keys.contains($0) }) { return .allow }
         return isEnforced ? .block : .report
     }
 
     /// Whether the pins are for `name`; labels are compared whole, without regard to case or a dot at the end.
-    public func applies(to name: String) -> Bool {
+    package func applies(to name: String) -> Bool {
         guard let host else { return true }
         let asked = Self.labels(name)
         let pinned = Self.labels(host)

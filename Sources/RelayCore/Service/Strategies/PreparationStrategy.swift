@@ -15,7 +15,12 @@ public protocol PreparationStrategy: Sendable {
 }
 
 /// When a step of preparation runs.
-public typealias PreparationPhase = PreparationStep.Phase
+public enum PreparationPhase: String, CaseIterable, Sendable {
+    /// Once, before the first attempt.
+    case job
+    /// Before every attempt, always on the request as it was before any attempt.
+    case attempt
+}
 
 extension PreparationStrategy {
     /// Before each attempt.

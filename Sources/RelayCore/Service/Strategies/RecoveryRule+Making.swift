@@ -15,7 +15,7 @@ extension RecoveryRule {
         _ backoff: Backoff = Backoff(),
         honorsRetryAfter: Bool = true,
         maxRetryAfter: Duration = .seconds(60),
-        methods: RetryPolicy.Methods = .idempotentOrKeyed,
+        methods: RepeatableMethods = .idempotentOrKeyed,
         name: String = "backoff"
     ) -> RecoveryRule {
         var policy = RetryPolicy()
@@ -102,7 +102,7 @@ extension RecoveryRule {
     public static func strategy(
         _ strategy: any RecoveryStrategy,
         on matcher: FailureMatcher = [.any],
-        methods: RetryPolicy.Methods = .idempotentOrKeyed
+        methods: RepeatableMethods = .idempotentOrKeyed
     ) -> RecoveryRule {
         RecoveryRule(name: strategy.name, on: matcher, action: .consult(strategy, methods: methods))
     }
