@@ -52,6 +52,13 @@ extension Request {
     }
 
     /// A request for the answer itself.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
+    ///   - query: appended to the path.
+    ///   - headers: they come before the content's own media type and win over it.
+    ///   - content: what is sent.
     public init(
         _ method: Method,
         _ path: String,
@@ -65,7 +72,13 @@ extension Request {
 
     /// A request for nothing but its success.
     ///
-    /// - Parameter empty: what becomes of an answer that has content all the same.
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
+    ///   - query: appended to the path.
+    ///   - headers: they come before the content's own media type and win over it.
+    ///   - content: what is sent.
+    ///   - empty: what becomes of an answer that has content all the same; it is ignored unless another is given.
     public init(
         _ method: Method,
         _ path: String,

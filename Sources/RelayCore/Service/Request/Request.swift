@@ -1,6 +1,6 @@
 /// A request and what its answer means: one value that says how to send, recover, validate and decode.
 ///
-/// A request is a value. Whatever is derived from it, by ``map(_:)``, ``throwing(_:)`` or a change of its content,
+/// A request is a value. Whatever is derived from it, by `map`, ``throwing(_:)`` or a change of its content,
 /// carries every other setting along.
 public struct Request<Response: Sendable>: Sendable {
     /// What is sent.
