@@ -38,7 +38,8 @@ struct ClausesTests {
         let text = TidyTests.text(Self.path)
         let filled = ClauseTable(text).filled(with: Self.tests)
         if unsafe getenv("RELAY_REGENERATE") != nil { TidyTests.write(Self.path, filled) }
-        #expect(TidyTests.text(Self.path) == filled, "\(Self.path) is stale")
+        let isFresh = TidyTests.text(Self.path) == filled
+        #expect(isFresh, "\(Self.path) is stale; write it anew with RELAY_REGENERATE=1")
     }
 
     @Test("It has a row for every clause, and tests name no other")
