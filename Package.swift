@@ -70,7 +70,7 @@ let package = Package(
             name: "RelayServerTests",
             dependencies: ["RelayCore", "RelayEngine", "RelayPosix", "RelayServer", "RelayTestSupport"]
         ),
-        .testTarget(name: "DocumentationTests", dependencies: ["RelayCore", "RelayJSON"]),
+        .testTarget(name: "DocumentationTests", dependencies: ["RelayCore", "RelayFoundation"]),
         .testTarget(name: "TidyTests"),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
         .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),

@@ -1,6 +1,5 @@
 import RelayCore
-import RelayJSON
-import Synchronization
+import RelayFoundation
 
 // The client the article about Apexy-style clients starts from.
 
@@ -24,29 +23,19 @@ struct Price: Decodable, Equatable {
     let cents: Int
 }
 
-struct PriceOf<Decoder: ContentDecoder>: Asking {
+struct PriceOf: Asking {
     let article: Int
-    let decoder: Decoder
 
     var request: Request<Price> {
-        Request(
-            .get,
-            "prices",
-            query: ["article": "\(article)"],
-            decoder: decoder,
-            container: JSONPointer(tokens: ["data"])
-        )
-        .recognisingErrors(decoder: decoder)
+        Request(.get, "prices", query: ["article": "\(article)"], container: "/data").recognisingErrors()
     }
 }
 
-struct Order<Decoder: ContentDecoder>: Asking {
+struct Order: Asking {
     let article: Int
-    let decoder: Decoder
 
     var request: Request<Void> {
-        Request(.post, "orders", content: .form(["article": "\(article)"]))
-            .recognisingErrors(decoder: decoder)
+        Request(.post, "orders", content: .form(["article": "\(article)"])).recognisingErrors()
     }
 }
 
@@ -58,13 +47,9 @@ struct ShopError: Error, Decodable, Equatable {
 
 extension Request {
     /// The same request, which looks for the server's error on any status before anything else.
-    func recognisingErrors(decoder: some ContentDecoder) -> Request {
+    func recognisingErrors() -> Request {
         var request = self
-        request.errorDocument = ErrorDocument(
-            ShopError.self,
-            at: JSONPointer(tokens: ["error"]),
-            decoder: decoder
-        )
+        request.errorDocument = ErrorDocument(ShopError.self, at: "/error")
         return request
     }
 }
@@ -113,7 +98,33 @@ extension RoutePolicy {
     }
 }
 
-/// What a screen shows.
+/// A price on the screen, loaded again whenever somebody asks for it.
+struct PriceTag {
+    private let loader: Loader<Price>
+
+    init(article: Int, from service: RelayService) {
+        loader = Loader(PriceOf(article: article).request, from: service)
+    }
+
+    /// Does nothing while a request is under way.
+    func reload() { loader.startLoading() }
+
+    /// One line for every change, until `seen` has had enough.
+    func show(_ seen: (String) -> Bool) async {
+        for await state in loader.states() {
+            let price = state.value.map { "\($0.cents) cents" } ?? "no price"
+            let line =
+                switch state {
+                case .initial, .success: price
+                case .loading: price + ", asking"
+                case .failure: price + ", out of reach"
+                }
+            if seen(line) { return }
+        }
+    }
+}
+
+/// What a caller that asks once can make of it.
 enum Shown<Content: Sendable>: Sendable {
     case fresh(Content)
     case old(Content)

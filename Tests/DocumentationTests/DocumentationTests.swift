@@ -1,40 +1,6 @@
 import RelayCore
-import RelayJSON
 import Synchronization
 import Testing
-
-/// Reads what the articles' examples read, without a decoder of JSON.
-struct ExampleDecoder: ContentDecoder {
-    struct Unreadable: Error {}
-
-    func decodeContent<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
-        let json = try JSONValue(parsing: bytes)
-        let value: Any? =
-            if type == Book.self {
-                number(json["id"]).flatMap { id in text(json["title"]).map { Book(id: id, title: $0) } }
-            } else if type == Complaint.self {
-                text(json["code"]).map { Complaint(code: $0) }
-            } else if type == Price.self {
-                number(json["cents"]).map { Price(cents: $0) }
-            } else if type == ShopError.self {
-                text(json["code"]).flatMap { code in
-                    text(json["title"]).map { ShopError(code: code, title: $0) }
-                }
-            } else {
-                nil
-            }
-        guard let value = value as? Value else { throw Unreadable() }
-        return value
-    }
-
-    private func number(_ value: JSONValue?) -> Int? {
-        if case .number(let number)? = value { number.int64.map(Int.init) } else { nil }
-    }
-
-    private func text(_ value: JSONValue?) -> String? {
-        if case .string(let text)? = value { text } else { nil }
-    }
-}
 
 @Suite("The articles' examples do what the articles say", .timeLimit(.minutes(1)))
 struct DocumentationTests {
@@ -83,7 +49,7 @@ struct DocumentationTests {
             }
         }
         let service = try service(script, .books(), credentials: [credential])
-        let outcome = await service.outcome(of: .book(7, decoder: ExampleDecoder()))
+        let outcome = await service.outcome(of: .book(7))
         #expect(try outcome.result.get() == Book(id: 7, title: "Emma"))
         #expect(outcome.recoveredBy == ["reauthorize", "backoff"] && logins.withLock { $0 } == 2)
         #expect(script.sent.map(\.target) == Array(repeating: "/api/v1/books/7", count: 3))
@@ -110,8 +76,8 @@ struct DocumentationTests {
         let script = Script(.answer(200, [:], #"{"code": "sold out"}"#), .answer(410))
         let policy = RoutePolicy(upstreams: [try Upstream("https://books.example/")])
         let service = try service(script, policy)
-        let request = Request.book(7, decoder: ExampleDecoder())
-            .rejectingComplaints(decoder: ExampleDecoder())
+        let request = Request.book(7)
+            .rejectingComplaints()
         for expected in [BookError.complained("sold out"), .gone] {
             await #expect(throws: expected) { try await service.execute(request, throwing: BookError.self) }
         }
@@ -129,7 +95,7 @@ struct DocumentationTests {
             policy,
             observers: [LogOutWatcher { logOuts.withLock { $0 += 1 } }]
         )
-        let request = PriceOf(article: 3, decoder: ExampleDecoder()).request
+        let request = PriceOf(article: 3).request
         let expired = ShopFailure.server(ShopError(code: "token_invalid", title: "Log in"))
         for expected in [expired, expired, .status(500)] {
             await #expect(throws: expected) {
@@ -148,7 +114,7 @@ struct DocumentationTests {
             .fail(.connectionRefused, .neverSent)
         )
         let service = try service(script, .shop())
-        let question = PriceOf(article: 3, decoder: ExampleDecoder())
+        let question = PriceOf(article: 3)
         guard case .fresh(Price(cents: 250)) = await service.show(question),
             case .old(Price(cents: 250)) = await service.show(question)
         else {
@@ -158,10 +124,26 @@ struct DocumentationTests {
         #expect(script.sent.count == 3)
     }
 
+    @Test("A price stays on the screen while it is asked for again and when that fails")
+    func screen() async throws {
+        let script = Script(.answer(200, [:], #"{"data": {"cents": 250}}"#), .answer(404))
+        let tag = PriceTag(article: 3, from: try service(script, .shop()))
+        var lines: [String] = []
+        await tag.show { line in
+            lines.append(line)
+            if line == "no price" || line == "250 cents" { tag.reload() }
+            return line.hasSuffix("out of reach")
+        }
+        // A line that says "asking" may be overtaken by the answer.
+        #expect(
+            lines.filter { !$0.hasSuffix("asking") } == ["no price", "250 cents", "250 cents, out of reach"]
+        )
+    }
+
     @Test("An order is a form, and needs no content in the answer")
     func order() async throws {
         let script = Script(.answer(204))
-        try await service(script, .shop()).execute(Order(article: 3, decoder: ExampleDecoder()).request)
+        try await service(script, .shop()).execute(Order(article: 3).request)
         #expect(script.sent[0].method == .post)
         #expect(script.sent[0].fields[.contentType] == "application/x-www-form-urlencoded")
     }

@@ -1,5 +1,6 @@
+import FoundationEssentials
 import RelayCore
-import RelayJSON
+import RelayFoundation
 
 struct Book: Decodable, Equatable {
     let id: Int
@@ -23,23 +24,14 @@ extension RoutePolicy {
 extension CredentialDefinition {
     /// A token that a program fetches itself.
     static func login(_ fetchToken: @escaping @Sendable () async throws -> String) -> CredentialDefinition {
-        CredentialDefinition(
-            name: "login",
-            kind: .custom(CustomCredential { AccessToken(try await fetchToken()) })
-        )
+        CredentialDefinition("login") { AccessToken(try await fetchToken()) }
     }
 }
 
 extension Request where Response == Book {
     /// One book, found under `data` in the answer.
-    static func book(_ id: Int, decoder: some ContentDecoder) -> Request {
-        Request(
-            .get,
-            "books/\(id)",
-            headers: ["Accept": "application/json"],
-            decoder: decoder,
-            container: JSONPointer(tokens: ["data"])
-        )
+    static func book(_ id: Int) -> Request {
+        Request(.get, "books/\(id)", headers: ["Accept": "application/json"], container: "/data")
     }
 }
 
@@ -77,10 +69,11 @@ struct Complaint: Error, Decodable, Equatable {
 
 extension Request {
     /// The same request, which takes a complaint for what it is.
-    func rejectingComplaints(decoder: some ContentDecoder) -> Request {
+    func rejectingComplaints() -> Request {
         var request = self
         request.successValidator = { success in
-            if let complaint = try? decoder.decodeContent(Complaint.self, from: success.response.bytes) {
+            if let complaint = try? JSONDecoder().decodeContent(Complaint.self, from: success.response.bytes)
+            {
                 throw complaint
             }
         }
