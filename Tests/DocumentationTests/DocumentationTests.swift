@@ -59,7 +59,7 @@ struct DocumentationTests {
     func moved() async throws {
         var policy = RoutePolicy(upstreams: [try Upstream("https://books.example/")])
         policy.recovery = [.strategy(FollowTheMove(), on: [410])]
-        let script = Script(.answer(410, ["Location": "books/8"]), .answer(200))
+        let script = Script(.answer(410, ["Book-Moved-To": "8"]), .answer(200))
         _ = try await service(script, policy).execute(Request(.get, "books/7"))
         #expect(script.sent.map(\.target) == ["/books/7", "/books/8"])
     }

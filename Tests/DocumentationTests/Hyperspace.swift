@@ -35,18 +35,18 @@ extension Request where Response == Book {
     }
 }
 
-/// Asks an old address of a book once more at its new one.
+/// Asks for a book that has moved by its new number.
 struct FollowTheMove: RecoveryStrategy {
     func recover(
         from failure: Failure,
         of request: HTTPRequest,
         context: RecoveryContext
     ) async -> RecoveryDisposition {
-        guard failure.status == 410, context.attemptsLeft > 0,
-            let place = failure.response?.fields[.location]
+        guard failure.status == 410, context.attemptsLeft > 0, let field = FieldName("Book-Moved-To"),
+            let number = failure.response?.fields[field].flatMap({ Int($0) })
         else { return .passOn }
         var next = request
-        next.target = place
+        next.target = "books/\(number)"
         return .retry(next, after: .zero)
     }
 }
