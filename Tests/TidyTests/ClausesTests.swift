@@ -52,11 +52,13 @@ struct ClausesTests {
     @Test("A clause without a test says why, and is on the list of those")
     func completeness() {
         let table = ClauseTable(TidyTests.text(Self.path))
-        let missing = table.rows.filter { row in
-            let isExcused = row.sentence.contains("differs: ") && row.ids.allSatisfy(table.untested.contains)
-            return !isExcused && row.ids.allSatisfy { Self.tests[$0] == nil }
+        let missing = table.rows.flatMap { row in
+            row.ids.filter { id in
+                let isExcused = row.sentence.contains("differs: ") && table.untested.contains(id)
+                return !isExcused && Self.tests[id] == nil
+            }
         }
-        #expect(missing.map(\.name) == [], "these have no test")
+        #expect(missing == [], "these have no test")
         #expect(table.untested.filter { Self.tests[$0] != nil } == [], "these have tests")
     }
 
