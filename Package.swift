@@ -77,7 +77,10 @@ let package = Package(
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
         .testTarget(
             name: "RelayTransportTests",
-            dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]
+            dependencies: [
+                "CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTestSupport",
+                "RelayTransport",
+            ]
         ),
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
