@@ -71,7 +71,7 @@ final class ProgramTokenSource: TokenSource {
 
     func fetch(_ ports: RelayPorts) async -> Result<TokenExchange.Grant, Failure> {
         let deadline = ports.time.now().advanced(by: credential.timeout)
-        let fetched = await cancelling(at: deadline, ports.time) {
+        let fetched = await bounding(at: deadline, ports.time) {
             [fetch = credential.fetch] () -> Result<TokenExchange.Grant, Failure> in
             do {
                 let token = try await fetch()

@@ -8,7 +8,8 @@ public protocol RecoveryStrategy: Sendable {
     /// What the timeline and `recovered by` call it.
     var name: String { get }
 
-    /// Decides about one failure. Called in the job's task; its time counts against the job's.
+    /// Decides about one failure. Its time counts against the job's: at the job's deadline it is cancelled, and when
+    /// it has not answered a second later, the job goes on without it.
     ///
     /// - Parameters:
     ///   - failure: what the attempt ended with, the upstream's answer included where there was one.

@@ -93,10 +93,8 @@ extension Execution {
     }
 
     func keep(_ response: HTTPResponse) {
-        guard context.route.policy.response.keepsLastGood != nil, let request, let key = AnswerKey(request)
-        else {
-            return
-        }
+        guard context.route.policy.response.keepsLastGood != nil, let key = asked.flatMap(AnswerKey.init)
+        else { return }
         context.memory.keep(response, for: key, now: ports.time.now())
     }
 

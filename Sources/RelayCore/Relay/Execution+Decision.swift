@@ -1,8 +1,8 @@
 // What comes after a failure, and how the job ends.
 extension Execution {
     var stale: HTTPResponse? {
-        guard context.route.answersStale, let rule = context.route.policy.response.keepsLastGood, let request,
-            let key = AnswerKey(request)
+        guard context.route.answersStale, let rule = context.route.policy.response.keepsLastGood,
+            let key = asked.flatMap(AnswerKey.init)
         else { return nil }
         return context.memory.answer(for: key, maxAge: rule.maxAge, now: ports.time.now())
     }

@@ -9,6 +9,8 @@ final class Execution {
     let preparedAt: Int64
     /// The unprepared request, where hooks may change it.
     var request: HTTPRequest?
+    /// The request with what a program prepared for the last attempt: a kept answer answers this one.
+    var asked: HTTPRequest?
     var preparation: Preparation
     var judge: ResponseJudge
     var machine: RecoveryMachine
@@ -73,6 +75,7 @@ final class Execution {
             || context.route.policy.response.keepsLastGood != nil
         {
             self.request = request
+            asked = request
         }
         judge = ResponseJudge(route: context.route, method: context.method)
         var options = context.options
@@ -109,6 +112,7 @@ final class Execution {
     func prepared(_ request: HTTPRequest) {
         do throws(Failure) {
             preparation = try prepare(request)
+            asked = request
             step = afterPreparation
         } catch {
             failed(error)

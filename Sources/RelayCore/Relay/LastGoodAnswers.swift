@@ -76,7 +76,7 @@ package struct LastGoodAnswers: Sendable {
         uses += 1
         kept[key]?.usedAt = uses
         var response = found.response
-        response.fields.set("Age", String(max(0, age.components.seconds)))
+        response.fields.set("Age", String(max(0, age.components.seconds) + response.ageOnArrival))
         return response
     }
 
@@ -87,6 +87,14 @@ package struct LastGoodAnswers: Sendable {
 }
 
 extension HTTPResponse {
+    /// Seconds it had spent in other caches; 0 where its `Age` is no number of less than ten digits.
+    fileprivate var ageOnArrival: Int64 {
+        guard let name = FieldName("age"), let text = fields[name], text.utf8.count < 10,
+            text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
+        else { return 0 }
+        return Int64(text) ?? 0
+    }
+
     /// Whether the answer may be kept and given to another caller of the same route.
     fileprivate var mayBeKept: Bool {
         guard status != 206, FieldName("set-cookie").map({ !fields.contains($0) }) ?? true else {

@@ -1,4 +1,4 @@
-// The waits in which a program's own code runs; each ends at its deadline, whatever that code does.
+// The waits in which a program's own code runs; each ends, whatever that code does.
 extension Relay {
     @inline(never)
     func prepare(_ execution: Execution) async {
@@ -25,7 +25,7 @@ extension Relay {
     @inline(never)
     func consult(_ strategy: any RecoveryStrategy, _ execution: Execution) async {
         guard let asked = execution.consultation else { return execution.advised(.passOn) }
-        let disposition = await cancelling(at: execution.machine.deadline, ports.time) {
+        let disposition = await bounding(at: execution.machine.deadline, ports.time) {
             await strategy.recover(from: asked.failure, of: asked.request, context: asked.context)
         }
         execution.advised(disposition ?? .passOn)
@@ -35,7 +35,7 @@ extension Relay {
         _ deadline: Instant,
         _ prepare: @escaping @Sendable () async throws(Failure) -> HTTPRequest
     ) async -> Result<HTTPRequest, Failure> {
-        let prepared = await cancelling(at: deadline, ports.time) { () -> Result<HTTPRequest, Failure> in
+        let prepared = await bounding(at: deadline, ports.time) { () -> Result<HTTPRequest, Failure> in
             do throws(Failure) {
                 return .success(try await prepare())
             } catch {
@@ -43,9 +43,11 @@ extension Relay {
             }
         }
         if Task.isCancelled { return .failure(.callerGone) }
-        return prepared
-            ?? .failure(
-                Failure(.preparation, sent: .neverSent, "preparation was not done before the deadline")
-            )
+        // What is thrown from then on is thrown because of the cancellation.
+        if case .success = prepared, let prepared { return prepared }
+        if let prepared, ports.time.now() < deadline { return prepared }
+        return .failure(
+            Failure(.preparation, sent: .neverSent, "preparation was not done before the deadline")
+        )
     }
 }

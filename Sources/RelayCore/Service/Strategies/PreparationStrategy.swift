@@ -5,7 +5,8 @@ public protocol PreparationStrategy: Sendable {
     /// When it runs; before each attempt unless the type says otherwise.
     var phase: PreparationPhase { get }
 
-    /// The request as it is to be sent.
+    /// The request as it is to be sent. Cancelled at the attempt's deadline, or the job's; what is not done a second
+    /// later is left to itself.
     ///
     /// - Parameters:
     ///   - request: for the phase `attempt` always the request as it was before any attempt, so that nothing
