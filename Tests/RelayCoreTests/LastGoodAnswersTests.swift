@@ -52,9 +52,11 @@ struct LastGoodAnswersTests {
     }
 
     @Test(
-        "Answers are told apart by target and by what an upstream may vary them by, and by nothing else",
+        "Answers are told apart by target and by every field that may change them or be a caller's credential",
         arguments: [
-            ([], [], true), ([("X-Any", "1")], [("X-Any", "2")], true),
+            ([], [], true), ([("User-Agent", "1")], [("User-Agent", "2")], true),
+            ([("X-Api-Key", "1")], [("X-Api-Key", "2")], false), ([("X-Api-Key", "1")], [], false),
+            ([("B", "1"), ("A", "2")], [("a", "2"), ("b", "1")], true),
             ([("Accept", "a/b")], [("accept", "a/b")], true),
             ([("Accept", "a/b")], [("Accept", "a/c")], false),
             ([("Accept-Language", "de")], [], false), ([("Accept-Encoding", "gzip")], [], false),
@@ -75,8 +77,10 @@ struct LastGoodAnswersTests {
             ([("cache-control", "a, NO-STORE ,b")], 200, false),
             ([("Cache-Control", "max-age=5"), ("Cache-Control", "private")], 200, false),
             ([("Cache-Control", "private=\"x\"")], 200, false), ([("Set-Cookie", "a=b")], 200, false),
-            ([("Vary", "accept, Accept-Encoding")], 200, true), ([("Vary", "Accept, Origin")], 200, false),
-            ([("Vary", "*")], 200, false), ([("Vary", "Accept"), ("vary", "Cookie")], 200, false),
+            ([("Vary", "accept, Accept-Encoding")], 200, true),
+            ([("Vary", "Accept, User-Agent")], 200, false),
+            ([("Vary", "*")], 200, false), ([("Vary", "Accept"), ("vary", "Traceparent")], 200, false),
+            ([("Vary", "Origin, Cookie")], 200, true),
             ([("Vary", "\u{E9}")], 200, false),
         ] as [([(String, String)], UInt16, Bool)]
     )
