@@ -3,10 +3,7 @@ extension Relay {
     @inline(never)
     func prepare(_ execution: Execution) async {
         guard let hooks = execution.context.hooks, let request = execution.request else { return }
-        let number = execution.plan.number
-        let prepared = await bounded(execution.deadline) { () async throws(Failure) in
-            try await hooks.prepareAttempt(request, number: number)
-        }
+        let prepared = await prepared(.attempt, request, execution.plan.number, hooks, by: execution.deadline)
         switch prepared {
         case .success(let request): execution.prepared(request)
         case .failure(let failure): execution.failed(failure)
@@ -15,10 +12,11 @@ extension Relay {
 
     /// Prepares a job before its first attempt.
     func prepareJob(
-        by deadline: Instant,
-        _ prepare: @escaping @Sendable () async throws(Failure) -> HTTPRequest
+        _ request: HTTPRequest,
+        _ hooks: any JobHooks,
+        by deadline: Instant
     ) async -> Result<HTTPRequest, Failure> {
-        await bounded(deadline, prepare)
+        await prepared(.job, request, 1, hooks, by: deadline)
     }
 
     /// Asks a strategy, which is cancelled at the job's deadline.
@@ -31,17 +29,22 @@ extension Relay {
         execution.advised(disposition ?? .passOn)
     }
 
-    private func bounded(
-        _ deadline: Instant,
-        _ prepare: @escaping @Sendable () async throws(Failure) -> HTTPRequest
+    private func prepared(
+        _ phase: PreparationPhase,
+        _ request: HTTPRequest,
+        _ number: Int,
+        _ hooks: any JobHooks,
+        by deadline: Instant
     ) async -> Result<HTTPRequest, Failure> {
-        let prepared = await bounding(at: deadline, ports.time) { () -> Result<HTTPRequest, Failure> in
+        let prepare = { @Sendable () async -> Result<HTTPRequest, Failure> in
             do throws(Failure) {
-                return .success(try await prepare())
+                return .success(try await hooks.prepare(phase, request, number: number))
             } catch {
                 return .failure(error)
             }
         }
+        guard hooks.hasSteps(phase) else { return await prepare() }
+        let prepared = await bounding(at: deadline, ports.time, prepare)
         if Task.isCancelled { return .failure(.callerGone) }
         // What is thrown from then on is thrown because of the cancellation.
         if case .success = prepared, let prepared { return prepared }

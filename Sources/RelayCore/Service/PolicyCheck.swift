@@ -6,7 +6,10 @@ extension RoutePolicy {
             throw Refusal("two upstreams have one name", hint: "name them differently")
         }
         guard upstreams[0].use == .always else {
-            throw Refusal("the first upstream serves no ordinary attempts", hint: "list one of use .always first")
+            throw Refusal(
+                "the first upstream serves no ordinary attempts",
+                hint: "list one of use .always first"
+            )
         }
         guard upstreams.count(where: { $0.use == .whenConstrained }) <= 1 else {
             throw Refusal("two upstreams take the first one's place while the network is constrained")

@@ -143,10 +143,7 @@ extension RelayService {
         settings.collectsAnswer = true
         let total = options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
         let request: HTTPRequest
-        switch await relay.prepareJob(
-            by: began.advanced(by: total),
-            { () async throws(Failure) in try await job.prepare(.job, http, number: 1) }
-        ) {
+        switch await relay.prepareJob(http, job, by: began.advanced(by: total)) {
         case .success(let prepared): request = prepared
         case .failure(let failure): return Outcome(ending: .failed(failure, answer: nil), attempts: [])
         }
