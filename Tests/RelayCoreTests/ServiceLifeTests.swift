@@ -182,8 +182,9 @@ struct ServiceLifeTests {
             policy: {
                 $0.maxAttempts = 20
                 $0.recovery = [.backoff(maxAttempts: 20, Backoff(schedule: .constant(.zero), jitter: .none))]
-            }
-        ) { _ in .answer(503) }
+            },
+            answer: { _ in .answer(503) }
+        )
         let outer = try ServiceBench(
             [],
             policy: {
@@ -196,8 +197,9 @@ struct ServiceLifeTests {
                         }
                     )
                 ]
-            }
-        ) { _ in .answer(503) }
+            },
+            answer: { _ in .answer(503) }
+        )
         let outcome = await outer.service.outcome(of: Self.request)
         #expect(outcome.attempts.count == 100 && outer.transport.sent.count == 100)
         #expect(inner.transport.sent.count == 4_000)

@@ -54,8 +54,9 @@ final class TokenBench: Sendable {
                 $0.recovery = rules + [.reauthorize(maxTimes: maxTimes)]
             },
             mode: mode,
-            credentials: [definition]
-        ) { [weak self] in self?.answer($0) ?? .answer(500) }
+            credentials: [definition],
+            answer: { [weak self] in self?.answer($0) ?? .answer(500) }
+        )
         built.withLock { $0 = bench }
     }
 

@@ -34,8 +34,9 @@ struct SteadinessTests {
                         )
                     )
                 ]
-            }
-        ) { _ in .answer(503) }
+            },
+            answer: { _ in .answer(503) }
+        )
         _ = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
         #expect(bench.time.waits == milliseconds.map { .milliseconds($0) })
     }
@@ -58,8 +59,9 @@ struct SteadinessTests {
                         )
                     )
                 ]
-            }
-        ) { _ in .answer(503) }
+            },
+            answer: { _ in .answer(503) }
+        )
         for _ in 0..<2 { _ = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>) }
         let waits = bench.time.waits
         #expect(waits.count == 98 && Set(waits).count == 98)
@@ -116,10 +118,14 @@ struct SteadinessTests {
         #expect(value(bench.transport.sent[2], "x-a") == ["1"])
         let quick = try ServiceBench([.answer(404)])
         #expect(try await quick.service.execute(request) == "204!")
-        let spent = try ServiceBench([], policy: { $0.recovery = [.backoff(on: [.any], maxAttempts: 9)] }) {
-            _ in
-            .answer(500)
-        }
+        let spent = try ServiceBench(
+            [],
+            policy: { $0.recovery = [.backoff(on: [.any], maxAttempts: 9)] },
+            answer: {
+                _ in
+                .answer(500)
+            }
+        )
         _ = await spent.service.outcome(of: request)
         #expect(spent.transport.sent.count == 3)
         #expect(spent.transport.sent[0].deadline == Instant(nanoseconds: 10_000_000_000))

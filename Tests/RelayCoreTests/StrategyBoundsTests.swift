@@ -83,8 +83,9 @@ struct StrategyBoundsTests {
                         }
                     ), Self.last,
                 ]
-            }
-        ) { _ in .answer(503) }
+            },
+            answer: { _ in .answer(503) }
+        )
         let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
         #expect(outcome.source == .placeholder && bench.transport.sent.count == 3)
         #expect(seen.withLock { $0 } == [[1, 2], [2, 1], [3, 0]])
@@ -92,10 +93,14 @@ struct StrategyBoundsTests {
 
     @Test("Also what is never sent comes to an end", .clauses("N-10"))
     func ceiling() async throws {
-        let bench = try ServiceBench([], policy: { $0.recovery = [.strategy(Self.again()), Self.last] }) {
-            _ in
-            .fail(.connectionRefused, .neverSent)
-        }
+        let bench = try ServiceBench(
+            [],
+            policy: { $0.recovery = [.strategy(Self.again()), Self.last] },
+            answer: {
+                _ in
+                .fail(.connectionRefused, .neverSent)
+            }
+        )
         let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
         #expect(outcome.source == .placeholder && bench.transport.sent.count == 1000)
         #expect(outcome.attempts.map(\.number) == Array(1...1000))
@@ -189,8 +194,9 @@ struct StrategyBoundsTests {
                         }
                     )
                 ]
-            }
-        ) { _ in .fail(.httpResponseTimeout, .unknown) }
+            },
+            answer: { _ in .fail(.httpResponseTimeout, .unknown) }
+        )
         let outcome = await bench.service.outcome(of: Request(first, "x") as Request<HTTPResponse>)
         #expect(bench.transport.sent.count == sends && outcome.attempts.last?.heldBack == .outcomeUnknown)
     }

@@ -56,10 +56,13 @@ struct BreachTests {
 
     @Test("A request for which there was no room is one too")
     func overloaded() async throws {
-        let bench = bench({
-            $0.concurrency.maxRequests = 1
-            $0.concurrency.maxPendingRequests = 0
-        }) { _ in .hold }
+        let bench = bench(
+            {
+                $0.concurrency.maxRequests = 1
+                $0.concurrency.maxPendingRequests = 0
+            },
+            answer: { _ in .hold }
+        )
         let first = Task { try await bench.run() }
         while bench.transport.heldCount < 1 { await Task.yield() }
         _ = try await bench.run()

@@ -82,10 +82,13 @@ struct InFlightTests {
         "They are counted exactly, with the upstream or in the queue, and no longer when they are cancelled"
     )
     func cancelled() async throws {
-        let bench = EngineBench({
-            $0.concurrency.maxRequests = 20
-            $0.concurrency.maxPendingRequests = 20
-        }) { _ in .hold }
+        let bench = EngineBench(
+            {
+                $0.concurrency.maxRequests = 20
+                $0.concurrency.maxPendingRequests = 20
+            },
+            answer: { _ in .hold }
+        )
         let jobs = (0..<40).map { _ in Task { try await bench.run() } }
         while bench.transport.heldCount < 20 || bench.state.load.pending < 20 { await Task.yield() }
         #expect(bench.engine.inFlight == 40 && bench.state.load == (20, 20))
@@ -111,10 +114,13 @@ struct InFlightTests {
 
     @Test("One for which there is no room, or no place in time, is counted while it waits and not afterwards")
     func refused() async throws {
-        let bench = EngineBench({
-            $0.concurrency.maxRequests = 1
-            $0.concurrency.maxPendingRequests = 1
-        }) { _ in .hold }
+        let bench = EngineBench(
+            {
+                $0.concurrency.maxRequests = 1
+                $0.concurrency.maxPendingRequests = 1
+            },
+            answer: { _ in .hold }
+        )
         let first = Task { try await bench.run() }
         while bench.transport.heldCount < 1 { await Task.yield() }
         let second = Task { try await bench.run() }
