@@ -124,6 +124,24 @@ struct FollowedRedirectTests {
         if sends == 2 { #expect(outcome.failure?.kind == .connectionRefused) }
     }
 
+    @Test(
+        "A POST that a redirect asked to repeat is answered by its last hop; one that became a GET has had its effect",
+        arguments: [
+            (UInt16(307), Sent.answered, 4), (308, .answered, 4), (303, .unknown, 2), (302, .unknown, 2),
+        ]
+    )
+    func sentAfterRedirect(status: UInt16, sent: Sent, sends: Int) async {
+        let bench = Bench([]) { request in
+            request.target == "/api/x"
+                ? .answer(Status(rawValue: status), [("Location", "/z")]) : .answer(503)
+        }
+        let outcome = await bench.perform(
+            .post,
+            on: route { $0.recovery = [rule("r", ["503"], retry(2))] }
+        )
+        #expect(outcome.failure?.sent == sent && bench.transport.sent.count == sends)
+    }
+
     @Test("An attempt that was redirected counts, also when its last hop was never sent")
     func counts() async {
         let bench = Bench([]) { request in

@@ -178,6 +178,29 @@ struct StrategyBoundsTests {
     }
 
     @Test(
+        "A strategy that has the content again may send it although the stream is gone; the rules below may not",
+        arguments: [(true, 2), (false, 1)]
+    )
+    func goneBody(bringsContent: Bool, sends: Int) async throws {
+        let bench = try ServiceBench([.answer(503), .answer(200)]) {
+            $0.recovery = [
+                .strategy(
+                    Advice { _, request, _ in
+                        var other = request
+                        other.body = .bytes([1])
+                        return bringsContent ? .retry(other, after: .zero) : .passOn
+                    }
+                ), .backoff(on: [503]),
+            ]
+        }
+        var http = HTTPRequest(method: .put, target: "x")
+        http.body = .stream(ReadBody())
+        let outcome = await bench.service.outcome(of: Request(http) { $0.response.status })
+        #expect(bench.transport.sent.count == sends)
+        #expect(outcome.attempts[0].heldBack == (bringsContent ? nil : .bodyGone))
+    }
+
+    @Test(
         "What may be repeated is decided by the request that was sent last",
         arguments: [(Method.get, Method.post, 2), (.post, .get, 1)]
     )

@@ -145,8 +145,10 @@ package struct RecoveryMachine: Sendable {
             return decide(rule, asked.index, .fail, .stop(failure))
         case .retry(let request, let wait):
             let at = situation.now.advanced(by: max(wait, .zero))
+            var advised = situation
+            advised.canRepeat = request.body.isReplayable
             guard case .consult(_, let methods) = rule.action,
-                maySendAgain(asked.failure, methods, situation), at < deadline
+                maySendAgain(asked.failure, methods, advised), at < deadline
             else {
                 return read(from: asked.index + 1, asked.failure, situation, isExhausted: true)
             }

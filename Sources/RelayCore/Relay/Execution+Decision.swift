@@ -19,8 +19,7 @@ extension Execution {
 
     func decide(_ found: Failure) {
         var failure = found
-        // What led to the redirect was sent and may have had its effect, however far the rest of the way got.
-        if redirect != nil { failure.sent = .unknown }
+        if let redirect { failure.sent = redirect.sent(failure.sent, after: preparation.method) }
         if Task.isCancelled, failure.kind != .cancelled {
             failure = Failure(.cancelled, sent: failure.sent, "the caller went away")
         }

@@ -43,7 +43,9 @@ extension Relay {
                 return .failure(error)
             }
         }
-        guard hooks.hasSteps(phase) else { return await prepare() }
+        guard hooks.hasSteps(phase) else {
+            return Task.isCancelled ? .failure(.callerGone) : await prepare()
+        }
         let prepared = await bounding(at: deadline, ports.time, prepare)
         if Task.isCancelled { return .failure(.callerGone) }
         // What is thrown from then on is thrown because of the cancellation.
