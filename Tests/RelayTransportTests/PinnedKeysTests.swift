@@ -141,7 +141,8 @@ struct PinnedKeysTests {
     func expiry() async throws {
         let now = Atomic<Int64>(999)
         let server = try ScriptedServer(SecureServer("good").script(echo))
-        try await withTransport(wallSeconds: { now.load(ordering: .relaxed) }) { transport in
+        let clock: @Sendable () -> Int64 = { now.load(ordering: .relaxed) }
+        try await withTransport(wallSeconds: clock) { transport in
             var pins = pinning(["client", "other"])
             pins.until = 1_000
             let upstream = upstream(server, pins)

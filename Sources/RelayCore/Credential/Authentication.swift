@@ -80,8 +80,9 @@ public struct OAuth2Settings: Sendable, Equatable {
     public var scopes: [String] = []
     /// How long before its expiry a token is replaced while it is still being used; 60 s unless set.
     public var refreshBeforeExpiry: Duration = .seconds(60)
-    /// How long a failed refresh is remembered: jobs that need the token meanwhile fail with the same error. 2 s
-    /// unless set.
+    /// How long a failed refresh is remembered: jobs that need the token meanwhile fail with the same error.
+    ///
+    /// 2 s unless set.
     public var failureCooldown: Duration = .seconds(2)
     /// How long one request to the endpoint may take; 10 s unless set.
     public var timeout: Duration = .seconds(10)

@@ -74,12 +74,15 @@ public struct ResponseLimits: Sendable {
     public var head: Int = 65_536
     /// Fields; 200 unless set.
     public var fieldCount: Int = 200
-    /// Decoded bytes of a body that is collected; streamed bodies are not held, so not limited. 16 MiB unless set.
+    /// Decoded bytes of a body that is collected; streamed bodies are not held, so not limited.
+    ///
+    /// 16 MiB unless set.
     public var body: Int = 16 * 1_048_576
     /// Decoded bytes for each byte received, once 64 KiB have been decoded; 100 unless set.
     public var expansion: Int = 100
-    /// Whether gzip and deflate content is decoded on arrival; the coding field is then removed. False unless
-    /// set.
+    /// Whether gzip and deflate content is decoded on arrival; the coding field is then removed.
+    ///
+    /// False unless set.
     public var decodesContent = false
 
     /// The defaults of every property.

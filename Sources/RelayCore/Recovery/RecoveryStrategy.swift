@@ -15,6 +15,7 @@ public protocol RecoveryStrategy: Sendable {
     ///   - failure: what the attempt ended with, the upstream's answer included where there was one.
     ///   - request: the request as it was before any per-attempt preparation.
     ///   - context: what is left of the job; look here before doing anything costly.
+    /// - Returns: what is to be done.
     func recover(
         from failure: Failure,
         of request: HTTPRequest,

@@ -45,8 +45,9 @@ public struct RoutePolicy: Sendable {
     /// How requests carry a key that makes repeating them safe.
     public var idempotency = IdempotencySettings()
     package var prepare: [PreparationStep] = []
-    /// What an error document of the upstream looks like; nil looks for none. ``Request/errorDocument`` reads
-    /// one into a type of the program's own.
+    /// What an error document of the upstream looks like; nil looks for none.
+    ///
+    /// ``Request/errorDocument`` reads one into a type of the program's own.
     public var apiError: APIErrorRule?
     package var quickRecovery: [QuickRecoveryRule] = []
     /// What an answer must be to count as a success.
@@ -55,8 +56,9 @@ public struct RoutePolicy: Sendable {
     public var response = ResponseRules()
     /// Names for failures, given before the rules read them; the first that matches counts.
     public var errorTypes: [ErrorTypeRule] = []
-    /// What happens after a failed attempt: read from the top after every one, the first rule that acts
-    /// decides. Empty recovers from nothing.
+    /// What happens after a failed attempt: read from the top after every one, the first rule that acts decides.
+    ///
+    /// Empty recovers from nothing.
     public var recovery: [RecoveryRule] = []
     /// What an answer may cost.
     public var limits = ResponseLimits()

@@ -2,6 +2,7 @@ extension Request {
     /// The same request with its value transformed; runs only after a success.
     ///
     /// - Parameter transform: an error it throws is a failure of the kind `decoding`, offered to the rules.
+    /// - Returns: a request whose value is the transformed one.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Response) throws -> Other
     ) -> Request<Other> {

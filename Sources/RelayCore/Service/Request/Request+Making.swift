@@ -7,6 +7,7 @@ extension HTTPRequest {
     ///   - path: taken as it is, percent-encoded by the caller; a slash at its beginning is dropped, a query in it is
     ///     kept.
     ///   - query: appended, names and values percent-encoded (RFC 3986 §2.1); a nil value gives a bare name.
+    /// - Returns: the target, without a slash at its beginning.
     public static func target(_ path: String, query: KeyValuePairs<String, String?> = [:]) -> String {
         let path = path.hasPrefix("/") ? String(path.dropFirst()) : path
         if query.isEmpty { return path }

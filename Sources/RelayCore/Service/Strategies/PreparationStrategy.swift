@@ -12,6 +12,8 @@ public protocol PreparationStrategy: Sendable {
     ///   - request: for the phase `attempt` always the request as it was before any attempt, so that nothing
     ///     accumulates.
     ///   - context: the job and the attempt.
+    /// - Returns: the request that is sent, or that the next step sees.
+    /// - Throws: why the request cannot be made; the job ends with it.
     func prepare(_ request: HTTPRequest, context: PreparationContext) async throws -> HTTPRequest
 }
 

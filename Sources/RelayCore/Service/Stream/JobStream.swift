@@ -12,6 +12,7 @@ extension RelayService {
     ///   - key: names what a request is about; a newer request of the same key cancels the one before it, whose outcome
     ///     then is a failure of the kind `cancelled`. Nil for a request that supersedes nothing. A request supersedes
     ///     once it is read, so this needs a `maxConcurrent` above 1.
+    /// - Returns: the outcomes, one for each request that was read.
     public func outcomes<Requests: AsyncSequence & Sendable, Value>(
         of requests: Requests,
         maxConcurrent: Int = 8,
