@@ -205,7 +205,7 @@ class Backoff(ExampleTest):
         self.assert_problem(got, 502, "upstream_failed")
         (attempt,) = self.relay.job(got)["attempts"]
         self.assertEqual((attempt["sent"], len(self.first.seen("/q"))), ("unknown", 1))
-        self.assertIn("outcome is unknown", attempt["held_back"])
+        self.assertIn("outcome is unknown", attempt["held_back"][0]["reason"])
         self.first.on("/q", Close(), answer(200, "once"))
         got = self.relay.curl("/r/search/q", "-d", "pay", "-H", 'Idempotency-Key: "17"')
         self.assertEqual((got.status, got.body), (200, b"once"))

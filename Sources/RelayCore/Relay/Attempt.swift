@@ -20,8 +20,8 @@ public struct Attempt: Sendable {
     public var rule: String?
     /// What the rule decided; nil when none matched or none was asked.
     public var next: Next?
-    /// Why a rule that matched did not send again.
-    public var heldBack: HeldBack?
+    /// The rules that matched and did not act, each with its reason, in the order they were read.
+    public var heldBack: [HeldBack] = []
 
     /// What the rule decided.
     public enum Next: Sendable, Equatable {
@@ -47,22 +47,6 @@ public struct Attempt: Sendable {
             case .respond: "respond"
             case .quickRecovery: "quick_recovery"
             case .fail: "fail"
-            }
-        }
-    }
-
-    /// What kept a request from being repeated although a rule wanted to.
-    public enum HeldBack: String, Sendable {
-        /// Bytes were sent, no complete answer came, and the method is not idempotent.
-        case outcomeUnknown = "outcome_unknown"
-        /// The request body was streamed and cannot be sent again.
-        case bodyGone = "body_gone"
-
-        /// The reason in words, for whoever reads a timeline.
-        public var text: String {
-            switch self {
-            case .outcomeUnknown: "not repeated: the outcome is unknown and repeating it may not be safe"
-            case .bodyGone: "not repeated: the request body was streamed and is gone"
             }
         }
     }

@@ -9,7 +9,8 @@ package struct AnswerKey: Hashable, Sendable {
         [
             "baggage", "cache-control", "content-length", "date", "forwarded", "idempotency-key", "pragma",
             "priority",
-            "traceparent", "tracestate", "user-agent", "via", "x-correlation-id", "x-forwarded-for",
+            "traceparent", "tracestate", "user-agent", "via", "webhook-id", "x-correlation-id",
+            "x-forwarded-for",
             "x-forwarded-host", "x-forwarded-proto", "x-request-id",
         ].compactMap(FieldName.init)
     )

@@ -14,6 +14,7 @@ extension Checker {
         let isConstrained = networkChanges.count { $0 <= moment } % 2 == 1
         job.hops = 0
         job.hopMethod = nil
+        job.hopDropped = false
         job.attemptPlace = job.place
         if job.place == 0, isConstrained, let lighter = job.route.lighter {
             job.attemptPlace = lighter
@@ -199,8 +200,8 @@ extension Checker {
             violated(number, "a rule of quick_recovery matches, and the attempt failed all the same")
         }
         facts.name(job.route.policy.errorTypes)
-        // What led to a redirect may have had its effect.
-        if job.hops > 0 { facts.sent = .unknown }
+        // What led to a redirect may have had its effect, unless it was asked to be repeated and then answered.
+        if job.hops > 0, facts.sent != .answered || job.hopDropped { facts.sent = .unknown }
         checkReport(job, failure, facts)
         cover(facts)
         let cooldown = job.route.policy.upstreams[job.attemptPlace].cooldown.saturatedNanoseconds

@@ -119,7 +119,7 @@ extension Checker {
         }
         coverage.note(job.attemptBegan.count > 1 ? .answeredLater : .answeredAtOnce)
         if job.isShareable, job.route.policy.response.keepsLastGood != nil {
-            job.route.kept[job.target] = (answer.status, now)
+            job.route.kept[job.answerKey] = (answer.status, now)
         }
         if stream?.isOpen == true { coverage.note(.streamPassed) }
     }
@@ -127,7 +127,7 @@ extension Checker {
     /// The status of the last good answer to what the job asks for, unless it is too old.
     func keptAnswer(_ job: JobRecord) -> UInt16? {
         guard job.isShareable, let rule = job.route.policy.response.keepsLastGood,
-            let kept = job.route.kept[job.target], now - kept.at < rule.maxAge.saturatedNanoseconds
+            let kept = job.route.kept[job.answerKey], now - kept.at < rule.maxAge.saturatedNanoseconds
         else { return nil }
         return kept.status
     }

@@ -17,6 +17,7 @@ extension Checker {
             answer.status == 303 && method != .head
             || (answer.status == 301 || answer.status == 302) && method == .post
         job.hopMethod = becomesGet ? .get : method
+        if becomesGet { job.hopDropped = true }
         if request.method != job.hopMethod {
             violated(job.number, "a redirect is followed with another method")
         }

@@ -222,10 +222,12 @@ extension Checker {
     }
 
     private func coverHeldBack(_ attempt: Attempt) {
-        switch attempt.heldBack {
-        case .outcomeUnknown: coverage.note(.heldBackUnknown)
-        case .bodyGone: coverage.note(.heldBackBody)
-        default: break
+        for held in attempt.heldBack {
+            switch held.reason {
+            case .outcomeUnknown: coverage.note(.heldBackUnknown)
+            case .bodyGone: coverage.note(.heldBackBody)
+            default: break
+            }
         }
     }
 }

@@ -35,6 +35,8 @@ final class JobRecord {
     let target: Int
     /// Whether its answer may serve another caller.
     let isShareable: Bool
+    /// Names what a kept answer is kept for.
+    let answerKey: Int
     let deadline: Int64
     let attemptTimeout: Int64
     let maxAttempts: Int
@@ -55,6 +57,8 @@ final class JobRecord {
     /// Redirects followed within the attempt at hand, and what they made of the method.
     var hops = 0
     var hopMethod: Method?
+    /// Whether a redirect made a GET of the request.
+    var hopDropped = false
     var token = 0
     var refused = 0
     var isKeyed: Bool
@@ -76,10 +80,12 @@ final class JobRecord {
         _ content: Content,
         target: Int,
         isShareable: Bool,
+        answerKey: Int,
         began: Int64
     ) {
         self.target = target
         self.isShareable = isShareable
+        self.answerKey = answerKey
         self.number = number
         self.route = route
         self.method = method

@@ -119,7 +119,8 @@ final class SimulatedTransport: Transport {
 
     /// Every job's request carries its number.
     private func jobNumber(_ request: OutboundRequest) -> Int {
-        guard let entry = request.fields.entries.first(where: { request.fields.nameText($0) == "X-Job" })
+        guard
+            let entry = request.fields.entries.first(where: { request.fields.nameText($0) == "X-Request-Id" })
         else {
             return -1
         }

@@ -44,6 +44,7 @@ extension World {
             content,
             target: target,
             isShareable: method == .get && !request.fields.contains(.authorization),
+            answerKey: FieldName("x-api-key").map(request.fields.contains) == true ? target + 1_000 : target,
             began: began?.nanoseconds ?? now
         )
         if draw.chance(9) {
@@ -79,7 +80,7 @@ extension World {
 
     private func fields(_ number: Int) -> HeaderFields {
         var fields = HeaderFields()
-        fields.append("X-Job", "\(number)")
+        fields.append("X-Request-Id", "\(number)")
         fields.append("Accept", "application/json")
         if draw.chance(35) {
             fields.append(
