@@ -97,8 +97,8 @@ struct AttemptOrderTests {
     func quickRecovered() async throws {
         #expect(
             try await lines([.answer(500)], quickRecovers: true) == [
-                "began 1", "prepare", "send", "responded 500", "error document", "quick", "transform",
-                "finished",
+                "began 1", "prepare", "send", "responded 500", "error document", "quick",
+                "decided quick_recovery", "transform", "finished",
             ]
         )
     }

@@ -109,7 +109,12 @@ struct ServiceLifeTests {
     func independent() async throws {
         let patient = try ServiceBench(
             [],
-            policy: { $0.recovery = [.backoff(maxAttempts: 5)] },
+            policy: {
+                $0.recovery = [.backoff(maxAttempts: 5)]
+                // The jobs share a clock that every wait moves.
+                $0.timeouts.total = .seconds(3600)
+                $0.timeouts.attempt = .seconds(3600)
+            },
             answer: { _ in .answer(503) }
         )
         let quick = try ServiceBench([], answer: { _ in .answer(503) })

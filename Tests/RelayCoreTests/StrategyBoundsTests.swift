@@ -221,7 +221,10 @@ struct StrategyBoundsTests {
             answer: { _ in .fail(.httpResponseTimeout, .unknown) }
         )
         let outcome = await bench.service.outcome(of: Request(first, "x") as Request<HTTPResponse>)
-        #expect(bench.transport.sent.count == sends && outcome.attempts.last?.heldBack.map(\.reason) == [.outcomeUnknown])
+        #expect(
+            bench.transport.sent.count == sends
+                && outcome.attempts.last?.heldBack.map(\.reason) == [.outcomeUnknown]
+        )
     }
 
     @Test("A retry that is not made leaves the request as it was for the rules below")

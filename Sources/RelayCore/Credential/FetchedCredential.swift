@@ -30,6 +30,7 @@ final class FetchedCredential: Sendable {
 
     /// Nil means that a refresh is under way.
     func readyToken(refused: UInt64?, ports: RelayPorts) -> Result<Token, Failure>? {
+        if source.isAskingItself { return .failure(FetchedCredential.asksItself(name)) }
         let action = state.withLock { $0.machine.tokenWanted(refused: refused, now: ports.time.now()) }
         switch action {
         case .use(let token): return .success(token)
@@ -77,6 +78,14 @@ final class FetchedCredential: Sendable {
             let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
             waiter?.resume(returning: .failure(FetchedCredential.gaveUp))
         }
+    }
+
+    private static func asksItself(_ name: String) -> Failure {
+        Failure(
+            .credentialsFailed,
+            sent: .neverSent,
+            "the credential \"\(name)\" is needed by the request that fetches it: fetch it without authentication"
+        )
     }
 
     private static let gaveUp = Failure(

@@ -150,7 +150,7 @@ extension RecoveryMachine {
             switch methods {
             case .any: true
             case .idempotent: method.isIdempotent
-            case .idempotentOrKeyed: method.isIdempotent || options.hasIdempotencyKey
+            case .idempotentOrKeyed: method.isIdempotent || options.hasIdempotencyKey && situation.keepsKey
             }
         return isSafe ? nil : .outcomeUnknown
     }

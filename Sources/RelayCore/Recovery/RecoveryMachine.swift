@@ -103,6 +103,8 @@ package struct RecoveryMachine: Sendable {
         package var now: Instant
         /// False when the request body is gone, so that only an answer of the relay's own is left.
         package var canRepeat = true
+        /// Whether the request a strategy gave carries the key of the one that failed.
+        package var keepsKey = true
         /// Whether the route's credential can be fetched again.
         package var canRefresh = false
         /// Whether a last good answer to the request is kept.
@@ -166,6 +168,19 @@ package struct RecoveryMachine: Sendable {
     package mutating func requestChanged(method: Method, isKeyed: Bool) {
         self.method = method
         options.hasIdempotencyKey = isKeyed
+    }
+
+    /// How far any attempt got: a job whose last attempt was never sent may have been carried out by another.
+    package var furthest: Sent {
+        var furthest = Sent.neverSent
+        for attempt in attempts {
+            switch attempt.failure?.sent {
+            case .unknown?: return .unknown
+            case .answered?: furthest = .answered
+            case .neverSent?, nil: break
+            }
+        }
+        return furthest
     }
 
     /// Attempts of the job that are left, for a strategy to look at before it does costly work.

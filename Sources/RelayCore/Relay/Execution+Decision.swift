@@ -72,16 +72,11 @@ extension Execution {
     /// Goes on with the request a strategy gave.
     func resume(_ request: HTTPRequest, at time: Instant) {
         do throws(Failure) {
-            preparation = try prepare(request)
+            take(try prepare(request))
         } catch {
             return ended(error)
         }
         self.request = request
-        judge = ResponseJudge(route: context.route, method: request.method)
-        machine.requestChanged(
-            method: request.method,
-            isKeyed: context.options.hasIdempotencyKey || preparation.isKeyed
-        )
         resumeAt = time
         step = .wait
     }
@@ -115,7 +110,9 @@ extension Execution {
         end(.answered(response, from))
     }
 
-    func ended(_ failure: Failure) {
+    func ended(_ last: Failure) {
+        var failure = last
+        if failure.sent == .neverSent { failure.sent = machine.furthest }
         if context.isBreached(by: failure) { ports.sink.record(.neverFailsBreached(context, failure)) }
         ports.sink.record(.jobFailed(context, failure, attempts: machine.attempts))
         end(.failed(failure, answer: answer))

@@ -107,6 +107,15 @@ extension Checker {
 
     /// What the attempt at hand was; nil for a success.
     func facts(_ job: JobRecord) -> Facts? {
+        var facts = verdict(job)
+        // Whatever came of an answer, what it asks for counts.
+        if case .judging(.answers(let answer), _) = job.stage {
+            facts?.retryAfter = answer.retryAfter?.wait(wallSeconds: wallSeconds)
+        }
+        return facts
+    }
+
+    private func verdict(_ job: JobRecord) -> Facts? {
         guard case .judging(let reply, let stream) = job.stage else {
             return Facts(.credentialsFailed, .neverSent)
         }
@@ -131,8 +140,7 @@ extension Checker {
                 answer,
                 isInMemory: isInMemory,
                 method: job.method,
-                policy: policy,
-                wallSeconds: wallSeconds
+                policy: policy
             )
         }
     }

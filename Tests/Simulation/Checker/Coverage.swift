@@ -102,7 +102,6 @@ struct Coverage {
         case streamLate
         case streamLeft
         case uploadRead
-        case refusedLate
         case refusedCancelled
         case waitedForPlace
         case manyInFlight
@@ -201,7 +200,6 @@ struct Coverage {
             case .streamLate: "stream: too late while collected"
             case .streamLeft: "stream: let go"
             case .uploadRead: "upload: read"
-            case .refusedLate: "transport: refused at the deadline"
             case .refusedCancelled: "transport: refused after cancellation"
             case .waitedForPlace: "job: its time began earlier"
             case .manyInFlight: "job: began with 200 or more in flight"

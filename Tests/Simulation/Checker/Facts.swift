@@ -35,27 +35,20 @@ struct Facts {
         _ answer: Answer,
         isInMemory: Bool,
         method: Method,
-        policy: RoutePolicy,
-        wallSeconds: Int64
+        policy: RoutePolicy
     ) -> Facts? {
-        let retryAfter = answer.retryAfter?.wait(wallSeconds: wallSeconds)
         let status = answer.status
         guard (200..<600).contains(status) else {
-            var facts = Facts(.httpProtocolError, .answered)
-            facts.retryAfter = retryAfter
-            return facts
+            return Facts(.httpProtocolError, .answered)
         }
         let document = isInMemory ? answer.document : .empty
         if let rule = policy.apiError, rule.statuses.has(status), document.isError {
             var facts = Facts(.apiError, .answered, status: status)
             facts.hasCode = rule.code != nil
-            facts.retryAfter = retryAfter
             return facts
         }
         guard policy.success.statuses.has(status) else {
-            var facts = Facts(.httpStatus, .answered, status: status)
-            facts.retryAfter = retryAfter
-            return facts
+            return Facts(.httpStatus, .answered, status: status)
         }
         if method == .head || status == 204 || status == 304 { return nil }
         return invalidity(answer, document, policy)

@@ -4,15 +4,17 @@ import RelayCore
 extension World {
     /// An attempt reaches the transport; what becomes of it.
     func began(_ request: OutboundRequest, job number: Int, upstream: Int) -> Reply {
-        let isLate = timeline.now >= request.deadline.nanoseconds
-        let isRefused = Task.isCancelled || isLate
+        let isRefused = Task.isCancelled
         guard checker.jobs.indices.contains(number), let job = checker.jobs[number] else {
             checker.violated(number, "an attempt is sent for a job that has ended")
             return Reply(after: 0, kind: .fails(.cancelled, .neverSent))
         }
+        if timeline.now >= request.deadline.nanoseconds {
+            checker.violated(number, "an attempt is sent when its time is over")
+        }
         checker.sent(job, request, upstream: upstream, isRefused: isRefused)
         if isRefused {
-            checker.coverage.note(Task.isCancelled ? .refusedCancelled : .refusedLate)
+            checker.coverage.note(.refusedCancelled)
             return Reply(after: 0, kind: .fails(.httpResponseTimeout, .neverSent))
         }
         if case .stream = request.body { checker.coverage.note(.uploadRead) }
