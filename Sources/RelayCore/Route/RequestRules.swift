@@ -37,6 +37,9 @@ package struct FieldTemplate: Sendable, Equatable {
 
     package init(parts: [Part]) { self.parts = parts }
 
+    /// Whether two attempts of one job may get different values.
+    package var changesWithAttempts: Bool { parts.contains(.attempt) || parts.contains(.now) }
+
     /// The names that may stand between braces.
     package static let placeholders = ["job.id", "now", "attempt", "route"]
 
