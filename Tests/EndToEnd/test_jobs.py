@@ -78,6 +78,28 @@ class Jobs(RelayTest):
         self.assertIn('"path"', errors["/request/pth"]["hint"])
         self.assertEqual(self.upstream.requests, [])
 
+    def test_what_stands_in_the_wrong_object_is_told_its_place(self):
+        for job, hints in [
+            ({"method": "GET", "path": "/x", "query": {}, "json": 1, "timeout": "5s", "labels": {}, "body": "x"},
+             {"/method": "/request/method", "/path": "/request/path", "/query": "/request/query",
+              "/json": "/request/json", "/timeout": "/options/timeout", "/labels": "/options/labels",
+              "/body": "json, text or base64"}),
+            ({"request": {"body": "x", "data": 1, "url": "http://x/", "max_attempts": 2, "route": "up", "methd": "GET"}},
+             {"/request/body": "json, text or base64", "/request/data": "json, text or base64", "/request/url": "use path",
+              "/request/max_attempts": "/options/max_attempts", "/request/route": '"/route"',
+              "/request/methd": '"method"'}),
+        ]:
+            problem = self.assert_problem(self.post({"route": "up", **job}), 422, "invalid_job")
+            errors = {error["pointer"]: error["hint"] for error in problem["errors"]}
+            self.assertEqual(set(errors), set(hints))
+            for pointer, hint in hints.items():
+                self.assertIn(hint, errors[pointer])
+        self.assertEqual(self.upstream.requests, [])
+
+    def test_a_job_without_a_method_is_a_post(self):
+        self.post({"route": "up", "request": {"path": "/echo"}})
+        self.assertEqual(self.upstream.requests[-1].method, "POST")
+
     def test_malformed_jobs_are_refused(self):
         for body, status, code in [
             (b"", 422, "invalid_job"), (b"{", 422, "invalid_job"), (b"[]", 422, "invalid_job"), (b"null", 422, "invalid_job"),
