@@ -83,7 +83,7 @@ extension Body: CustomStringConvertible, CustomReflectable {
     public var description: String {
         switch self {
         case .empty: "no content"
-        case .bytes(let bytes): "\(bytes.count) bytes"
+        case .bytes(let bytes): bytes.isEmpty ? "no content" : "\(bytes.count) bytes"
         case .stream(let source): source.length.map { "a stream of \($0) bytes" } ?? "a stream"
         }
     }
