@@ -96,6 +96,11 @@ class Jobs(RelayTest):
                 self.assertIn(hint, errors[pointer])
         self.assertEqual(self.upstream.requests, [])
 
+    def test_a_query_follows_the_one_the_path_has(self):
+        for path, query, target in [("/echo?a=1", {"b": "2"}, "/echo?a=1&b=2"), ("echo", {"b": "?"}, "/echo?b=%3F")]:
+            self.post({"route": "up", "request": {"path": path, "query": query}})
+            self.assertEqual(self.upstream.requests[-1].target, target)
+
     def test_a_job_without_a_method_is_a_post(self):
         self.post({"route": "up", "request": {"path": "/echo"}})
         self.assertEqual(self.upstream.requests[-1].method, "POST")

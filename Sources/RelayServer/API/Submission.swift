@@ -97,7 +97,7 @@ struct Submission {
         if bodies > 1 { reader.fail("/request", "a request has one of json, text and base64") }
         let text =
             (path.hasPrefix("/") ? path : "/" + path)
-            + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+            + (query.isEmpty ? "" : (path.contains("?") ? "&" : "?") + query.joined(separator: "&"))
         do throws(HTTPParseError) {
             target = try RelayTarget.rest(of: text)
         } catch {
