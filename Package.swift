@@ -70,7 +70,10 @@ let package = Package(
             name: "RelayServerTests",
             dependencies: ["RelayCore", "RelayEngine", "RelayPosix", "RelayServer", "RelayTestSupport"]
         ),
-        .testTarget(name: "DocumentationTests", dependencies: ["RelayCore", "RelayFoundation"]),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["RelayCore", "RelayFoundation", "RelayTransport"]
+        ),
         .testTarget(name: "TidyTests"),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
         .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),

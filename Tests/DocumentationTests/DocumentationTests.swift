@@ -4,24 +4,6 @@ import Testing
 
 @Suite("The articles' examples do what the articles say", .timeLimit(.minutes(1)))
 struct DocumentationTests {
-    private let time = JumpingTime()
-
-    private func service(
-        _ script: Script,
-        _ policy: RoutePolicy,
-        credentials: [CredentialDefinition] = [],
-        observers: [any AttemptObserver] = []
-    ) throws -> RelayService {
-        try RelayService(
-            policy,
-            transport: script,
-            time: time,
-            entropy: CountedEntropy(),
-            credentials: credentials,
-            observers: observers
-        )
-    }
-
     @Test("The client that is left behind logs in and sends again")
     func before() async throws {
         let backend = Backend(
@@ -148,16 +130,6 @@ struct DocumentationTests {
         #expect(script.sent[0].fields[.contentType] == "application/x-www-form-urlencoded")
     }
 
-    @Test("Rules are read in order: wait, wait, move, stand in")
-    func rules() async throws {
-        let script = Script(.answer(503), .answer(503), .answer(503), .answer(500))
-        let outcome = try await service(script, .rates()).outcome(of: Request(.get, "usd"))
-        #expect(outcome.attempts.map(\.rule) == ["backoff", "backoff", "failover", "placeholder"])
-        #expect(outcome.attempts.map(\.upstream) == ["rates", "rates", "rates", "spare"])
-        #expect(time.waits == [.milliseconds(200), .seconds(1)])
-        #expect(outcome.source == .placeholder)
-    }
-
     @Test("A 404 is final")
     func final() async throws {
         let script = Script(.answer(404))
@@ -173,7 +145,8 @@ struct DocumentationTests {
         var policy = RoutePolicy(upstreams: [try Upstream("https://rates.example/")])
         policy.recovery = [.strategy(WaitForTheReset(), on: [429])]
         let script = Script(.answer(429, ["X-RateLimit-Reset": seconds]), .answer(200))
-        _ = try await service(script, policy).outcome(of: Request(.get, "usd"))
+        let time = JumpingTime()
+        _ = try await service(script, policy, time: time).outcome(of: Request(.get, "usd"))
         #expect(time.waits == waits && script.sent.count == waits.count + 1)
     }
 

@@ -24,22 +24,17 @@ func suggestions(
     let requests = texts.map { text in Request(.get, "suggest", query: ["q": text]).map(\.text) }
     var latest: [String] = []
     for await outcome in service.outcomes(of: requests, superseding: { _ in "suggest" }) {
-        guard case .success(let text) = outcome.result else { continue }
+        guard case .success(let text?) = outcome.result else { continue }
         latest.append(text)
     }
     return latest
-}
-
-extension HTTPResponse {
-    /// The content as text.
-    fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 /// Results of many requests in the order they were asked for, with something in the place of each that failed.
 func titles(of ids: [Int], from service: RelayService) async -> [String] {
     let requests = AsyncStream { continuation in
         for id in ids {
-            var request = Request(.get, "titles/\(id)").map { String(decoding: $0.bytes, as: UTF8.self) }
+            var request = Request(.get, "titles/\(id)").map { $0.text ?? "" }
             request.placeholder = { _ in "unknown" }
             continuation.yield(request)
         }

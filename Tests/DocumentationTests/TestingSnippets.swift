@@ -81,3 +81,26 @@ final class CountedEntropy: Entropy {
         }
     }
 }
+
+/// A service of which a test controls everything: the script answers, and waiting takes no time.
+func service(
+    _ script: Script,
+    _ policy: RoutePolicy,
+    time: JumpingTime = JumpingTime(),
+    credentials: [CredentialDefinition] = [],
+    preparation: [any PreparationStrategy] = [],
+    observers: [any AttemptObserver] = []
+) throws(Refusal) -> RelayService {
+    try RelayService(
+        policy,
+        name: "test",
+        transport: script,
+        time: time,
+        entropy: CountedEntropy(),
+        credentials: credentials,
+        secrets: [:],
+        preparation: preparation,
+        observers: observers,
+        isConstrained: { false }
+    )
+}

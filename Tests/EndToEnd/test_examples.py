@@ -216,9 +216,9 @@ class Stream(ExampleTest):
         relay = self.example("stream")
         self.first.on("/good", answer(503), answer(200, "fine"))
         self.first.on("/bad", answer(500))
-        lines = ['{"id":"a","route":"orders","request":{"path":"good"}}', "nonsense",
-                 '{"id":"b","route":"rates","request":{"path":"bad"}}',
-                 '{"id":"c","route":"orders","request":{"path":"bad"}}']
+        lines = ['{"id":"a","route":"orders","request":{"method":"GET","path":"good"}}', "nonsense",
+                 '{"id":"b","route":"rates","request":{"method":"GET","path":"bad"}}',
+                 '{"id":"c","route":"orders","request":{"method":"GET","path":"bad"}}']
         got = relay.ask("POST", "/v1/stream?order=input", [("Content-Type", "application/x-ndjson")],
                         "\n".join(lines).encode())
         outcomes = [json.loads(line) for line in got.body.decode().splitlines()]

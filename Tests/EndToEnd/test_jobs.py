@@ -2,11 +2,15 @@
 
 import base64
 import json
+import pathlib
+import re
 import unittest
 
 from caller import ask
 from relay import Relay, RelayTest, route
 from upstream import Upstream, answer, as_json
+
+MANUAL = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy" / "man" / "waystationd.8"
 
 
 class Jobs(RelayTest):
@@ -77,6 +81,43 @@ class Jobs(RelayTest):
         self.assertIn('"route"', errors["/rout"]["hint"])
         self.assertIn('"path"', errors["/request/pth"]["hint"])
         self.assertEqual(self.upstream.requests, [])
+
+    def test_what_stands_in_the_wrong_object_is_told_its_place(self):
+        for job, hints in [
+            ({"method": "GET", "path": "/x", "query": {}, "json": 1, "timeout": "5s", "labels": {}, "body": "x"},
+             {"/method": "/request/method", "/path": "/request/path", "/query": "/request/query",
+              "/json": "/request/json", "/timeout": "/options/timeout", "/labels": "/options/labels",
+              "/body": "json, text or base64"}),
+            ({"request": {"body": "x", "data": 1, "url": "http://x/", "max_attempts": 2, "route": "up", "methd": "GET"}},
+             {"/request/body": "json, text or base64", "/request/data": "json, text or base64", "/request/url": "use path",
+              "/request/max_attempts": "/options/max_attempts", "/request/route": '"/route"',
+              "/request/methd": '"method"'}),
+        ]:
+            problem = self.assert_problem(self.post({"route": "up", **job}), 422, "invalid_job")
+            errors = {error["pointer"]: error["hint"] for error in problem["errors"]}
+            self.assertEqual(set(errors), set(hints))
+            for pointer, hint in hints.items():
+                self.assertIn(hint, errors[pointer])
+        self.assertEqual(self.upstream.requests, [])
+
+    def test_the_manual_shows_a_job_that_works_and_names_every_member_of_its_document(self):
+        text = MANUAL.read_text().split(".Sh JOBS AS DOCUMENTS")[1].split(".Sh RESOURCES")[0]
+        shown = json.loads(re.search(r"^\.Bd -literal\n(.*?)^\.Ed", text, re.M | re.S)[1])
+        self.upstream.on("/charges", answer(500), answer(404, "none"))
+        job = self.post({**shown, "route": "up"}, ("Waystation-Label", "a=b")).json()
+        self.assertEqual([each["status"] for each in job["attempts"]], [500, 404])
+        self.assertEqual(self.upstream.requests[-1].target, "/charges?notify=yes")
+        names = set(job) | {name for each in job["attempts"] for name in each} | set(job["response"]["body"])
+        self.assertEqual([name for name in sorted(names) if not re.search(rf"\b{name}\b", text)], [])
+
+    def test_a_query_follows_the_one_the_path_has(self):
+        for path, query, target in [("/echo?a=1", {"b": "2"}, "/echo?a=1&b=2"), ("echo", {"b": "?"}, "/echo?b=%3F")]:
+            self.post({"route": "up", "request": {"path": path, "query": query}})
+            self.assertEqual(self.upstream.requests[-1].target, target)
+
+    def test_a_job_without_a_method_is_a_post(self):
+        self.post({"route": "up", "request": {"path": "/echo"}})
+        self.assertEqual(self.upstream.requests[-1].method, "POST")
 
     def test_malformed_jobs_are_refused(self):
         for body, status, code in [

@@ -62,7 +62,9 @@ struct AddressPolicyTests {
                 #expect(failure?.kind == .destinationIPProhibited)
                 #expect(failure?.sent == .neverSent)
                 #expect(failure?.detail.contains("127.0.0.1") == true)
-                #expect(failure?.detail.contains("allow_addresses") == true)
+                for place in ["to allow_addresses", "allowedAddresses"] {
+                    #expect(failure?.detail.contains(place) == true)
+                }
             }
         }
         #expect(server.connections == 0)

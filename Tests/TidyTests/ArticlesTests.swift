@@ -8,7 +8,8 @@ struct ArticlesTests {
     @Test("Every one stands, line for line, in a source that is compiled")
     func examples() {
         let sources =
-            (TidyTests.files("Tests/DocumentationTests") + TidyTests.files("Tests/RelayFoundationTests"))
+            (TidyTests.files("Tests/DocumentationTests") + TidyTests.files("Tests/RelayFoundationTests")
+            + ["Tests/Consumer/Package.swift"])
             .filter { $0.hasSuffix(".swift") }
             .map { Self.lines(TidyTests.text($0)) }
         var count = 0
@@ -22,6 +23,28 @@ struct ArticlesTests {
             }
         }
         #expect(count > 20)
+    }
+
+    @Test("Their sources have no line that no article shows: nothing helps them that a reader cannot see")
+    func nothingElse() {
+        let blocks = TidyTests.files(Self.catalog).filter { $0.hasSuffix(".md") }
+            .flatMap { Self.blocks(TidyTests.text($0)) }
+        let sources = TidyTests.files("Tests/DocumentationTests").filter { path in
+            path.hasSuffix(".swift") && !path.hasSuffix("Tests.swift")
+        }
+        #expect(sources.count > 4)
+        for path in sources {
+            #expect(Self.unseen(Self.lines(TidyTests.text(path)), blocks) == [], "\(path)")
+        }
+    }
+
+    @Test("A line that no article shows is found")
+    func unseen() {
+        let source = Self.lines("import A\n\n// Why.\n\nstruct B {\n    let c = 1\n}\n\nprivate let d = 2\n")
+        let blocks: [[Substring]] = [["struct B {", "    let c = 1", "}"], ["let e = 3"]]
+        #expect(Self.unseen(source, blocks) == ["private let d = 2"])
+        #expect(Self.unseen(source, blocks + [["private let d = 2"]]) == [])
+        #expect(Self.unseen(source, [["let c = 1"]]) == ["struct B {", "}", "private let d = 2"])
     }
 
     @Test("One that was changed by a line is not found")
@@ -62,16 +85,29 @@ struct ArticlesTests {
         return blocks
     }
 
-    /// Whether `block` stands in `source`, all of it further in by the same number of columns.
+    /// Whether `block` stands in `source`.
     private static func contains(_ source: [Substring], _ block: [Substring]) -> Bool {
-        guard let first = block.first, !first.isEmpty, source.count >= block.count else { return false }
-        return (0...source.count - block.count).contains { start in
+        !places(source, block).isEmpty
+    }
+
+    /// Where `block` stands in `source`, all of it further in by the same number of columns.
+    private static func places(_ source: [Substring], _ block: [Substring]) -> [Range<Int>] {
+        guard let first = block.first, !first.isEmpty, source.count >= block.count else { return [] }
+        return (0...source.count - block.count).filter { start in
             guard source[start].hasSuffix(first) else { return false }
             let margin = source[start].dropLast(first.count)
             guard margin.allSatisfy({ $0 == " " }) else { return false }
             return zip(source[start...], block).allSatisfy { line, wanted in
                 wanted.isEmpty ? line.isEmpty : line == margin + wanted
             }
+        }.map { $0..<$0 + block.count }
+    }
+
+    /// Lines of `source` that stand in no block, but for imports and comments of the whole file.
+    private static func unseen(_ source: [Substring], _ blocks: [[Substring]]) -> [Substring] {
+        let seen = Set(blocks.flatMap { places(source, $0) }.joined())
+        return source.indices.filter { !seen.contains($0) }.map { source[$0] }.filter { line in
+            !line.isEmpty && !line.hasPrefix("import ") && !line.hasPrefix("// ")
         }
     }
 }

@@ -101,7 +101,7 @@ struct TidyTests {
                 ".target(name: \"RelayFoundation\", dependencies: [\"RelayCore\", \"RelayJSON\"]),",
                 "name: \"RelayFoundationTests\",",
                 "dependencies: [\"RelayCore\", \"RelayFoundation\", \"RelayJSON\", \"RelayTestSupport\"]",
-                ".testTarget(name: \"DocumentationTests\", dependencies: [\"RelayCore\", \"RelayFoundation\"]),",
+                "dependencies: [\"RelayCore\", \"RelayFoundation\", \"RelayTransport\"]",
             ]
         )
         #expect(Self.sources.filter { Self.text($0).contains("import RelayFoundation") } == [])

@@ -34,3 +34,15 @@ public struct Exchange: Sendable {
         set { firstByteNanoseconds = newValue.map { max(0, $0.saturatedNanoseconds) } ?? -1 }
     }
 }
+
+extension Exchange: CustomStringConvertible {
+    /// Where the attempt went and what it took.
+    public var description: String {
+        guard let address else { return "nothing dialled" }
+        var parts = [address, wasReused ? "reused connection" : "connect \(connect)"]
+        if nameLookup > .zero { parts.append("name look-up \(nameLookup)") }
+        if let firstByte { parts.append("first byte \(firstByte)") }
+        if missedPins { parts.append("pins missed") }
+        return parts.joined(separator: ", ")
+    }
+}

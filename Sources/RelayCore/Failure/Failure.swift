@@ -151,6 +151,12 @@ public struct Failure: Error, Sendable {
 }
 
 extension Failure: CustomStringConvertible {
-    /// Kind and detail.
-    public var description: String { "\(kind.rawValue): \(detail)" }
+    /// Kind and detail, the upstream's error code where there is one, and the type of the program's own error; never
+    /// what that error says.
+    public var description: String {
+        var text = "\(kind): \(detail)"
+        if let apiCode, !detail.contains(apiCode) { text += " (code \(apiCode))" }
+        if let underlying { text += " (underlying: \(type(of: underlying)))" }
+        return text
+    }
 }

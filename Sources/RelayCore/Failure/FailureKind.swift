@@ -114,3 +114,8 @@ public enum FailureGroup: String, CaseIterable, Sendable {
         }
     }
 }
+
+extension FailureKind: CustomStringConvertible {
+    /// The name, as configuration and journal write it.
+    public var description: String { rawValue }
+}

@@ -77,3 +77,17 @@ extension Body {
         }
     }
 }
+
+extension Body: CustomStringConvertible, CustomReflectable {
+    /// The size, never the content.
+    public var description: String {
+        switch self {
+        case .empty: "no content"
+        case .bytes(let bytes): bytes.isEmpty ? "no content" : "\(bytes.count) bytes"
+        case .stream(let source): source.length.map { "a stream of \($0) bytes" } ?? "a stream"
+        }
+    }
+
+    /// The size, as in the description.
+    public var customMirror: Mirror { Mirror(self, children: ["size": description]) }
+}

@@ -24,3 +24,9 @@ public struct HTTPRequest: Sendable {
         self.body = body
     }
 }
+
+extension HTTPRequest: CustomStringConvertible {
+    /// Method and path without the query, the fields' names with the lengths of their values, and the size of the
+    /// content.
+    public var description: String { "\(method.rawValue) \(target.prefix { $0 != "?" }) \(fields) \(body)" }
+}

@@ -22,3 +22,8 @@ public struct HTTPResponse: Sendable {
     /// The content that is in memory as text; nil when it is not UTF-8, empty where there is none.
     public var text: String? { String(validating: bytes, as: UTF8.self) }
 }
+
+extension HTTPResponse: CustomStringConvertible {
+    /// The status, the fields' names with the lengths of their values, and the size of the content.
+    public var description: String { "\(status) \(fields) \(body)" }
+}

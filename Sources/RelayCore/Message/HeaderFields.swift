@@ -151,3 +151,20 @@ extension HeaderFields {
         return String(decoding: storage[start..<start + Int(entry.valueCount)], as: UTF8.self)
     }
 }
+
+extension HeaderFields: CustomStringConvertible, CustomReflectable {
+    /// Names and the lengths of values, for messages of tests; a value may be a credential.
+    public var description: String {
+        let list = entries.map { "\(nameText($0)): \($0.valueCount) bytes" }
+        return "[" + list.joined(separator: ", ") + "]"
+    }
+
+    /// Names and the lengths of values, as in the description.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: entries.map { (label: nameText($0), value: "\($0.valueCount) bytes" as Any) },
+            displayStyle: .struct
+        )
+    }
+}

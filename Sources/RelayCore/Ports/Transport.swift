@@ -54,6 +54,32 @@ public final class OutboundRequest: Sendable {
     }
 }
 
+extension OutboundRequest {
+    /// Every field that is sent but `Host` and framing: the request's own, then what the relay adds.
+    public var allFields: HeaderFields {
+        var all = fields
+        for (name, value) in addedFields.pairs { all.append(name, value) }
+        return all
+    }
+
+    /// The value of a field that is sent, whoever set it; nil when there is no such field.
+    public subscript(name: FieldName) -> String? { fields[name] ?? addedFields[name] }
+
+    /// The content that is in memory as text; nil when it is not UTF-8, empty where there is none.
+    public var text: String? {
+        guard case .bytes(let bytes) = body else { return "" }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+extension OutboundRequest: CustomStringConvertible {
+    /// Method, upstream and path without the query, the fields' names with the lengths of their values, and the size
+    /// of the content.
+    public var description: String {
+        "\(method.rawValue) \(upstream.origin.text)\(target.prefix { $0 != "?" }) \(allFields) \(body)"
+    }
+}
+
 /// The waits inside one attempt.
 public struct AttemptTimeouts: Sendable {
     /// Name look-up, connect and TLS handshake together.

@@ -58,3 +58,15 @@ public struct Attempt: Sendable {
         duration = .zero
     }
 }
+
+extension Attempt: CustomStringConvertible {
+    /// The attempt as one line of a timeline: `2 to eu: 503 Service Unavailable, http_status, overload: retry`.
+    public var description: String {
+        var parts: [String] = []
+        if let status { parts.append("\(status)") }
+        if let failure { parts.append("\(failure.kind)") }
+        if let rule { parts.append(next.map { "\(rule): \($0.name)" } ?? rule) }
+        if let heldBack { parts.append(heldBack.text) }
+        return "\(number) to \(upstream): " + parts.joined(separator: ", ")
+    }
+}

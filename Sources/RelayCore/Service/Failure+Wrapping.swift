@@ -56,6 +56,15 @@ extension Failure {
 extension HTTPRequest {
     /// Keeps a target below the upstream's base.
     func checkTarget() throws(Failure) {
+        let start = target.prefix(8).lowercased()
+        guard !start.hasPrefix("http://"), start != "https://" else {
+            throw Failure(
+                .preparation,
+                sent: .neverSent,
+                "the target is an absolute URL: give the path below the upstream's base, such as \"orders/7\";"
+                    + " another server is another upstream"
+            )
+        }
         let path = target.prefix { $0 != "?" }
         guard !path.hasPrefix("/"), !path.split(separator: "/").contains(where: UpstreamURL.isDotSegment)
         else {

@@ -34,3 +34,15 @@ public struct JobOutcome<Value: Sendable>: Sendable {
         FinishedJob(id: id, failure: failure, source: source, attempts: attempts)
     }
 }
+
+extension JobOutcome: CustomStringConvertible {
+    /// How the job ended and every attempt; of a value only its type.
+    public var description: String {
+        let end =
+            switch result {
+            case .success: "\(Value.self) from \(source?.rawValue ?? "nobody")"
+            case .failure(let failure): "\(failure)"
+            }
+        return ([end] + attempts.map(\.description)).joined(separator: "; ")
+    }
+}

@@ -32,7 +32,7 @@ struct Submission {
     init(_ document: JSONValue, onStream: Bool) throws(Problem) {
         var reader = SubmissionReader()
         let known = ["route", "mode", "request", "options"] + (onStream ? ["id"] : [])
-        reader.members(document, "", known) { reader, name, value in
+        reader.members(document, "", known, hints: SubmissionHints.outside) { reader, name, value in
             switch name {
             case "id":
                 guard let id = reader.string(value, "/id"), !Submission.idLengths.contains(id.utf8.count)
@@ -64,8 +64,8 @@ struct Submission {
         var path = ""
         var query: [String] = []
         var bodies = 0
-        let known = ["method", "path", "query", "headers", "json", "text", "base64"]
-        reader.members(value, "/request", known) { reader, name, value in
+        let known = SubmissionHints.requestMembers
+        reader.members(value, "/request", known, hints: SubmissionHints.inRequest) { reader, name, value in
             let pointer = "/request/\(name)"
             switch name {
             case "method":
@@ -97,7 +97,7 @@ struct Submission {
         if bodies > 1 { reader.fail("/request", "a request has one of json, text and base64") }
         let text =
             (path.hasPrefix("/") ? path : "/" + path)
-            + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+            + (query.isEmpty ? "" : (path.contains("?") ? "&" : "?") + query.joined(separator: "&"))
         do throws(HTTPParseError) {
             target = try RelayTarget.rest(of: text)
         } catch {
@@ -125,11 +125,7 @@ struct Submission {
 
     /// The options become the fields of the drop-in way: one reader for both.
     private mutating func readOptions(_ value: JSONValue, _ reader: inout SubmissionReader) {
-        let known = [
-            "timeout", "attempt_timeout", "max_attempts", "fallback", "delay", "not_before", "expires_after",
-            "priority", "ordering_key", "labels",
-        ]
-        reader.members(value, "/options", known) { reader, name, value in
+        reader.members(value, "/options", SubmissionHints.optionMembers) { reader, name, value in
             let pointer = "/options/\(name)"
             switch name {
             case "timeout", "attempt_timeout":

@@ -10,11 +10,12 @@ struct SubmissionReader {
         errors.append((pointer, message, hint))
     }
 
-    /// Visits the members of an object; an unknown one is an error with the nearest name.
+    /// Visits the members of an object; an unknown one is an error with the nearest name, or with what `hints` says.
     mutating func members(
         _ value: JSONValue,
         _ pointer: String,
         _ known: [String],
+        hints: [String: String] = [:],
         _ visit: (inout SubmissionReader, String, JSONValue) -> Void
     ) {
         guard case .object(let members) = value else {
@@ -22,7 +23,9 @@ struct SubmissionReader {
         }
         for member in members {
             guard known.contains(member.name) else {
-                let hint = nearestWord(to: member.name, among: known).map { "did you mean \"\($0)\"?" }
+                let hint =
+                    hints[member.name]
+                    ?? nearestWord(to: member.name, among: known).map { "did you mean \"\($0)\"?" }
                 fail(pointer + pointerToken(member.name), "there is no such member", hint: hint)
                 continue
             }

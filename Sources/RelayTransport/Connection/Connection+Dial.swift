@@ -106,7 +106,8 @@ extension Connection {
             throw Failure(
                 .destinationIPProhibited,
                 sent: .neverSent,
-                "\(subject) is not dialled because it is \(reason); add it to allow_addresses if it is meant"
+                "\(subject) is not dialled because it is \(reason); if it is meant, add it to"
+                    + " allow_addresses, or in a program to the upstream's allowedAddresses"
             )
         }
         return permitted

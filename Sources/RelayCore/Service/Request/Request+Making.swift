@@ -4,8 +4,9 @@ extension HTTPRequest {
     /// A target below the upstream's base: `orders/7?full=1`.
     ///
     /// - Parameters:
-    ///   - path: taken as it is, percent-encoded by the caller; a slash at its beginning is dropped, a query in it is
-    ///     kept.
+    ///   - path: taken as it is, percent-encoded by the caller; a slash at its beginning is dropped and does not lead
+    ///     out of the upstream's base, a query in it is kept. An absolute URL is no path: sending it fails with the kind
+    ///     `preparation`.
     ///   - query: appended, names and values percent-encoded (RFC 3986 §2.1); a nil value gives a bare name.
     /// - Returns: the target, without a slash at its beginning.
     public static func target(_ path: String, query: KeyValuePairs<String, String?> = [:]) -> String {

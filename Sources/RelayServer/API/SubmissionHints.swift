@@ -1,0 +1,27 @@
+/// The members of a job's two objects, and what somebody is told who puts them into another.
+enum SubmissionHints {
+    static let requestMembers = ["method", "path", "query", "headers", "json", "text", "base64"]
+
+    static let optionMembers = [
+        "timeout", "attempt_timeout", "max_attempts", "fallback", "delay", "not_before", "expires_after",
+        "priority", "ordering_key", "labels",
+    ]
+
+    /// Beside `route`: what belongs into `request` or `options`.
+    static let outside: [String: String] =
+        places(requestMembers, "/request").merging(places(optionMembers, "/options")) { first, _ in first }
+        .merging(["body": "use json, text or base64 of /request"]) { first, _ in first }
+
+    /// In `request`: what belongs into `options` or beside `route`, and usual names of other interfaces.
+    static let inRequest: [String: String] =
+        places(optionMembers, "/options").merging([
+            "body": "use json, text or base64",
+            "data": "use json, text or base64",
+            "url": "use path, which stands below the upstream's base",
+            "route": "did you mean \"/route\"?",
+        ]) { first, _ in first }
+
+    private static func places(_ names: [String], _ object: String) -> [String: String] {
+        Dictionary(names.map { ($0, "did you mean \"\(object)/\($0)\"?") }) { first, _ in first }
+    }
+}
