@@ -66,7 +66,7 @@ extension Attempt: CustomStringConvertible {
         if let status { parts.append("\(status)") }
         if let failure { parts.append("\(failure.kind)") }
         if let rule { parts.append(next.map { "\(rule): \($0.name)" } ?? rule) }
-        if let heldBack { parts.append(heldBack.text) }
+        for held in heldBack { parts.append("rule \(held.rule): \(held.reason.text)") }
         return "\(number) to \(upstream): " + parts.joined(separator: ", ")
     }
 }
