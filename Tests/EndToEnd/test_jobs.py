@@ -33,6 +33,14 @@ class Jobs(RelayTest):
         body = job if isinstance(job, bytes) else json.dumps(job).encode()
         return self.relay.ask("POST", "/v1/jobs", [("Content-Type", "application/json"), *fields], body)
 
+    def test_a_json_job_may_have_labels_which_stay_with_its_record(self):
+        got = self.post({"route": "up", "request": {"method": "GET", "path": "/echo"},
+                         "options": {"labels": {"order": "8841", "shop": "a=b"}}})
+        self.assertEqual(got.json()["labels"], ["order=8841", "shop=a=b"], got)
+        self.assertIsNone(self.upstream.requests[-1]["Waystation-Label"])
+        wrong = self.post({"route": "up", "options": {"labels": {"a": "x\ny"}}})
+        self.assertEqual((wrong.status, wrong.json()["errors"][0]["pointer"]), (422, "/options/labels/a"), wrong)
+
     def test_a_json_job_is_answered_when_it_is_done(self):
         self.upstream.on("/orders", answer(500), as_json(200, '{"id":7}', ("X-Own", "1")))
         got = self.post({"route": "up", "request": {

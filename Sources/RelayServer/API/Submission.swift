@@ -145,6 +145,11 @@ struct Submission {
                     return reader.fail(pointer, "fallback is true or false")
                 }
                 fields.append("Waystation-Fallback", isOn ? "on" : "off")
+            case "labels":
+                for (name, text) in reader.strings(value, pointer)
+                where !fields.append("Waystation-Label", "\(name)=\(text)") {
+                    reader.fail(pointer + pointerToken(name), "a label has no control characters")
+                }
             default: fields.append("Prefer", "respond-async")
             }
         }
