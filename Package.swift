@@ -15,6 +15,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         // Pure: no I/O, no clock, no randomness.
@@ -29,6 +30,7 @@ let package = Package(
             name: "RelayTransport",
             dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
         ),
+        .target(name: "RelayStore", dependencies: ["CLinux", "CSQLite", "RelayCore", "RelayPosix"]),
         .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CLinux", "CSystemd"]),
 
         // The daemon's rooms.
