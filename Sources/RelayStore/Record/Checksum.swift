@@ -31,7 +31,7 @@ struct Checksum {
         var state = state
         unsafe Self.tables.withUnsafeBufferPointer { tables in
             var index = 0
-            let whole = unsafe bytes.count & ~7
+            let whole = bytes.count & ~7
             while index < whole {
                 let low =
                     unsafe UInt32(
@@ -49,7 +49,7 @@ struct Checksum {
                 state = near ^ far
                 index += 8
             }
-            while unsafe index < bytes.count {
+            while index < bytes.count {
                 state = unsafe state >> 8 ^ tables[Int(UInt8(truncatingIfNeeded: state) ^ bytes[index])]
                 index += 1
             }

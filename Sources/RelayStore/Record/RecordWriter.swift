@@ -1,3 +1,5 @@
+import RelayCore
+
 /// Puts values one after the other: numbers with seven bits a byte, texts and bytes with their count.
 struct RecordWriter {
     private(set) var bytes: [UInt8] = []

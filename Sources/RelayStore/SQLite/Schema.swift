@@ -24,7 +24,7 @@ enum Schema {
         CREATE UNIQUE INDEX job_id ON job(id);
         CREATE INDEX job_ready ON job(route, ready, run_at) WHERE ready IS NOT NULL;
         CREATE INDEX job_running ON job(state) WHERE state = 2;
-        CREATE INDEX job_due ON job(run_at) WHERE state = 0;
+        CREATE INDEX job_due ON job(route, run_at) WHERE state = 0;
         CREATE INDEX job_side ON job(side) WHERE side IS NOT NULL;
         CREATE INDEX job_finished ON job(state, fin) WHERE fin IS NOT NULL;
         CREATE INDEX job_expires ON job(expires) WHERE expires IS NOT NULL AND fin IS NULL;
@@ -35,7 +35,7 @@ enum Schema {
         CREATE TABLE answer(seq INTEGER PRIMARY KEY, head BLOB NOT NULL, body BLOB, sum INTEGER);
         CREATE TABLE attempt(key INTEGER PRIMARY KEY, record BLOB NOT NULL);
         CREATE TABLE label(label TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(label, seq)) WITHOUT ROWID;
-        CREATE TABLE file(name TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE file(name TEXT PRIMARY KEY, seq INTEGER NOT NULL, length INTEGER NOT NULL) WITHOUT ROWID;
 
         -- The last job of each ordering key that has unfinished ones; `prv` and `nxt` of the jobs link the others.
         CREATE TABLE keyq(
@@ -43,13 +43,10 @@ enum Schema {
         ) WITHOUT ROWID;
 
         -- Idempotency keys: runs sorted by hash, each filled once and dropped whole, with a filter to skip most.
-        CREATE TABLE idem(
-            run INTEGER NOT NULL, h BLOB NOT NULL, id BLOB NOT NULL, print BLOB NOT NULL, until INTEGER NOT NULL,
-            PRIMARY KEY(run, h)
-        ) WITHOUT ROWID;
+        CREATE TABLE idem(run INTEGER NOT NULL, h BLOB NOT NULL, v BLOB NOT NULL, PRIMARY KEY(run, h)) WITHOUT ROWID;
         CREATE TABLE idemrun(run INTEGER PRIMARY KEY, until INTEGER NOT NULL, filter BLOB NOT NULL);
-        CREATE TABLE idemnew(n INTEGER PRIMARY KEY, h BLOB NOT NULL, id BLOB NOT NULL, print BLOB NOT NULL,
-            until INTEGER NOT NULL);
+        -- Those of no run yet, in the order of acceptance.
+        CREATE TABLE idemnew(n INTEGER PRIMARY KEY, v BLOB NOT NULL);
 
         -- Jobs by route, state and minute of acceptance (zero once they are over): counts without counting.
         CREATE TABLE tally(

@@ -8,7 +8,7 @@ import RelayCore
     private let raw: OpaquePointer
     private let path: String
 
-    unsafe init(_ raw: OpaquePointer, path: String) {
+    @unsafe init(_ raw: OpaquePointer, path: String) {
         unsafe self.raw = raw
         self.path = path
     }
@@ -29,10 +29,10 @@ import RelayCore
         value.withUTF8 { text in
             unsafe text.withMemoryRebound(to: CChar.self) { text in
                 // An empty buffer has no address, and SQLite takes a text without one for NULL.
-                if let base = unsafe text.baseAddress {
+                if let base = text.baseAddress {
                     unsafe _ = relay_sqlite_bind_text(raw, index, base, Int32(text.count))
                 } else {
-                    unsafe _ = relay_sqlite_bind_text(raw, index, "", 0)
+                    _ = unsafe relay_sqlite_bind_text(raw, index, "", 0)
                 }
             }
         }

@@ -1,6 +1,6 @@
 import CSQLite
 import Glibc
-package import RelayCore
+import RelayCore
 import RelayPosix
 
 extension StoreError {
