@@ -73,6 +73,15 @@ let package = Package(
             name: "RelayTransportTests",
             dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]
         ),
+        .executableTarget(
+            name: "StoreCrasher",
+            dependencies: ["RelayCore", "RelayPosix", "RelayStore"],
+            path: "Tests/StoreCrasher"
+        ),
+        .testTarget(
+            name: "RelayStoreTests",
+            dependencies: ["RelayCore", "RelayPosix", "RelayStore", "RelayTestSupport", "StoreCrasher"]
+        ),
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
         .testTarget(name: "CommandTests", dependencies: ["RelayCore", "RelayJSON", "waystation"]),

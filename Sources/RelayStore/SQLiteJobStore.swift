@@ -182,6 +182,7 @@ extension SQLiteJobStore {
         at now: JobMoment
     ) async throws(StoreError) -> [Bool] {
         try await write(.other, weight: 1) { writer throws(StoreError) in
+            try writer.advance(to: now)
             var live: [Bool] = []
             for token in tokens { live.append(try writer.isLive(token)) }
             return live

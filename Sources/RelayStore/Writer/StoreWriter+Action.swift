@@ -9,7 +9,7 @@ extension StoreWriter {
         dryRun: Bool,
         at moment: JobMoment
     ) throws(StoreError) -> ActionReport {
-        advance(to: moment)
+        try advance(to: moment)
         try wake()
         var query = JobQuery(database: database, filter: filter, order: .oldestFirst, after: cursor)
         query.names = routeNames

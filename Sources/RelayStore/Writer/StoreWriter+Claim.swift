@@ -77,7 +77,7 @@ extension StoreWriter {
     }
 
     func claim(_ route: String, limit: Int, at moment: JobMoment) throws(StoreError) -> ClaimBatch {
-        advance(to: moment)
+        try advance(to: moment)
         try wake()
         var batch = ClaimBatch()
         guard let number = routes[route] else { return batch }

@@ -2,7 +2,7 @@ import RelayCore
 
 extension StoreWriter {
     func enqueue(_ jobs: [NewJob], at moment: JobMoment) throws(StoreError) -> [Acceptance] {
-        advance(to: moment)
+        try advance(to: moment)
         var answers: [Acceptance] = []
         answers.reserveCapacity(jobs.count)
         for job in jobs {

@@ -147,6 +147,7 @@ extension StoreWriter {
             guard let old = try intact(seq) else { continue }
             try change(old) { $0.recover(now: now) }
         }
+        if volatile.redateFrom != nil { try wake() }
         try flushTally()
         try database.execute("COMMIT")
     }

@@ -2,7 +2,7 @@ import RelayCore
 
 extension StoreWriter {
     func settle(_ settlements: [Settlement], at moment: JobMoment) throws(StoreError) -> [Settlement.Answer] {
-        advance(to: moment)
+        try advance(to: moment)
         var answers: [Settlement.Answer] = []
         answers.reserveCapacity(settlements.count)
         for settlement in settlements { answers.append(try settle(settlement)) }

@@ -3,7 +3,7 @@ import RelayCore
 /// What time does to jobs, in small steps.
 extension StoreWriter {
     func sweep(_ retention: Retention, limit: Int, at moment: JobMoment) throws(StoreError) -> SweepReport {
-        advance(to: moment)
+        try advance(to: moment)
         var report = SweepReport()
         report.hasMore = try wake()
         try setMeta("line", now)

@@ -64,9 +64,11 @@ final class StoreWriter {
 
     var now: Int64 { volatile.timeline.now }
 
-    /// Takes the caller's clocks.
-    func advance(to moment: JobMoment) {
-        if volatile.timeline.advance(to: moment) { volatile.redateFrom = 0 }
+    /// Takes the caller's clocks; after a step of the wall clock dated jobs come first.
+    func advance(to moment: JobMoment) throws(StoreError) {
+        guard volatile.timeline.advance(to: moment) else { return }
+        volatile.redateFrom = 0
+        try wake()
     }
 }
 
