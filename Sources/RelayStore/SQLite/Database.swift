@@ -9,6 +9,7 @@ import RelayPosix
     private let raw: OpaquePointer
     private let watch: UnsafeMutablePointer<Watch>
     private var statements: [String: Statement] = [:]
+    private var placed: [UInt: Statement] = [:]
 
     /// What SQLite's callbacks see.
     private struct Watch {
@@ -43,6 +44,7 @@ import RelayPosix
 
     deinit {
         statements = [:]
+        placed = [:]
         unsafe sqlite3_close_v2(raw)
         unsafe watch.deallocate()
     }
@@ -59,7 +61,12 @@ import RelayPosix
 
     /// The statement for `sql`, prepared once and kept.
     func statement(_ sql: StaticString) throws(StoreError) -> Statement {
-        try statement(text: sql.description)
+        // Where a literal stands tells it from every other, and costs nothing to look at.
+        let place = unsafe UInt(bitPattern: sql.utf8Start)
+        if let known = placed[place] { return known }
+        let statement = try statement(text: sql.description)
+        placed[place] = statement
+        return statement
     }
 
     func statement(text sql: String) throws(StoreError) -> Statement {

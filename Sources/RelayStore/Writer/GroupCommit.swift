@@ -9,6 +9,7 @@ final class GroupCommit {
     private let options: SQLiteJobStore.Options
     private let removeFiles: ([String]) -> Void
     private var isFull: Bool
+    private var hasBallast: Bool
     /// Steady nanoseconds before which space is not asked for again.
     private var nextTry: Int64 = 0
 
@@ -23,7 +24,8 @@ final class GroupCommit {
         self.ballast = ballast
         options = writer.options
         self.removeFiles = removeFiles
-        isFull = !ballast.take()
+        hasBallast = ballast.take()
+        isFull = !hasBallast
     }
 
     /// Returns when the queue is closed and empty, or the store has failed.
@@ -98,7 +100,7 @@ extension GroupCommit {
         // again should the transaction have to be repeated.
         var tasks = waiting.filter { $0.kind == .claim } + waiting.filter { $0.kind != .claim }
         var told: Set<Int> = []
-        var isOver = isFull || usedBytes >= options.maxSize
+        var isOver = isOver
         let volatile = writer.volatile
         while !tasks.isEmpty {
             if isOver {
@@ -204,31 +206,42 @@ extension GroupCommit {
     private func enterFull(_ error: StoreError) {
         if !isFull { options.events.notice("\(error.message); no job is accepted until there is room again") }
         isFull = true
+        hasBallast = false
         ballast.release()
         nextTry = SystemClock.monotonic() + 1_000_000_000
     }
 
-    /// Looks now and then whether there is room for the ballast again.
+    /// Looks now and then whether there is room again: on the disk, or in pages of the database that became free.
     private func regainSpace() {
-        guard isFull, SystemClock.monotonic() >= nextTry else { return }
+        guard !hasBallast, SystemClock.monotonic() >= nextTry else { return }
         nextTry = SystemClock.monotonic() + 1_000_000_000
-        guard ballast.take() else { return }
+        hasBallast = ballast.take()
+        guard isFull, hasBallast || pages.free >= 2 * ballast.size else { return }
         isFull = false
         options.events.notice("the job store \(writer.database.path) has room again and accepts jobs")
     }
 
-    private var usedBytes: UInt64 {
-        let pages = (try? writer.database.number("PRAGMA page_count")) ?? 0
+    /// Whether nothing may be accepted; without the ballast, free pages of its size have to be left for settling.
+    private var isOver: Bool {
+        let pages = pages
+        return isFull || pages.used >= options.maxSize || !hasBallast && pages.free < ballast.size
+    }
+
+    /// Bytes that hold something, and bytes of the database that do not.
+    private var pages: (used: UInt64, free: Int) {
+        let all = (try? writer.database.number("PRAGMA page_count")) ?? 0
         let free = (try? writer.database.number("PRAGMA freelist_count")) ?? 0
-        return UInt64(max(0, pages - free)) * 4_096 + UInt64(max(0, writer.volatile.fileBytes))
+        let files = UInt64(max(0, writer.volatile.fileBytes))
+        return (UInt64(max(0, all - free)) * 4_096 + files, Int(free) * 4_096)
     }
 
     private func publish() {
-        let used = usedBytes
+        let used = pages.used
+        let isOver = isOver
         let log = UInt64(writer.database.logPages) * 4_120
         writer.shared.update(writer.volatile.timeline) { facts in
             facts.usedBytes = used
-            facts.isFull = isFull || used >= options.maxSize
+            facts.isFull = isOver
             facts.commits = writer.commits
             facts.operations = writer.volatile.operations
             facts.logBytes = log
