@@ -20,6 +20,8 @@ package final class SQLiteJobStore: JobStore {
         package var maxSize: UInt64 = 2 << 30
         /// Disk space kept for settling when there is none left.
         package var ballast = 8 << 20
+        /// How often a full store looks for room.
+        package var spaceInterval: Duration = .seconds(1)
         /// Pages in the log at which they are moved into the database.
         package var checkpointPages = 1_000
         package var sync: Sync = .full

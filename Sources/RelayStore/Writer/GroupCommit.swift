@@ -208,13 +208,13 @@ extension GroupCommit {
         isFull = true
         hasBallast = false
         ballast.release()
-        nextTry = SystemClock.monotonic() + 1_000_000_000
+        nextTry = SystemClock.monotonic() + options.spaceInterval.saturatedNanoseconds
     }
 
     /// Looks now and then whether there is room again: on the disk, or in pages of the database that became free.
     private func regainSpace() {
         guard !hasBallast, SystemClock.monotonic() >= nextTry else { return }
-        nextTry = SystemClock.monotonic() + 1_000_000_000
+        nextTry = SystemClock.monotonic() + options.spaceInterval.saturatedNanoseconds
         hasBallast = ballast.take()
         guard isFull, hasBallast || pages.free >= 2 * ballast.size else { return }
         isFull = false
