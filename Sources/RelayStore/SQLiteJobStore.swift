@@ -83,7 +83,8 @@ package final class SQLiteJobStore: JobStore {
             let commits = GroupCommit(
                 writer,
                 queue: queue,
-                ballast: Ballast(path: directory.ballast, size: options.ballast)
+                ballast: Ballast(path: directory.ballast, size: options.ballast),
+                suspect: { directory.suspect() }
             ) { names in fileThread.start { $0.remove(names) } }
             let store = SQLiteJobStore(queue, shared, reader, fileThread, files, ended)
             store.removeOrphans()

@@ -29,6 +29,19 @@ final class StoreDirectory {
 
     deinit { close(lock) }
 
+    /// Whether a run has met damage in the database's structure: the next start looks through all of it.
+    var isSuspect: Bool {
+        var status = stat()
+        return unsafe lstat(path + "/suspect", &status) == 0
+    }
+
+    func suspect() {
+        let descriptor = openFile(path + "/suspect", O_WRONLY | O_CREAT)
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    func clearSuspicion() { removeFile(path + "/suspect") }
+
     private static func takeLock(_ path: String) throws(StoreError) -> Int32 {
         let descriptor = openFile(path + "/lock", O_RDWR | O_CREAT)
         guard descriptor >= 0 else {

@@ -8,6 +8,7 @@ final class GroupCommit {
     private let ballast: Ballast
     private let options: SQLiteJobStore.Options
     private let removeFiles: ([String]) -> Void
+    private let suspect: () -> Void
     private var isFull: Bool
     private var hasBallast: Bool
     /// Steady nanoseconds before which space is not asked for again.
@@ -17,12 +18,14 @@ final class GroupCommit {
         _ writer: StoreWriter,
         queue: CommitQueue,
         ballast: Ballast,
+        suspect: @escaping () -> Void,
         removeFiles: @escaping ([String]) -> Void
     ) {
         self.writer = writer
         self.queue = queue
         self.ballast = ballast
         options = writer.options
+        self.suspect = suspect
         self.removeFiles = removeFiles
         hasBallast = ballast.take()
         isFull = !hasBallast
@@ -42,6 +45,7 @@ final class GroupCommit {
             try end()
         } catch {
             if writer.database.isInTransaction { try? writer.database.execute("ROLLBACK") }
+            if error.code == .corrupt { suspect() }
             queue.fail(error)
             options.events.fatal(error)
         }

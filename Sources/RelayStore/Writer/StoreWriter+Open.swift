@@ -58,18 +58,23 @@ extension StoreWriter {
         return database
     }
 
-    /// Looks for structural damage for as long as a start may take.
-    static func checkIntegrity(_ database: Database, for time: Duration) throws(StoreError) {
-        do throws(StoreError) {
-            try database.bounded(time) { () throws(StoreError) in
-                let check = try database.statement(text: "PRAGMA integrity_check(1)")
-                defer { check.reset() }
-                guard try check.step(), let text = check.text(0), text != "ok" else { return }
-                throw damaged(database.path, "its structure is damaged (\(text.prefix(80)))")
-            }
-        } catch {
-            guard error.code == .slow else { throw error }
+    /// A database up to this size is looked through at every start.
+    private static let smallDatabase = 32 << 20
+
+    /// Looks for structural damage, where that is quick or there was a sign of it.
+    ///
+    /// SQLite cannot be stopped in the middle of it, so a large database is checked only after a run that has met
+    /// damage; the checksum of each record is checked whenever it is read.
+    static func checkIntegrity(_ database: Database, _ directory: StoreDirectory) throws(StoreError) {
+        let size = try database.number("PRAGMA page_count") * 4_096
+        guard size <= smallDatabase || directory.isSuspect else { return }
+        let check = try database.statement(text: "PRAGMA integrity_check(1)")
+        defer { check.reset() }
+        guard try check.step(), let text = check.text(0), text != "ok" else {
+            directory.clearSuspicion()
+            return
         }
+        throw damaged(database.path, "its structure is damaged (\(text.prefix(80)))")
     }
 
     /// Takes over: a new epoch, and the jobs that were in flight at the end of the last one.
@@ -80,10 +85,7 @@ extension StoreWriter {
     ) throws(StoreError) -> StoreWriter {
         try inspect(directory)
         let database = try connect(directory.database, options)
-        if directory.wasUsed {
-            let isClean = (try? database.number("SELECT v FROM meta WHERE k = 'clean'")) == 1
-            try checkIntegrity(database, for: isClean ? .milliseconds(100) : .milliseconds(300))
-        }
+        if directory.wasUsed { try checkIntegrity(database, directory) }
         try Schema.migrate(database)
         try directory.markMade()
 
