@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPosix
 
 /// Walks jobs in the order of their positions along the narrowest index a filter allows.
 struct JobQuery {
@@ -9,6 +10,8 @@ struct JobQuery {
     var names: [Int64: String] = [:]
     /// Whether damaged records are passed over instead of ending the walk.
     var skipsDamaged = false
+    /// Steady nanoseconds from which a page is short rather than late.
+    var deadline = Int64.max
     /// Rows looked at for one page; a page that ends here is short and has a cursor.
     static let rowLimit = 2_000
 
@@ -26,7 +29,10 @@ struct JobQuery {
         let positions = try positions()
         for (index, position) in positions.enumerated() {
             if let job = try job(position, timeline) { page.jobs.append(job) }
-            if page.jobs.count == limit, index + 1 < positions.count || positions.count == Self.rowLimit {
+            let isLate = index % 16 == 15 && SystemClock.monotonic() > deadline
+            if page.jobs.count == limit || isLate,
+                index + 1 < positions.count || positions.count == Self.rowLimit
+            {
                 page.next = JobCursor(position: position)
                 return page
             }

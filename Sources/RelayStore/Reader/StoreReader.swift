@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPosix
 
 /// A connection that only reads; belongs to the reading thread.
 final class StoreReader {
@@ -8,6 +9,8 @@ final class StoreReader {
 
     /// What a read may take: longer ones would hold back the writer's checkpoints.
     private static let patience: Duration = .milliseconds(100)
+    /// A machine that is busy with other things makes reads late that are not long.
+    private static let tries = 5
 
     init(_ path: String, shared: StoreShared) throws(StoreError) {
         database = try Database(path, readOnly: true)
@@ -15,8 +18,17 @@ final class StoreReader {
         self.shared = shared
     }
 
-    /// Reads from one state of the store.
+    /// Reads from one state of the store; from a later one when that took too long.
     private func read<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+        for _ in 1..<Self.tries {
+            do throws(StoreError) {
+                return try readOnce(body)
+            } catch  where error.code == .slow {}
+        }
+        return try readOnce(body)
+    }
+
+    private func readOnce<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         do throws(StoreError) {
             return try database.bounded(Self.patience) { () throws(StoreError) in
                 try database.statement("BEGIN").run()
@@ -50,6 +62,7 @@ final class StoreReader {
         try read { () throws(StoreError) in
             var query = JobQuery(database: database, filter: filter, order: order, after: after)
             query.names = try routeNames()
+            query.deadline = SystemClock.monotonic() + 50_000_000
             return try query.page(limit: limit, timeline: shared.timeline)
         }
     }
