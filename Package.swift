@@ -6,8 +6,9 @@ let package = Package(
     products: [
         .executable(name: "waystationd", targets: ["waystationd"]),
         .executable(name: "waystation", targets: ["waystation"]),
-        .library(name: "RelayCore", targets: ["RelayCore"]),
+        .library(name: "RelayCore", targets: ["RelayCore", "RelayJSON"]),
         .library(name: "RelayTransport", targets: ["RelayTransport"]),
+        .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
         .library(name: "RelayClient", targets: ["RelayClient"]),
     ],
     targets: [
@@ -21,6 +22,8 @@ let package = Package(
         // Pure: no I/O, no clock, no randomness.
         .target(name: "RelayJSON"),
         .target(name: "RelayCore", dependencies: ["RelayJSON"]),
+        // For programs that use Foundation's coders; no part of the daemon.
+        .target(name: "RelayFoundation", dependencies: ["RelayCore", "RelayJSON"]),
         .target(name: "RelayHTTP", dependencies: ["RelayCore"]),
         .target(name: "RelayConfig", dependencies: ["RelayCore", "RelayJSON"]),
 
@@ -58,6 +61,10 @@ let package = Package(
         .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
         .testTarget(
+            name: "RelayFoundationTests",
+            dependencies: ["RelayCore", "RelayFoundation", "RelayJSON", "RelayTestSupport"]
+        ),
+        .testTarget(
             name: "RelayEngineTests",
             dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"]
         ),
@@ -65,13 +72,17 @@ let package = Package(
             name: "RelayServerTests",
             dependencies: ["RelayCore", "RelayEngine", "RelayPosix", "RelayServer", "RelayTestSupport"]
         ),
+        .testTarget(name: "DocumentationTests", dependencies: ["RelayCore", "RelayFoundation"]),
         .testTarget(name: "TidyTests"),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
         .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
         .testTarget(
             name: "RelayTransportTests",
-            dependencies: ["CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTransport"]
+            dependencies: [
+                "CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTestSupport",
+                "RelayTransport",
+            ]
         ),
         .executableTarget(
             name: "StoreCrasher",
@@ -109,6 +120,19 @@ if Context.environment["RELAY_FUZZ"] != nil {
             )
         )
     }
+}
+
+// A million jobs through the core in simulated worlds: Tests/Simulation/run.
+if Context.environment["RELAY_SIMULATION"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Simulation",
+            dependencies: ["RelayCore", "RelayJSON"],
+            path: "Tests/Simulation",
+            exclude: ["run"],
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])]
+        )
+    )
 }
 
 // Timings of pure code: `RELAY_BENCHMARK=1 swift run -c release HTTPBenchmark`.

@@ -102,6 +102,15 @@ extension Attempt {
             default: break
             }
         }
-        if let heldBack { json.member("held_back", heldBack.text) }
+        if !heldBack.isEmpty {
+            json.array("held_back") { list in
+                for held in heldBack {
+                    list.object {
+                        $0.member("rule", held.rule)
+                        $0.member("reason", held.reason.text)
+                    }
+                }
+            }
+        }
     }
 }

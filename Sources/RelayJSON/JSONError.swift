@@ -2,27 +2,42 @@
 ///
 /// `message` names what is wrong, never what the text holds beyond one punctuation byte.
 public struct JSONError: Error, Sendable, Equatable {
+    /// What is wrong.
     public enum Code: String, Sendable {
+        /// The text begins with a byte order mark.
         case byteOrderMark
+        /// A string holds an unescaped control character.
         case controlCharacter
+        /// An object has a name twice.
         case duplicateName
+        /// A backslash begins no escape of RFC 8259 §7.
         case invalidEscape
+        /// A number does not follow the grammar of RFC 8259 §6.
         case invalidNumber
+        /// The bytes are not UTF-8.
         case invalidUTF8
+        /// An escape stands for half of a surrogate pair.
         case loneSurrogate
+        /// Arrays and objects are inside one another deeper than ``JSONLimits/maxDepth``.
         case tooDeep
+        /// A comma has nothing after it.
         case trailingComma
+        /// Something follows the value.
         case trailingContent
+        /// The byte cannot stand there.
         case unexpectedByte
+        /// The text ends too early.
         case unexpectedEnd
     }
 
+    /// What is wrong.
     public let code: Code
     /// Offset in bytes of the first byte that is wrong; the length of the text when it ends too early.
     public let offset: Int
+    /// What is wrong, in words.
     public let message: String
 
-    public init(_ code: Code, at offset: Int, _ message: String) {
+    package init(_ code: Code, at offset: Int, _ message: String) {
         self.code = code
         self.offset = offset
         self.message = message

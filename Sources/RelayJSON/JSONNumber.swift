@@ -1,10 +1,12 @@
 /// A JSON number, kept as it was written.
 public struct JSONNumber: Sendable, Equatable {
+    /// The number as it was written.
     public let text: String
 
     /// `text` must match the number grammar of RFC 8259 §6.
     public init(text: String) { self.text = text }
 
+    /// A whole number.
     public init(_ value: Int) { text = String(value) }
 
     /// The value when it is written as an integer that 64 bits hold.

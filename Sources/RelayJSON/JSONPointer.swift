@@ -19,6 +19,7 @@ public struct JSONPointer: Sendable {
     public let tokens: [String]
     let steps: [Step]
 
+    /// The way down by those names and indices; none is the whole document.
     public init(tokens: [String]) {
         self.tokens = tokens
         steps = tokens.map(Step.init)
@@ -75,20 +76,26 @@ public struct JSONPointer: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The pointer one step further down.
     public func appending(_ token: String) -> JSONPointer { JSONPointer(tokens: tokens + [token]) }
 }
 
 // Tokens are compared as bytes: String's own equality takes canonically equivalent spellings for one.
 extension JSONPointer: Hashable {
+    /// Whether both take the same way; tokens are compared as bytes.
     public static func == (lhs: JSONPointer, rhs: JSONPointer) -> Bool { lhs.steps == rhs.steps }
+    /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(steps) }
 }
 
 /// Why a text is no JSON pointer.
 public enum JSONPointerError: Error, Sendable {
+    /// The text is not empty and does not begin with a slash.
     case noLeadingSlash
+    /// A tilde is followed by neither 0 nor 1.
     case invalidEscape
 
+    /// What is wrong, in words.
     public var message: String {
         switch self {
         case .noLeadingSlash: "a JSON pointer is empty or begins with \"/\""

@@ -1,16 +1,26 @@
 /// A JSON value (RFC 8259); objects keep the order of their members.
 public enum JSONValue: Sendable, Equatable {
+    /// `null`.
     case null
+    /// `true` or `false`.
     case bool(Bool)
+    /// A number, as it was written.
     case number(JSONNumber)
+    /// A string, unescaped.
     case string(String)
+    /// Values in order.
     case array([JSONValue])
+    /// Members in the order of the text; their names are unique.
     case object([Member])
 
+    /// One name of an object with its value.
     public struct Member: Sendable, Equatable {
+        /// The name, unescaped.
         public var name: String
+        /// The value.
         public var value: JSONValue
 
+        /// Pairs a name with a value.
         public init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
@@ -26,6 +36,12 @@ extension JSONValue {
         self = sink.value
     }
 
+    /// Reads all of `text` as one value.
+    ///
+    /// - Parameters:
+    ///   - text: JSON in UTF-8 (RFC 8259), nothing more lenient.
+    ///   - limits: how deep it may be.
+    /// - Throws: what is wrong with the text, and at which byte.
     public init(parsing text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
         try self.init(parsing: text.span, limits: limits)
     }

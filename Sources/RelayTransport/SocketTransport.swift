@@ -18,6 +18,7 @@ public final class SocketTransport: Transport {
         loop.stop()
     }
 
+    /// Sends one attempt over a pooled connection, or over one that is dialled for it.
     public func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         try await running().send(request)
     }

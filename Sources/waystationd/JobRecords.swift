@@ -101,7 +101,7 @@ enum JobRecords {
             let at = seconds(start.duration(to: attempt.began))
             let next = attempt.next.map { ", \(consequence($0))" } ?? ""
             let rule = attempt.rule.map { " (rule \($0))" } ?? ""
-            let held = attempt.heldBack.map { "; \($0.text)" } ?? ""
+            let held = attempt.heldBack.map { "; rule \($0.rule): \($0.reason.text)" }.joined()
             return "  +\(at)  attempt \(attempt.number)  \(what(attempt))\(next)\(rule)\(held)"
         }.joined(separator: "\n")
     }

@@ -40,11 +40,11 @@ struct TimelineTests {
             {"id":"01K9","route":"orders","outcome":"failure","request":{"method":"POST","path":"/new"},
              "last_failure":{"kind":"http_response_incomplete","detail":"the upstream hung up","sent":"unknown"},
              "attempts":[{"number":1,"upstream":"demo","started_after_ms":0,"duration_ms":1,
-              "kind":"http_response_incomplete","sent":"unknown","held_back":"the method is not idempotent"}]}
+              "kind":"http_response_incomplete","sent":"unknown","held_back":[{"rule":"again","reason":"the method is not idempotent"}]}]}
             """
         )
         #expect(text.contains("http_response_incomplete in 1.0ms\n"))
-        #expect(text.contains("  the method is not idempotent\n"))
+        #expect(text.contains("  rule \"again\" did not act: the method is not idempotent\n"))
         #expect(
             text.contains("failed: the upstream hung up (outcome unknown: it may have been carried out)\n")
         )

@@ -154,7 +154,7 @@ class Recovery(RelayTest):
         self.assertEqual(len(self.upstream.seen("/l")), 1)
         job = self.relay.job(got)
         self.assertEqual(job["attempts"][0]["sent"], "unknown")
-        self.assertIn("outcome is unknown", job["attempts"][0]["held_back"])
+        self.assertIn("outcome is unknown", job["attempts"][0]["held_back"][0]["reason"])
         self.relay.errors.wait(f"<3>job {job['id']}: POST on route plain failed")
         self.relay.errors.wait("not repeated: the outcome is unknown")
 

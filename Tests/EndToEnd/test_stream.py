@@ -127,6 +127,7 @@ class JobStreams(RelayTest):
 
     # Lines and outcomes.
 
+    # clauses: N-13, UC-17
     def test_a_failure_in_between_ends_nothing(self):
         body = lines(job(id="a"), job(id="b"), b"garbage", job(id="d"))
         for query in "", "?order=input", "?max_in_flight=1", "?order=completion&max_in_flight=64":
@@ -160,6 +161,7 @@ class JobStreams(RelayTest):
         self.assertEqual(instead["recovered_by"], ["instead"])
         self.assertEqual((stern["stopped_by"], stern["status"], stern["body"]["base64"]), ("no-more", 500, "/wo="))
 
+    # clauses: N-13
     def test_a_line_that_is_no_job_says_why(self):
         cases = [
             (b"{", 422, "invalid_job"), (b"[]", 422, "invalid_job"), (b"null", 422, "invalid_job"), (b"\xff", 422, "invalid_job"),

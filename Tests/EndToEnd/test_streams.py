@@ -77,7 +77,7 @@ class Streams(RelayTest):
             got = caller.ask("POST", "/r/up/once", body=b"x" * MIB)
         self.assert_problem(got, 502, "upstream_failed")
         self.assertEqual(len(self.upstream.seen("/once")), 1)
-        self.assertIn("streamed", self.relay.job(got)["attempts"][0]["held_back"])
+        self.assertIn("streamed", self.relay.job(got)["attempts"][0]["held_back"][0]["reason"])
 
     def test_a_body_within_the_replay_buffer_is_sent_again(self):
         self.upstream.on("/held", Close(), answer(200, "twice"))

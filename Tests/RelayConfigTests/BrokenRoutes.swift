@@ -268,6 +268,15 @@ let brokenRoutes: [BrokenRow] = {
         ),
         Row(
             .route,
+            #""prepare": [{"each": "attempt", "set_header": {"Idempotency-Key": "{job.id}-{attempt}"}}]"#,
+            [
+                #"2:67: error: Idempotency-Key would change with every attempt, so that none could be told to be "#
+                    + #"the same request  [/routes/r/prepare/0/set_header/Idempotency-Key] => "#
+                    + #"set it with "each": "job""#
+            ]
+        ),
+        Row(
+            .route,
             #""api_error": {"require": [], "statuses": "some"}"#,
             [
                 #"2:26: error: the list may not be empty  [/routes/r/api_error/require]"#,

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 import Testing
 
 @Suite("Pinned keys")
@@ -7,9 +8,9 @@ struct PublicKeyPinsTests {
     private static let backup = [UInt8](repeating: 2, count: 32)
     private static let foreign = [UInt8](repeating: 3, count: 32)
 
-    // T-90, T-91, T-94, X-14
     @Test(
         "Pins are for their own host, and for those below it where they say so, by whole labels",
+        .clauses("T-90", "T-91", "T-94", "X-14"),
         arguments: [
             ("apple.com", "apple.com", true, true), ("apple.com", "www.apple.com", false, true),
             ("apple.com", "a.b.apple.com", false, true),
@@ -41,9 +42,9 @@ struct PublicKeyPinsTests {
         #expect(pins.verdict(host: asked, chain: [Self.foreign], wallSeconds: 0) == .block)
     }
 
-    // T-93, T-97
     @Test(
         "One pinned key anywhere in the chain is enough; none is refused, or reported where that is all",
+        .clauses("T-93", "T-97"),
         arguments: [
             ([mine], true), ([foreign, mine], true), ([foreign, foreign, backup], true),
             ([backup, mine], true),
@@ -67,9 +68,9 @@ struct PublicKeyPinsTests {
         #expect(pins.verdict(host: "apple.com", chain: keys + [[]], wallSeconds: 0) == .block)
     }
 
-    // T-92
     @Test(
         "Pins count until their second, and from then on no more",
+        .clauses("T-92"),
         arguments: [
             (1_000, 999, true), (1_000, 1_000, false), (1_000, .max, false), (0, 0, false), (0, -1, true),
             (nil, .max, true), (nil, 0, true),

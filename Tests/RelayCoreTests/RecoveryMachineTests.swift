@@ -184,7 +184,7 @@ struct RecoveryMachineTests {
             options: options
         )
         #expect(decisions(&machine, [unknown()]) == [repeats ? "retry" : "fail"])
-        #expect((machine.attempts[0].heldBack == .outcomeUnknown) == !repeats)
+        #expect((machine.attempts[0].heldBack.map(\.reason) == [.outcomeUnknown]) == !repeats)
     }
 
     @Test("A POST that was never sent, or was answered, is repeated as the rules say")
@@ -220,7 +220,7 @@ struct RecoveryMachineTests {
     func bodyGone() {
         var machine = machine([rule("a", ["any"], retry()), rule("r", ["exhausted"], placeholder())])
         #expect(decisions(&machine, [status(503)], canRepeat: false) == ["respond:r"])
-        #expect(machine.attempts[0].heldBack == .bodyGone)
+        #expect(machine.attempts[0].heldBack == [HeldBack(rule: "a", reason: .bodyGone)])
     }
 
     @Test("Cancellation is offered to no rule")

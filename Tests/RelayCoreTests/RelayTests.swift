@@ -400,6 +400,25 @@ struct CollectedBodyTests {
         #expect(streamed.bound.withLock { $0 } == nil)
     }
 
+    @Test(
+        "What is too large to be kept passes through, whether its length is known or not",
+        arguments: [true, false]
+    )
+    func tooLargeToKeep(isLengthKnown: Bool) async throws {
+        let piece = [UInt8](repeating: 7, count: 700_000)
+        let source = Source([piece, piece, [8]], length: isLengthKnown ? 1_400_001 : nil)
+        let outcome = await perform([source]) { policy in
+            policy.response.keepsLastGood = LastGoodRule(maxAge: .seconds(60))
+            policy.limits.body = 1_200_000
+        }
+        guard case .answered(let response, _) = outcome.ending, case .stream = response.body else {
+            Issue.record("it was collected")
+            return
+        }
+        #expect(try await response.body.collect(limit: 2_000_000) == piece + piece + [8])
+        #expect(isLengthKnown || source.bound.withLock { $0 } == .distantFuture)
+    }
+
     @Test("An answer of a known, small length that is cut short is retried; a long one has been passed on")
     func cutShort() async {
         let cut = Source([[1]], length: 2, breaks: true)

@@ -14,6 +14,27 @@ struct ServiceTests {
         #expect(bench.transport.sent.map(\.target) == ["/v1/greeting", "/v1/greeting"])
     }
 
+    @Test(
+        "A program whose own request for a token failed is told how it failed, and of another error its type only"
+    )
+    func fetchFailed() async throws {
+        struct Locked: Error { let door = "secret" }
+        let cases: [(any Error & Sendable, String)] = [
+            (Failure(.dnsError, sent: .neverSent, "cannot look up it"), "dns_error: cannot look up it"),
+            (Locked(), "Locked"),
+        ]
+        for (error, reason) in cases {
+            let bench = try ServiceBench(
+                [],
+                policy: { $0.authentication = Authentication(form: .bearer, credential: "login") },
+                credentials: [CredentialDefinition("login") { throw error }]
+            )
+            let failure = await bench.service.outcome(of: Request<Void>(.get, "x")).failure
+            #expect(failure?.kind == .credentialsFailed && bench.transport.sent.isEmpty)
+            #expect(failure?.detail == "the program could not fetch the credential: \(reason)")
+        }
+    }
+
     @Test("N requests in a stream give N outcomes, whatever fails", arguments: JobOrder.allCases)
     func stream(order: JobOrder) async throws {
         let bench = try ServiceBench(

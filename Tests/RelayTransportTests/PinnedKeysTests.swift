@@ -1,14 +1,15 @@
 import COpenSSL
 import RelayCore
+import RelayTestSupport
 import RelayTransport
 import Synchronization
 import Testing
 
 @Suite("Pinned keys on the wire", .timeLimit(.minutes(1)))
 struct PinnedKeysTests {
-    // T-95, T-97
     @Test(
         "A pinned key anywhere in the verified chain lets requests through",
+        .clauses("T-95", "T-97"),
         arguments: [
             ("good", ["good", "other"]), ("good", ["other", "ca"]), ("deep", ["middle", "other"]),
             ("deep", ["ca", "other"]), ("deep", ["other", "deep"]), ("rsa", ["rsa", "other"]),
@@ -30,9 +31,9 @@ struct PinnedKeysTests {
         #expect(server.connections == 1)
     }
 
-    // T-93, T-94
     @Test(
         "Where no pinned key is in the verified chain, not one byte of a request is sent",
+        .clauses("T-93", "T-94"),
         arguments: [
             ("good", "upstream.test", ["client", "other"], "upstream.test"),
             ("deep", "upstream.test", ["good", "other"], nil),
@@ -74,8 +75,10 @@ struct PinnedKeysTests {
         }
     }
 
-    // T-93
-    @Test("Pins that only report let the request through and say so on every exchange of the connection")
+    @Test(
+        "Pins that only report let the request through and say so on every exchange of the connection",
+        .clauses("T-93")
+    )
     func reported() async throws {
         let server = try ScriptedServer(SecureServer("good").script(echo))
         try await withTransport { transport in
@@ -91,8 +94,11 @@ struct PinnedKeysTests {
         }
     }
 
-    // T-94, T-97
-    @Test("Pins of another host, and no pins, change nothing", arguments: ["other.test", "test", nil])
+    @Test(
+        "Pins of another host, and no pins, change nothing",
+        .clauses("T-94", "T-97"),
+        arguments: ["other.test", "test", nil]
+    )
     func notPinned(host: String?) async throws {
         let server = try ScriptedServer(SecureServer("good").script(echo))
         try await withTransport { transport in
@@ -103,9 +109,9 @@ struct PinnedKeysTests {
         }
     }
 
-    // T-96
     @Test(
         "A chain that does not verify is refused for that, pinned or not",
+        .clauses("T-96"),
         arguments: [
             ("expired", "certificate has expired"), ("other", "self-signed certificate"),
             ("address", "hostname mismatch"),
@@ -131,12 +137,12 @@ struct PinnedKeysTests {
         #expect(plain.withLock { $0 } == 0)
     }
 
-    // T-92
-    @Test("Pins are enforced up to their expiry by the clock on the wall, and not after it")
+    @Test("Pins are enforced up to their expiry by the clock on the wall, and not after it", .clauses("T-92"))
     func expiry() async throws {
         let now = Atomic<Int64>(999)
         let server = try ScriptedServer(SecureServer("good").script(echo))
-        try await withTransport(wallSeconds: { now.load(ordering: .relaxed) }) { transport in
+        let clock: @Sendable () -> Int64 = { now.load(ordering: .relaxed) }
+        try await withTransport(wallSeconds: clock) { transport in
             var pins = pinning(["client", "other"])
             pins.until = 1_000
             let upstream = upstream(server, pins)

@@ -4,13 +4,13 @@ import Testing
 /// Style that no formatter knows, as tests.
 @Suite("The tree keeps its own rules")
 struct TidyTests {
-    private static let root: String = {
+    static let root: String = {
         let parts = #filePath.split(separator: "/").dropLast(3)
         return "/" + parts.joined(separator: "/")
     }()
 
     /// Every file below `folder`, as a path from the root.
-    private static func files(_ folder: String) -> [String] {
+    static func files(_ folder: String) -> [String] {
         guard let directory = unsafe opendir("\(root)/\(folder)") else { return [] }
         defer { unsafe closedir(directory) }
         var found: [String] = []
@@ -29,7 +29,7 @@ struct TidyTests {
         return found.sorted()
     }
 
-    private static func text(_ path: String) -> String {
+    static func text(_ path: String) -> String {
         let descriptor = unsafe open("\(root)/\(path)", O_RDONLY)
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }
@@ -41,6 +41,21 @@ struct TidyTests {
             bytes += buffer[..<count]
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Puts `text` in the place of a file's content.
+    static func write(_ path: String, _ text: String) {
+        let descriptor = unsafe open("\(root)/\(path)", O_WRONLY | O_TRUNC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
     }
 
     private static let sources = files("Sources").filter { $0.hasSuffix(".swift") }
@@ -59,7 +74,7 @@ struct TidyTests {
         #expect(lengths.map(\.1).sorted()[lengths.count / 2] < 120)
     }
 
-    @Test("Foundation and Dispatch stay out of every source")
+    @Test("Foundation and Dispatch stay out of every source but the bridge to Foundation's coders")
     func imports() {
         let banned = [
             "import Foundation", "import FoundationNetworking", "import FoundationEssentials",
@@ -69,7 +84,27 @@ struct TidyTests {
             let text = Self.text(path)
             return banned.contains { text.contains($0) }
         }
-        #expect(found == [])
+        #expect(found == ["Sources/RelayFoundation/Coders.swift", "Sources/RelayFoundation/Defaults.swift"])
+        for path in found {
+            let imports = Self.text(path).split(separator: "\n").filter { $0.contains("import Foundation") }
+            #expect(imports.allSatisfy { $0.hasSuffix("import FoundationEssentials") }, "\(path)")
+        }
+    }
+
+    @Test("Neither the daemon nor its command nor any room of theirs takes in the bridge to Foundation")
+    func bridge() {
+        let named = Self.text("Package.swift").split(separator: "\n").map { $0.drop { $0 == " " } }
+            .filter { $0.contains("\"RelayFoundation") }
+        #expect(
+            named == [
+                ".library(name: \"RelayFoundation\", targets: [\"RelayFoundation\"]),",
+                ".target(name: \"RelayFoundation\", dependencies: [\"RelayCore\", \"RelayJSON\"]),",
+                "name: \"RelayFoundationTests\",",
+                "dependencies: [\"RelayCore\", \"RelayFoundation\", \"RelayJSON\", \"RelayTestSupport\"]",
+                ".testTarget(name: \"DocumentationTests\", dependencies: [\"RelayCore\", \"RelayFoundation\"]),",
+            ]
+        )
+        #expect(Self.sources.filter { Self.text($0).contains("import RelayFoundation") } == [])
     }
 
     @Test("Arrows between rooms point only downward")

@@ -10,6 +10,7 @@ extension ConfigurationTable {
         checkTimeouts(route, node, &reading)
         checkUpstreams(route, node, &reading)
         checkPinnedHost(route, node, &reading)
+        checkKeys(route, node, &reading)
         var kinds = FailureKind.known.map(\.rawValue)
         kinds +=
             definedKinds(at: "error_types", nil, in: node) + definedKinds(at: "success", "fail", in: node)
@@ -28,6 +29,22 @@ extension ConfigurationTable {
         guard let list = rules.list else { return }
         reading.elsewhere(rules.path) { reading in
             checkRules(route, node, list, kinds, taker: rules.taker, &reading)
+        }
+    }
+
+    /// A key that changes with every attempt protects from nothing.
+    private static func checkKeys(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+        let keys = ["idempotency-key", "webhook-id", route.idempotency.header.lowercased()]
+        for (index, step) in route.prepare.enumerated() where step.phase == .attempt {
+            for (name, template) in step.fields
+            where keys.contains(name.lowercased()) && template.changesWithAttempts {
+                reading.error(
+                    "\(name) would change with every attempt, so that none could be told to be the same request",
+                    in: node,
+                    at: ["prepare", "\(index)", "set_header", name],
+                    hint: "set it with \"each\": \"job\""
+                )
+            }
         }
     }
 

@@ -28,3 +28,14 @@ public struct AccessToken: Sendable {
         self.expiresIn = expiresIn
     }
 }
+
+extension CredentialDefinition {
+    /// A credential that a program fetches itself, as ``CustomCredential`` does with its defaults.
+    ///
+    /// - Parameters:
+    ///   - name: what ``Authentication/credential`` calls it.
+    ///   - fetch: asks for a token; what it throws is told to every job that waits for it.
+    public init(_ name: String, fetch: @escaping @Sendable () async throws -> AccessToken) {
+        self.init(name: name, kind: .custom(CustomCredential(fetch: fetch)))
+    }
+}

@@ -30,6 +30,7 @@ final class FetchedCredential: Sendable {
 
     /// Nil means that a refresh is under way.
     func readyToken(refused: UInt64?, ports: RelayPorts) -> Result<Token, Failure>? {
+        if source.isAskingItself { return .failure(FetchedCredential.asksItself(name)) }
         let action = state.withLock { $0.machine.tokenWanted(refused: refused, now: ports.time.now()) }
         switch action {
         case .use(let token): return .success(token)
@@ -79,6 +80,14 @@ final class FetchedCredential: Sendable {
         }
     }
 
+    private static func asksItself(_ name: String) -> Failure {
+        Failure(
+            .credentialsFailed,
+            sent: .neverSent,
+            "the credential \"\(name)\" is needed by the request that fetches it: fetch it without authentication"
+        )
+    }
+
     private static let gaveUp = Failure(
         .cancelled,
         sent: .neverSent,
@@ -99,7 +108,7 @@ final class FetchedCredential: Sendable {
                 outcome = .failure(failure)
             }
             defer { state.waiters = [:] }
-            return (outcome, Array(state.waiters.values))
+            return (outcome, state.waiters.sorted { $0.key < $1.key }.map(\.value))
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
         switch result {

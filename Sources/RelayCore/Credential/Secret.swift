@@ -8,7 +8,7 @@ public enum SecretReference: Hashable, Sendable {
     case environment(String)
 
     /// For messages: where to look, never what is there.
-    public var text: String {
+    package var text: String {
         switch self {
         case .credential(let name): "credential \"\(name)\""
         case .file(let path): "file \(path)"
@@ -21,15 +21,22 @@ public enum SecretReference: Hashable, Sendable {
 public struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
+    /// The secret itself.
     public let bytes: [UInt8]
 
+    /// Keeps those bytes.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// Keeps that text in UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
+    /// The secret as text; bytes that are no UTF-8 are replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
     /// Nil when the secret is not UTF-8.
-    public var validText: String? { String(validating: bytes, as: UTF8.self) }
+    package var validText: String? { String(validating: bytes, as: UTF8.self) }
+    /// `(secret)`.
     public var description: String { "(secret)" }
+    /// `(secret)`.
     public var debugDescription: String { "(secret)" }
+    /// Shows nothing.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

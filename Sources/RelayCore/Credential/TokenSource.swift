@@ -5,8 +5,15 @@ protocol TokenSource: AnyObject, Sendable {
     /// Asks once, within the source's own timeout.
     func fetch(_ ports: RelayPorts) async -> Result<TokenExchange.Grant, Failure>
 
+    /// Whether the task that asks is itself part of a fetch from this source, which would then wait for itself.
+    var isAskingItself: Bool { get }
+
     /// Whether the other source would give a value as good as this one's.
     func isConfigured(like other: any TokenSource) -> Bool
+}
+
+extension TokenSource {
+    var isAskingItself: Bool { false }
 }
 
 /// A token endpoint (RFC 6749).
@@ -69,22 +76,30 @@ final class ProgramTokenSource: TokenSource {
 
     func isConfigured(like other: any TokenSource) -> Bool { self === other }
 
+    /// The sources whose fetches the task is part of.
+    @TaskLocal private static var fetching: [ObjectIdentifier] = []
+
+    var isAskingItself: Bool { ProgramTokenSource.fetching.contains(ObjectIdentifier(self)) }
+
     func fetch(_ ports: RelayPorts) async -> Result<TokenExchange.Grant, Failure> {
         let deadline = ports.time.now().advanced(by: credential.timeout)
-        let fetched = await cancelling(at: deadline, ports.time) {
+        let fetched = await bounding(at: deadline, ports.time) {
             [fetch = credential.fetch] () -> Result<TokenExchange.Grant, Failure> in
             do {
-                let token = try await fetch()
+                let token = try await ProgramTokenSource.$fetching.withValue(
+                    ProgramTokenSource.fetching + [ObjectIdentifier(self)]
+                ) { try await fetch() }
                 return .success(
                     TokenExchange.Grant(token: token.secret, expiresIn: token.expiresIn, refreshToken: nil)
                 )
             } catch {
+                let own = error as? Failure
                 var failure = Failure(
                     .credentialsFailed,
                     sent: .neverSent,
-                    "the program could not fetch the credential: \(type(of: error))"
+                    "the program could not fetch the credential: \(own?.description ?? "\(type(of: error))")"
                 )
-                failure.underlying = (error as? Failure)?.underlying ?? error
+                failure.underlying = own?.underlying ?? error
                 return .failure(failure)
             }
         }

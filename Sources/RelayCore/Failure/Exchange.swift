@@ -10,6 +10,7 @@ public struct Exchange: Sendable {
     private var connectNanoseconds: Int64 = 0
     private var firstByteNanoseconds: Int64 = -1
 
+    /// Facts of an exchange whose times are not known; a scripted transport needs no more.
     public init(address: String? = nil, wasReused: Bool = false) {
         self.address = address
         self.wasReused = wasReused

@@ -35,6 +35,14 @@ public struct Failure: Error, Sendable {
 
     private var content: Content
 
+    /// Makes a failure.
+    ///
+    /// - Parameters:
+    ///   - kind: why; a kind of a program's own is written as a string.
+    ///   - sent: how far the request got.
+    ///   - detail: what failed, where and what to do; never a header value, a body, a token or a query.
+    ///   - status: the answer's status, where there was an answer.
+    ///   - exchange: where the attempt went, where that is known.
     public init(
         _ kind: FailureKind,
         sent: Sent,
@@ -48,16 +56,19 @@ public struct Failure: Error, Sendable {
         content = Content(kind, sent, detail, rest)
     }
 
+    /// Why the attempt or the job failed.
     public var kind: FailureKind {
         get { content.kind }
         set { content = Content(newValue, content.sent, content.detail, content.rest) }
     }
 
+    /// How far the request got; what decides whether it may be repeated.
     public var sent: Sent {
         get { content.sent }
         set { content = Content(content.kind, newValue, content.detail, content.rest) }
     }
 
+    /// What failed, where and what to do; safe to show anywhere.
     public var detail: String {
         get { content.detail }
         set { content = Content(content.kind, content.sent, newValue, content.rest) }
@@ -129,7 +140,8 @@ public struct Failure: Error, Sendable {
         content = Content(content.kind, content.sent, content.detail, rest)
     }
 
-    public static func bodyTooLarge(limit: Int) -> Failure {
+    /// A body that is larger than may be held.
+    package static func bodyTooLarge(limit: Int) -> Failure {
         Failure(
             .httpResponseBodySize,
             sent: .answered,

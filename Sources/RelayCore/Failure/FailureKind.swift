@@ -2,44 +2,78 @@
 ///
 /// Names are those of RFC 9209 §2.3 where one exists. A route's rules may add kinds of their own.
 public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+    /// The kind as configuration, journal and messages write it: lower case, words joined by `_`.
     public let rawValue: String
 
+    /// A kind by its name; one that the relay does not know is a program's own.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// A kind by its name as it is written in the source.
     public init(stringLiteral value: String) { rawValue = value }
 
+    /// The name look-up took too long.
     public static let dnsTimeout: FailureKind = "dns_timeout"
+    /// The name does not exist, or the name servers failed.
     public static let dnsError: FailureKind = "dns_error"
+    /// No address of the destination could be reached.
     public static let destinationUnavailable: FailureKind = "destination_unavailable"
+    /// The destination's addresses may not be dialled: they are not public, and the upstream does not allow
+    /// them.
     public static let destinationIPProhibited: FailureKind = "destination_ip_prohibited"
+    /// The destination refused the connection.
     public static let connectionRefused: FailureKind = "connection_refused"
+    /// The connection ended before the answer began.
     public static let connectionTerminated: FailureKind = "connection_terminated"
+    /// Connecting, with its name look-up and TLS handshake, took longer than ``Timeouts/connect``.
     public static let connectionTimeout: FailureKind = "connection_timeout"
+    /// The upstream sent nothing for longer than ``Timeouts/idle``.
     public static let connectionReadTimeout: FailureKind = "connection_read_timeout"
+    /// The upstream took nothing for longer than ``Timeouts/idle``.
     public static let connectionWriteTimeout: FailureKind = "connection_write_timeout"
+    /// There is no room for another connection.
     public static let connectionLimitReached: FailureKind = "connection_limit_reached"
+    /// The TLS handshake failed.
     public static let tlsProtocolError: FailureKind = "tls_protocol_error"
+    /// The upstream's certificate is not trusted, or its chain holds none of the pinned keys.
     public static let tlsCertificateError: FailureKind = "tls_certificate_error"
+    /// The upstream ended the TLS handshake with an alert.
     public static let tlsAlertReceived: FailureKind = "tls_alert_received"
+    /// The answer ended before it was complete.
     public static let httpResponseIncomplete: FailureKind = "http_response_incomplete"
+    /// The answer was not there in the time of the attempt, ``Timeouts/attempt``.
     public static let httpResponseTimeout: FailureKind = "http_response_timeout"
+    /// The answer is not HTTP, or its status is outside 200–599.
     public static let httpProtocolError: FailureKind = "http_protocol_error"
+    /// The answer's content is larger than ``ResponseLimits/body``.
     public static let httpResponseBodySize: FailureKind = "http_response_body_size"
+    /// The answer's head is larger than ``ResponseLimits/head``, or has more fields than
+    /// ``ResponseLimits/fieldCount``.
     public static let httpResponseHeaderSectionSize: FailureKind = "http_response_header_section_size"
+    /// The answer's content could not be decoded, or grew more than ``ResponseLimits/expansion`` allows.
     public static let httpResponseContentCoding: FailureKind = "http_response_content_coding"
 
+    /// The answer's status is none that counts as a success.
     public static let httpStatus: FailureKind = "http_status"
+    /// The answer is an error document of the upstream, whatever its status.
     public static let apiError: FailureKind = "api_error"
+    /// The answer's status counts as a success, and its content did not pass validation.
     public static let invalidResponse: FailureKind = "invalid_response"
+    /// The answer could not be turned into the request's value.
     public static let decoding: FailureKind = "decoding"
+    /// A step of preparation failed; nothing was sent, and no rule is asked.
     public static let preparation: FailureKind = "preparation"
+    /// The program has too much to do to take the request.
     public static let overloaded: FailureKind = "overloaded"
+    /// A credential could not be fetched.
     public static let credentialsFailed: FailureKind = "credentials_failed"
+    /// The job's time was up.
     public static let deadlineExceeded: FailureKind = "deadline_exceeded"
+    /// The task that waited was cancelled; offered to no rule.
     public static let cancelled: FailureKind = "cancelled"
+    /// The daemon's caller hung up; offered to no rule.
     public static let clientGone: FailureKind = "client_gone"
 
     /// Every kind the relay itself can report, in the order of the documentation.
-    public static let known: [FailureKind] = [
+    package static let known: [FailureKind] = [
         .dnsTimeout, .dnsError, .destinationUnavailable, .destinationIPProhibited, .connectionRefused,
         .connectionTerminated, .connectionTimeout, .connectionReadTimeout, .connectionWriteTimeout,
         .connectionLimitReached, .tlsProtocolError, .tlsCertificateError, .tlsAlertReceived,
@@ -51,12 +85,18 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
 
 /// A family of kinds that a rule's `on` may name as one.
 public enum FailureGroup: String, CaseIterable, Sendable {
+    /// What belongs to reaching the upstream: look-up, connect, reset, no room for a connection.
     case connection
+    /// What took too long: look-up, connect, read, write, the answer.
     case timeout
+    /// The name look-up.
     case dns
+    /// TLS: handshake, certificate, alert.
     case tls
+    /// Answers that are not the HTTP that was asked for: broken, incomplete, too large, wrongly coded.
     case `protocol`
 
+    /// Whether the kind belongs to the group.
     public func contains(_ kind: FailureKind) -> Bool {
         switch self {
         case .connection:

@@ -1,5 +1,6 @@
 /// The content of a message.
 public enum Body: Sendable {
+    /// No content.
     case empty
     /// All of it, in memory; may be sent again.
     case bytes([UInt8])
@@ -45,6 +46,7 @@ public protocol BodySource: AnyObject, Sendable {
 }
 
 extension BodySource {
+    /// Does nothing: there is nothing to wait for.
     public func bound(by deadline: Instant) {}
 }
 

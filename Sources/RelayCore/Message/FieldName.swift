@@ -16,21 +16,45 @@ public struct FieldName: Hashable, Sendable {
     public var lowercasedText: String { String(decoding: bytes, as: UTF8.self) }
 }
 
+// What a program reads and writes most.
 extension FieldName {
-    package static let authorization = FieldName(known: "authorization")
-    package static let acceptEncoding = FieldName(known: "accept-encoding")
+    /// Media types the client takes (RFC 9110 §12.5.1).
+    public static let accept = FieldName(known: "accept")
+    /// Charsets the client takes; deprecated (RFC 9110 §12.5.2).
+    public static let acceptCharset = FieldName(known: "accept-charset")
+    /// Content codings the client takes (RFC 9110 §12.5.3).
+    public static let acceptEncoding = FieldName(known: "accept-encoding")
+    /// Languages the client takes (RFC 9110 §12.5.4).
+    public static let acceptLanguage = FieldName(known: "accept-language")
+    /// The credentials of the request (RFC 9110 §11.6.2).
+    public static let authorization = FieldName(known: "authorization")
+    /// Codings applied to the content (RFC 9110 §8.4).
+    public static let contentEncoding = FieldName(known: "content-encoding")
+    /// Bytes of the content (RFC 9110 §8.6).
+    public static let contentLength = FieldName(known: "content-length")
+    /// Media type of the content (RFC 9110 §8.3).
+    public static let contentType = FieldName(known: "content-type")
+    /// When the message was made (RFC 9110 §6.6.1).
+    public static let date = FieldName(known: "date")
+    /// Where to go, or what was made (RFC 9110 §10.2.2).
+    public static let location = FieldName(known: "location")
+    /// How long to leave the server alone (RFC 9110 §10.2.3).
+    public static let retryAfter = FieldName(known: "retry-after")
+    /// The program that asks (RFC 9110 §10.1.5).
+    public static let userAgent = FieldName(known: "user-agent")
+    /// The credentials the server wants (RFC 9110 §11.6.1).
+    public static let wwwAuthenticate = FieldName(known: "www-authenticate")
+    /// The key that makes repeating a request safe (draft-ietf-httpapi-idempotency-key-header §2).
+    public static let idempotencyKey = FieldName(known: "idempotency-key")
+}
+
+// What the relay itself deals with.
+extension FieldName {
     package static let connection = FieldName(known: "connection")
-    package static let contentEncoding = FieldName(known: "content-encoding")
-    package static let contentLength = FieldName(known: "content-length")
-    package static let contentType = FieldName(known: "content-type")
-    package static let date = FieldName(known: "date")
     package static let expect = FieldName(known: "expect")
     package static let host = FieldName(known: "host")
-    package static let idempotencyKey = FieldName(known: "idempotency-key")
-    package static let location = FieldName(known: "location")
     package static let prefer = FieldName(known: "prefer")
     package static let proxyStatus = FieldName(known: "proxy-status")
-    package static let retryAfter = FieldName(known: "retry-after")
     package static let serverTiming = FieldName(known: "server-timing")
     package static let transferEncoding = FieldName(known: "transfer-encoding")
     package static let via = FieldName(known: "via")

@@ -18,4 +18,7 @@ public struct HTTPResponse: Sendable {
     public var bytes: [UInt8] {
         if case .bytes(let bytes) = body { bytes } else { [] }
     }
+
+    /// The content that is in memory as text; nil when it is not UTF-8, empty where there is none.
+    public var text: String? { String(validating: bytes, as: UTF8.self) }
 }

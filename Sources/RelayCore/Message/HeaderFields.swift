@@ -72,6 +72,22 @@ public struct HeaderFields: Sendable {
         return append(name, value)
     }
 
+    /// Adds a field after the others, its name in lower case.
+    ///
+    /// - Returns: false, adding nothing, when the value has a control byte.
+    @discardableResult
+    public mutating func append(_ name: FieldName, _ value: String) -> Bool {
+        append(name.lowercasedText, value)
+    }
+
+    /// Puts one field, its name in lower case, in the place of every field of that name.
+    ///
+    /// - Returns: false, changing nothing, when the value has a control byte.
+    @discardableResult
+    public mutating func set(_ name: FieldName, _ value: String) -> Bool {
+        set(name.lowercasedText, value)
+    }
+
     /// Takes away every field of that name.
     public mutating func remove(_ name: FieldName) {
         guard contains(name) else { return }

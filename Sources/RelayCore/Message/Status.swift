@@ -22,14 +22,35 @@ public struct Status: RawRepresentable, Hashable, Sendable, ExpressibleByInteger
 
     /// The four classes of final answers.
     public enum Class: UInt8, Hashable, Sendable {
+        /// 200 to 299.
         case success = 2
+        /// 300 to 399.
         case redirection = 3
+        /// 400 to 499.
         case clientError = 4
+        /// 500 to 599.
         case serverError = 5
     }
+
+    /// Whether the code is one of 200 to 299.
+    public var isSuccess: Bool { self.class == .success }
+    /// Whether the code is one of 300 to 399.
+    public var isRedirection: Bool { self.class == .redirection }
+    /// Whether the code is one of 400 to 499.
+    public var isClientError: Bool { self.class == .clientError }
+    /// Whether the code is one of 500 to 599.
+    public var isServerError: Bool { self.class == .serverError }
 
     /// Whether a response with this status never has content, whatever its header says (RFC 9110 §6.4.1).
     public var forbidsContent: Bool {
         rawValue < 200 || rawValue == 204 || rawValue == 304
+    }
+}
+
+extension Status: CustomStringConvertible {
+    /// The code and, for one that RFC 9110 §15 knows, its phrase: `404 Not Found`.
+    public var description: String {
+        let phrase = "\(reasonPhrase)"
+        return phrase.isEmpty ? "\(rawValue)" : "\(rawValue) \(phrase)"
     }
 }

@@ -33,5 +33,6 @@ extension ClockSource {
 
 /// Where random numbers come from; a seeded one replays.
 public protocol Entropy: AnyObject, Sendable {
+    /// The next number, uniform in all of `UInt64`; never used for keys.
     func next() -> UInt64
 }

@@ -2,24 +2,35 @@
 ///
 /// Cancelling the task closes the attempt: the call then throws `cancelled`.
 public protocol Transport: AnyObject, Sendable {
+    /// Sends one attempt and waits for the answer's head.
+    ///
+    /// - Returns: the answer; its content may still be on the way.
+    /// - Throws: why there is no answer, with how far the request got in ``Failure/sent``.
     func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse
 }
 
 /// One attempt, complete: nothing is added to it but `Host` and framing.
 public final class OutboundRequest: Sendable {
+    /// Where it goes.
     public let upstream: Upstream
+    /// The method.
     public let method: Method
     /// Origin form with the upstream's base path: `/api/orders/7?full=1`.
     public let target: String
+    /// The request's own end-to-end fields.
     public let fields: HeaderFields
     /// Fields that follow `fields`: what the relay adds, so that the caller's need no copy.
     public let addedFields: HeaderFields
+    /// The content.
     public let body: Body
     /// The moment by which the response head must be there, and its body while it is collected.
     public let deadline: Instant
+    /// The waits inside the attempt.
     public let timeouts: AttemptTimeouts
+    /// What the answer may cost.
     public let limits: ResponseLimits
 
+    /// Puts an attempt together; for transports that pass a changed attempt on to another.
     public init(
         upstream: Upstream,
         method: Method,
@@ -50,6 +61,7 @@ public struct AttemptTimeouts: Sendable {
     /// The longest pause between two bytes, either way.
     public var idle: Duration
 
+    /// Takes both waits, above zero each.
     public init(connect: Duration, idle: Duration) {
         self.connect = connect
         self.idle = idle
@@ -58,25 +70,33 @@ public struct AttemptTimeouts: Sendable {
 
 /// What a response may cost.
 public struct ResponseLimits: Sendable {
-    /// Status line and fields together, in bytes.
+    /// Status line and fields together, in bytes; 64 KiB unless set.
     public var head: Int = 65_536
-    /// Fields.
+    /// Fields; 200 unless set.
     public var fieldCount: Int = 200
     /// Decoded bytes of a body that is collected; streamed bodies are not held, so not limited.
+    ///
+    /// 16 MiB unless set.
     public var body: Int = 16 * 1_048_576
-    /// Decoded bytes for each byte received, once 64 KiB have been decoded.
+    /// Decoded bytes for each byte received, once 64 KiB have been decoded; 100 unless set.
     public var expansion: Int = 100
     /// Whether gzip and deflate content is decoded on arrival; the coding field is then removed.
+    ///
+    /// False unless set.
     public var decodesContent = false
 
+    /// The defaults of every property.
     public init() {}
 }
 
 /// The answer to one attempt.
 public struct InboundResponse: Sendable {
+    /// Head and content.
     public var response: HTTPResponse
+    /// Where the attempt went and what it took.
     public var exchange: Exchange
 
+    /// Pairs an answer with the facts of its exchange.
     public init(response: HTTPResponse, exchange: Exchange) {
         self.response = response
         self.exchange = exchange

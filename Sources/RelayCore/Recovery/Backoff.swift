@@ -1,8 +1,10 @@
 /// How long to wait before the n-th retry.
 public struct Backoff: Sendable {
+    /// How the delay grows from retry to retry.
     public enum Schedule: Sendable, Equatable {
         /// `base × multiplier^(n−1)`, at most `maximum`.
         case exponential(base: Duration, multiplier: Double, maximum: Duration)
+        /// The same each time.
         case constant(Duration)
         /// The n-th entry; the last one repeats.
         case list([Duration])
@@ -10,6 +12,7 @@ public struct Backoff: Sendable {
 
     /// How randomness is mixed in (AWS Architecture Blog, "Exponential Backoff and Jitter", 2015).
     public enum Jitter: Sendable, Equatable {
+        /// The delay as it is.
         case none
         /// Uniform in `0 … delay`.
         case full
@@ -19,7 +22,9 @@ public struct Backoff: Sendable {
         case percent(Int)
     }
 
+    /// How the delay grows.
     public var schedule: Schedule
+    /// How randomness is mixed in.
     public var jitter: Jitter
 
     /// 100 ms, 200 ms, 400 ms … 10 s with full jitter.

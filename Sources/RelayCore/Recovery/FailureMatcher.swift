@@ -1,23 +1,31 @@
 /// A rule's `on`: which failures it acts on.
 public struct FailureMatcher: Sendable, Equatable {
+    /// One of the things that may be named.
     public enum Token: Sendable, Equatable {
+        /// Every failure.
         case any
         /// Matches when an earlier rule, the job or the deadline has nothing left.
         case exhausted
+        /// Answers with that status, or with what ``Failure/treatedAsStatus`` says.
         case status(Status)
+        /// Answers whose status is of that class.
         case statusClass(Status.Class)
+        /// Kinds of that family.
         case group(FailureGroup)
+        /// That kind.
         case kind(FailureKind)
     }
 
+    /// What the matcher names; a failure has to be one of these.
     public let tokens: [Token]
 
+    /// The failures that any of the tokens names; none names none.
     public init(_ tokens: [Token]) { self.tokens = tokens }
 
     /// Reads one word of `on`: `"any"`, `"exhausted"`, `"503"`, `"5xx"`, a group or a kind.
     ///
     /// - Returns: nil for a number that is no final status (200…599).
-    public static func token(_ word: String) -> Token? {
+    package static func token(_ word: String) -> Token? {
         switch word {
         case "any": return .any
         case "exhausted": return .exhausted
@@ -36,7 +44,7 @@ public struct FailureMatcher: Sendable, Equatable {
     }
 
     /// Cancellation matches nothing: it is offered to no rule.
-    public func matches(_ failure: Failure, isExhausted: Bool) -> Bool {
+    package func matches(_ failure: Failure, isExhausted: Bool) -> Bool {
         if failure.kind == .cancelled || failure.kind == .clientGone { return false }
         let status = failure.treatedAsStatus ?? failure.status
         for token in tokens {

@@ -7,22 +7,22 @@ package struct RecoveryMachine: Sendable {
     package let deadline: Instant
     /// Attempts of the job that may have reached the upstream, the first included.
     package let maxAttempts: Int
-    package private(set) var attempts: [Attempt] = []
+    package internal(set) var attempts: [Attempt] = []
 
-    private var method: Method
-    private var options: JobOptions
+    var method: Method
+    var options: JobOptions
     private let attemptTimeout: Duration
-    private var upstream = 0
-    /// Where failover has gone: never back, and never to the first.
-    private var entered: [Int] = []
-    private var countedAttempts = 0
+    var upstream = 0
+    /// Where attempts have gone besides the first upstream: failover never goes back to any of them.
+    var entered: [Int] = []
+    var countedAttempts = 0
     /// Times each rule has acted; empty until the first failure.
-    private var uses: [Int] = []
+    var uses: [Int] = []
     /// The failure a strategy is asked about, and where reading goes on when it passes.
-    private var consulted: (index: Int, failure: Failure, isExhausted: Bool)?
+    var consulted: (index: Int, failure: Failure, isExhausted: Bool)?
 
     /// The end of everything, should the sum of all allowances be larger.
-    private static let attemptCeiling = 1000
+    static let attemptCeiling = 1000
 
     package init(route: Route, method: Method, options: JobOptions, now: Instant) {
         self.route = route
@@ -71,6 +71,7 @@ package struct RecoveryMachine: Sendable {
     package mutating func attemptBegan(at now: Instant, isConstrained: Bool = false) -> Plan {
         var place = upstream
         if place == 0, isConstrained, let lighter = route.constrainedUpstream { place = lighter }
+        if place != 0, !entered.contains(place) { entered.append(place) }
         let target = route.policy.upstreams[place]
         attempts.append(Attempt(number: attempts.count + 1, upstream: target.name, began: now))
         return Plan(
@@ -102,6 +103,8 @@ package struct RecoveryMachine: Sendable {
         package var now: Instant
         /// False when the request body is gone, so that only an answer of the relay's own is left.
         package var canRepeat = true
+        /// Whether the request a strategy gave carries the key of the one that failed.
+        package var keepsKey = true
         /// Whether the route's credential can be fetched again.
         package var canRefresh = false
         /// Whether a last good answer to the request is kept.
@@ -139,14 +142,17 @@ package struct RecoveryMachine: Sendable {
         let rule = route.policy.recovery[asked.index]
         switch disposition {
         case .passOn:
+            held(rule, .passedOn)
             return read(from: asked.index + 1, asked.failure, situation, isExhausted: asked.isExhausted)
         case .stop(let failure):
             return decide(rule, asked.index, .fail, .stop(failure))
         case .retry(let request, let wait):
             let at = situation.now.advanced(by: max(wait, .zero))
-            guard case .consult(_, let methods) = rule.action,
-                maySendAgain(asked.failure, methods, situation), at < deadline
-            else {
+            var advised = situation
+            advised.canRepeat = request.body.isReplayable
+            guard case .consult(_, let methods) = rule.action else { return .fail }
+            if let reason = obstacle(asked.failure, methods, advised) ?? lateness(at, situation) {
+                held(rule, reason)
                 return read(from: asked.index + 1, asked.failure, situation, isExhausted: true)
             }
             return decide(
@@ -164,134 +170,29 @@ package struct RecoveryMachine: Sendable {
         options.hasIdempotencyKey = isKeyed
     }
 
+    /// How far any attempt got: a job whose last attempt was never sent may have been carried out by another.
+    package var furthest: Sent {
+        var furthest = Sent.neverSent
+        for attempt in attempts {
+            switch attempt.failure?.sent {
+            case .unknown?: return .unknown
+            case .answered?: furthest = .answered
+            case .neverSent?, nil: break
+            }
+        }
+        return furthest
+    }
+
     /// Attempts of the job that are left, for a strategy to look at before it does costly work.
     package var attemptsLeft: Int { hasAttemptsLeft ? maxAttempts - countedAttempts : 0 }
 }
 
 extension RecoveryMachine {
-    /// Reads the rules from `first` on until one decides.
-    private mutating func read(
-        from first: Int,
-        _ failure: Failure,
-        _ situation: Situation,
-        isExhausted: Bool
-    ) -> Decision {
-        var isExhausted = isExhausted
-        let rules = route.policy.recovery
-        for index in rules.indices.dropFirst(first)
-        where rules[index].on.matches(failure, isExhausted: isExhausted) {
-            let rule = rules[index]
-            switch rule.action {
-            case .retry(let policy):
-                guard failure.isRetryable != false else { continue }
-                if let at = retryTime(policy, index, failure, situation) {
-                    return decide(
-                        rule,
-                        index,
-                        .retry(after: situation.now.duration(to: at)),
-                        .retry(at: at)
-                    )
-                }
-                isExhausted = true
-            case .refreshCredentials(let maxTimes):
-                if situation.canRefresh, count(index) < maxTimes,
-                    maySendAgain(failure, .idempotentOrKeyed, situation)
-                {
-                    return decide(rule, index, .refreshCredentials, .refreshCredentials)
-                }
-                isExhausted = true
-            case .failover(let target):
-                guard options.allowsFallback else { continue }
-                if target != 0, !entered.contains(target), !situation.cooling.contains(target),
-                    maySendAgain(failure, .idempotentOrKeyed, situation)
-                {
-                    entered.append(target)
-                    upstream = target
-                    return decide(rule, index, .failover(to: route.policy.upstreams[target].name), .failover)
-                }
-                isExhausted = true
-            case .respond(let canned):
-                guard options.allowsFallback else { continue }
-                return decide(rule, index, .respond(canned.source), .respond(canned, rule: rule.name))
-            case .respondStale:
-                guard options.allowsFallback, situation.hasStale else { continue }
-                return decide(rule, index, .respond(.stale), .respondStale(rule: rule.name))
-            case .consult(let strategy, _):
-                consulted = (index, failure, isExhausted)
-                return .consult(strategy)
-            case .fail:
-                return decide(rule, index, .fail, .fail)
-            }
-        }
-        return .fail
-    }
-
-    private var hasAttemptsLeft: Bool {
-        countedAttempts < maxAttempts && attempts.count < RecoveryMachine.attemptCeiling
-    }
-
-    private func count(_ rule: Int) -> Int { uses.isEmpty ? 0 : uses[rule] }
-
     private mutating func note(_ failure: Failure, at now: Instant) {
         let last = attempts.count - 1
         attempts[last].duration = attempts[last].began.duration(to: now)
         attempts[last].status = failure.status
         attempts[last].exchange = failure.exchange
         attempts[last].failure = failure
-    }
-
-    private mutating func decide(
-        _ rule: RecoveryRule,
-        _ index: Int,
-        _ next: Attempt.Next,
-        _ decision: Decision
-    ) -> Decision {
-        if uses.isEmpty { uses = Array(repeating: 0, count: route.policy.recovery.count) }
-        uses[index] += 1
-        attempts[attempts.count - 1].rule = rule.name
-        attempts[attempts.count - 1].next = next
-        return decision
-    }
-
-    /// When a retry rule would send again; nil when it has nothing left or may not.
-    private mutating func retryTime(
-        _ policy: RetryPolicy,
-        _ index: Int,
-        _ failure: Failure,
-        _ situation: Situation
-    ) -> Instant? {
-        let retry = count(index) + 1
-        guard retry < policy.maxAttempts, maySendAgain(failure, policy.methods, situation) else {
-            return nil
-        }
-        var wait = policy.backoff.wait(beforeRetry: retry, random: situation.random)
-        if policy.honorsRetryAfter, let asked = failure.retryAfter {
-            wait = max(wait, min(asked, policy.maxRetryAfter))
-        }
-        let at = situation.now.advanced(by: wait)
-        return at < deadline ? at : nil
-    }
-
-    /// The verdict rule (RFC 9110 §9.2.2): what was never sent may always be sent, what was answered as the rules
-    /// say, and what has an unknown outcome only when repeating it is safe.
-    private mutating func maySendAgain(
-        _ failure: Failure,
-        _ methods: RetryPolicy.Methods,
-        _ situation: Situation
-    ) -> Bool {
-        guard hasAttemptsLeft, situation.now < deadline else { return false }
-        guard situation.canRepeat else {
-            attempts[attempts.count - 1].heldBack = .bodyGone
-            return false
-        }
-        guard failure.sent == .unknown else { return true }
-        let isSafe =
-            switch methods {
-            case .any: true
-            case .idempotent: method.isIdempotent
-            case .idempotentOrKeyed: method.isIdempotent || options.hasIdempotencyKey
-            }
-        if !isSafe { attempts[attempts.count - 1].heldBack = .outcomeUnknown }
-        return isSafe
     }
 }

@@ -2,10 +2,11 @@
 public struct RecoveryRule: Sendable {
     /// Stands in the attempt record, the journal and `Proxy-Status`.
     public var name: String
+    /// The failures it acts on.
     public var on: FailureMatcher
-    public var action: Action
+    package var action: Action
 
-    public enum Action: Sendable {
+    package enum Action: Sendable {
         case retry(RetryPolicy)
         /// Fetch a new credential and send again, at most so many times a job.
         case refreshCredentials(maxTimes: Int)
@@ -20,50 +21,64 @@ public struct RecoveryRule: Sendable {
         case fail
     }
 
-    public init(name: String, on: FailureMatcher, action: Action) {
+    package init(name: String, on: FailureMatcher, action: Action) {
         self.name = name
         self.on = on
         self.action = action
     }
 }
 
+/// Which requests may be sent again when bytes were sent and no complete answer came (RFC 9110 §9.2.2).
+///
+/// What was never sent may always be sent again, and what was answered as the rules say.
+public enum RepeatableMethods: String, CaseIterable, Sendable {
+    /// Those with an idempotent method: GET, HEAD, PUT, DELETE, OPTIONS, TRACE.
+    case idempotent
+    /// Those, and every request that carries a key by which the upstream recognises it.
+    case idempotentOrKeyed = "idempotent_or_keyed"
+    /// Every request: the upstream may then do something twice.
+    case any
+}
+
 /// When to send again.
-public struct RetryPolicy: Sendable {
-    public enum Methods: String, CaseIterable, Sendable {
-        case idempotent
-        case idempotentOrKeyed = "idempotent_or_keyed"
-        case any
-    }
+package struct RetryPolicy: Sendable {
+    package typealias Methods = RepeatableMethods
 
     /// Attempts this rule may bring a job to, the first included: 3 means two retries.
     ///
     /// 1 to 100.
-    public var maxAttempts = 3
-    public var backoff = Backoff()
+    package var maxAttempts = 3
+    package var backoff = Backoff()
     /// Whether the upstream's `Retry-After` replaces a shorter backoff.
-    public var honorsRetryAfter = true
+    package var honorsRetryAfter = true
     /// The longest wait a `Retry-After` can cause.
-    public var maxRetryAfter: Duration = .seconds(60)
+    package var maxRetryAfter: Duration = .seconds(60)
     /// Which requests may be repeated when the outcome of the last attempt is unknown.
-    public var methods = Methods.idempotentOrKeyed
+    package var methods = Methods.idempotentOrKeyed
 
-    public init() {}
+    package init() {}
+}
+
+/// What stands in for the upstream's answer.
+public enum StandIn: String, CaseIterable, Sendable {
+    /// An answer that is as good as the upstream's.
+    case fallback
+    /// An answer that only keeps the caller going.
+    case placeholder
+    /// The last good answer to the same request.
+    case stale
 }
 
 /// An answer the relay gives in the upstream's stead.
-public struct CannedResponse: Sendable {
-    public enum Source: String, CaseIterable, Sendable {
-        case fallback
-        case placeholder
-        case stale
-    }
+package struct CannedResponse: Sendable {
+    package typealias Source = StandIn
 
-    public var source: Source
-    public var status: Status
-    public var fields: [(name: String, value: String)]
-    public var body: [UInt8]
+    package var source: Source
+    package var status: Status
+    package var fields: [(name: String, value: String)]
+    package var body: [UInt8]
 
-    public init(source: Source, status: Status, fields: [(name: String, value: String)], body: [UInt8]) {
+    package init(source: Source, status: Status, fields: [(name: String, value: String)], body: [UInt8]) {
         self.source = source
         self.status = status
         self.fields = fields

@@ -8,12 +8,14 @@ public protocol RecoveryStrategy: Sendable {
     /// What the timeline and `recovered by` call it.
     var name: String { get }
 
-    /// Decides about one failure. Called in the job's task; its time counts against the job's.
+    /// Decides about one failure. Its time counts against the job's: at the job's deadline it is cancelled, and when
+    /// it has not answered a second later, the job goes on without it.
     ///
     /// - Parameters:
     ///   - failure: what the attempt ended with, the upstream's answer included where there was one.
     ///   - request: the request as it was before any per-attempt preparation.
     ///   - context: what is left of the job; look here before doing anything costly.
+    /// - Returns: what is to be done.
     func recover(
         from failure: Failure,
         of request: HTTPRequest,

@@ -2,28 +2,40 @@
 public struct Attempt: Sendable {
     /// Counted from 1; the first attempt is attempt 1.
     public var number: Int
+    /// The name of the upstream it went to.
     public var upstream: String
+    /// When it began, on the monotonic clock.
     public var began: Instant
+    /// How long it took: to the answer's end where it was collected, to its head where it was streamed.
     public var duration: Duration
+    /// The answer's status; nil when no answer came.
     public var status: Status?
     /// Nil when the attempt succeeded.
     public var failure: Failure?
+    /// Where it went and what it took; nil when nothing was dialled.
     public var exchange: Exchange?
     /// Redirects that were followed within the attempt.
     public var redirects = 0
     /// The rule that decided what came next; nil when none matched or none was asked.
     public var rule: String?
+    /// What the rule decided; nil when none matched or none was asked.
     public var next: Next?
-    /// Why a rule that matched did not send again.
-    public var heldBack: HeldBack?
+    /// The rules that matched and did not act, each with its reason, in the order they were read.
+    public var heldBack: [HeldBack] = []
 
     /// What the rule decided.
     public enum Next: Sendable, Equatable {
+        /// The request is sent again after that wait.
         case retry(after: Duration)
+        /// A new credential is fetched, then the request is sent again.
         case refreshCredentials
+        /// The request is sent to the upstream of that name.
         case failover(to: String)
-        case respond(CannedResponse.Source)
+        /// An answer is given in the upstream's stead.
+        case respond(StandIn)
+        /// The failure was a success after all; no rule was asked.
         case quickRecovery
+        /// The job ends with its failure, or with the one the strategy gave.
         case fail
 
         /// The action's name in configuration, journal and API.
@@ -39,22 +51,7 @@ public struct Attempt: Sendable {
         }
     }
 
-    /// What kept a request from being repeated although a rule wanted to.
-    public enum HeldBack: String, Sendable {
-        /// Bytes were sent, no complete answer came, and the method is not idempotent.
-        case outcomeUnknown = "outcome_unknown"
-        /// The request body was streamed and cannot be sent again.
-        case bodyGone = "body_gone"
-
-        public var text: String {
-            switch self {
-            case .outcomeUnknown: "not repeated: the outcome is unknown and repeating it may not be safe"
-            case .bodyGone: "not repeated: the request body was streamed and is gone"
-            }
-        }
-    }
-
-    public init(number: Int, upstream: String, began: Instant) {
+    package init(number: Int, upstream: String, began: Instant) {
         self.number = number
         self.upstream = upstream
         self.began = began

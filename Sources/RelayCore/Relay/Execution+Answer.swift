@@ -7,18 +7,18 @@ extension Execution {
         else { return false }
         let sentTo = redirect?.target ?? plan.upstream.basePath + preparation.target
         guard
-            let next = Redirect(
+            let found = Redirect(
                 inbound.response,
                 to: redirect?.method ?? preparation.method,
                 sentTo: sentTo,
                 at: plan.upstream.origin
-            ),
-            !next.keepsBody || preparation.body.isReplayable
+            )
         else { return false }
-        if case .stream(let source) = inbound.response.body { source.cancel() }
         // Content that was dropped once does not come back.
-        let dropsBody = redirect.map { !$0.keepsBody } ?? false
-        redirect = dropsBody ? next.withoutBody : next
+        let next = redirect.map(\.keepsBody) ?? true ? found : found.withoutBody
+        guard !next.keepsBody || preparation.body.isReplayable else { return false }
+        if case .stream(let source) = inbound.response.body { source.cancel() }
+        redirect = next
         machine.redirected()
         step = .send
         return true
@@ -27,28 +27,35 @@ extension Execution {
     /// Bytes of the answer's body that must be in memory before it can be judged; nil when it can be judged now.
     func collects(_ inbound: InboundResponse) -> Int? {
         guard case .stream(let source) = inbound.response.body else { return nil }
+        passesRest = false
         if judge.needsBody(inbound.response.status) { return judge.inspectLimit }
-        if context.options.collectsAnswer || keepsAnswer(inbound.response.status) {
-            return context.route.policy.limits.body
+        if context.options.collectsAnswer { return context.route.policy.limits.body }
+        if keepsAnswer(inbound.response.status) {
+            let limit = min(LastGoodAnswers.answerLimit, context.route.policy.limits.body)
+            // What is too large to be kept passes through, as it would without the cache.
+            if source.length.map({ $0 > UInt64(limit) }) ?? false { return nil }
+            passesRest = source.length == nil
+            return limit
         }
         if let length = source.length, length <= Relay.collectLimit { return Int(Relay.collectLimit) }
         return nil
     }
 
     func keepsAnswer(_ status: Status) -> Bool {
-        context.route.policy.response.keepsLastGood != nil && context.method == .get
+        context.route.policy.response.keepsLastGood != nil && preparation.method == .get
             && context.route.policy.success.statuses.contains(status)
     }
 
     func answered(_ inbound: InboundResponse) {
-        context.hooks?.responded(inbound.response, machine.attempts[machine.attempts.count - 1])
+        reportResponse(inbound)
         if let found = context.hooks?.classify(inbound.response) {
-            let failure = judge.completed(found, inbound, time: ports.time)
+            var failure = judge.completed(found, inbound, time: ports.time)
+            // How far a request got is the relay's to say, whatever a program's code claims.
+            failure.sent = .answered
             guard let recovered = judge.quickRecovery(failure, inbound.response) else {
                 return refused(failure, inbound)
             }
-            machine.quickRecovered(from: failure, at: ports.time.now())
-            return accept(recovered, isQuickRecovered: true)
+            return quickRecovered(recovered, from: failure)
         }
         switch judge.judge(inbound, time: ports.time) {
         case .success(let response):
@@ -58,40 +65,57 @@ extension Execution {
                 exchange: inbound.exchange
             )
             accept(response, isQuickRecovered: false)
-        case .quickRecovered(let response, let from):
-            machine.quickRecovered(from: from, at: ports.time.now())
-            accept(response, isQuickRecovered: true)
+        case .quickRecovered(let response, let from): quickRecovered(response, from: from)
         case .refused(let failure): refused(failure, inbound)
         case .invalid(var failure):
             if context.hooks != nil { failure.response = inbound.response }
-            decide(named(failure))
+            decide(noted(failure))
         }
     }
 
     /// The answer is a failure by its status or its content.
     func refused(_ failure: Failure, _ inbound: InboundResponse) {
         if let recovered = context.hooks?.quickRecovery(failure, inbound.response) {
-            machine.quickRecovered(from: failure, at: ports.time.now())
-            return accept(recovered, isQuickRecovered: true)
+            return quickRecovered(recovered, from: failure)
         }
         answer = inbound.response
-        decide(named(failure))
+        decide(noted(failure))
     }
 
-    func named(_ failure: Failure) -> Failure {
+    func quickRecovered(_ response: HTTPResponse, from failure: Failure) {
+        machine.quickRecovered(from: failure, at: ports.time.now())
+        if let attempt = machine.attempts.last { context.hooks?.decided(attempt) }
+        accept(response, isQuickRecovered: true)
+    }
+
+    func reportResponse(_ inbound: InboundResponse) {
+        guard let hooks = context.hooks, var attempt = machine.attempts.last else { return }
+        attempt.duration = attempt.began.duration(to: ports.time.now())
+        attempt.status = inbound.response.status
+        attempt.exchange = inbound.exchange
+        hooks.responded(inbound.response, attempt)
+    }
+
+    /// Takes note of a failure and gives it its name.
+    func noted(_ failure: Failure) -> Failure {
+        // Under its own name: what a route calls a failure does not change whose it is.
+        if !Task.isCancelled, failure.saysUpstreamFailed {
+            context.memory.failed(plan.upstream, now: ports.time.now())
+        }
         var named = judge.named(failure)
         if let hooks = context.hooks {
             if named.response == nil { named.response = answer }
-            named = hooks.named(named)
+            // What was never sent because it could not be made, and what the caller gave up, keep their names.
+            if named.kind != .preparation, named.kind != .cancelled { named = hooks.named(named) }
+            named.sent = failure.sent
         }
         return named
     }
 
     func keep(_ response: HTTPResponse) {
-        guard context.route.policy.response.keepsLastGood != nil, let request, let key = AnswerKey(request)
-        else {
-            return
-        }
+        guard context.route.policy.response.keepsLastGood != nil, let key = asked.flatMap(AnswerKey.init)
+        else { return }
+        if case .stream = response.body { return }
         context.memory.keep(response, for: key, now: ports.time.now())
     }
 
@@ -105,8 +129,11 @@ extension Execution {
                 failure.status = failure.status ?? response.status
                 failure.response = failure.response ?? response
                 failure.exchange = machine.attempts.last?.exchange
+                failure.sent =
+                    isQuickRecovered ? machine.attempts.last?.failure?.sent ?? .answered : .answered
+                failure.retryAfter = judge.retryAfter(response, time: ports.time)
                 // After a quick recovery a failed transform is final: no rule is asked.
-                return isQuickRecovered ? ended(failure) : decide(named(failure))
+                return isQuickRecovered ? ended(failure) : decide(noted(failure))
             }
         }
         if !isQuickRecovered { keep(response) }

@@ -1,8 +1,8 @@
 // What comes after a failure, and how the job ends.
 extension Execution {
     var stale: HTTPResponse? {
-        guard context.route.answersStale, let rule = context.route.policy.response.keepsLastGood, let request,
-            let key = AnswerKey(request)
+        guard context.route.answersStale, let rule = context.route.policy.response.keepsLastGood,
+            let key = asked.flatMap(AnswerKey.init)
         else { return nil }
         return context.memory.answer(for: key, maxAge: rule.maxAge, now: ports.time.now())
     }
@@ -19,13 +19,11 @@ extension Execution {
 
     func decide(_ found: Failure) {
         var failure = found
-        // What led to the redirect was sent and may have had its effect, however far the rest of the way got.
-        if redirect != nil { failure.sent = .unknown }
+        if let redirect { failure.sent = redirect.sent(failure.sent, after: preparation.method) }
         if Task.isCancelled, failure.kind != .cancelled {
             failure = Failure(.cancelled, sent: failure.sent, "the caller went away")
         }
         self.failure = failure
-        if failure.saysUpstreamFailed { context.memory.failed(plan.upstream, now: ports.time.now()) }
         act(machine.attemptFailed(failure, situation))
     }
 
@@ -74,16 +72,11 @@ extension Execution {
     /// Goes on with the request a strategy gave.
     func resume(_ request: HTTPRequest, at time: Instant) {
         do throws(Failure) {
-            preparation = try prepare(request)
+            take(try prepare(request))
         } catch {
             return ended(error)
         }
         self.request = request
-        judge = ResponseJudge(route: context.route, method: request.method)
-        machine.requestChanged(
-            method: request.method,
-            isKeyed: context.options.hasIdempotencyKey || preparation.isKeyed
-        )
         resumeAt = time
         step = .wait
     }
@@ -117,7 +110,9 @@ extension Execution {
         end(.answered(response, from))
     }
 
-    func ended(_ failure: Failure) {
+    func ended(_ last: Failure) {
+        var failure = last
+        if failure.sent == .neverSent { failure.sent = machine.furthest }
         if context.isBreached(by: failure) { ports.sink.record(.neverFailsBreached(context, failure)) }
         ports.sink.record(.jobFailed(context, failure, attempts: machine.attempts))
         end(.failed(failure, answer: answer))

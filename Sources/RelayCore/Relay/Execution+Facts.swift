@@ -11,7 +11,7 @@ extension Failure {
 }
 
 extension JobContext {
-    /// Whether `failure` breaks the promise of a route that never fails: what the caller did or asked for does not.
+    /// Whether `failure` breaks the promise of a route that never fails: the caller's going away and its `fallback: off` do not.
     package func isBreached(by failure: Failure) -> Bool {
         route.policy.neverFails && options.allowsFallback && failure.kind != .cancelled
             && failure.kind != .clientGone

@@ -9,6 +9,8 @@ final class Execution {
     let preparedAt: Int64
     /// The unprepared request, where hooks may change it.
     var request: HTTPRequest?
+    /// The request with what a program prepared for the last attempt: a kept answer answers this one.
+    var asked: HTTPRequest?
     var preparation: Preparation
     var judge: ResponseJudge
     var machine: RecoveryMachine
@@ -18,6 +20,8 @@ final class Execution {
     /// The answer whose body is to be collected, and up to how many bytes.
     var uncollected: InboundResponse?
     var collectLimit = 0
+    /// Whether a body larger than that passes through instead of being a failure.
+    var passesRest = false
     var resumeAt = Instant(nanoseconds: 0)
     var redirect: Redirect?
     var outcome: Outcome?
@@ -73,6 +77,7 @@ final class Execution {
             || context.route.policy.response.keepsLastGood != nil
         {
             self.request = request
+            asked = request
         }
         judge = ResponseJudge(route: context.route, method: context.method)
         var options = context.options
@@ -84,6 +89,7 @@ final class Execution {
             options: options,
             now: began ?? now
         )
+        guard now < machine.deadline else { throw Execution.late }
         plan = machine.attemptBegan(at: now, isConstrained: ports.isConstrained(for: context.route))
         step = .send
         step = firstStep
@@ -95,7 +101,19 @@ final class Execution {
 
     /// The attempt, made from the unprepared request.
     func outbound() throws(Failure) -> OutboundRequest {
-        try preparation.attempt(plan, token: token, wallSeconds: ports.time.wallSeconds(), redirect: redirect)
+        guard ports.time.now() < plan.deadline else {
+            throw Failure(
+                .httpResponseTimeout,
+                sent: .neverSent,
+                "the attempt's time was over before the request was sent"
+            )
+        }
+        return try preparation.attempt(
+            plan,
+            token: token,
+            wallSeconds: ports.time.wallSeconds(),
+            redirect: redirect
+        )
     }
 
     /// How the job ended; once, after the last step.
@@ -108,7 +126,17 @@ final class Execution {
     /// The program made the attempt's request.
     func prepared(_ request: HTTPRequest) {
         do throws(Failure) {
-            preparation = try prepare(request)
+            let next = try prepare(request)
+            // A key that changes with the attempts protects from nothing.
+            guard machine.attempts.count == 1 || next.keys == preparation.keys else {
+                throw Failure(
+                    .preparation,
+                    sent: .neverSent,
+                    "a step of preparation changed the idempotency key between two attempts; set it once a job"
+                )
+            }
+            take(next)
+            asked = request
             step = afterPreparation
         } catch {
             failed(error)
@@ -116,8 +144,21 @@ final class Execution {
     }
 
     func obtained(_ token: Token) {
+        guard ports.time.now() < plan.deadline else { return missedToken() }
         self.token = token
         step = .send
+    }
+
+    /// The credential was not there in time.
+    func missedToken() {
+        let name = context.route.policy.authentication?.credential ?? ""
+        failed(
+            Failure(
+                .credentialsFailed,
+                sent: .neverSent,
+                "the credential \"\(name)\" was not there before the attempt's deadline"
+            )
+        )
     }
 
     func waited() { begin() }
@@ -148,10 +189,21 @@ final class Execution {
         answered(inbound)
     }
 
+    /// The body of `uncollected` is larger than what is kept; its rest passes through.
+    func collected(_ beginning: [UInt8], rest: any BodySource) {
+        guard var inbound = uncollected else { return }
+        uncollected = nil
+        inbound.response.body = .stream(ContinuedBody(beginning, rest))
+        answered(inbound)
+    }
+
     /// The body of `uncollected` did not come.
     func collectingFailed(_ failure: Failure) {
         var failure = failure
         failure.status = uncollected?.response.status
+        if let response = uncollected?.response {
+            failure.retryAfter = judge.retryAfter(response, time: ports.time)
+        }
         failure.exchange = failure.exchange ?? uncollected?.exchange
         uncollected = nil
         failed(failure)
@@ -162,15 +214,22 @@ final class Execution {
         if failure.kind != .preparation, failure.kind != .cancelled,
             let recovered = judge.quickRecovery(failure, nil) ?? context.hooks?.quickRecovery(failure, nil)
         {
-            machine.quickRecovered(from: failure, at: ports.time.now())
-            return accept(recovered, isQuickRecovered: true)
+            return quickRecovered(recovered, from: failure)
         }
-        decide(named(failure))
+        decide(noted(failure))
     }
 
     /// The strategy that was asked has answered.
     func advised(_ disposition: RecoveryDisposition) {
-        if Task.isCancelled { return cancelled() }
+        if Task.isCancelled {
+            // Its failure was decided about by nobody.
+            if let attempt = machine.attempts.last { context.hooks?.decided(attempt) }
+            return cancelled()
+        }
+        var situation = situation
+        if case .retry(let request, _) = disposition {
+            situation.keepsKey = (try? prepare(request))?.keys == preparation.keys
+        }
         act(machine.advised(disposition, situation))
     }
 
@@ -194,19 +253,37 @@ final class Execution {
 
 extension Execution {
     func begin() {
+        let now = ports.time.now()
+        guard now < machine.deadline else { return ended(failure ?? Execution.late) }
         redirect = nil
         plan = machine.attemptBegan(
-            at: ports.time.now(),
+            at: now,
             isConstrained: ports.isConstrained(for: context.route)
         )
         step = firstStep
         reportBegin()
     }
 
+    static let late = Failure(
+        .deadlineExceeded,
+        sent: .neverSent,
+        "the job's time was over before it could be sent"
+    )
+
     var firstStep: Step { context.hooks == nil ? afterPreparation : .prepare }
 
     var afterPreparation: Step {
         context.route.policy.authentication == nil ? .send : .token
+    }
+
+    /// From now on what may be done is decided by that request.
+    func take(_ next: Preparation) {
+        preparation = next
+        judge = ResponseJudge(route: context.route, method: next.method)
+        machine.requestChanged(
+            method: next.method,
+            isKeyed: context.options.hasIdempotencyKey || next.isKeyed
+        )
     }
 
     func prepare(_ request: HTTPRequest) throws(Failure) -> Preparation {

@@ -2,8 +2,15 @@
 ///
 /// Called in the job's task and in the order of an attempt. What it throws is a failure like any other.
 package protocol JobHooks: AnyObject, Sendable {
-    /// Makes one attempt's request from the unprepared one.
-    func prepareAttempt(_ request: HTTPRequest, number: Int) async throws(Failure) -> HTTPRequest
+    /// Whether there is anything to do in that phase.
+    func hasSteps(_ phase: PreparationPhase) -> Bool
+
+    /// Makes the job's request, or one attempt's from the unprepared one.
+    func prepare(
+        _ phase: PreparationPhase,
+        _ request: HTTPRequest,
+        number: Int
+    ) async throws(Failure) -> HTTPRequest
 
     /// The failure that an answer is by its content, on any status; nil when it is none.
     func classify(_ response: HTTPResponse) -> Failure?

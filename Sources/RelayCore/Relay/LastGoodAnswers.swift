@@ -1,29 +1,43 @@
-/// Which requests get the same answer: the target and the fields by which an upstream may vary it.
+/// Which requests get the same answer: the target and every field by which an upstream may vary it.
+///
+/// A field nobody has heard of may be a caller's credential, so it is part of the key.
 package struct AnswerKey: Hashable, Sendable {
     private let text: [UInt8]
 
-    /// The fields of the request that are part of the key; an answer that varies by any other is not kept.
-    static let variants: [FieldName] = ["accept", "accept-encoding", "accept-language"].compactMap(
-        FieldName.init
+    /// Fields that name a request or the way it came and change no answer; one that varies by them is not kept.
+    static let ignored: Set<FieldName> = Set(
+        [
+            "baggage", "cache-control", "content-length", "date", "forwarded", "idempotency-key", "pragma",
+            "priority",
+            "traceparent", "tracestate", "user-agent", "via", "webhook-id", "x-correlation-id",
+            "x-forwarded-for",
+            "x-forwarded-host", "x-forwarded-proto", "x-request-id",
+        ].compactMap(FieldName.init)
     )
 
     /// Nil when the answer may be the caller's alone, or part of one: nothing is then kept and nothing found.
     package init?(_ request: HTTPRequest) {
-        guard request.method == .get, case .empty = request.body, !request.fields.contains(.authorization),
-            !AnswerKey.personal.contains(where: request.fields.contains)
-        else { return nil }
+        guard request.method == .get, case .empty = request.body else { return nil }
+        var fields: [(name: String, value: String)] = []
+        for (name, value) in request.fields.pairs {
+            guard let field = FieldName(name), !AnswerKey.personal.contains(field) else { return nil }
+            if !AnswerKey.ignored.contains(field) { fields.append((field.lowercasedText, value)) }
+        }
         var text = Array(request.target.utf8)
-        for name in AnswerKey.variants {
-            for value in request.fields.values(name) {
-                text.append(0)
-                text += value.utf8
-            }
+        // Values of one name keep their order; names have none.
+        for name in Set(fields.map(\.name)).sorted() {
             text.append(10)
+            text += name.utf8
+            for field in fields where field.name == name {
+                text.append(0)
+                text += field.value.utf8
+            }
         }
         self.text = text
     }
 
-    private static let personal: [FieldName] = ["cookie", "range"].compactMap(FieldName.init)
+    private static let personal: [FieldName] =
+        [.authorization] + ["cookie", "range"].compactMap(FieldName.init)
 
     var count: Int { text.count }
 }
@@ -76,7 +90,7 @@ package struct LastGoodAnswers: Sendable {
         uses += 1
         kept[key]?.usedAt = uses
         var response = found.response
-        response.fields.set("Age", String(max(0, age.components.seconds)))
+        response.fields.set("Age", String(max(0, age.components.seconds) + response.ageOnArrival))
         return response
     }
 
@@ -87,6 +101,14 @@ package struct LastGoodAnswers: Sendable {
 }
 
 extension HTTPResponse {
+    /// Seconds it had spent in other caches; 0 where its `Age` is no number of less than ten digits.
+    fileprivate var ageOnArrival: Int64 {
+        guard let name = FieldName("age"), let text = fields[name], text.utf8.count < 10,
+            text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
+        else { return 0 }
+        return Int64(text) ?? 0
+    }
+
     /// Whether the answer may be kept and given to another caller of the same route.
     fileprivate var mayBeKept: Bool {
         guard status != 206, FieldName("set-cookie").map({ !fields.contains($0) }) ?? true else {
@@ -98,7 +120,8 @@ extension HTTPResponse {
         }
         for value in FieldName("vary").map(fields.values) ?? [] {
             for name in value.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
-                guard let field = FieldName(String(name)), AnswerKey.variants.contains(field) else {
+                guard name != "*", let field = FieldName(String(name)), !AnswerKey.ignored.contains(field)
+                else {
                     return false
                 }
             }

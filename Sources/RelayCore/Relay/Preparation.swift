@@ -56,6 +56,11 @@ package struct Preparation: Sendable {
         self.jobFields = jobFields
     }
 
+    /// The values of the fields that make repeating the request safe.
+    package var keys: [String] {
+        route.keyFields.flatMap { fields.values($0) + jobFields.values($0) }
+    }
+
     /// One attempt, made from the unprepared request.
     package func attempt(
         _ plan: RecoveryMachine.Plan,

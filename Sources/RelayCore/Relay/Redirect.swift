@@ -12,6 +12,13 @@ package struct Redirect: Sendable, Equatable {
         keepsBody = false
     }
 
+    /// How far a request got whose redirect ended like that.
+    ///
+    /// What led to the redirect was sent; where it was not asked to be repeated it has had its effect.
+    func sent(_ sent: Sent, after method: Method) -> Sent {
+        sent == .answered && keepsBody && method == self.method ? .answered : .unknown
+    }
+
     /// The same way, without the request's content.
     var withoutBody: Redirect { Redirect(target: target, method: method) }
 

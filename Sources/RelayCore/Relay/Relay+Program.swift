@@ -1,12 +1,9 @@
-// The waits in which a program's own code runs; each ends at its deadline, whatever that code does.
+// The waits in which a program's own code runs; each ends, whatever that code does.
 extension Relay {
     @inline(never)
     func prepare(_ execution: Execution) async {
         guard let hooks = execution.context.hooks, let request = execution.request else { return }
-        let number = execution.plan.number
-        let prepared = await bounded(execution.deadline) { () async throws(Failure) in
-            try await hooks.prepareAttempt(request, number: number)
-        }
+        let prepared = await prepared(.attempt, request, execution.plan.number, hooks, by: execution.deadline)
         switch prepared {
         case .success(let request): execution.prepared(request)
         case .failure(let failure): execution.failed(failure)
@@ -15,37 +12,47 @@ extension Relay {
 
     /// Prepares a job before its first attempt.
     func prepareJob(
-        by deadline: Instant,
-        _ prepare: @escaping @Sendable () async throws(Failure) -> HTTPRequest
+        _ request: HTTPRequest,
+        _ hooks: any JobHooks,
+        by deadline: Instant
     ) async -> Result<HTTPRequest, Failure> {
-        await bounded(deadline, prepare)
+        await prepared(.job, request, 1, hooks, by: deadline)
     }
 
     /// Asks a strategy, which is cancelled at the job's deadline.
     @inline(never)
     func consult(_ strategy: any RecoveryStrategy, _ execution: Execution) async {
         guard let asked = execution.consultation else { return execution.advised(.passOn) }
-        let disposition = await cancelling(at: execution.machine.deadline, ports.time) {
+        let disposition = await bounding(at: execution.machine.deadline, ports.time) {
             await strategy.recover(from: asked.failure, of: asked.request, context: asked.context)
         }
         execution.advised(disposition ?? .passOn)
     }
 
-    private func bounded(
-        _ deadline: Instant,
-        _ prepare: @escaping @Sendable () async throws(Failure) -> HTTPRequest
+    private func prepared(
+        _ phase: PreparationPhase,
+        _ request: HTTPRequest,
+        _ number: Int,
+        _ hooks: any JobHooks,
+        by deadline: Instant
     ) async -> Result<HTTPRequest, Failure> {
-        let prepared = await cancelling(at: deadline, ports.time) { () -> Result<HTTPRequest, Failure> in
+        let prepare = { @Sendable () async -> Result<HTTPRequest, Failure> in
             do throws(Failure) {
-                return .success(try await prepare())
+                return .success(try await hooks.prepare(phase, request, number: number))
             } catch {
                 return .failure(error)
             }
         }
+        guard hooks.hasSteps(phase) else {
+            return Task.isCancelled ? .failure(.callerGone) : await prepare()
+        }
+        let prepared = await bounding(at: deadline, ports.time, prepare)
         if Task.isCancelled { return .failure(.callerGone) }
-        return prepared
-            ?? .failure(
-                Failure(.preparation, sent: .neverSent, "preparation was not done before the deadline")
-            )
+        // What is thrown from then on is thrown because of the cancellation.
+        if case .success = prepared, let prepared { return prepared }
+        if let prepared, ports.time.now() < deadline { return prepared }
+        return .failure(
+            Failure(.preparation, sent: .neverSent, "preparation was not done before the deadline")
+        )
     }
 }

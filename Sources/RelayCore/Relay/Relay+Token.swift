@@ -8,14 +8,7 @@ extension Relay {
         switch result {
         case .success(let token): execution.obtained(token)
         case .failure(let failure): execution.failed(failure)
-        case nil:
-            execution.failed(
-                Failure(
-                    .credentialsFailed,
-                    sent: .neverSent,
-                    "the credential \"\(name)\" was not there before the attempt's deadline"
-                )
-            )
+        case nil: execution.missedToken()
         }
     }
 

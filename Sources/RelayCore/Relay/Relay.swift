@@ -63,7 +63,14 @@ extension Relay {
         guard let body = execution.uncollected?.response.body else { return }
         if case .stream(let source) = body { source.bound(by: execution.deadline) }
         do throws(Failure) {
-            execution.collected(try await body.collect(limit: execution.collectLimit))
+            guard execution.passesRest, case .stream(let source) = body else {
+                return execution.collected(try await body.collect(limit: execution.collectLimit))
+            }
+            let (beginning, isWhole) = try await source.beginning(limit: execution.collectLimit)
+            if isWhole { return execution.collected(beginning) }
+            // Like any other stream it may take as long as it goes on.
+            source.bound(by: .distantFuture)
+            execution.collected(beginning, rest: source)
         } catch {
             execution.collectingFailed(error)
         }

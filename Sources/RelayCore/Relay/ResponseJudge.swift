@@ -46,9 +46,7 @@ package struct ResponseJudge: Sendable {
                 return .quickRecovered(recovered, from: failure)
             }
             return .refused(failure)
-        case .invalid(var failure):
-            failure.exchange = inbound.exchange
-            return .invalid(failure)
+        case .invalid(let failure): return .invalid(completed(failure, inbound, time: time))
         }
     }
 
@@ -56,8 +54,13 @@ package struct ResponseJudge: Sendable {
     func completed(_ failure: Failure, _ inbound: InboundResponse, time: any TimeSource) -> Failure {
         var failure = failure
         failure.exchange = inbound.exchange
-        failure.retryAfter = RetryAfter.parse(inbound.response.fields, wallSeconds: time.wallSeconds())
+        failure.retryAfter = retryAfter(inbound.response, time: time)
         return failure
+    }
+
+    /// How long the answer asks to be left alone, whatever its status.
+    func retryAfter(_ response: HTTPResponse, time: any TimeSource) -> Duration? {
+        RetryAfter.parse(response.fields, wallSeconds: time.wallSeconds())
     }
 
     /// Applies `error_types` to a failure, whatever stage it came from.

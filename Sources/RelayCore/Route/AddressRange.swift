@@ -5,6 +5,7 @@ public struct AddressRange: Hashable, Sendable {
     /// Leading bits that count: 0…32 or 0…128.
     public let prefix: Int
 
+    /// Takes four or sixteen bytes; nil for another number, and for a prefix longer than the address.
     public init?(network: [UInt8], prefix: Int) {
         guard network.count == 4 || network.count == 16, (0...network.count * 8).contains(prefix) else {
             return nil
@@ -13,6 +14,7 @@ public struct AddressRange: Hashable, Sendable {
         self.prefix = prefix
     }
 
+    /// Whether the address, four or sixteen bytes in network order, is in the range.
     public func contains(_ address: [UInt8]) -> Bool {
         guard address.count == network.count else { return false }
         let whole = prefix / 8

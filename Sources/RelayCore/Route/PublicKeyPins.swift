@@ -20,7 +20,9 @@
 /// The certificate a host shows is written by
 /// `openssl s_client -connect host:443 -servername host < /dev/null | openssl x509 -out certificate.pem`.
 public struct PublicKeyPins: Hashable, Sendable {
-    /// The host the pins are for; nil means every host of the route. An address is compared as it is written.
+    /// The host the pins are for; nil means every host of the route.
+    ///
+    /// An address is compared as it is written.
     public var host: String?
     /// SHA-256 digests of SubjectPublicKeyInfo, 32 bytes each; the chain must hold one of these keys.
     ///
@@ -29,6 +31,7 @@ public struct PublicKeyPins: Hashable, Sendable {
     /// matches none.
     public var keys: [[UInt8]]
     /// Whether hosts below `host`, by whole labels, are pinned too; `evil-example.com` is not below `example.com`.
+    ///
     /// Nothing is below an address.
     public var includesSubdomains = false
     /// False reports a mismatch and goes on.
@@ -43,7 +46,7 @@ public struct PublicKeyPins: Hashable, Sendable {
     }
 
     /// What is to be done about a connection whose chain was verified.
-    public enum Verdict: Sendable, Equatable {
+    package enum Verdict: Sendable, Equatable {
         /// The pins are not for that host, or no longer count.
         case notPinned
         case allow
@@ -60,14 +63,15 @@ public struct PublicKeyPins: Hashable, Sendable {
     ///   - chain: SHA-256 of each certificate's SubjectPublicKeyInfo; of the chain as it was verified, not as it
     ///     was sent.
     ///   - wallSeconds: seconds since 1970.
-    public func verdict(host name: String, chain: [[UInt8]], wallSeconds: Int64) -> Verdict {
+    /// - Returns: what is to be done about the connection.
+    package func verdict(host name: String, chain: [[UInt8]], wallSeconds: Int64) -> Verdict {
         guard applies(to: name), until.map({ wallSeconds < $0 }) ?? true else { return .notPinned }
         if chain.contains(where: { $0.count == 32 && keys.contains($0) }) { return .allow }
         return isEnforced ? .block : .report
     }
 
     /// Whether the pins are for `name`; labels are compared whole, without regard to case or a dot at the end.
-    public func applies(to name: String) -> Bool {
+    package func applies(to name: String) -> Bool {
         guard let host else { return true }
         let asked = Self.labels(name)
         let pinned = Self.labels(host)

@@ -1,36 +1,31 @@
-public import RelayJSON
+package import RelayJSON
 
 /// What the route changes in every request of a job.
-public struct RequestRules: Sendable {
-    public var setFields: [(name: String, value: String)] = []
-    public var removeFields: [FieldName] = []
+package struct RequestRules: Sendable {
+    package var setFields: [(name: String, value: String)] = []
+    package var removeFields: [FieldName] = []
     /// Puts the JSON body under this pointer; nil leaves it as it is.
-    public var wrap: JSONPointer?
+    package var wrap: JSONPointer?
 
-    public init() {}
+    package init() {}
 }
 
 /// One step of preparation; an error in it is final, with zero sends.
-public struct PreparationStep: Sendable {
-    public enum Phase: String, CaseIterable, Sendable {
-        /// Once, before the first attempt.
-        case job
-        /// Before every attempt, always on the request as it was before any attempt.
-        case attempt
-    }
+package struct PreparationStep: Sendable {
+    package typealias Phase = PreparationPhase
 
-    public var phase: Phase
-    public var fields: [(name: String, template: FieldTemplate)]
+    package var phase: Phase
+    package var fields: [(name: String, template: FieldTemplate)]
 
-    public init(phase: Phase, fields: [(name: String, template: FieldTemplate)]) {
+    package init(phase: Phase, fields: [(name: String, template: FieldTemplate)]) {
         self.phase = phase
         self.fields = fields
     }
 }
 
 /// A field value with placeholders: `{job.id}`, `{now}` (IMF-fixdate), `{attempt}`, `{route}`.
-public struct FieldTemplate: Sendable, Equatable {
-    public enum Part: Sendable, Equatable {
+package struct FieldTemplate: Sendable, Equatable {
+    package enum Part: Sendable, Equatable {
         case text(String)
         case jobID
         case now
@@ -38,17 +33,20 @@ public struct FieldTemplate: Sendable, Equatable {
         case route
     }
 
-    public let parts: [Part]
+    package let parts: [Part]
 
-    public init(parts: [Part]) { self.parts = parts }
+    package init(parts: [Part]) { self.parts = parts }
+
+    /// Whether two attempts of one job may get different values.
+    package var changesWithAttempts: Bool { parts.contains(.attempt) || parts.contains(.now) }
 
     /// The names that may stand between braces.
-    public static let placeholders = ["job.id", "now", "attempt", "route"]
+    package static let placeholders = ["job.id", "now", "attempt", "route"]
 
     /// Reads a template.
     ///
     /// - Throws: the part that is no placeholder, or the brace that is not closed.
-    public init(parsing text: String) throws(TemplateError) {
+    package init(parsing text: String) throws(TemplateError) {
         var parts: [Part] = []
         var rest = Substring(text)
         while let open = rest.firstIndex(of: "{") {
@@ -72,6 +70,6 @@ public struct FieldTemplate: Sendable, Equatable {
 }
 
 /// A placeholder that does not exist, or a brace that never closes.
-public struct TemplateError: Error, Sendable {
-    public let placeholder: String
+package struct TemplateError: Error, Sendable {
+    package let placeholder: String
 }

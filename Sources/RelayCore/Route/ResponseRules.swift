@@ -4,11 +4,14 @@ public import RelayJSON
 public struct APIErrorRule: Sendable {
     /// All of these must be present (not null) for the document to be an error.
     public var require: [JSONPointer]
-    /// Statuses on which the body is looked at; empty means any.
+    /// Statuses on which the content is looked at; every one unless set.
     public var statuses: StatusSet
+    /// Where the upstream's own code of the error stands; it becomes ``Failure/apiCode``.
     public var code: JSONPointer?
+    /// Where the upstream's own title of the error stands; it becomes ``Failure/apiTitle``.
     public var title: JSONPointer?
 
+    /// Recognises an error document by what must be present in it.
     public init(
         require: [JSONPointer],
         statuses: StatusSet = .any,
@@ -24,24 +27,30 @@ public struct APIErrorRule: Sendable {
 
 /// A set of statuses and status classes: `["2xx", "302"]`.
 public struct StatusSet: Sendable, Equatable {
+    /// Single statuses.
     public var codes: [UInt16]
+    /// Whole classes of statuses.
     public var classes: [Status.Class]
-    public var isAny: Bool
+    package var isAny: Bool
 
+    /// The statuses that are listed or of a listed class.
     public init(codes: [UInt16] = [], classes: [Status.Class] = []) {
         self.codes = codes
         self.classes = classes
         isAny = false
     }
 
+    /// 200 to 299.
     public static let success = StatusSet(classes: [.success])
 
+    /// Every status.
     public static let any: StatusSet = {
         var set = StatusSet()
         set.isAny = true
         return set
     }()
 
+    /// Whether the status is in the set.
     public func contains(_ status: Status) -> Bool {
         if isAny || codes.contains(status.rawValue) { return true }
         guard let statusClass = status.class else { return false }
@@ -51,31 +60,41 @@ public struct StatusSet: Sendable, Equatable {
 
 /// What an answer must be to count as success.
 public struct SuccessRule: Sendable {
+    /// Statuses that count as success; 200 to 299 unless set.
     public var statuses = StatusSet.success
     /// Media types, without parameters, in lower case; empty accepts any.
     public var contentTypes: [String] = []
+    /// Conditions that must all hold; an answer that breaks one is a failure of the kind `invalid_response`.
     public var require: [BodyCheck] = []
+    /// Conditions of which none may hold; each names the failure it makes of the answer.
     public var fail: [BodyFailureCheck] = []
     /// A body larger than this is not looked into and fails the check.
     public var inspectLimit = 1_048_576
 
+    /// Every answer 200 to 299 is a success.
     public init() {}
 
-    public var inspectsBody: Bool { !require.isEmpty || !fail.isEmpty }
+    package var inspectsBody: Bool { !require.isEmpty || !fail.isEmpty }
 }
 
 /// One condition on the JSON body.
 public struct BodyCheck: Sendable {
+    /// What is asked of the value.
     public enum Condition: Sendable {
         /// Present and not null, or (false) absent or null.
         case exists(Bool)
+        /// Present and of the same value: numbers by value, objects in any order.
         case equals(JSONValue)
+        /// Present and of the same value as one of these.
         case isOneOf([JSONValue])
     }
 
+    /// Where the value stands.
     public var pointer: JSONPointer
+    /// What is asked of it.
     public var condition: Condition
 
+    /// Asks that of the value at `pointer`.
     public init(pointer: JSONPointer, condition: Condition) {
         self.pointer = pointer
         self.condition = condition
@@ -84,11 +103,14 @@ public struct BodyCheck: Sendable {
 
 /// A condition that makes an answer a failure, and what to call it.
 public struct BodyFailureCheck: Sendable {
+    /// The condition.
     public var check: BodyCheck
+    /// What the failure is called.
     public var kind: FailureKind
     /// False keeps `retry` rules from acting on it.
     public var isRetryable: Bool?
 
+    /// Names a condition's failure; nil for `isRetryable` leaves it to the rules.
     public init(check: BodyCheck, kind: FailureKind, isRetryable: Bool?) {
         self.check = check
         self.kind = kind
@@ -98,6 +120,7 @@ public struct BodyFailureCheck: Sendable {
 
 /// What is made of a successful answer.
 public struct ResponseRules: Sendable, Equatable {
+    /// What an answer without content is.
     public enum EmptyPolicy: String, CaseIterable, Sendable {
         /// An answer without content is passed on.
         case accept
@@ -109,7 +132,9 @@ public struct ResponseRules: Sendable, Equatable {
     public var unwrap: JSONPointer?
     /// The body must be valid JSON.
     public var expectsJSON = false
+    /// What an answer without content is; passed on unless set.
     public var empty = EmptyPolicy.accept
+    /// What is made of a redirect; an answer like any other unless set.
     public var redirects = Redirects.return
     /// Whether, and for how long, the last good answer to each GET is kept for `respond` as `stale`; nil keeps none.
     public var keepsLastGood: LastGoodRule?
@@ -123,6 +148,7 @@ public struct ResponseRules: Sendable, Equatable {
         case follow
     }
 
+    /// Passes every success on as it is.
     public init() {}
 }
 
@@ -131,20 +157,21 @@ public struct LastGoodRule: Sendable, Equatable {
     /// Age from which an answer is too old; 1 s to 30 d.
     public var maxAge: Duration
 
+    /// Keeps answers for that long.
     public init(maxAge: Duration) { self.maxAge = maxAge }
 }
 
 /// Turns a failure into a success before any rule is asked, without spending an attempt.
-public struct QuickRecoveryRule: Sendable {
-    public var on: FailureMatcher
+package struct QuickRecoveryRule: Sendable {
+    package var on: FailureMatcher
     /// Empty matches every method.
-    public var methods: [Method]
-    public var status: Status
-    public var fields: [(name: String, value: String)]
+    package var methods: [Method]
+    package var status: Status
+    package var fields: [(name: String, value: String)]
     /// `{"$header": name}` and `{"$status": true}` inside stand for the answer's field and status.
-    public var json: JSONValue?
+    package var json: JSONValue?
 
-    public init(
+    package init(
         on: FailureMatcher,
         methods: [Method] = [],
         status: Status,
@@ -165,9 +192,12 @@ public struct ErrorTypeRule: Sendable {
     public var on: FailureMatcher?
     /// Empty matches whatever the upstream's code is.
     public var apiCodes: [String]
+    /// What such a failure is called.
     public var kind: FailureKind
+    /// The status that rules match it against; nil leaves it its own.
     public var treatAsStatus: Status?
 
+    /// Names the failures that match both.
     public init(on: FailureMatcher?, apiCodes: [String], kind: FailureKind, treatAsStatus: Status?) {
         self.on = on
         self.apiCodes = apiCodes

@@ -31,7 +31,9 @@ public struct RoutePolicy: Sendable {
     package var summary = ""
     /// Never empty; the first is the ordinary target.
     public var upstreams: [Upstream]
+    /// The credential every attempt carries; nil sends none.
     public var authentication: Authentication?
+    /// The bounds of every wait.
     public var timeouts = Timeouts()
     package var concurrency = ConcurrencyLimit()
     package var callers = AllowedCallers()
@@ -39,21 +41,33 @@ public struct RoutePolicy: Sendable {
     ///
     /// Attempts that never reached the wire do not count.
     public var maxAttempts = 10
-    public var request = RequestRules()
+    package var request = RequestRules()
+    /// How requests carry a key that makes repeating them safe.
     public var idempotency = IdempotencySettings()
-    public var prepare: [PreparationStep] = []
+    package var prepare: [PreparationStep] = []
+    /// What an error document of the upstream looks like; nil looks for none.
+    ///
+    /// ``Request/errorDocument`` reads one into a type of the program's own.
     public var apiError: APIErrorRule?
-    public var quickRecovery: [QuickRecoveryRule] = []
+    package var quickRecovery: [QuickRecoveryRule] = []
+    /// What an answer must be to count as a success.
     public var success = SuccessRule()
+    /// What is made of an answer that does.
     public var response = ResponseRules()
+    /// Names for failures, given before the rules read them; the first that matches counts.
     public var errorTypes: [ErrorTypeRule] = []
+    /// What happens after a failed attempt: read from the top after every one, the first rule that acts decides.
+    ///
+    /// Empty recovers from nothing.
     public var recovery: [RecoveryRule] = []
+    /// What an answer may cost.
     public var limits = ResponseLimits()
     package var delivery = DeliveryMode.sync
     /// Whether no failure may reach the caller: the configuration then demands a rule that answers every one, and
     /// one that gets through all the same is counted and reported as a breach.
     public var neverFails = false
 
+    /// The defaults of every property, with those upstreams; the first serves ordinary attempts.
     public init(upstreams: [Upstream]) { self.upstreams = upstreams }
 }
 

@@ -2,17 +2,22 @@
 ///
 /// One object for the life of a configuration, so that pools can find it fast.
 public final class Upstream: Sendable {
+    /// Stands in the timeline; unique in a policy.
     public let name: String
+    /// Where it is.
     public let origin: Origin
     /// The base path, beginning and ending with a slash; a request's target is appended to it.
     public let basePath: String
+    /// Whether it serves ordinary attempts.
     public let use: Use
+    /// How TLS connections to it are made.
     public let tls: TLSSettings
     /// Ranges that may be dialled although they are not public.
     public let allowedAddresses: [AddressRange]
     /// How long after a failure no `failover` rule enters it; zero lets every job try.
     public let cooldown: Duration
 
+    /// When attempts go to an upstream.
     public enum Use: String, CaseIterable, Sendable {
         /// Serves ordinary attempts.
         case always
@@ -22,6 +27,7 @@ public final class Upstream: Sendable {
         case whenConstrained = "when_constrained"
     }
 
+    /// An upstream of parts that are known to be right; `Origin.unix` has no URL.
     public init(
         name: String,
         origin: Origin,
@@ -84,6 +90,7 @@ extension Upstream {
 public enum Origin: Hashable, Sendable {
     /// `host` is a registered name in lower case, or an address without brackets.
     case tcp(host: String, port: UInt16, isTLS: Bool)
+    /// A Unix socket, by its path.
     case unix(path: String)
 
     /// The value of the `Host` field.
@@ -111,14 +118,17 @@ public struct TLSSettings: Hashable, Sendable {
     public var authorityFile: String?
     /// Client certificate chain and key, PEM.
     public var clientCertificate: SecretReference?
+    /// The key of the client certificate, PEM.
     public var clientKey: SecretReference?
     /// Keys the upstream's chain must hold one of; nil trusts every verified chain.
     public var pins: PublicKeyPins?
 
+    /// Trusts the system's authorities and shows no certificate.
     public init() {}
 }
 
 extension Upstream: Equatable {
+    /// Whether both are described alike.
     public static func == (left: Upstream, right: Upstream) -> Bool {
         left.name == right.name && left.origin == right.origin && left.basePath == right.basePath
             && left.use == right.use && left.tls == right.tls

@@ -11,6 +11,12 @@ public struct JobOutcome<Value: Sendable>: Sendable {
     /// Every attempt, in order; none when the request was never sent.
     public let attempts: [Attempt]
 
+    /// The value of a job that succeeded.
+    public var value: Value? { try? result.get() }
+
+    /// The failure of a job that did not.
+    public var failure: Failure? { if case .failure(let failure) = result { failure } else { nil } }
+
     /// The rules that brought a job that succeeded to its success, in order.
     public var recoveredBy: [String] {
         guard case .success = result else { return [] }
@@ -25,7 +31,6 @@ public struct JobOutcome<Value: Sendable>: Sendable {
 
     /// What observers are told.
     var finished: FinishedJob {
-        let failure: Failure? = if case .failure(let failure) = result { failure } else { nil }
-        return FinishedJob(id: id, failure: failure, source: source, attempts: attempts)
+        FinishedJob(id: id, failure: failure, source: source, attempts: attempts)
     }
 }

@@ -5,6 +5,15 @@ extension RoutePolicy {
         guard Set(upstreams.map(\.name)).count == upstreams.count else {
             throw Refusal("two upstreams have one name", hint: "name them differently")
         }
+        guard upstreams[0].use == .always else {
+            throw Refusal(
+                "the first upstream serves no ordinary attempts",
+                hint: "list one of use .always first"
+            )
+        }
+        guard upstreams.count(where: { $0.use == .whenConstrained }) <= 1 else {
+            throw Refusal("two upstreams take the first one's place while the network is constrained")
+        }
         guard (1...100).contains(maxAttempts) else {
             throw Refusal("maxAttempts is \(maxAttempts)", hint: "choose 1 to 100")
         }

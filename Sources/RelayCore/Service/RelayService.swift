@@ -6,13 +6,13 @@ import Synchronization
 /// policy's `recovery` list decide, read from the top after every failure. Cancelling the task that waits for a request
 /// closes its attempt and asks no rule.
 ///
-/// With RelayTransport, which brings sockets, clocks and randomness:
+/// With RelayTransport, which brings sockets, clocks and randomness, and RelayFoundation, which brings JSON:
 ///
 /// ```swift
 /// var policy = RoutePolicy(upstreams: [try Upstream("https://books.example/api/v1/")])
 /// policy.recovery = [.backoff(on: [503, .connection])]
 /// let service = try RelayService(policy)
-/// let book = try await service.execute(Request(.get, "books/7", decoder: JSONDecoder()) as Request<Book>)
+/// let book: Book = try await service.execute(Request(.get, "books/7", container: "/data"))
 /// ```
 public final class RelayService: Sendable {
     /// What the service was made with.
@@ -143,10 +143,7 @@ extension RelayService {
         settings.collectsAnswer = true
         let total = options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
         let request: HTTPRequest
-        switch await relay.prepareJob(
-            by: began.advanced(by: total),
-            { () async throws(Failure) in try await job.prepare(.job, http, number: 1) }
-        ) {
+        switch await relay.prepareJob(http, job, by: began.advanced(by: total)) {
         case .success(let prepared): request = prepared
         case .failure(let failure): return Outcome(ending: .failed(failure, answer: nil), attempts: [])
         }

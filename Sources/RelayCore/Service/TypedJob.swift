@@ -32,12 +32,15 @@ final class TypedJob<Response: Sendable>: JobHooks {
 
     var value: Response? { state.withLock { $0.value } }
 
-    /// Runs the steps of one phase, in order.
+    func hasSteps(_ phase: PreparationPhase) -> Bool { preparation.contains { $0.phase == phase } }
+
     func prepare(
         _ phase: PreparationPhase,
         _ request: HTTPRequest,
         number: Int
     ) async throws(Failure) -> HTTPRequest {
+        if let flaw = self.request.flaw { throw flaw }
+        state.withLock { $0.current = request }
         var prepared = request
         let context = PreparationContext(job: id, attempt: number, route: route)
         for step in preparation where step.phase == phase {
@@ -49,11 +52,6 @@ final class TypedJob<Response: Sendable>: JobHooks {
         }
         try prepared.checkTarget()
         return prepared
-    }
-
-    func prepareAttempt(_ request: HTTPRequest, number: Int) async throws(Failure) -> HTTPRequest {
-        state.withLock { $0.current = request }
-        return try await prepare(.attempt, request, number: number)
     }
 
     func classify(_ response: HTTPResponse) -> Failure? { request.errorDocument?.read(response) }

@@ -2,28 +2,33 @@
 ///
 /// Points compare only within one run of the process; what must survive a restart is kept as wall time.
 public struct Instant: Hashable, Comparable, Sendable {
+    /// Nanoseconds since a moment that is the same for one run of the process.
     public var nanoseconds: Int64
 
+    /// The moment so many nanoseconds after the clock's beginning.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+    /// Whether `lhs` is earlier.
     public static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
 
-    /// Saturates at the end of the clock instead of trapping.
+    /// The moment after that duration; saturates at the end of the clock instead of trapping.
     public func advanced(by duration: Duration) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.saturatedNanoseconds)
         return Instant(nanoseconds: overflow ? (duration > .zero ? .max : .min) : sum)
     }
 
+    /// The time from this moment to `other`; negative when `other` is earlier.
     public func duration(to other: Instant) -> Duration {
         .nanoseconds(other.nanoseconds &- nanoseconds)
     }
 
+    /// The end of the clock.
     public static let distantFuture = Instant(nanoseconds: .max)
 }
 
 extension Duration {
     /// The duration in whole nanoseconds, clamped to what 64 bits hold (about 292 years).
-    public var saturatedNanoseconds: Int64 {
+    package var saturatedNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return seconds < 0 ? .min : .max }

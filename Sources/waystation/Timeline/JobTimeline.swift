@@ -34,6 +34,9 @@ struct JobTimeline {
         var text = column(time(attempt)) + pad("attempt \(attempt["number"]?.integer ?? 0)", 11)
         text += pad("→ " + place.joined(separator: " "), 30) + " "
         text += output.styled(what, failed ? .yellow : .green) + " in \(took)\(phases(attempt))\n"
+        for held in attempt["held_back"]?.elements ?? [] {
+            text += column("") + "rule \"\(string(held, "rule"))\" did not act: \(string(held, "reason"))\n"
+        }
         if let decision = decision(after: attempt) { text += column("") + decision + "\n" }
         return text
     }
@@ -64,12 +67,10 @@ struct JobTimeline {
         case "quick_recovery": action = "take it as a success"
         case "fail": action = "fail"
         case let other?: action = safe(other).replacingUnderscores
-        case nil:
-            return attempt["held_back"]?.text.map { safe($0) }
+        case nil: return nil
         }
         let rule = attempt["rule"]?.text.map { "rule \"\(safe($0))\": " } ?? ""
-        let held = attempt["held_back"]?.text.map { " (\(safe($0)))" } ?? ""
-        return rule + action + held
+        return rule + action
     }
 
     private func outcome(after attempts: [JSONValue], _ output: Output) -> String {

@@ -17,16 +17,16 @@ public struct Content: Sendable {
     public static let none = Content(.empty)
 
     /// Bytes as they are; `application/octet-stream` unless another type is given.
-    public static func raw(_ bytes: [UInt8], mediaType: String = "application/octet-stream") -> Content {
+    public static func raw(_ bytes: [UInt8], mediaType: String = MediaType.octetStream) -> Content {
         Content(.bytes(bytes), mediaType: mediaType)
     }
 
     /// Text in UTF-8, `text/plain; charset=utf-8` unless another type is given.
-    public static func text(_ text: String, mediaType: String = "text/plain; charset=utf-8") -> Content {
+    public static func text(_ text: String, mediaType: String = MediaType.plainText) -> Content {
         Content(.bytes(Array(text.utf8)), mediaType: mediaType)
     }
 
-    /// A value as JSON, under `container` where one is named: `{"data": …}` for `/data`.
+    /// A value as JSON, under `container` where one is named: `{"data": …}` for `"/data"`.
     ///
     /// - Throws: what the encoder throws.
     public static func json(
@@ -35,7 +35,7 @@ public struct Content: Sendable {
         container: JSONPointer? = nil
     ) throws -> Content {
         let bytes = try encoder.encodeContent(value)
-        return Content(.bytes(container.map { $0.wrap(bytes) } ?? bytes), mediaType: "application/json")
+        return Content(.bytes(container.map { $0.wrap(bytes) } ?? bytes), mediaType: MediaType.json)
     }
 
     /// `application/x-www-form-urlencoded` (WHATWG URL §5.2): pairs keep their order, a space becomes `+`, line ends
@@ -45,7 +45,7 @@ public struct Content: Sendable {
             "\(formEncoded($0.key.withNetworkLineEnds))=\(formEncoded($0.value.withNetworkLineEnds))"
         }
         .joined(separator: "&")
-        return Content(.bytes(Array(text.utf8)), mediaType: "application/x-www-form-urlencoded")
+        return Content(.bytes(Array(text.utf8)), mediaType: MediaType.form)
     }
 }
 

@@ -28,10 +28,15 @@ public struct ErrorDocument: Sendable {
         }
     }
 
-    /// Recognises a document by what `read` returns.
+    /// Recognises a document by what `read` returns; a ``Failure`` is taken as it is.
     public init<Document: Error>(reading read: @escaping @Sendable (HTTPResponse) -> Document?) {
         self.read = { response in
             guard let document = read(response) else { return nil }
+            if var failure = document as? Failure {
+                failure.status = failure.status ?? response.status
+                failure.response = failure.response ?? response
+                return failure
+            }
             var failure = Failure(
                 .apiError,
                 sent: .answered,

@@ -2,6 +2,7 @@ extension Request {
     /// The same request with its value transformed; runs only after a success.
     ///
     /// - Parameter transform: an error it throws is a failure of the kind `decoding`, offered to the rules.
+    /// - Returns: a request whose value is the transformed one.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Response) throws -> Other
     ) -> Request<Other> {
@@ -22,6 +23,8 @@ extension Request {
         derived.errorDocument = errorDocument
         derived.classify = classify
         derived.mapFailure = mapFailure
+        derived.contentMediaType = contentMediaType
+        derived.flaw = flaw
         let placeholder = placeholder
         derived.placeholder = { failure in
             guard let value = placeholder(failure) else { return nil }
@@ -51,15 +54,20 @@ extension Request {
     /// The same request with more header fields; one of the same name is replaced.
     public func addingHeaders(_ headers: KeyValuePairs<String, String>) -> Request {
         var derived = self
-        for (name, value) in headers { derived.http.fields.set(name, value) }
+        for (name, value) in headers {
+            let wasSet = derived.http.fields.set(name, value)
+            derived.check(wasSet, name)
+            if FieldName(name) == .contentType { derived.contentMediaType = nil }
+        }
         return derived
     }
 
-    /// The same request with no header fields but these.
+    /// The same request with no header fields but these and its content's media type, unless they say another.
     public func usingHeaders(_ headers: KeyValuePairs<String, String>) -> Request {
         var derived = self
         derived.http.fields = HeaderFields()
-        for (name, value) in headers { derived.http.fields.append(name, value) }
+        derived.flaw = nil
+        derived.take(headers, contentMediaType)
         return derived
     }
 
@@ -70,13 +78,42 @@ extension Request {
         return derived
     }
 
-    /// The same request with other content; its media type is taken unless a header says another.
+    /// The same request with other content; its media type takes the place of the last content's, unless a header says
+    /// another.
     public func usingContent(_ content: Content) -> Request {
         var derived = self
         derived.http.body = content.body
-        if let type = content.mediaType, !derived.http.fields.contains(.contentType) {
-            derived.http.fields.append("Content-Type", type)
+        if let old = contentMediaType, http.fields.values(.contentType) == [old] {
+            derived.http.fields.remove(.contentType)
         }
+        derived.take([:], content.mediaType)
         return derived
+    }
+}
+
+extension Request {
+    /// Adds header fields, and what the content is unless one of them says it.
+    mutating func take(_ headers: KeyValuePairs<String, String>, _ mediaType: String?) {
+        for (name, value) in headers {
+            let wasAdded = http.fields.append(name, value)
+            check(wasAdded, name)
+        }
+        contentMediaType = nil
+        guard let mediaType, !http.fields.contains(.contentType) else { return }
+        contentMediaType = mediaType
+        let wasAdded = http.fields.append("Content-Type", mediaType)
+        check(wasAdded, "Content-Type")
+    }
+
+    /// Left out, a field would be missing from what is sent without a word: a credential for example.
+    private mutating func check(_ wasTaken: Bool, _ name: String) {
+        if wasTaken { return }
+        flaw = Failure(
+            .preparation,
+            sent: .neverSent,
+            FieldName(name) == nil
+                ? "a header's name is no token (RFC 9110 §5.6.2)"
+                : "the header \(name) has a control character in its value: take away line ends around it"
+        )
     }
 }

@@ -7,6 +7,7 @@ extension HTTPRequest {
     ///   - path: taken as it is, percent-encoded by the caller; a slash at its beginning is dropped, a query in it is
     ///     kept.
     ///   - query: appended, names and values percent-encoded (RFC 3986 §2.1); a nil value gives a bare name.
+    /// - Returns: the target, without a slash at its beginning.
     public static func target(_ path: String, query: KeyValuePairs<String, String?> = [:]) -> String {
         let path = path.hasPrefix("/") ? String(path.dropFirst()) : path
         if query.isEmpty { return path }
@@ -25,10 +26,11 @@ extension Request {
     ///   - method: the method.
     ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
     ///   - query: appended to the path.
-    ///   - headers: they come before the content's own media type and win over it.
+    ///   - headers: they come before the content's own media type and win over it. One that no message can carry, a
+    ///     line end in it for example, is a failure of the kind `preparation` with nothing sent.
     ///   - content: what is sent.
     ///   - decoder: reads the value; an empty answer is read as no bytes.
-    ///   - container: where the value stands in the answer, `/data` for `{"data": …}`; nil reads all of it. A missing
+    ///   - container: where the value stands in the answer, `"/data"` for `{"data": …}`; nil reads all of it. A missing
     ///     one is a failure of the kind `decoding`, as in an answer that is not JSON.
     public init(
         _ method: Method,
@@ -39,17 +41,25 @@ extension Request {
         decoder: some ContentDecoder,
         container: JSONPointer? = nil
     ) where Response: Decodable {
-        self.init(HTTPRequest(method, path, query, headers, content)) { success in
+        self.init(HTTPRequest(method, path, query, content)) { success in
             let bytes = try container.map { try success.content(at: $0) } ?? success.response.bytes
             do {
                 return try decoder.decodeContent(Response.self, from: bytes)
             } catch {
-                throw Failure.undecodable(as: Response.self, error)
+                throw Failure.undecodable(as: Response.self, error, below: container)
             }
         }
+        take(headers, content.mediaType)
     }
 
     /// A request for the answer itself.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
+    ///   - query: appended to the path.
+    ///   - headers: they come before the content's own media type and win over it.
+    ///   - content: what is sent.
     public init(
         _ method: Method,
         _ path: String,
@@ -57,12 +67,19 @@ extension Request {
         headers: KeyValuePairs<String, String> = [:],
         content: Content = .none
     ) where Response == HTTPResponse {
-        self.init(HTTPRequest(method, path, query, headers, content)) { $0.response }
+        self.init(HTTPRequest(method, path, query, content)) { $0.response }
+        take(headers, content.mediaType)
     }
 
     /// A request for nothing but its success.
     ///
-    /// - Parameter empty: what becomes of an answer that has content all the same.
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
+    ///   - query: appended to the path.
+    ///   - headers: they come before the content's own media type and win over it.
+    ///   - content: what is sent.
+    ///   - empty: what becomes of an answer that has content all the same; it is ignored unless another is given.
     public init(
         _ method: Method,
         _ path: String,
@@ -71,7 +88,8 @@ extension Request {
         content: Content = .none,
         empty: EmptyBodyPolicy = .any
     ) where Response == Void {
-        self.init(HTTPRequest(method, path, query, headers, content)) { try empty.check($0) }
+        self.init(HTTPRequest(method, path, query, content)) { try empty.check($0) }
+        take(headers, content.mediaType)
     }
 }
 
@@ -81,7 +99,7 @@ public enum EmptyBodyPolicy: Sendable {
     case any
     /// Content is a failure of the kind `invalid_response`.
     case validatedEmpty
-    /// The closure decides; what it throws is the failure.
+    /// The closure decides; what it throws is a failure of the kind `invalid_response`, unless it is a ``Failure``.
     case custom(@Sendable (TransportSuccess) throws -> Void)
 
     func check(_ success: TransportSuccess) throws {
@@ -95,7 +113,12 @@ public enum EmptyBodyPolicy: Sendable {
                     "the answer has content where none is wanted"
                 )
             }
-        case .custom(let check): try check(success)
+        case .custom(let check):
+            do {
+                try check(success)
+            } catch {
+                throw Failure.invalid(error)
+            }
         }
     }
 }
@@ -128,13 +151,8 @@ extension HTTPRequest {
         _ method: Method,
         _ path: String,
         _ query: KeyValuePairs<String, String?>,
-        _ headers: KeyValuePairs<String, String>,
         _ content: Content
     ) {
         self.init(method: method, target: HTTPRequest.target(path, query: query), body: content.body)
-        for (name, value) in headers { fields.append(name, value) }
-        if let type = content.mediaType, !fields.contains(.contentType) {
-            fields.append("Content-Type", type)
-        }
     }
 }

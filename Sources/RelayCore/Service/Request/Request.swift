@@ -1,6 +1,6 @@
 /// A request and what its answer means: one value that says how to send, recover, validate and decode.
 ///
-/// A request is a value. Whatever is derived from it, by ``map(_:)``, ``throwing(_:)`` or a change of its content,
+/// A request is a value. Whatever is derived from it, by `map`, ``throwing(_:)`` or a change of its content,
 /// carries every other setting along.
 public struct Request<Response: Sendable>: Sendable {
     /// What is sent.
@@ -29,6 +29,10 @@ public struct Request<Response: Sendable>: Sendable {
     public var placeholder: @Sendable (Failure) -> Response? = { _ in nil }
     var transform: @Sendable (TransportSuccess) throws -> Response
     var mapFailure: @Sendable (Failure) -> Failure = { $0 }
+    /// The media type that came with the content and stands among the fields; nil when a header says one, or nobody.
+    var contentMediaType: String?
+    /// Why the request cannot be sent: a header that no message can carry.
+    var flaw: Failure?
 
     /// A request whose answers `transform` turns into values.
     ///

@@ -5,17 +5,25 @@ public protocol PreparationStrategy: Sendable {
     /// When it runs; before each attempt unless the type says otherwise.
     var phase: PreparationPhase { get }
 
-    /// The request as it is to be sent.
+    /// The request as it is to be sent. Cancelled at the attempt's deadline, or the job's; what is not done a second
+    /// later is left to itself.
     ///
     /// - Parameters:
     ///   - request: for the phase `attempt` always the request as it was before any attempt, so that nothing
     ///     accumulates.
     ///   - context: the job and the attempt.
+    /// - Returns: the request that is sent, or that the next step sees.
+    /// - Throws: why the request cannot be made; the job ends with it.
     func prepare(_ request: HTTPRequest, context: PreparationContext) async throws -> HTTPRequest
 }
 
 /// When a step of preparation runs.
-public typealias PreparationPhase = PreparationStep.Phase
+public enum PreparationPhase: String, CaseIterable, Sendable {
+    /// Once, before the first attempt.
+    case job
+    /// Before every attempt, always on the request as it was before any attempt.
+    case attempt
+}
 
 extension PreparationStrategy {
     /// Before each attempt.

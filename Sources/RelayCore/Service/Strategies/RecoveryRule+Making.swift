@@ -9,13 +9,14 @@ extension RecoveryRule {
     ///   - maxRetryAfter: the longest wait a `Retry-After` can cause.
     ///   - methods: which requests may be repeated when the outcome of the last attempt is unknown.
     ///   - name: stands in the timeline.
+    /// - Returns: the rule, for a policy's `recovery`.
     public static func backoff(
         on matcher: FailureMatcher = [429, 503, .connection],
         maxAttempts: Int = 3,
         _ backoff: Backoff = Backoff(),
         honorsRetryAfter: Bool = true,
         maxRetryAfter: Duration = .seconds(60),
-        methods: RetryPolicy.Methods = .idempotentOrKeyed,
+        methods: RepeatableMethods = .idempotentOrKeyed,
         name: String = "backoff"
     ) -> RecoveryRule {
         var policy = RetryPolicy()
@@ -33,6 +34,7 @@ extension RecoveryRule {
     ///   - matcher: which failures; answers 401 unless others are named.
     ///   - maxTimes: how often a job may do so.
     ///   - name: stands in the timeline.
+    /// - Returns: the rule, for a policy's `recovery`.
     public static func reauthorize(
         on matcher: FailureMatcher = [401],
         maxTimes: Int = 1,
@@ -47,6 +49,7 @@ extension RecoveryRule {
     ///   - upstream: its place in the policy's list, from 1.
     ///   - matcher: which failures; everything that rules above have given up unless others are named.
     ///   - name: stands in the timeline.
+    /// - Returns: the rule, for a policy's `recovery`.
     public static func failover(
         to upstream: Int,
         on matcher: FailureMatcher = [.exhausted],
@@ -60,6 +63,7 @@ extension RecoveryRule {
     /// - Parameters:
     ///   - matcher: which failures; all unless some are named.
     ///   - name: stands in the timeline.
+    /// - Returns: the rule, for a policy's `recovery`.
     public static func stale(on matcher: FailureMatcher = [.any], name: String = "stale") -> RecoveryRule {
         RecoveryRule(name: name, on: matcher, action: .respondStale)
     }
@@ -70,6 +74,7 @@ extension RecoveryRule {
     ///   - response: status, fields and content.
     ///   - matcher: which failures; all unless some are named.
     ///   - name: stands in the timeline.
+    /// - Returns: the rule, for a policy's `recovery`.
     public static func placeholder(
         _ response: HTTPResponse,
         on matcher: FailureMatcher = [.any],
@@ -89,6 +94,7 @@ extension RecoveryRule {
     /// - Parameters:
     ///   - matcher: which failures.
     ///   - name: stands in the timeline.
+    /// - Returns: the rule, for a policy's `recovery`.
     public static func fail(on matcher: FailureMatcher, name: String = "fail") -> RecoveryRule {
         RecoveryRule(name: name, on: matcher, action: .fail)
     }
@@ -99,10 +105,11 @@ extension RecoveryRule {
     ///   - strategy: what decides; its name stands in the timeline.
     ///   - matcher: which failures it is asked about; all unless some are named.
     ///   - methods: which requests it may repeat when the outcome of the last attempt is unknown.
+    /// - Returns: the rule, for a policy's `recovery`.
     public static func strategy(
         _ strategy: any RecoveryStrategy,
         on matcher: FailureMatcher = [.any],
-        methods: RetryPolicy.Methods = .idempotentOrKeyed
+        methods: RepeatableMethods = .idempotentOrKeyed
     ) -> RecoveryRule {
         RecoveryRule(name: strategy.name, on: matcher, action: .consult(strategy, methods: methods))
     }

@@ -41,6 +41,8 @@ where Requests.Element == Request<Value> {
     }
 
     func next() async throws(Requests.Failure) -> JobOutcome<Value>? {
+        // Nothing is read, and so nothing sent, for a task that is cancelled already.
+        if Task.isCancelled { cancel() }
         start()
         let step = await withTaskCancellationHandler {
             await withCheckedContinuation { (reader: Reader) in
@@ -74,7 +76,12 @@ where Requests.Element == Request<Value> {
             defer { state.writer = nil }
             return (.outcome(outcome), state.writer)
         }
-        if state.machine.isIdle, let end = state.end { return (.end(end), nil) }
+        if state.machine.isIdle, let end = state.end {
+            // An error is thrown once; after it the stream is over like any other.
+            state.end = .success(())
+            return (.end(end), nil)
+        }
+        precondition(state.reader == nil, "two tasks wait for the next outcome of one job stream")
         state.reader = reader
         return (nil, nil)
     }
@@ -91,8 +98,9 @@ where Requests.Element == Request<Value> {
             var requests = stream.requests.makeAsyncIterator()
             var end: Result<Void, Requests.Failure> = .success(())
             do throws(Requests.Failure) {
-                while await place(), let request = try await requests.next(isolation: nil) {
+                while await place(), let request = try await requests.next(isolation: nil),
                     let (index, job) = begin(request)
+                {
                     group.addTask { [self] in await finish(job, at: index) }
                 }
             } catch {
@@ -117,20 +125,24 @@ where Requests.Element == Request<Value> {
 }
 
 extension JobPump {
-    /// Begins a job in a task of its own, so that a newer one can cancel it alone.
-    private func begin(_ request: Request<Value>) -> (Int, Task<JobOutcome<Value>, Never>) {
+    private typealias Job = Task<JobOutcome<Value>, Never>
+
+    /// Begins a job in a task of its own, so that a newer one can cancel it alone; nil when the stream was left while
+    /// its request was read.
+    private func begin(_ request: Request<Value>) -> (Int, Job)? {
         let key = stream.key?(request)
-        let job = Task { [service = stream.service] in await service.outcome(of: request) }
-        let (index, old) = state.withLock { state in
+        let (begun, old): ((Int, Job)?, Job?) = state.withLock { state in
+            guard !state.isCancelled else { return (nil, nil) }
             let (index, superseded) = state.machine.began(key: key)
+            let job = Task { [service = stream.service] in await service.outcome(of: request) }
             state.jobs[index] = job
-            return (index, superseded.flatMap { state.jobs[$0] })
+            return ((index, job), superseded.flatMap { state.jobs[$0] })
         }
         old?.cancel()
-        return (index, job)
+        return begun
     }
 
-    private func finish(_ job: Task<JobOutcome<Value>, Never>, at index: Int) async {
+    private func finish(_ job: Job, at index: Int) async {
         let outcome = await withTaskCancellationHandler {
             await job.value
         } onCancel: {
@@ -156,8 +168,8 @@ extension JobPump {
     /// What the waiting reader gets, and the writer that has a place now.
     private func wake(_ state: inout State) -> (Reader?, Step?, CheckedContinuation<Bool, Never>?) {
         guard let reader = state.reader else { return (nil, nil, nil) }
+        state.reader = nil
         let (step, writer) = take(&state, reader)
-        if step != nil { state.reader = nil }
         return (reader, step, writer)
     }
 }

@@ -7,10 +7,12 @@ extension RelayService {
     ///
     /// - Parameters:
     ///   - requests: read one at a time; an error it throws ends the stream after the outcomes of what was read.
-    ///   - maxConcurrent: jobs under way at once, 1 or more.
+    ///   - maxConcurrent: jobs under way at once; below 1 it is 1.
     ///   - order: of the outcomes; in the order of the input a slow job holds back those behind it.
     ///   - key: names what a request is about; a newer request of the same key cancels the one before it, whose outcome
-    ///     then is a failure of the kind `cancelled`. Nil for a request that supersedes nothing.
+    ///     then is a failure of the kind `cancelled`. Nil for a request that supersedes nothing. A request supersedes
+    ///     once it is read, so this needs a `maxConcurrent` above 1.
+    /// - Returns: the outcomes, one for each request that was read.
     public func outcomes<Requests: AsyncSequence & Sendable, Value>(
         of requests: Requests,
         maxConcurrent: Int = 8,
@@ -50,10 +52,14 @@ where Requests.Element == Request<Value> {
         public func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(Requests.Failure) -> JobOutcome<Value>? {
-            try await pump.next()
+            try await next()
         }
 
         /// The next outcome; nil after the last, and when the task is cancelled.
-        public func next() async throws(Requests.Failure) -> JobOutcome<Value>? { try await pump.next() }
+        public func next() async throws(Requests.Failure) -> JobOutcome<Value>? {
+            // Whoever drops the iterator leaves the stream, but not while this waits.
+            defer { extendLifetime(self) }
+            return try await pump.next()
+        }
     }
 }

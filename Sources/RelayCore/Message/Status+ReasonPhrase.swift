@@ -1,5 +1,3 @@
-package import RelayCore
-
 extension Status {
     /// The phrase RFC 9110 §15 gives the code; empty for a code it does not know.
     package var reasonPhrase: StaticString {

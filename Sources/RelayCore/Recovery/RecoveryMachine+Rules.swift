@@ -1,0 +1,157 @@
+extension RecoveryMachine {
+    /// Reads the rules from `first` on until one decides.
+    mutating func read(
+        from first: Int,
+        _ failure: Failure,
+        _ situation: Situation,
+        isExhausted: Bool
+    ) -> Decision {
+        var isExhausted = isExhausted
+        let rules = route.policy.recovery
+        for index in rules.indices.dropFirst(first)
+        where rules[index].on.matches(failure, isExhausted: isExhausted) {
+            let rule = rules[index]
+            switch rule.action {
+            case .retry(let policy):
+                guard failure.isRetryable != false else {
+                    held(rule, .notRetryable)
+                    continue
+                }
+                let at = situation.now.advanced(by: wait(policy, index, failure, situation))
+                guard
+                    let reason = spent(policy, index) ?? obstacle(failure, policy.methods, situation)
+                        ?? lateness(at, situation)
+                else {
+                    return decide(
+                        rule,
+                        index,
+                        .retry(after: situation.now.duration(to: at)),
+                        .retry(at: at)
+                    )
+                }
+                held(rule, reason)
+                isExhausted = true
+            case .refreshCredentials(let maxTimes):
+                guard
+                    let reason = spentRefreshes(maxTimes, index, situation)
+                        ?? obstacle(failure, .idempotentOrKeyed, situation)
+                else { return decide(rule, index, .refreshCredentials, .refreshCredentials) }
+                held(rule, reason)
+                isExhausted = true
+            case .failover(let target):
+                guard options.allowsFallback else {
+                    held(rule, .fallbackOff)
+                    continue
+                }
+                guard
+                    let reason = unavailable(target, situation)
+                        ?? obstacle(failure, .idempotentOrKeyed, situation)
+                else {
+                    upstream = target
+                    return decide(rule, index, .failover(to: route.policy.upstreams[target].name), .failover)
+                }
+                held(rule, reason)
+                isExhausted = true
+            case .respond(let canned):
+                guard options.allowsFallback else {
+                    held(rule, .fallbackOff)
+                    continue
+                }
+                return decide(rule, index, .respond(canned.source), .respond(canned, rule: rule.name))
+            case .respondStale:
+                guard options.allowsFallback, situation.hasStale else {
+                    held(rule, options.allowsFallback ? .nothingKept : .fallbackOff)
+                    continue
+                }
+                return decide(rule, index, .respond(.stale), .respondStale(rule: rule.name))
+            case .consult(let strategy, _):
+                consulted = (index, failure, isExhausted)
+                return .consult(strategy)
+            case .fail:
+                return decide(rule, index, .fail, .fail)
+            }
+        }
+        return .fail
+    }
+
+    mutating func decide(
+        _ rule: RecoveryRule,
+        _ index: Int,
+        _ next: Attempt.Next,
+        _ decision: Decision
+    ) -> Decision {
+        if uses.isEmpty { uses = Array(repeating: 0, count: route.policy.recovery.count) }
+        uses[index] += 1
+        attempts[attempts.count - 1].rule = rule.name
+        attempts[attempts.count - 1].next = next
+        return decision
+    }
+
+    mutating func held(_ rule: RecoveryRule, _ reason: HeldBack.Reason) {
+        attempts[attempts.count - 1].heldBack.append(HeldBack(rule: rule.name, reason: reason))
+    }
+}
+
+// What keeps a rule from acting; nil when nothing does.
+extension RecoveryMachine {
+    var hasAttemptsLeft: Bool {
+        countedAttempts < maxAttempts && attempts.count < RecoveryMachine.attemptCeiling
+    }
+
+    private func count(_ rule: Int) -> Int { uses.isEmpty ? 0 : uses[rule] }
+
+    private func wait(
+        _ policy: RetryPolicy,
+        _ index: Int,
+        _ failure: Failure,
+        _ situation: Situation
+    ) -> Duration {
+        let wait = policy.backoff.wait(beforeRetry: count(index) + 1, random: situation.random)
+        guard policy.honorsRetryAfter, let asked = failure.retryAfter else { return wait }
+        return max(wait, min(asked, policy.maxRetryAfter))
+    }
+
+    private func spent(_ policy: RetryPolicy, _ index: Int) -> HeldBack.Reason? {
+        count(index) + 1 < policy.maxAttempts ? nil : .ruleSpent(policy.maxAttempts)
+    }
+
+    private func spentRefreshes(
+        _ maxTimes: Int,
+        _ index: Int,
+        _ situation: Situation
+    ) -> HeldBack.Reason? {
+        guard situation.canRefresh else { return .noCredential }
+        return count(index) < maxTimes ? nil : .refreshesSpent(maxTimes)
+    }
+
+    private func unavailable(_ target: Int, _ situation: Situation) -> HeldBack.Reason? {
+        if target == 0 || entered.contains(target) { return .entered(route.policy.upstreams[target].name) }
+        return situation.cooling.contains(target) ? .cooling(route.policy.upstreams[target].name) : nil
+    }
+
+    func lateness(_ at: Instant, _ situation: Situation) -> HeldBack.Reason? {
+        at < deadline ? nil : .deadline(wait: situation.now.duration(to: at))
+    }
+
+    /// The verdict rule (RFC 9110 §9.2.2): what was never sent may always be sent, what was answered as the rules
+    /// say, and what has an unknown outcome only when repeating it is safe.
+    func obstacle(
+        _ failure: Failure,
+        _ methods: RetryPolicy.Methods,
+        _ situation: Situation
+    ) -> HeldBack.Reason? {
+        guard situation.now < deadline else { return .deadline(wait: .zero) }
+        guard hasAttemptsLeft else {
+            return .attemptsSpent(min(maxAttempts, RecoveryMachine.attemptCeiling))
+        }
+        guard situation.canRepeat else { return .bodyGone }
+        guard failure.sent == .unknown else { return nil }
+        let isSafe =
+            switch methods {
+            case .any: true
+            case .idempotent: method.isIdempotent
+            case .idempotentOrKeyed: method.isIdempotent || options.hasIdempotencyKey && situation.keepsKey
+            }
+        return isSafe ? nil : .outcomeUnknown
+    }
+}

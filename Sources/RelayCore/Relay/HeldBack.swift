@@ -1,0 +1,66 @@
+/// A rule that matched a failure and did not act on it.
+public struct HeldBack: Sendable, Equatable {
+    /// The rule's name.
+    public let rule: String
+    /// What kept it from acting.
+    public let reason: Reason
+
+    package init(rule: String, reason: Reason) {
+        self.rule = rule
+        self.reason = reason
+    }
+
+    /// What keeps a rule from acting.
+    public enum Reason: Sendable, Equatable {
+        /// Bytes were sent, no complete answer came, and the method is not idempotent (RFC 9110 §9.2.2).
+        case outcomeUnknown
+        /// The request body was streamed and cannot be sent again.
+        case bodyGone
+        /// The rule has brought the job to as many attempts as it may.
+        case ruleSpent(Int)
+        /// The job has made as many attempts as it may.
+        case attemptsSpent(Int)
+        /// The wait would reach the job's deadline; zero when the deadline has passed.
+        case deadline(wait: Duration)
+        /// The validator that named the failure says that repeating is no use.
+        case notRetryable
+        /// The credential has been fetched anew as often as it may be.
+        case refreshesSpent(Int)
+        /// The route has no credential that can be fetched anew.
+        case noCredential
+        /// The job has been sent to that upstream before.
+        case entered(String)
+        /// That upstream failed a moment ago and is left alone for its cooldown.
+        case cooling(String)
+        /// The caller asked for no fallback.
+        case fallbackOff
+        /// No good answer to the request is kept, or only one that is too old.
+        case nothingKept
+        /// The strategy was asked and passed on.
+        case passedOn
+
+        /// The reason in words, for whoever reads a timeline.
+        public var text: String {
+            switch self {
+            case .outcomeUnknown: "not repeated: the outcome is unknown and repeating it may not be safe"
+            case .bodyGone: "not repeated: the request body was streamed and is gone"
+            case .ruleSpent(let count):
+                "its \(count) attempt\(count == 1 ? "" : "s") (max_attempts) are spent"
+            case .attemptsSpent(let count): "the job's \(count) attempt\(count == 1 ? "" : "s") are spent"
+            case .deadline(let wait):
+                wait > .zero
+                    ? "the wait of \(DurationText.text(wait)) would reach the job's deadline"
+                    : "the job's deadline has passed"
+            case .notRetryable: "the check that named the failure says retryable false"
+            case .refreshesSpent(let count):
+                "the credential was fetched anew \(count) time\(count == 1 ? "" : "s")"
+            case .noCredential: "there is no credential to fetch anew"
+            case .entered(let name): "the job has been sent to \(name) before"
+            case .cooling(let name): "\(name) failed a moment ago and is left alone for its cooldown"
+            case .fallbackOff: "the caller asked for no fallback"
+            case .nothingKept: "no good answer to this request is kept"
+            case .passedOn: "the strategy passed on"
+            }
+        }
+    }
+}

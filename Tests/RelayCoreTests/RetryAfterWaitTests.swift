@@ -1,0 +1,92 @@
+import RelayCore
+import RelayTestSupport
+import Testing
+
+@Suite("Waits an upstream asks for", .timeLimit(.minutes(1)), .clauses("N-06"))
+struct RetryAfterWaitTests {
+    /// The virtual wall clock begins at 1 800 000 000: Fri, 15 Jan 2027 08:00:00 GMT.
+    static let table: [(values: [String], seconds: Int64?)] = [
+        (["2"], 2), (["5 "], 5), (["\t5"], 5), (["007"], 7), (["0"], 1), (["5", "5"], 5),
+        (["Fri, 15 Jan 2027 08:00:04 GMT"], 4), (["Friday, 15-Jan-27 08:00:04 GMT"], 4),
+        (["Fri Jan 15 08:00:04 2027"], 4), (["Fri, 15 Jan 2027 07:59:00 GMT"], 1),
+        (["Thu, 01 Jan 1970 00:00:00 GMT"], 1), (["-3"], 1), (["+3"], 1), (["nan"], 1), (["NaN"], 1),
+        (["inf"], 1), (["-inf"], 1), (["1e300"], 1), (["1e3"], 1), (["2.5"], 1), (["0x10"], 1), (["5s"], 1),
+        ([""], 1), (["  "], 1), (["soon"], 1), (["5, 5"], 1), (["5", "6"], 1), (["5", "x"], 1),
+        (["99999999999999999999"], 1), (["9", "99999999999999999999"], 1),
+        (["Fri, 15 Jan 2027 08:00:04"], 1), (["Fri, 32 Jan 2027 08:00:04 GMT"], 1),
+        (["\u{B2}"], 1), (["\u{665}"], 1), ([String(repeating: "9", count: 60_000)], 1),
+        // Cut at the rule's cap.
+        (["11"], 10), (["3600"], 10), (["9999999999"], 10), (["999999999999999999"], 10),
+        (["Fri, 31 Dec 9999 23:59:59 GMT"], 10),
+    ]
+
+    private func policy(_ policy: inout RoutePolicy) {
+        policy.recovery = [
+            .backoff(
+                on: [429, 503, .redirection],
+                maxAttempts: 2,
+                Backoff(schedule: .constant(.seconds(1)), jitter: .none),
+                maxRetryAfter: .seconds(10)
+            )
+        ]
+    }
+
+    @Test(
+        "A hostile field neither traps nor makes anyone wait for longer than the rule's cap",
+        .clauses("X-01", "X-02"),
+        arguments: table
+    )
+    func hostile(row: (values: [String], seconds: Int64?)) async throws {
+        let bench = try ServiceBench(
+            [.answer(503, row.values.map { ("Retry-After", $0) }), .answer(200)],
+            policy: policy
+        )
+        let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
+        #expect(outcome.source == .upstream && bench.transport.sent.count == 2)
+        #expect(bench.time.waits == row.seconds.map { [.seconds($0)] })
+    }
+
+    @Test(
+        "The name is read whatever its case, and the field on 429 and 3xx as well",
+        .clauses("N-07", "X-05"),
+        arguments: ["retry-after", "RETRY-AFTER", "Retry-after", "rEtRy-AfTeR"],
+        [429, 503, 307] as [UInt16]
+    )
+    func names(name: String, status: UInt16) async throws {
+        let bench = try ServiceBench(
+            [.answer(Status(rawValue: status), [(name, "7")]), .answer(200)],
+            policy: policy
+        )
+        _ = try await bench.service.execute(Request(.get, "x") as Request<HTTPResponse>)
+        #expect(bench.time.waits == [.seconds(7)])
+    }
+
+    @Test(
+        "Who would have to wait past the deadline is told at once, with the upstream's own answer",
+        .clauses("N-08", "UC-16"),
+        arguments: [["6"], ["9"], ["1e300"], ["Fri, 31 Dec 9999 23:59:59 GMT"]]
+    )
+    func deadline(values: [String]) async throws {
+        let bench = try ServiceBench([.take(.seconds(4)), .answer(503, values.map { ("Retry-After", $0) })]) {
+            policy(&$0)
+            $0.timeouts.total = .seconds(values == ["1e300"] ? 5 : 10)
+        }
+        let failure = await #expect(throws: Failure.self) {
+            try await bench.service.execute(Request(.get, "x") as Request<HTTPResponse>)
+        }
+        #expect(failure?.status == 503 && failure?.response?.status == 503)
+        #expect(bench.time.waits.isEmpty && bench.transport.sent.count == 1)
+        #expect(bench.time.now() == Instant(nanoseconds: 4_000_000_000))
+    }
+
+    @Test("A rule may leave the field unread")
+    func ignored() async throws {
+        let bench = try ServiceBench([.answer(503, [("Retry-After", "7")]), .answer(200)]) {
+            $0.recovery = [
+                .backoff(Backoff(schedule: .constant(.seconds(1)), jitter: .none), honorsRetryAfter: false)
+            ]
+        }
+        _ = try await bench.service.execute(Request(.get, "x") as Request<HTTPResponse>)
+        #expect(bench.time.waits == [.seconds(1)])
+    }
+}

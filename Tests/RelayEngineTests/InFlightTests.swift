@@ -1,0 +1,155 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+import Testing
+
+/// An engine with one route and everything behind it under the test's control.
+struct EngineBench: Sendable {
+    let time = VirtualTime(.manual)
+    let transport: ScriptedTransport
+    let sink = RecordingSink()
+    let engine: Engine
+    let relay: Relay
+
+    init(
+        _ change: (inout RoutePolicy) -> Void = { _ in },
+        answer: @escaping @Sendable (OutboundRequest) -> ScriptedTransport.Step
+    ) {
+        transport = ScriptedTransport(time: time, answer: answer)
+        engine = Engine(snapshot: EngineBench.snapshot(change), time: time, entropy: SeededEntropy())
+        relay = Relay(
+            ports: RelayPorts(
+                transport: transport,
+                time: time,
+                entropy: SeededEntropy(),
+                sink: sink,
+                start: { work in Task { await work() } }
+            )
+        )
+    }
+
+    static func snapshot(
+        previous: Snapshot? = nil,
+        _ change: (inout RoutePolicy) -> Void = { _ in }
+    ) -> Snapshot {
+        var policy = RoutePolicy(upstreams: [
+            Upstream(name: "one", origin: .unix(path: "/one")),
+            Upstream(
+                name: "two",
+                origin: .unix(path: "/two"),
+                use: .failoverOnly,
+                cooldown: .seconds(30)
+            ),
+        ])
+        change(&policy)
+        return Snapshot(
+            routes: [Route(name: "up", policy: policy)],
+            vault: CredentialVault([], secrets: [:]),
+            settings: Snapshot.Settings(),
+            previous: previous
+        )
+    }
+
+    /// One request through gate, route and relay, its place given back.
+    func run(
+        _ target: String = "x",
+        fields: HeaderFields = HeaderFields(),
+        method: Method = .get,
+        body: Body = .empty
+    ) async throws -> Outcome {
+        let admission = try engine.admit(
+            route: "up",
+            target: target,
+            method: method,
+            fields: fields,
+            length: 0,
+            client: nil
+        )
+        let outcome = await engine.run(admission, body: body, relay: relay)
+        engine.left(admission, outcome)
+        return outcome
+    }
+
+    var state: RouteState {
+        guard let entry = engine.snapshot.routes["up"] else { preconditionFailure("the route is gone") }
+        return entry.state
+    }
+}
+
+@Suite("Requests under way", .timeLimit(.minutes(1)), .clauses("T-30", "X-09"))
+struct InFlightTests {
+    @Test(
+        "They are counted exactly, with the upstream or in the queue, and no longer when they are cancelled"
+    )
+    func cancelled() async throws {
+        let bench = EngineBench(
+            {
+                $0.concurrency.maxRequests = 20
+                $0.concurrency.maxPendingRequests = 20
+            },
+            answer: { _ in .hold }
+        )
+        let jobs = (0..<40).map { _ in Task { try await bench.run() } }
+        while bench.transport.heldCount < 20 || bench.state.load.pending < 20 { await Task.yield() }
+        #expect(bench.engine.inFlight == 40 && bench.state.load == (20, 20))
+        for job in jobs { job.cancel() }
+        for job in jobs { _ = try await job.value }
+        #expect(bench.engine.inFlight == 0 && bench.state.load == (0, 0))
+        #expect(bench.state.counters.requests == 40)
+    }
+
+    @Test(
+        "They are over whatever the upstream does",
+        arguments: [
+            .fail(.connectionRefused, .neverSent), .fail(.httpResponseTimeout, .unknown), .answer(500),
+            .answer(200),
+        ]
+            as [ScriptedTransport.Step]
+    )
+    func ended(step: ScriptedTransport.Step) async throws {
+        let bench = EngineBench { _ in step }
+        for _ in 0..<5 { _ = try await bench.run() }
+        #expect(bench.engine.inFlight == 0 && bench.state.load == (0, 0))
+    }
+
+    @Test("One for which there is no room, or no place in time, is counted while it waits and not afterwards")
+    func refused() async throws {
+        let bench = EngineBench(
+            {
+                $0.concurrency.maxRequests = 1
+                $0.concurrency.maxPendingRequests = 1
+            },
+            answer: { _ in .hold }
+        )
+        let first = Task { try await bench.run() }
+        while bench.transport.heldCount < 1 { await Task.yield() }
+        let second = Task { try await bench.run() }
+        while bench.state.load.pending < 1 { await Task.yield() }
+        let third = try await bench.run()
+        guard case .failed(let failure, _) = third.ending else {
+            throw Failure("answered", sent: .unknown, "")
+        }
+        #expect(failure.kind == .overloaded && bench.engine.inFlight == 2)
+        while bench.time.sleeperCount < 1 { await Task.yield() }
+        bench.time.advance(by: .seconds(30))
+        guard case .failed(let late, _) = try await second.value.ending else {
+            throw Failure("answered", sent: .unknown, "")
+        }
+        #expect(late.kind == .deadlineExceeded && bench.engine.inFlight == 1)
+        first.cancel()
+        _ = try await first.value
+        #expect(bench.engine.inFlight == 0 && bench.state.load == (0, 0))
+    }
+
+    @Test("A reload in between leaves the count as it is")
+    func reloaded() async throws {
+        let bench = EngineBench { _ in .hold }
+        let job = Task { try await bench.run() }
+        while bench.transport.heldCount < 1 { await Task.yield() }
+        bench.engine.install(EngineBench.snapshot(previous: bench.engine.snapshot) { $0.maxAttempts = 2 })
+        #expect(bench.engine.inFlight == 1 && bench.state.load.inFlight == 1)
+        job.cancel()
+        _ = try await job.value
+        #expect(bench.engine.inFlight == 0 && bench.state.load.inFlight == 0)
+    }
+}

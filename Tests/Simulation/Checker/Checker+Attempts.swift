@@ -1,0 +1,285 @@
+import RelayCore
+
+extension Checker {
+    /// A job's wait is over, if it is: its next attempt has begun.
+    private func beginIfDue(_ job: JobRecord) {
+        guard case .waiting(let until) = job.stage, now >= until else { return }
+        begin(job, at: until)
+        job.stage = .attempting
+    }
+
+    /// An attempt of the job begins: while the network is constrained at the upstream that stands in for the first.
+    func begin(_ job: JobRecord, at moment: Int64) {
+        job.attemptBegan.append(moment)
+        let isConstrained = networkChanges.count { $0 <= moment } % 2 == 1
+        job.hops = 0
+        job.hopMethod = nil
+        job.hopDropped = false
+        job.attemptPlace = job.place
+        if job.place == 0, isConstrained, let lighter = job.route.lighter {
+            job.attemptPlace = lighter
+            coverage.note(.constrained)
+        }
+        job.begunAt.insert(job.route.upstreams[job.attemptPlace])
+    }
+
+    /// The core hands an attempt to the transport, which says whether it will refuse it unsent.
+    func sent(_ job: JobRecord, _ request: OutboundRequest, upstream: Int, isRefused: Bool) {
+        beginIfDue(job)
+        note(job, isRefused ? .refusedUnsent : .sent, upstream, token(request, job))
+        let number = job.number
+        let isRedirected = followed(job, request)
+        switch job.stage {
+        case .attempting: break
+        case .judging where isRedirected: break
+        case .waiting: return violated(number, "an attempt is sent before its wait is over")
+        case .sending, .judging: return violated(number, "an attempt is sent while another is under way")
+        case .closing: return violated(number, "an attempt is sent although no rule sends again")
+        }
+        if job.isUnpreparable { violated(number, "a request that cannot be prepared is sent") }
+        if let at = job.cancelledAt, now > at {
+            violated(number, "an attempt is sent after the job was cancelled")
+        }
+        if (job.attemptBegan.last ?? 0) >= job.deadline {
+            violated(number, "an attempt begins at or after the job's deadline")
+        }
+        if now > job.deadline { violated(number, "an attempt is sent after the job's deadline") }
+        if job.route.credential == nil, !isRedirected, now != job.attemptBegan.last {
+            violated(number, "an attempt is sent later than its wait says")
+        }
+        if request.deadline.nanoseconds != job.attemptDeadline {
+            violated(number, "an attempt's deadline is not the earlier of its own and the job's")
+        }
+        if !isRefused { job.visited.insert(upstream) }
+        if upstream != job.route.upstreams[job.attemptPlace] {
+            violated(number, "an attempt goes to another upstream than the rules say")
+        }
+        if job.isBodyGone, case .stream = request.body {
+            violated(number, "a body that can be read once is sent a second time")
+        }
+        if job.streams.contains(where: \.isOpen) {
+            violated(number, "an attempt is sent while an earlier answer's body is open")
+        }
+        checkKey(job, request)
+        checkCredential(job, request, upstream)
+        if job.route.numbersAttempts, value("x-attempt", request) != "\(job.attemptBegan.count)" {
+            violated(number, "an attempt does not carry its number")
+        }
+        job.stage = .sending
+    }
+
+    /// The transport gave its answer.
+    func gave(_ number: Int, _ reply: Reply.Kind, _ stream: StreamRecord?) {
+        guard let job = jobs[number] else { return }
+        switch reply {
+        case .fails(let kind, let sent): note(job, .failed, 0, sent == .unknown ? 1 : 0, kind.rawValue)
+        case .answers(let answer):
+            note(job, .answered, Int(answer.status), answer.document.rawValue, "\(answer.document)")
+            if let form = answer.retryAfter { coverage.note(form.coverage) }
+        }
+        if let stream { job.streams.append(stream) }
+        job.stage = .judging(reply, stream)
+    }
+
+    func streamEnded(_ owner: SimulatedBody.Owner, _ broke: FailureKind?, _ record: StreamRecord) {
+        switch owner {
+        case .credential(let credential, let grant):
+            if case .ended = record.stage {
+                tokenAnswered(credential, grant)
+            } else {
+                tokenFailed(credential)
+            }
+        case .job(let number):
+            guard let job = jobs[number] else { return }
+            switch record.stage {
+            case .ended:
+                note(job, .streamEnded)
+                coverage.note(.streamCollected)
+            case .broke(let kind):
+                note(job, .streamBroke, 0, 0, kind.rawValue)
+                coverage.note(kind == .httpResponseTimeout ? .streamLate : .streamBroke)
+            default:
+                note(job, .streamLeft)
+                coverage.note(.streamLeft)
+            }
+        }
+    }
+
+    /// What the attempt at hand was; nil for a success.
+    func facts(_ job: JobRecord) -> Facts? {
+        var facts = verdict(job)
+        // Whatever came of an answer, what it asks for counts.
+        if case .judging(.answers(let answer), _) = job.stage {
+            facts?.retryAfter = answer.retryAfter?.wait(wallSeconds: wallSeconds)
+        }
+        return facts
+    }
+
+    private func verdict(_ job: JobRecord) -> Facts? {
+        guard case .judging(let reply, let stream) = job.stage else {
+            return Facts(.credentialsFailed, .neverSent)
+        }
+        switch reply {
+        case .fails(let kind, let sent): return Facts(kind, sent)
+        case .answers(let answer):
+            if case .broke(let kind)? = stream?.stage { return Facts(kind, .unknown, status: answer.status) }
+            let policy = job.route.policy
+            if redirect(job, answer) != nil, !job.isBodyGone {
+                violated(job.number, "a redirect is not followed although its route says so")
+            }
+            let limit = min(policy.success.inspectLimit, policy.limits.body)
+            if isLookedInto(answer, job), answer.document.bytes.count > limit {
+                return Facts(.httpResponseBodySize, .answered, status: answer.status)
+            }
+            var isInMemory = true
+            if let stream { if case .ended = stream.stage {} else { isInMemory = false } }
+            if !isInMemory, isLookedInto(answer, job) {
+                violated(job.number, "an answer is judged without its body")
+            }
+            return Facts.of(
+                answer,
+                isInMemory: isInMemory,
+                method: job.method,
+                policy: policy
+            )
+        }
+    }
+
+    private func isLookedInto(_ answer: Answer, _ job: JobRecord) -> Bool {
+        let policy = job.route.policy
+        let status = answer.status
+        guard policy.looksInside, job.method != .head, status >= 200, status != 204, status != 304 else {
+            return false
+        }
+        return policy.success.statuses.has(status) || policy.apiError?.statuses.has(status) ?? false
+    }
+
+    private func checkKey(_ job: JobRecord, _ request: OutboundRequest) {
+        var key: String?
+        for name in ["idempotency-key", "webhook-id", job.route.policy.idempotency.header.lowercased()] {
+            if let found = value(name, request),
+                found.contains(where: { $0 != " " && $0 != "\t" && $0 != "\"" })
+            {
+                key = key ?? found
+            }
+        }
+        if job.key != nil, job.key != key {
+            violated(job.number, "two attempts carry different idempotency keys")
+        }
+        job.key = key
+        job.isKeyed = job.options.hasIdempotencyKey || key != nil
+    }
+
+    func value(_ name: String, _ request: OutboundRequest) -> String? {
+        guard let name = FieldName(name) else { return nil }
+        return request.addedFields[name] ?? request.fields[name]
+    }
+
+    /// A failed attempt is recorded, with what the rules make of it.
+    func attemptFailed(_ job: JobRecord, _ attempt: Attempt) {
+        beginIfDue(job)
+        let number = job.number
+        guard let failure = attempt.failure else {
+            return violated(number, "a failed attempt is recorded without its failure")
+        }
+        note(
+            job,
+            .decided,
+            attempt.number,
+            code(attempt.next),
+            "\(failure.kind.rawValue); \(attempt.rule ?? "no rule") \(attempt.next?.name ?? "acts")"
+        )
+        job.hasFailed = true
+        if attempt.number != job.attemptBegan.count || attempt.began.nanoseconds != job.attemptBegan.last {
+            return violated(number, "an attempt is recorded with another number or time than it had")
+        }
+        if attempt.began.nanoseconds + attempt.duration.saturatedNanoseconds != now {
+            violated(number, "an attempt is recorded with another duration than it had")
+        }
+        if case .sending = job.stage {
+            return violated(number, "an attempt has failed that is still under way")
+        }
+        if job.cancelledAt != nil { return attemptCancelled(job, failure, attempt) }
+        guard var facts = facts(job) else {
+            return violated(number, "a good answer is recorded as a failure")
+        }
+        if case .attempting = job.stage { credentialWasMissing(job) }
+        if facts.isRefusal, quickRule(job, facts) != nil {
+            violated(number, "a rule of quick_recovery matches, and the attempt failed all the same")
+        }
+        facts.name(job.route.policy.errorTypes)
+        // What led to a redirect may have had its effect, unless it was asked to be repeated and then answered.
+        if job.hops > 0, facts.sent != .answered || job.hopDropped { facts.sent = .unknown }
+        checkReport(job, failure, facts)
+        cover(facts)
+        let cooldown = job.route.policy.upstreams[job.attemptPlace].cooldown.saturatedNanoseconds
+        if cooldown > 0, facts.blamesUpstream { job.route.coolingUntil[job.attemptPlace] = now + cooldown }
+        if facts.sent != .neverSent { job.wire += 1 }
+        if job.wire > job.maxAttempts {
+            violated(number, "more attempts may have reached an upstream than the job is allowed")
+        }
+        decided(job, attempt, facts)
+    }
+
+    private func attemptCancelled(_ job: JobRecord, _ failure: Failure, _ attempt: Attempt) {
+        if failure.kind != .cancelled || attempt.next != nil {
+            violated(job.number, "a rule is asked about a job that was cancelled")
+        }
+        job.stage = .closing(.failed(.cancelled))
+    }
+
+    /// The first `quick_recovery` rule that turns the failure into a success.
+    func quickRule(_ job: JobRecord, _ facts: Facts) -> QuickRecoveryRule? {
+        guard facts.isRefusal else { return nil }
+        return job.route.policy.quickRecovery.first { rule in
+            rule.on.catches(facts.raw, facts.status, isExhausted: false)
+                && (rule.methods.isEmpty || rule.methods.contains(job.method))
+        }
+    }
+
+    private func checkReport(_ job: JobRecord, _ failure: Failure, _ facts: Facts) {
+        if failure.kind != facts.kind {
+            violated(job.number, "a failure is called \(failure.kind.rawValue) and is \(facts.kind.rawValue)")
+        }
+        if failure.sent != facts.sent {
+            violated(job.number, "a failure's verdict is not what happened on the wire")
+        }
+        if failure.status?.rawValue != facts.status {
+            violated(job.number, "a failure has another status than the answer")
+        }
+        if failure.retryAfter?.saturatedNanoseconds != facts.retryAfter {
+            violated(job.number, "a Retry-After is read as another wait than it asks for")
+        }
+    }
+
+    private func code(_ next: Attempt.Next?) -> Int {
+        guard let next else { return 0 }
+        if case .retry(let after) = next { return Int(after.saturatedNanoseconds) &+ 10 }
+        return next.name.utf8.count
+    }
+
+    private func cover(_ facts: Facts) {
+        switch facts.sent {
+        case .neverSent: coverage.note(.neverSent)
+        case .unknown: coverage.note(.unknown)
+        case .answered: coverage.note(.answered)
+        }
+        if facts.kind != facts.raw { coverage.note(.kindNamed) }
+        switch facts.raw {
+        case .dnsError, .dnsTimeout: coverage.note(.kindDNS)
+        case .tlsCertificateError, .tlsProtocolError: coverage.note(.kindTLS)
+        case .connectionRefused, .connectionTerminated: coverage.note(.kindConnection)
+        case .connectionTimeout, .connectionReadTimeout, .connectionWriteTimeout, .httpResponseTimeout:
+            coverage.note(.kindTimeout)
+        case .httpResponseBodySize: coverage.note(.kindTooLarge)
+        case .httpProtocolError: coverage.note(facts.sent == .answered ? .kindStrangeStatus : .kindProtocol)
+        case .httpStatus: coverage.note(.kindStatus)
+        case .apiError: coverage.note(.kindAPI)
+        case .invalidResponse: coverage.note(.kindInvalid)
+        case .decoding: coverage.note(.kindDecoding)
+        case .credentialsFailed: coverage.note(.kindCredentials)
+        case "soft_failure": coverage.note(.kindSoft)
+        default: coverage.note(.kindProtocol)
+        }
+    }
+}

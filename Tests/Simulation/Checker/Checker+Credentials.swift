@@ -1,0 +1,188 @@
+import RelayCore
+
+/// What the checker knows of one credential.
+struct CredentialRecord {
+    let definition: CredentialCase
+    /// Upstream processes its value may go to.
+    var upstreams: Set<Int> = []
+    var inFlight = 0
+    /// How many tokens the endpoint has given.
+    var given = 0
+    var expiresAt: Int64 = .max
+    var refreshAt: Int64 = .max
+    /// Expiry of every token, by its number.
+    var expiries: [Int64] = [0]
+    /// Jobs that met a refusal of the newest token.
+    var refusals = 0
+    var failedAt: Int64?
+    var refreshToken = 0
+    /// Tokens up to this one are not taken by upstreams any more.
+    var revoked = 0
+}
+
+extension Checker {
+    /// The core asks a token endpoint.
+    func tokenAsked(_ index: Int, _ request: OutboundRequest) {
+        note(.tokenAsked, index)
+        let credential = credentials[index]
+        guard let settings = credential.definition.settings else { return }
+        coverage.note(.tokenAsked)
+        if credential.inFlight > 0 {
+            violated(-1, "two token requests of credential \(index) are under way at once")
+        }
+        if credential.definition.isMissing {
+            violated(-1, "a token is asked for without the client's secret")
+        }
+        if let at = credential.failedAt, now < at + settings.failureCooldown.saturatedNanoseconds {
+            violated(-1, "credential \(index) is asked for again within the cool-down of its failure")
+        }
+        if credential.given > 0 {
+            let isExpired = now >= credential.expiresAt
+            let isDue = now >= credential.refreshAt
+            if !isExpired, !isDue, credential.refusals == 0 {
+                violated(
+                    -1,
+                    "credential \(index) is asked for although its newest token is good and was not refused"
+                )
+            }
+            if isExpired {
+                coverage.note(.tokenExpired)
+            } else if credential.refusals > 0 {
+                coverage.note(.tokenRefused)
+            } else {
+                coverage.note(.tokenEarly)
+            }
+            if credential.refusals > 1 { coverage.note(.tokenShared) }
+        }
+        checkTokenRequest(index, credential, settings, request)
+        credentials[index].inFlight += 1
+    }
+
+    private func checkTokenRequest(
+        _ index: Int,
+        _ credential: CredentialRecord,
+        _ settings: OAuth2Settings,
+        _ request: OutboundRequest
+    ) {
+        guard case .bytes(let bytes) = request.body else {
+            return violated(-1, "a token request has no form")
+        }
+        let form = String(decoding: bytes, as: UTF8.self)
+        if case .refreshToken = settings.grant {
+            if !form.contains(SimulatedEndpoint.refreshToken(index, credential.refreshToken)) {
+                violated(-1, "a token request of credential \(index) does not carry the newest refresh token")
+            }
+        }
+        if request.deadline.nanoseconds != now + settings.timeout.saturatedNanoseconds {
+            violated(-1, "a token request has another deadline than its credential says")
+        }
+    }
+
+    /// The endpoint has answered in full; nil when the answer gives nothing.
+    func tokenAnswered(_ index: Int, _ grant: SimulatedEndpoint.Grant?) {
+        guard let grant, let settings = credentials[index].definition.settings else {
+            return tokenFailed(index)
+        }
+        note(.tokenGiven, index, grant.generation)
+        credentials[index].inFlight -= 1
+        credentials[index].given = grant.generation
+        credentials[index].refusals = 0
+        credentials[index].failedAt = nil
+        let lifetime = grant.lifetime.map { $0 * 1_000_000_000 }
+        let margin = settings.refreshBeforeExpiry.saturatedNanoseconds
+        credentials[index].expiresAt = lifetime.map { now + $0 } ?? .max
+        credentials[index].refreshAt = lifetime.map { now + max($0 - margin, $0 / 2) } ?? .max
+        credentials[index].expiries.append(credentials[index].expiresAt)
+        if let number = grant.refreshToken {
+            credentials[index].refreshToken = number
+            coverage.note(.tokenRotated)
+        }
+    }
+
+    func tokenFailed(_ index: Int) {
+        note(.tokenFailed, index)
+        credentials[index].inFlight -= 1
+        credentials[index].failedAt = now
+    }
+
+    /// An attempt failed before it was sent: its credential must really not have been there.
+    func credentialWasMissing(_ job: JobRecord) {
+        guard let index = job.route.credential else {
+            return violated(job.number, "an attempt fails unsent that needs no credential")
+        }
+        let credential = credentials[index]
+        if credential.definition.isMissing { return coverage.note(.tokenMissing) }
+        let cooldown = credential.definition.settings?.failureCooldown.saturatedNanoseconds ?? 0
+        if let at = credential.failedAt, now == at || now < at + cooldown {
+            return coverage.note(.tokenRemembered)
+        }
+        if now == job.attemptDeadline { return coverage.note(.tokenLate) }
+        violated(job.number, "an attempt fails for want of credential \(index), which had not failed")
+    }
+
+    /// A rule wants a newer token than the one the job has.
+    func refused(_ job: JobRecord) {
+        guard let index = job.route.credential else {
+            return violated(job.number, "a credential is renewed on a route without one")
+        }
+        job.refused = job.token
+        if job.token == credentials[index].given { credentials[index].refusals += 1 }
+    }
+
+    /// The number of the token in the attempt; 0 when it carries none.
+    func token(_ request: OutboundRequest, _ job: JobRecord) -> Int {
+        guard let index = job.route.credential, credentials[index].definition.isFetched else { return 0 }
+        let name = credentials[index].definition.form == .bearer ? "authorization" : "x-api-key"
+        guard let text = value(name, request), let dot = text.lastIndex(of: ".") else { return 0 }
+        return Int(text[text.index(after: dot)...]) ?? 0
+    }
+
+    /// The attempt carries its route's credential, once, the newest the job may use, and no other secret.
+    func checkCredential(_ job: JobRecord, _ request: OutboundRequest, _ upstream: Int) {
+        var own = ""
+        var field = "authorization"
+        if let index = job.route.credential {
+            let credential = credentials[index]
+            let number = token(request, job)
+            own = credential.definition.isFetched ? SimulatedEndpoint.token(index, number) : "~f\(index)"
+            if case .header = credential.definition.form { field = "x-api-key" }
+            if case .basic = credential.definition.form { own = base64(Array("me:\(own)".utf8)) }
+            if !credential.upstreams.contains(upstream) {
+                violated(job.number, "a credential goes to an origin it does not belong to")
+            }
+            if credential.definition.isFetched {
+                if number < 1 || number > credential.given {
+                    violated(job.number, "an attempt carries a token nobody gave")
+                }
+                if number <= job.refused {
+                    violated(job.number, "an attempt carries the token that was refused before")
+                }
+                if job.hops == 0, number < credential.expiries.count,
+                    now >= credential.expiries[max(number, 0)]
+                {
+                    violated(job.number, "an attempt carries a token that has expired")
+                }
+                job.token = number
+            } else {
+                coverage.note(.tokenFixed)
+            }
+        }
+        var carried = 0
+        for fields in [request.fields, request.addedFields] {
+            for entry in fields.entries {
+                let range = Int(entry.valueStart)..<Int(entry.valueStart) + Int(entry.valueCount)
+                let isOwnField = job.route.credential != nil && fields.nameText(entry).lowercased() == field
+                guard isOwnField || fields.storage[range].contains(UInt8(ascii: "~")) else { continue }
+                let value = fields.valueText(entry)
+                if isOwnField, value.hasSuffix(own) {
+                    carried += 1
+                } else if isOwnField || !value.hasSuffix("~u") {
+                    violated(job.number, "an attempt carries a secret that is not its route's")
+                }
+            }
+        }
+        if job.route.credential != nil, carried != 1 {
+            violated(job.number, "an attempt does not carry its route's credential once")
+        }
+    }
+}

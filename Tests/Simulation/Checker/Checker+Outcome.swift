@@ -1,0 +1,151 @@
+import RelayCore
+
+extension Checker {
+    /// The core reports how a job ended.
+    func outcome(_ number: Int, _ outcome: Outcome) {
+        guard let job = jobs[number] else {
+            return violated(number, "a job that has ended has another outcome")
+        }
+        job.outcomes += 1
+        note(job, .outcome, outcome.attempts.count, 0, word(outcome.ending))
+        if job.outcomes > 1 { return violated(number, "a job has two outcomes") }
+        if now > job.deadline { violated(number, "an outcome comes after the job's deadline") }
+        if now == job.deadline { coverage.note(.outcomeAtDeadline) }
+        if let at = job.cancelledAt, now != at { violated(number, "a cancelled job does not end at once") }
+        if job.isUnpreparable { return unpreparable(job, outcome) }
+        checkAttempts(job, outcome)
+        switch outcome.ending {
+        case .answered(let response, let source): answered(job, response, source, outcome)
+        case .failed(let failure, let answer): failed(job, failure, answer)
+        }
+    }
+
+    private func word(_ ending: Outcome.Ending) -> String {
+        switch ending {
+        case .answered(let response, let source): "answered \(response.status.rawValue) by \(source.rawValue)"
+        case .failed(let failure, let answer):
+            "failed \(failure.kind.rawValue), answer \(answer?.status.rawValue ?? 0)"
+        }
+    }
+
+    private func unpreparable(_ job: JobRecord, _ outcome: Outcome) {
+        coverage.note(.preparationFailed)
+        if case .failed(let failure, nil) = outcome.ending, failure.kind == .preparation,
+            outcome.attempts.isEmpty,
+            job.failedEvents == 1
+        {
+            return
+        }
+        violated(job.number, "a request that cannot be prepared ends as something else")
+    }
+
+    private func checkAttempts(_ job: JobRecord, _ outcome: Outcome) {
+        // A cancelled wait may end in the instant in which its attempt would have begun.
+        if outcome.attempts.count != job.attemptBegan.count {
+            return violated(job.number, "the outcome tells of another number of attempts than there were")
+        }
+        for (attempt, began) in zip(outcome.attempts, job.attemptBegan) {
+            if attempt.began.nanoseconds != began {
+                violated(job.number, "an attempt began at another time than its rule said")
+            }
+            if began >= job.deadline {
+                violated(job.number, "an attempt begins at or after the job's deadline")
+            }
+            if attempt.duration < .zero { violated(job.number, "an attempt has a negative duration") }
+        }
+    }
+
+    private func answered(
+        _ job: JobRecord,
+        _ response: HTTPResponse,
+        _ source: Outcome.Source,
+        _ outcome: Outcome
+    ) {
+        let number = job.number
+        switch source {
+        case .upstream: answeredByUpstream(job, response, outcome)
+        case .fallback, .placeholder:
+            coverage.note(source == .fallback ? .fallback : .placeholder)
+            guard case .closing(.canned(let rule)) = job.stage,
+                case .respond(let canned) = job.route.policy.recovery[rule].action
+            else { return violated(number, "a placeholder is served that no rule asked for") }
+            if canned.status != response.status || canned.source.rawValue != source.rawValue {
+                violated(number, "a placeholder is served that is not the rule's")
+            }
+            if job.cannedEvents != 1 { violated(number, "a placeholder is served and not recorded once") }
+        case .stale:
+            coverage.note(.stale)
+            guard case .closing(.stale) = job.stage, let kept = keptAnswer(job) else {
+                return violated(number, "a stale answer is served that no rule asked for")
+            }
+            if kept != response.status.rawValue {
+                violated(number, "another answer is served than the one kept")
+            }
+            if job.cannedEvents != 1 { violated(number, "a stale answer is served and not recorded once") }
+        }
+        if job.failedEvents != 0 { violated(number, "an answered job is recorded as failed") }
+    }
+
+    private func answeredByUpstream(_ job: JobRecord, _ response: HTTPResponse, _ outcome: Outcome) {
+        let number = job.number
+        if job.recoveredEvents
+            != (job.attemptBegan.count > 1 || outcome.attempts.last?.failure != nil ? 1 : 0)
+        {
+            violated(number, "a recovery is not recorded once")
+        }
+        if case .closing = job.stage { return violated(number, "a failure is passed on as a success") }
+        if case .judging = job.stage {
+        } else if case .attempting = job.stage {
+            guard let rule = quickRule(job, Facts(.credentialsFailed, .neverSent)),
+                rule.status == response.status
+            else {
+                return violated(number, "a success comes that no upstream gave")
+            }
+        } else {
+            return violated(number, "a success comes that no upstream gave")
+        }
+        if let facts = facts(job) {
+            guard let rule = quickRule(job, facts) else {
+                return violated(number, "a failure is passed on as a success")
+            }
+            if rule.status != response.status {
+                violated(number, "a quick recovery answers with another status than its rule's")
+            }
+            return coverage.note(.quickRecovered)
+        }
+        guard case .judging(.answers(let answer), let stream) = job.stage else { return }
+        if answer.status != response.status.rawValue {
+            violated(number, "an answer is passed on with another status")
+        }
+        coverage.note(job.attemptBegan.count > 1 ? .answeredLater : .answeredAtOnce)
+        if job.isShareable, job.route.policy.response.keepsLastGood != nil {
+            job.route.kept[job.answerKey] = (answer.status, now)
+        }
+        if stream?.isOpen == true { coverage.note(.streamPassed) }
+    }
+
+    /// The status of the last good answer to what the job asks for, unless it is too old.
+    func keptAnswer(_ job: JobRecord) -> UInt16? {
+        guard job.isShareable, let rule = job.route.policy.response.keepsLastGood,
+            let kept = job.route.kept[job.answerKey], now - kept.at < rule.maxAge.saturatedNanoseconds
+        else { return nil }
+        return kept.status
+    }
+
+    private func failed(_ job: JobRecord, _ failure: Failure, _ answer: HTTPResponse?) {
+        let number = job.number
+        if job.failedEvents != 1 { violated(number, "a failed job is not recorded once") }
+        if failure.kind == .cancelled {
+            coverage.note(.cancelledOutcome)
+            if job.cancelledAt == nil { violated(number, "a job ends as cancelled that nobody cancelled") }
+            return
+        }
+        coverage.note(answer == nil ? .failedWithoutAnswer : .failedWithAnswer)
+        guard case .closing(.failed(let kind)) = job.stage, kind == failure.kind else {
+            return violated(
+                number,
+                "a job fails although a rule acts, or as something else than its last attempt"
+            )
+        }
+    }
+}

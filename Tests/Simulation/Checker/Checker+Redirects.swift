@@ -1,0 +1,39 @@
+import RelayCore
+
+extension Checker {
+    /// Redirects that are followed within one attempt.
+    private static let mostHops = 5
+
+    /// Whether the attempt is sent on because its answer was a redirect that its route follows.
+    func followed(_ job: JobRecord, _ request: OutboundRequest) -> Bool {
+        guard case .judging(.answers(let answer), _) = job.stage, let target = redirect(job, answer) else {
+            return false
+        }
+        job.hops += 1
+        coverage.note(.redirected)
+        if job.hops == Checker.mostHops { coverage.note(.redirectedOften) }
+        let method = job.hopMethod ?? job.method
+        let becomesGet =
+            answer.status == 303 && method != .head
+            || (answer.status == 301 || answer.status == 302) && method == .post
+        job.hopMethod = becomesGet ? .get : method
+        if becomesGet { job.hopDropped = true }
+        if request.method != job.hopMethod {
+            violated(job.number, "a redirect is followed with another method")
+        }
+        if request.target != target { violated(job.number, "a redirect is followed to another target") }
+        if becomesGet, case .empty = request.body {
+        } else if becomesGet {
+            violated(job.number, "a redirect that makes a GET is followed with content")
+        }
+        return true
+    }
+
+    /// Where the answer leads on the same upstream; nil when it is not to be followed.
+    func redirect(_ job: JobRecord, _ answer: Answer) -> String? {
+        guard job.route.policy.response.redirects == .follow, job.hops < Checker.mostHops,
+            [301, 302, 303, 307, 308].contains(answer.status)
+        else { return nil }
+        return answer.location?.target
+    }
+}

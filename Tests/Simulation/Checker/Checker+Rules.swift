@@ -1,0 +1,233 @@
+import RelayCore
+
+extension Checker {
+    /// Reads the recovery list from the top, as its documentation says: what stands above the rule that acted must
+    /// not have been able to act, and the rule that acted must have been.
+    func decided(_ job: JobRecord, _ attempt: Attempt, _ facts: Facts) {
+        let rules = job.route.policy.recovery
+        let acting = attempt.rule.flatMap { name in rules.firstIndex { $0.name == name } }
+        if attempt.rule != nil, acting == nil {
+            return violated(job.number, "a rule acts that the route does not have")
+        }
+        var isExhausted = now >= job.deadline || job.wire >= job.maxAttempts
+        if now >= job.deadline { coverage.note(.deadlineSpent) }
+        if job.wire >= job.maxAttempts { coverage.note(.jobSpent) }
+        for index in rules.indices {
+            let matchesPlainly = facts.isCaught(by: rules[index].on, isExhausted: false)
+            guard matchesPlainly || isExhausted && facts.isCaught(by: rules[index].on, isExhausted: true)
+            else {
+                if index == acting {
+                    return violated(job.number, "a rule acts on a failure it does not match")
+                }
+                continue
+            }
+            if index == acting {
+                if !matchesPlainly { coverage.note(.matchedExhausted) }
+                return acted(job, attempt, facts, index)
+            }
+            switch passed(job, facts, index) {
+            case .couldAct:
+                return violated(
+                    job.number,
+                    "rule \(rules[index].name) matches and could act, and is passed over"
+                )
+            case .spent: isExhausted = true
+            case .silent: break
+            }
+        }
+        coverage.note(.noRule)
+        coverHeldBack(attempt)
+        if attempt.next != nil { violated(job.number, "something is decided without a rule") }
+        job.stage = .closing(.failed(facts.kind))
+    }
+
+    private enum Passed {
+        case couldAct
+        /// It matched and had nothing left: below it the failure is also `exhausted`.
+        case spent
+        /// It does not take part.
+        case silent
+    }
+
+    private func passed(_ job: JobRecord, _ facts: Facts, _ index: Int) -> Passed {
+        switch job.route.policy.recovery[index].action {
+        case .retry(let policy):
+            if facts.isRetryable == false { return .silent }
+            if job.uses[index] + 1 >= policy.maxAttempts {
+                coverage.note(.ruleSpent)
+                return .spent
+            }
+            guard maySendAgain(job, facts, policy.methods) else { return .spent }
+            let (bounds, _) = bounds(job, facts, index, policy)
+            if Double(now) + bounds.most + 1 < Double(job.deadline) { return .couldAct }
+            coverage.note(.noTimeLeft)
+            return .spent
+        case .refreshCredentials(let maxTimes):
+            guard let credential = job.route.credential, credentials[credential].definition.isFetched else {
+                return .spent
+            }
+            return job.uses[index] < maxTimes && maySendAgain(job, facts, .idempotentOrKeyed)
+                ? .couldAct : .spent
+        case .failover(let target):
+            if !job.options.allowsFallback { return .silent }
+            if now < job.route.coolingUntil[target] {
+                coverage.note(.coolingPassed)
+                return .spent
+            }
+            let mayEnter =
+                target != 0 && !job.entered.contains(target)
+                && !job.begunAt.contains(job.route.upstreams[target])
+            return mayEnter && maySendAgain(job, facts, .idempotentOrKeyed) ? .couldAct : .spent
+        case .respond: return job.options.allowsFallback ? .couldAct : .silent
+        case .respondStale:
+            guard job.options.allowsFallback else { return .silent }
+            if keptAnswer(job) != nil { return .couldAct }
+            coverage.note(.nothingKept)
+            return .silent
+        case .fail: return .couldAct
+        default: return .silent
+        }
+    }
+
+    /// Whether the job may be sent once more, as far as its allowance, its time and its request go.
+    private func maySendAgain(_ job: JobRecord, _ facts: Facts, _ methods: RetryPolicy.Methods) -> Bool {
+        guard job.wire < job.maxAttempts, now < job.deadline, !job.isBodyGone else { return false }
+        return facts.sent != .unknown || isSafe(job, methods)
+    }
+
+    private func isSafe(_ job: JobRecord, _ methods: RetryPolicy.Methods) -> Bool {
+        let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(job.method.rawValue)
+        return switch methods {
+        case .any: true
+        case .idempotent: isIdempotent
+        case .idempotentOrKeyed: isIdempotent || job.isKeyed
+        }
+    }
+
+    private func bounds(
+        _ job: JobRecord,
+        _ facts: Facts,
+        _ index: Int,
+        _ policy: RetryPolicy
+    ) -> (WaitBounds, Int64?) {
+        var bounds = WaitBounds(policy.backoff, retry: job.uses[index] + 1)
+        guard let asked = facts.retryAfter else { return (bounds, nil) }
+        guard policy.honorsRetryAfter else { return (bounds, nil) }
+        let most = policy.maxRetryAfter.saturatedNanoseconds
+        bounds.wait(atLeast: min(asked, most))
+        return (bounds, asked)
+    }
+
+    private func acted(_ job: JobRecord, _ attempt: Attempt, _ facts: Facts, _ index: Int) {
+        let number = job.number
+        coverHeldBack(attempt)
+        switch (job.route.policy.recovery[index].action, attempt.next) {
+        case (.retry(let policy), .retry(let after)?):
+            retried(job, facts, index, policy, after.saturatedNanoseconds)
+        case (.refreshCredentials(let maxTimes), .refreshCredentials?):
+            coverage.note(.refreshed)
+            if job.uses[index] >= maxTimes { violated(number, "a rule refreshes more often than it may") }
+            checkRepeat(job, facts, .idempotentOrKeyed)
+            refused(job)
+            begin(job, at: now)
+            job.stage = .attempting
+        case (.failover(let target), .failover?):
+            coverage.note(.failedOver)
+            if !job.options.allowsFallback { violated(number, "a failover although the caller wants none") }
+            if target == 0 || job.entered.contains(target) {
+                violated(number, "a failover enters an upstream again")
+            }
+            if job.visited.contains(job.route.upstreams[target]) {
+                violated(number, "a failover leads to an upstream the job was sent to before")
+            }
+            if now < job.route.coolingUntil[target] {
+                violated(number, "a failover enters an upstream within its cool-down")
+            }
+            checkRepeat(job, facts, .idempotentOrKeyed)
+            job.entered.append(target)
+            job.place = target
+            begin(job, at: now)
+            job.stage = .attempting
+        case (.respond, .respond?):
+            coverage.note(.responded)
+            if !job.options.allowsFallback {
+                violated(number, "a placeholder although the caller wants none")
+            }
+            job.stage = .closing(.canned(rule: index))
+        case (.respondStale, .respond(.stale)?):
+            if !job.options.allowsFallback {
+                violated(number, "a stale answer although the caller wants none")
+            }
+            if keptAnswer(job) == nil { violated(number, "an answer is served that is kept no more") }
+            job.stage = .closing(.stale)
+        case (.fail, .fail?):
+            coverage.note(.stopped)
+            job.stage = .closing(.failed(facts.kind))
+        default: violated(number, "what is done is not the rule's action")
+        }
+        job.uses[index] += 1
+    }
+
+    private func retried(_ job: JobRecord, _ facts: Facts, _ index: Int, _ policy: RetryPolicy, _ wait: Int64)
+    {
+        let number = job.number
+        coverage.note(.retried)
+        if job.uses[index] + 1 >= policy.maxAttempts {
+            violated(number, "a rule repeats more often than it may")
+        }
+        if facts.isRetryable == false { violated(number, "a failure that is not to be repeated is repeated") }
+        checkRepeat(job, facts, policy.methods)
+        let (bounds, asked) = bounds(job, facts, index, policy)
+        if wait < 0 { violated(number, "a wait is negative") }
+        if let asked, wait < min(asked, policy.maxRetryAfter.saturatedNanoseconds) {
+            violated(number, "an attempt is planned before the Retry-After it honours")
+        }
+        if !bounds.allow(wait) { violated(number, "a wait is outside the bounds of its schedule") }
+        if now + wait >= job.deadline {
+            violated(number, "an attempt is planned at or after the job's deadline")
+        }
+        cover(policy, facts, wait)
+        job.stage = .waiting(until: now + wait)
+    }
+
+    private func checkRepeat(_ job: JobRecord, _ facts: Facts, _ methods: RetryPolicy.Methods) {
+        if job.wire >= job.maxAttempts {
+            violated(job.number, "an attempt is planned that the job is not allowed")
+        }
+        if now >= job.deadline { violated(job.number, "an attempt begins at or after the job's deadline") }
+        if job.isBodyGone { violated(job.number, "a body that can be read once is to be sent again") }
+        guard facts.sent == .unknown else { return }
+        if !isSafe(job, methods) {
+            violated(job.number, "a request that is not safe to repeat is repeated after an unknown outcome")
+        } else if isSafe(job, .idempotent) {
+            coverage.note(.repeatedIdempotent)
+        } else if isSafe(job, .idempotentOrKeyed) {
+            coverage.note(.repeatedKeyed)
+        } else {
+            coverage.note(.repeatedAny)
+        }
+    }
+
+    private func cover(_ policy: RetryPolicy, _ facts: Facts, _ wait: Int64) {
+        switch policy.backoff.schedule {
+        case .constant: coverage.note(.waitConstant)
+        case .exponential: coverage.note(.waitExponential)
+        case .list: coverage.note(.waitList)
+        }
+        if wait == 0 { coverage.note(.waitZero) }
+        guard let asked = facts.retryAfter else { return }
+        if !policy.honorsRetryAfter { return coverage.note(.retryAfterIgnored) }
+        coverage.note(.retryAfterHonoured)
+        if asked > policy.maxRetryAfter.saturatedNanoseconds { coverage.note(.retryAfterClamped) }
+    }
+
+    private func coverHeldBack(_ attempt: Attempt) {
+        for held in attempt.heldBack {
+            switch held.reason {
+            case .outcomeUnknown: coverage.note(.heldBackUnknown)
+            case .bodyGone: coverage.note(.heldBackBody)
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+/// How often everything that should happen did happen.
+struct Coverage {
+    enum Kind: Int, CaseIterable {
+        case answeredAtOnce
+        case answeredLater
+        case quickRecovered
+        case fallback
+        case placeholder
+        case stale
+        case failedWithAnswer
+        case failedWithoutAnswer
+        case cancelledOutcome
+        case preparationFailed
+        case outcomeAtDeadline
+
+        case retried
+        case refreshed
+        case failedOver
+        case coolingPassed
+        case constrained
+        case nothingKept
+        case redirected
+        case redirectedOften
+        case responded
+        case stopped
+        case noRule
+
+        case ruleSpent
+        case jobSpent
+        case deadlineSpent
+        case noTimeLeft
+        case matchedExhausted
+
+        case neverSent
+        case unknown
+        case answered
+        case heldBackUnknown
+        case heldBackBody
+        case repeatedIdempotent
+        case repeatedKeyed
+        case repeatedAny
+
+        case kindConnection
+        case kindTimeout
+        case kindDNS
+        case kindTLS
+        case kindProtocol
+        case kindStatus
+        case kindAPI
+        case kindInvalid
+        case kindDecoding
+        case kindCredentials
+        case kindSoft
+        case kindNamed
+        case kindTooLarge
+        case kindStrangeStatus
+
+        case cancelledBefore
+        case cancelledToken
+        case cancelledSend
+        case cancelledCollect
+        case cancelledWait
+        case cancelledTooLate
+
+        case retryAfterSeconds
+        case retryAfterHuge
+        case retryAfterGarbage
+        case retryAfterTwice
+        case retryAfterContradicts
+        case retryAfterFutureDate
+        case retryAfterPastDate
+        case retryAfterHonoured
+        case retryAfterClamped
+        case retryAfterIgnored
+
+        case waitExponential
+        case waitConstant
+        case waitList
+        case waitZero
+
+        case tokenAsked
+        case tokenGiven
+        case tokenSlow
+        case tokenDown
+        case tokenGarbage
+        case tokenBroken
+        case tokenTimedOut
+        case tokenRotated
+        case tokenEarly
+        case tokenExpired
+        case tokenRefused
+        case tokenShared
+        case tokenRemembered
+        case tokenLate
+        case tokenMissing
+        case tokenFixed
+        case reloaded
+
+        case streamPassed
+        case streamCollected
+        case streamBroke
+        case streamLate
+        case streamLeft
+        case uploadRead
+        case refusedCancelled
+        case waitedForPlace
+        case manyInFlight
+
+        var name: String {
+            switch self {
+            case .answeredAtOnce: "outcome: answered, first attempt"
+            case .answeredLater: "outcome: answered after failures"
+            case .quickRecovered: "outcome: quick recovery"
+            case .fallback: "outcome: fallback"
+            case .placeholder: "outcome: placeholder"
+            case .stale: "outcome: stale"
+            case .failedWithAnswer: "outcome: failed, answer passed on"
+            case .failedWithoutAnswer: "outcome: failed, no answer"
+            case .cancelledOutcome: "outcome: cancelled"
+            case .preparationFailed: "outcome: preparation failed"
+            case .outcomeAtDeadline: "outcome: in the instant of the deadline"
+            case .retried: "action: retry"
+            case .refreshed: "action: refresh_credentials"
+            case .coolingPassed: "failover: the upstream is cooling"
+            case .constrained: "attempt: network constrained"
+            case .nothingKept: "stale: nothing kept"
+            case .redirected: "redirect: followed"
+            case .redirectedOften: "redirect: followed as often as allowed"
+            case .failedOver: "action: failover"
+            case .responded: "action: respond"
+            case .stopped: "action: fail"
+            case .noRule: "action: no rule"
+            case .ruleSpent: "exhausted: a rule's allowance"
+            case .jobSpent: "exhausted: the job's attempts"
+            case .deadlineSpent: "exhausted: the deadline"
+            case .noTimeLeft: "exhausted: no time for the wait"
+            case .matchedExhausted: "exhausted: matched by a rule"
+            case .neverSent: "verdict: never_sent"
+            case .unknown: "verdict: unknown"
+            case .answered: "verdict: answered"
+            case .heldBackUnknown: "held back: outcome unknown"
+            case .heldBackBody: "held back: body gone"
+            case .repeatedIdempotent: "repeated after unknown: idempotent method"
+            case .repeatedKeyed: "repeated after unknown: key"
+            case .repeatedAny: "repeated after unknown: methods any"
+            case .kindConnection: "failure: connection"
+            case .kindTimeout: "failure: timeout"
+            case .kindDNS: "failure: dns"
+            case .kindTLS: "failure: tls"
+            case .kindProtocol: "failure: protocol"
+            case .kindStatus: "failure: http_status"
+            case .kindAPI: "failure: api_error"
+            case .kindInvalid: "failure: invalid_response"
+            case .kindDecoding: "failure: decoding"
+            case .kindCredentials: "failure: credentials_failed"
+            case .kindSoft: "failure: named by success.fail"
+            case .kindNamed: "failure: named by error_types"
+            case .kindTooLarge: "failure: body too large to look into"
+            case .kindStrangeStatus: "failure: status of no final answer"
+            case .cancelledBefore: "cancelled: before the first step"
+            case .cancelledToken: "cancelled: waiting for a credential"
+            case .cancelledSend: "cancelled: sending"
+            case .cancelledCollect: "cancelled: collecting a body"
+            case .cancelledWait: "cancelled: between attempts"
+            case .cancelledTooLate: "cancelled: after the outcome"
+            case .retryAfterSeconds: "Retry-After: seconds"
+            case .retryAfterHuge: "Retry-After: huge"
+            case .retryAfterGarbage: "Retry-After: garbage"
+            case .retryAfterTwice: "Retry-After: twice the same"
+            case .retryAfterContradicts: "Retry-After: two that differ"
+            case .retryAfterFutureDate: "Retry-After: date to come"
+            case .retryAfterPastDate: "Retry-After: date gone by"
+            case .retryAfterHonoured: "Retry-After: honoured"
+            case .retryAfterClamped: "Retry-After: clamped"
+            case .retryAfterIgnored: "Retry-After: not honoured by the rule"
+            case .waitExponential: "wait: exponential"
+            case .waitConstant: "wait: constant"
+            case .waitList: "wait: list"
+            case .waitZero: "wait: none at all"
+            case .tokenAsked: "token: asked"
+            case .tokenGiven: "token: given"
+            case .tokenSlow: "token: slow endpoint"
+            case .tokenDown: "token: endpoint down"
+            case .tokenGarbage: "token: garbage"
+            case .tokenBroken: "token: body broke"
+            case .tokenTimedOut: "token: no answer in time"
+            case .tokenRotated: "token: refresh token rotated"
+            case .tokenEarly: "token: renewed before its expiry"
+            case .tokenExpired: "token: renewed after its expiry"
+            case .tokenRefused: "token: renewed after a refusal"
+            case .tokenShared: "token: one refresh, several jobs refused"
+            case .tokenRemembered: "token: failure remembered"
+            case .tokenLate: "token: not there before the attempt's deadline"
+            case .tokenMissing: "token: secret missing"
+            case .tokenFixed: "token: fixed"
+            case .reloaded: "reload: the vault was replaced"
+            case .streamPassed: "stream: passed to the caller"
+            case .streamCollected: "stream: collected"
+            case .streamBroke: "stream: broke while collected"
+            case .streamLate: "stream: too late while collected"
+            case .streamLeft: "stream: let go"
+            case .uploadRead: "upload: read"
+            case .refusedCancelled: "transport: refused after cancellation"
+            case .waitedForPlace: "job: its time began earlier"
+            case .manyInFlight: "job: began with 200 or more in flight"
+            }
+        }
+    }
+
+    private(set) var counts = [Int](repeating: 0, count: Kind.allCases.count)
+
+    mutating func note(_ kind: Kind) { counts[kind.rawValue] += 1 }
+
+    mutating func add(_ other: Coverage) {
+        for index in counts.indices { counts[index] += other.counts[index] }
+    }
+
+    /// What never happened.
+    var missing: [Kind] { Kind.allCases.enumerated().filter { counts[$0.offset] == 0 }.map(\.element) }
+
+    var table: String {
+        Kind.allCases.enumerated().map { index, kind in
+            let name = kind.name
+            return "  " + name + String(repeating: " ", count: max(1, 52 - name.count)) + "\(counts[index])"
+        }.joined(separator: "\n")
+    }
+}

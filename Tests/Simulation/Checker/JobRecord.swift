@@ -1,0 +1,119 @@
+import RelayCore
+
+/// What the checker knows of one job.
+final class JobRecord {
+    enum Stage {
+        /// An attempt has begun: its credential may be on the way.
+        case attempting
+        case sending
+        /// The transport has answered the attempt.
+        case judging(Reply.Kind, StreamRecord?)
+        case waiting(until: Int64)
+        /// Nothing more may be sent: a rule answered, or none acted.
+        case closing(Closing)
+    }
+
+    enum Closing {
+        case failed(FailureKind)
+        case canned(rule: Int)
+        case stale
+    }
+
+    enum Content {
+        case none
+        case json
+        case text
+        case stream(SimulatedUpload)
+    }
+
+    let number: Int
+    let route: RouteCase
+    let method: Method
+    let options: JobOptions
+    let content: Content
+    /// Which of the route's targets it asks for.
+    let target: Int
+    /// Whether its answer may serve another caller.
+    let isShareable: Bool
+    /// Names what a kept answer is kept for.
+    let answerKey: Int
+    let deadline: Int64
+    let attemptTimeout: Int64
+    let maxAttempts: Int
+
+    var stage = Stage.attempting
+    /// Place of the upstream in the route's list.
+    var place = 0
+    var entered: [Int] = []
+    /// Place of the upstream the attempt at hand goes to.
+    var attemptPlace = 0
+    /// Upstream processes at which attempts began, and to which they were sent.
+    var begunAt: Set<Int> = []
+    var visited: Set<Int> = []
+    var attemptBegan: [Int64] = []
+    /// Attempts that may have reached an upstream.
+    var wire = 0
+    var uses: [Int]
+    /// Redirects followed within the attempt at hand, and what they made of the method.
+    var hops = 0
+    var hopMethod: Method?
+    /// Whether a redirect made a GET of the request.
+    var hopDropped = false
+    var token = 0
+    var refused = 0
+    var isKeyed: Bool
+    var key: String?
+    var cancelledAt: Int64?
+    var streams: [StreamRecord] = []
+    var outcomes = 0
+    var failedEvents = 0
+    var recoveredEvents = 0
+    var cannedEvents = 0
+    var hasFailed = false
+    var timeline: [Moment] = []
+
+    init(
+        _ number: Int,
+        _ route: RouteCase,
+        _ method: Method,
+        _ options: JobOptions,
+        _ content: Content,
+        target: Int,
+        isShareable: Bool,
+        answerKey: Int,
+        began: Int64
+    ) {
+        self.target = target
+        self.isShareable = isShareable
+        self.answerKey = answerKey
+        self.number = number
+        self.route = route
+        self.method = method
+        self.options = options
+        self.content = content
+        let policy = route.policy
+        let total = min(options.timeout ?? policy.timeouts.total, policy.timeouts.total)
+        deadline = began + total.saturatedNanoseconds
+        attemptTimeout =
+            min(options.attemptTimeout ?? policy.timeouts.attempt, policy.timeouts.attempt)
+            .saturatedNanoseconds
+        maxAttempts = min(options.maxAttempts ?? policy.maxAttempts, policy.maxAttempts)
+        uses = Array(repeating: 0, count: policy.recovery.count)
+        isKeyed = options.hasIdempotencyKey
+    }
+
+    /// When the attempt at hand must be over.
+    var attemptDeadline: Int64 { min((attemptBegan.last ?? 0) + attemptTimeout, deadline) }
+
+    /// Whether the request can never be made.
+    var isUnpreparable: Bool {
+        guard route.policy.request.wrap != nil else { return false }
+        return switch content {
+        case .none, .json: false
+        case .text, .stream: true
+        }
+    }
+
+    /// Whether its body was taken by an attempt and is gone.
+    var isBodyGone: Bool { if case .stream(let upload) = content { upload.isGone } else { false } }
+}

@@ -1,0 +1,38 @@
+import RelayCore
+
+/// The shortest and the longest wait a schedule allows, in nanoseconds.
+struct WaitBounds {
+    var least: Double
+    var most: Double
+
+    init(_ backoff: Backoff, retry: Int) {
+        var delay: Double
+        switch backoff.schedule {
+        case .constant(let constant): delay = Double(constant.saturatedNanoseconds)
+        case .list(let list):
+            delay = list.isEmpty ? 0 : Double(list[min(retry, list.count) - 1].saturatedNanoseconds)
+        case .exponential(let base, let multiplier, let maximum):
+            delay = Double(base.saturatedNanoseconds)
+            for _ in 1..<max(retry, 1) { delay *= multiplier }
+            delay = min(delay, Double(maximum.saturatedNanoseconds))
+        }
+        most = delay
+        switch backoff.jitter {
+        case .none: least = delay
+        case .full: least = 0
+        case .equal: least = delay / 2
+        case .percent(let percent):
+            least = delay * (1 - Double(percent) / 100)
+            most = delay * (1 + Double(percent) / 100)
+        }
+    }
+
+    /// Not before an honoured `Retry-After`.
+    mutating func wait(atLeast asked: Int64) {
+        least = max(least, Double(asked))
+        most = max(most, Double(asked))
+    }
+
+    /// Whether a wait is inside, give or take the nanosecond a fraction is cut by.
+    func allow(_ wait: Int64) -> Bool { wait >= 0 && Double(wait) >= least - 1 && Double(wait) <= most + 1 }
+}

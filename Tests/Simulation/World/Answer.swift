@@ -1,0 +1,75 @@
+import RelayCore
+
+/// What an upstream does with one attempt.
+struct Reply {
+    enum Kind {
+        case fails(FailureKind, Sent)
+        case answers(Answer)
+    }
+
+    /// Nanoseconds from the sending to the failure or the head of the answer.
+    var after: Int64
+    var kind: Kind
+}
+
+/// One answer, and what is true of it.
+struct Answer {
+    var status: UInt16
+    var document = Document.empty
+    var isJSON = true
+    var delivery = Delivery()
+    var retryAfter: RetryAfterForm?
+    var location: Location?
+
+    /// Where a redirect leads.
+    struct Location {
+        let text: String
+        /// The target at the same upstream; nil when it leads elsewhere.
+        let target: String?
+    }
+}
+
+/// How the content comes.
+struct Delivery {
+    var isStream = false
+    /// Whether the head tells the length.
+    var isAnnounced = false
+    var pieces = 1
+    /// Nanoseconds between two pieces.
+    var gap: Int64 = 0
+    /// How many pieces come before the connection breaks; nil when it does not.
+    var breaksAfter: Int?
+}
+
+/// The content of an answer: few kinds, of which everything a rule can ask is known.
+enum Document: Int, CaseIterable {
+    case ok
+    case error
+    case nullError
+    case soft
+    case missing
+    case notJSON
+    case empty
+    case large
+
+    var bytes: [UInt8] {
+        switch self {
+        case .ok: Array(#"{"ok":true,"state":"done","data":{"id":7}}"#.utf8)
+        case .error: Array(#"{"error":{"code":"E42","title":"no"}}"#.utf8)
+        case .nullError: Array(#"{"ok":true,"error":null,"data":[1]}"#.utf8)
+        case .soft: Array(#"{"ok":true,"state":"failed","data":{}}"#.utf8)
+        case .missing: Array(#"{"state":"done"}"#.utf8)
+        case .notJSON: Array("<html>sorry</html>".utf8)
+        case .empty: []
+        case .large:
+            Array(#"{"ok":true,"data":{},"rest":""#.utf8) + Array(repeating: UInt8(ascii: "x"), count: 2_000)
+                + Array("\"}".utf8)
+        }
+    }
+
+    var isJSON: Bool { self != .notJSON && self != .empty }
+    var isError: Bool { self == .error }
+    var hasOK: Bool { self == .ok || self == .nullError || self == .soft || self == .large }
+    var saysFailed: Bool { self == .soft }
+    var hasData: Bool { hasOK }
+}

@@ -1,0 +1,240 @@
+import RelayCore
+
+/// One upstream service and the faults it goes through.
+final class SimulatedUpstream {
+    private enum Phase: Int, CaseIterable {
+        case healthy
+        case down
+        case flapping
+        case slow
+        case throttled
+        case refusing
+        case documents
+        case broken
+        case strange
+        case moved
+    }
+
+    private var draw: SplitMix64
+    private var phase = Phase.healthy
+    private var until: Int64 = 0
+    private var down = 0
+    /// What an outage looks like: an index of `outage`.
+    private var period: Int64 = 200_000_000
+
+    private let index: Int
+
+    init(_ index: Int, seed: UInt64) {
+        self.index = index
+        draw = SplitMix64(seed: seed)
+    }
+
+    /// What the upstream has to know of an attempt.
+    struct Asked {
+        let now: Int64
+        let method: Method
+        let connect: Int64
+        let attempt: Int64
+        /// Whether its credential is one the upstream takes; nil when it carries none.
+        let isAuthorised: Bool?
+        let wallSeconds: Int64
+    }
+
+    /// Whether the next phase revokes every token.
+    private(set) var revokes = false
+
+    func reply(_ asked: Asked) -> Reply {
+        advance(asked.now)
+        var reply = faulty(asked)
+        if case .answers(var answer) = reply.kind {
+            if asked.isAuthorised == false { answer = refusal() }
+            let forbidsContent = answer.status < 200 || answer.status == 204 || answer.status == 304
+            if asked.method == .head || forbidsContent {
+                answer.document = .empty
+                answer.delivery = Delivery()
+            }
+            reply.kind = .answers(answer)
+        }
+        return reply
+    }
+
+    func takeRevocation() -> Bool {
+        defer { revokes = false }
+        return revokes
+    }
+
+    private func advance(_ now: Int64) {
+        while now >= until {
+            phase = Phase.allCases[draw.weighted([34, 10, 8, 8, 10, 8, 8, 8, 6, 6])]
+            until = max(until, now - 1_000_000_000) + draw.time(500...(phase == .healthy ? 12_000 : 5_000))
+            down = draw.below(7)
+            period = draw.time(50...600)
+            if phase == .refusing { revokes = draw.chance(60) }
+        }
+    }
+
+    private func faulty(_ asked: Asked) -> Reply {
+        switch phase {
+        case .healthy: healthy(draw.chance(95))
+        case .down: outage(asked)
+        case .flapping: asked.now / period % 2 == 0 ? healthy(true) : outage(asked)
+        case .slow:
+            draw.chance(30)
+                ? healthy(true) : slow(asked, Answer(status: 200, document: .ok, delivery: delivery()))
+        case .throttled: throttled(asked)
+        case .refusing:
+            draw.chance(50) ? Reply(after: draw.time(1...60), kind: .answers(refusal())) : healthy(true)
+        case .documents: document()
+        case .broken: broken(asked)
+        case .strange: strange()
+        case .moved: moved()
+        }
+    }
+
+    private func refusal() -> Answer {
+        Answer(
+            status: draw.chance(90) ? 401 : 403,
+            document: draw.pick([.error, .empty]),
+            delivery: delivery()
+        )
+    }
+
+    private func healthy(_ isWell: Bool) -> Reply {
+        var answer = Answer(status: 200, document: .ok, delivery: delivery())
+        if !isWell {
+            answer.status = draw.pick([201, 204, 302, 304, 400, 404, 404, 409, 410, 422, 500])
+            answer.document = draw.pick([.ok, .error, .empty])
+        }
+        return Reply(after: draw.time(draw.chance(80) ? 2...140 : 100...900), kind: .answers(answer))
+    }
+
+    private func outage(_ asked: Asked) -> Reply {
+        let soon = draw.time(0...5)
+        switch down {
+        case 0: return Reply(after: soon, kind: .fails(.connectionRefused, .neverSent))
+        case 1:
+            return Reply(
+                after: draw.time(1...80),
+                kind: .fails(draw.chance(80) ? .dnsError : .dnsTimeout, .neverSent)
+            )
+        case 2: return Reply(after: asked.connect, kind: .fails(.connectionTimeout, .neverSent))
+        case 3: return Reply(after: draw.time(1...80), kind: .fails(.connectionTerminated, .unknown))
+        case 4:
+            return Reply(
+                after: draw.time(1...100),
+                kind: .answers(
+                    Answer(
+                        status: draw.pick([500, 502, 503, 504]),
+                        document: draw.pick([.notJSON, .error, .empty, .large]),
+                        isJSON: draw.chance(50),
+                        delivery: delivery()
+                    )
+                )
+            )
+        case 5: return Reply(after: 3_600_000_000_000, kind: .fails(.connectionTerminated, .unknown))
+        default:
+            return Reply(
+                after: soon,
+                kind: .fails(draw.chance(50) ? .tlsCertificateError : .tlsProtocolError, .neverSent)
+            )
+        }
+    }
+
+    private func slow(_ asked: Asked, _ answer: Answer) -> Reply {
+        // Half, all, and one and a half of what the attempt may take; often to the nanosecond.
+        let exact = asked.attempt * Int64(draw.pick([1, 2, 2, 3])) / 2
+        return Reply(after: draw.chance(40) ? exact : draw.time(200...4_000), kind: .answers(answer))
+    }
+
+    private func throttled(_ asked: Asked) -> Reply {
+        if draw.chance(25) { return healthy(true) }
+        var answer = Answer(
+            status: draw.pick([429, 429, 503, 503, 500, 404]),
+            document: draw.pick([.error, .empty])
+        )
+        answer.delivery = delivery()
+        if draw.chance(85) { answer.retryAfter = .draw(&draw, wallSeconds: asked.wallSeconds) }
+        return Reply(after: draw.time(1...40), kind: .answers(answer))
+    }
+
+    private func document() -> Reply {
+        let answer = Answer(
+            status: draw.pick([200, 200, 200, 201, 202, 400, 500]),
+            document: draw.pick(Document.allCases),
+            isJSON: draw.chance(80),
+            delivery: delivery()
+        )
+        return Reply(after: draw.time(2...140), kind: .answers(answer))
+    }
+
+    private func broken(_ asked: Asked) -> Reply {
+        let fault = draw.below(10)
+        if fault == 0 {
+            return Reply(after: draw.time(1...50), kind: .fails(.httpResponseHeaderSectionSize, .answered))
+        }
+        if fault == 1 { return Reply(after: draw.time(1...50), kind: .fails(.httpProtocolError, .unknown)) }
+        if fault == 2 {
+            return Reply(after: draw.time(1...50), kind: .fails(.httpResponseIncomplete, .unknown))
+        }
+        if fault == 3 {
+            return Reply(after: draw.time(1...50), kind: .fails(.connectionWriteTimeout, .unknown))
+        }
+        var answer = Answer(
+            status: draw.pick([200, 200, 503, 400]),
+            document: draw.pick([.ok, .large, .error])
+        )
+        answer.delivery = Delivery(
+            isStream: true,
+            isAnnounced: draw.chance(50),
+            pieces: draw.number(1...6),
+            gap: draw.chance(20) ? asked.attempt / 2 : draw.time(0...120)
+        )
+        if draw.chance(60) { answer.delivery.breaksAfter = draw.below(answer.delivery.pieces) }
+        return Reply(after: draw.time(2...140), kind: .answers(answer))
+    }
+
+    private func strange() -> Reply {
+        if draw.chance(40) { return healthy(true) }
+        let answer = Answer(
+            status: draw.pick([100, 101, 102, 103, 199, 600, 601, 999, 0, 299, 300, 301, 307, 399, 499, 599]),
+            document: draw.pick([.ok, .error, .empty]),
+            delivery: delivery()
+        )
+        return Reply(after: draw.time(2...60), kind: .answers(answer))
+    }
+
+    private func moved() -> Reply {
+        if draw.chance(25) { return healthy(true) }
+        var answer = Answer(
+            status: draw.pick([301, 302, 303, 303, 307, 307, 308]),
+            document: draw.pick([.empty, .notJSON]),
+            delivery: delivery()
+        )
+        let name = "t\(draw.below(12))"
+        let origin = "u\(index).example:\(World.upstreamPort + UInt16(index))"
+        let same = [
+            "/api/\(name)", name, "./x/../\(name)", "//\(origin)/api/\(name)",
+            "HTTPS://\(origin)/api/\(name)#x",
+        ]
+        let other = [
+            "https://elsewhere.example/api/\(name)", "http://\(origin)/api/\(name)",
+            "//u\(index).example/\(name)", "https:\(name)",
+        ]
+        if draw.chance(80) {
+            answer.location = Answer.Location(text: draw.pick(same), target: "/api/\(name)")
+        } else if draw.chance(70) {
+            answer.location = Answer.Location(text: draw.pick(other), target: nil)
+        }
+        return Reply(after: draw.time(1...40), kind: .answers(answer))
+    }
+
+    private func delivery() -> Delivery {
+        guard draw.chance(35) else { return Delivery() }
+        return Delivery(
+            isStream: true,
+            isAnnounced: draw.chance(60),
+            pieces: draw.number(1...3),
+            gap: draw.chance(50) ? 0 : draw.time(0...20)
+        )
+    }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+/// The documentation's examples are code that is compiled and run.
+@Suite("The articles' examples")
+struct ArticlesTests {
+    private static let catalog = "Sources/RelayCore/RelayCore.docc"
+
+    @Test("Every one stands, line for line, in a source that is compiled")
+    func examples() {
+        let sources =
+            (TidyTests.files("Tests/DocumentationTests") + TidyTests.files("Tests/RelayFoundationTests"))
+            .filter { $0.hasSuffix(".swift") }
+            .map { Self.lines(TidyTests.text($0)) }
+        var count = 0
+        for path in TidyTests.files(Self.catalog) where path.hasSuffix(".md") {
+            for block in Self.blocks(TidyTests.text(path)) {
+                count += 1
+                #expect(
+                    sources.contains { Self.contains($0, block) },
+                    "\(path): no test source holds the example that begins with \(block.first ?? "")"
+                )
+            }
+        }
+        #expect(count > 20)
+    }
+
+    @Test("One that was changed by a line is not found")
+    func changed() {
+        let source = Self.lines("enum A {\n    func a() {\n        b()\n    }\n\n    let c = 1\n}\n")
+        #expect(Self.contains(source, ["func a() {", "    b()", "}", "", "let c = 1"]))
+        #expect(!Self.contains(source, ["func a() {", "    c()", "}"]))
+        #expect(!Self.contains(source, ["func a() {", "b()", "}"]))
+        #expect(!Self.contains(source, ["let c = 1", "}", "let d = 2"]))
+        #expect(!Self.contains(source, []))
+    }
+
+    @Test("Blocks of Swift are read from an article, others are not")
+    func reading() {
+        let text = "a\n```swift\nlet a = 1\n\nlet b = 2\n```\n```\nc\n```\n```swift\nd\n```"
+        #expect(Self.blocks(text) == [["let a = 1", "", "let b = 2"], ["d"]])
+    }
+
+    private static func lines(_ text: String) -> [Substring] {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    private static func blocks(_ text: String) -> [[Substring]] {
+        var blocks: [[Substring]] = []
+        var open: [Substring]?
+        for line in lines(text) {
+            if let block = open {
+                if line == "```" {
+                    blocks.append(block)
+                    open = nil
+                } else {
+                    open = block + [line]
+                }
+            } else if line == "```swift" {
+                open = []
+            }
+        }
+        return blocks
+    }
+
+    /// Whether `block` stands in `source`, all of it further in by the same number of columns.
+    private static func contains(_ source: [Substring], _ block: [Substring]) -> Bool {
+        guard let first = block.first, !first.isEmpty, source.count >= block.count else { return false }
+        return (0...source.count - block.count).contains { start in
+            guard source[start].hasSuffix(first) else { return false }
+            let margin = source[start].dropLast(first.count)
+            guard margin.allSatisfy({ $0 == " " }) else { return false }
+            return zip(source[start...], block).allSatisfy { line, wanted in
+                wanted.isEmpty ? line.isEmpty : line == margin + wanted
+            }
+        }
+    }
+}
