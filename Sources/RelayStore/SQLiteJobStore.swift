@@ -84,8 +84,9 @@ package final class SQLiteJobStore: JobStore {
                 writer,
                 queue: queue,
                 ballast: Ballast(path: directory.ballast, size: options.ballast),
-                suspect: { directory.suspect() }
-            ) { names in fileThread.start { $0.remove(names) } }
+                suspect: { directory.suspect() },
+                removeFiles: { names in fileThread.start { $0.remove(names) } }
+            )
             let store = SQLiteJobStore(queue, shared, reader, fileThread, files, ended)
             store.removeOrphans()
             opened(.success(store))

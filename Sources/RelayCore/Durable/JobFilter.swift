@@ -54,7 +54,9 @@ package enum ListOrder: Hashable, Sendable {
 /// A part of a list.
 package struct JobPage: Sendable {
     package var jobs: [StoredJob] = []
-    /// Where to go on; nil at the end. A page may be short, even empty, and still have one.
+    /// Where to go on; nil at the end.
+    ///
+    /// A page may be short, even empty, and still have one.
     package var next: JobCursor?
 
     package init() {}

@@ -8,7 +8,9 @@ extension JobID {
     package init?(text: String) {
         var high: UInt64 = 0
         var low: UInt64 = 0
-        guard text.utf8.count == 26, let first = text.utf8.first, first <= UInt8(ascii: "7") else { return nil }
+        guard text.utf8.count == 26, let first = text.utf8.first, first <= UInt8(ascii: "7") else {
+            return nil
+        }
         for byte in text.utf8 {
             guard let digit = Self.value(of: byte) else { return nil }
             high = high << 5 | low >> 59

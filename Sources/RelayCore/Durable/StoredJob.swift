@@ -92,7 +92,7 @@ package struct JobAttemptRecord: Hashable, Sendable {
     /// Safe to show.
     package var detail: String?
     package var rule: String?
-    /// What the rule decided: `retry`, `failover`, …
+    /// What the rule decided, such as `retry`.
     package var decision: String?
     /// The wait that was decided.
     package var wait: Duration?

@@ -16,12 +16,6 @@ struct KeyEntry {
         return writer.sealed(at: 0)
     }
 
-    init(id: JobID, print: KeyedHash.Value, until: Int64) {
-        self.id = id
-        self.print = print
-        self.until = until
-    }
-
     /// The key and what is known of it.
     static func read(_ bytes: [UInt8]) throws(RecordReader.Damage) -> (key: KeyedHash.Value, entry: KeyEntry)
     {

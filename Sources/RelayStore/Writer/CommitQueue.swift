@@ -52,7 +52,9 @@ final class CommitQueue: Sendable {
         if wakes { pending.signal() }
     }
 
-    /// The next tasks; blocks for them when `waits`. Nil when there will be none.
+    /// The next tasks; blocks for them when `waits`.
+    ///
+    /// - Returns: nil when there will be none.
     func take(waits: Bool) -> [Task]? {
         while true {
             let taken = state.withLock { state -> [Task]? in
