@@ -21,7 +21,7 @@ struct Crasher {
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         unsafe posix_spawn_file_actions_addclose(&actions, ends[1])
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
-        defer { for unsafeword in unsafe words { unsafe free(word) } }
+        defer { for index in unsafe words.indices { unsafe free(words[index]) } }
         var child = pid_t()
         let result = unsafe posix_spawn(&child, program, &actions, nil, &words, environ)
         close(ends[1])
