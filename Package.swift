@@ -16,6 +16,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         // Pure: no I/O, no clock, no randomness.
@@ -32,6 +33,7 @@ let package = Package(
             name: "RelayTransport",
             dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
         ),
+        .target(name: "RelayStore", dependencies: ["CLinux", "CSQLite", "RelayCore", "RelayPosix"]),
         .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CLinux", "CSystemd"]),
 
         // The daemon's rooms.
@@ -84,6 +86,15 @@ let package = Package(
                 "CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTestSupport",
                 "RelayTransport",
             ]
+        ),
+        .executableTarget(
+            name: "StoreCrasher",
+            dependencies: ["RelayCore", "RelayPosix", "RelayStore"],
+            path: "Tests/StoreCrasher"
+        ),
+        .testTarget(
+            name: "RelayStoreTests",
+            dependencies: ["RelayCore", "RelayPosix", "RelayStore", "RelayTestSupport", "StoreCrasher"]
         ),
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),

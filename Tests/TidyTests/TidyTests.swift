@@ -120,6 +120,7 @@ struct TidyTests {
             "RelayServer": [
                 "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "Synchronization",
             ],
+            "RelayStore": ["RelayCore", "RelayPosix", "CLinux", "CSQLite", "Glibc", "Synchronization"],
             "RelaySystemd": ["RelayPosix", "CLinux", "CSystemd", "Glibc", "Synchronization"],
         ]
         for path in Self.sources {

@@ -25,7 +25,7 @@ package final class Handover<Value: Sendable>: Sendable {
 }
 
 /// A counting semaphore between threads, starting at zero.
-@safe final class Semaphore: Sendable {
+@safe package final class Semaphore: Sendable {
     private nonisolated(unsafe) let raw: UnsafeMutablePointer<sem_t>
 
     package init() {
@@ -39,12 +39,12 @@ package final class Handover<Value: Sendable>: Sendable {
         unsafe raw.deallocate()
     }
 
-    func signal() {
+    package func signal() {
         unsafe _ = sem_post(raw)
     }
 
     /// Blocks the thread until a signal is there to take.
-    func wait() {
+    package func wait() {
         while unsafe sem_wait(raw) != 0, errno == EINTR {}
     }
 }

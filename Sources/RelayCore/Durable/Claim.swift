@@ -1,0 +1,84 @@
+/// Shows that its holder has claimed a job; worthless once the claim is settled or lost.
+package struct ClaimToken: Hashable, Sendable {
+    package var id: JobID
+    package var position: Int64
+    /// Never given twice.
+    package var number: UInt64
+
+    package init(id: JobID, position: Int64, number: UInt64) {
+        self.id = id
+        self.position = position
+        self.number = number
+    }
+}
+
+/// A job that is the caller's to send.
+package struct Claim: Sendable {
+    package var token: ClaimToken
+    package var job: StoredJob
+    package var body: StoredBody
+
+    /// Of the next attempt, counted from 1 over the whole life of the job.
+    package var attemptNumber: Int { job.attempts + 1 }
+
+    package init(token: ClaimToken, job: StoredJob, body: StoredBody) {
+        self.token = token
+        self.job = job
+        self.body = body
+    }
+}
+
+/// The answer to a claim.
+package struct ClaimBatch: Sendable {
+    package var claims: [Claim] = []
+    /// When the route's next waiting job is due, in milliseconds since 1970 UTC, if fewer than asked for were.
+    package var nextDue: Int64?
+
+    package init() {}
+}
+
+/// How a claim ended.
+package struct Settlement: Sendable {
+    package var token: ClaimToken
+    package var ending: Ending
+    /// What was tried under this claim, in order.
+    package var attempts: [JobAttemptRecord]
+    /// The last answer; kept in the place of an earlier one.
+    package var answer: StoredAnswer?
+    /// Nil keeps the one before.
+    package var failureKind: FailureKind?
+
+    package init(
+        _ token: ClaimToken,
+        _ ending: Ending,
+        attempts: [JobAttemptRecord] = [],
+        answer: StoredAnswer? = nil,
+        failureKind: FailureKind? = nil
+    ) {
+        self.token = token
+        self.ending = ending
+        self.attempts = attempts
+        self.answer = answer
+        self.failureKind = failureKind
+    }
+
+    package enum Ending: Hashable, Sendable {
+        case succeeded
+        case dead(EndReason)
+        /// Due again after a delay.
+        case retry(after: Duration, WaitReason)
+        /// Not sent: back among those that wait, nothing burned.
+        case back(after: Duration, WaitReason)
+        /// Put aside until it is released.
+        case held(WaitReason)
+        case cancelled
+        case expired
+    }
+
+    package enum Answer: Hashable, Sendable {
+        /// On disk; says where the job stands now.
+        case applied(JobState)
+        /// The token is not the live one: nothing has changed.
+        case stale
+    }
+}

@@ -1,0 +1,92 @@
+/// Which jobs are meant; every part that is given must match.
+package struct JobFilter: Hashable, Sendable {
+    /// When not empty, no other job is looked at.
+    package var ids: [JobID] = []
+    package var route: String?
+    /// Any of them; all when empty.
+    package var states: Set<JobState> = []
+    package var reason: WaitReason?
+    package var failureKind: FailureKind?
+    package var label: String?
+    /// Milliseconds since 1970 UTC, this one included.
+    package var createdFrom: Int64?
+    /// Milliseconds since 1970 UTC, this one excluded.
+    package var createdBefore: Int64?
+
+    package init() {}
+
+    package init(ids: [JobID]) { self.ids = ids }
+
+    package func matches(_ job: StoredJob) -> Bool {
+        (ids.isEmpty || ids.contains(job.record.id)) && (route == nil || job.record.route == route)
+            && (states.isEmpty || states.contains(job.state)) && (reason == nil || job.reason == reason)
+            && (failureKind == nil || job.failureKind == failureKind)
+            && (label.map { job.record.labels.contains($0) } ?? true)
+            && (createdFrom.map { job.createdAt >= $0 } ?? true)
+            && (createdBefore.map { job.createdAt < $0 } ?? true)
+    }
+}
+
+/// A place in a list, which later writes do not move.
+package struct JobCursor: Hashable, Sendable {
+    /// The last job that was looked at.
+    package var position: Int64
+
+    package init(position: Int64) { self.position = position }
+
+    /// For a URL; means nothing to a client.
+    package var text: String { "c" + String(position, radix: 36) }
+
+    package init?(text: String) {
+        guard text.hasPrefix("c"), text.utf8.count <= 14,
+            text.utf8.dropFirst().allSatisfy({ $0 >= 0x30 && $0 <= 0x39 || $0 >= 0x61 && $0 <= 0x7A }),
+            let position = Int64(text.dropFirst(), radix: 36)
+        else { return nil }
+        self.position = position
+    }
+}
+
+package enum ListOrder: Hashable, Sendable {
+    case oldestFirst
+    case newestFirst
+}
+
+/// A part of a list.
+package struct JobPage: Sendable {
+    package var jobs: [StoredJob] = []
+    /// Where to go on; nil at the end.
+    ///
+    /// A page may be short, even empty, and still have one.
+    package var next: JobCursor?
+
+    package init() {}
+}
+
+/// What an operator does to jobs.
+package enum JobAction: String, CaseIterable, Sendable {
+    /// Makes waiting jobs due now, and gives dead, cancelled and expired ones another life.
+    case retry
+    /// Ends what waits; what runs is asked to end.
+    case cancel
+    case hold
+    case release
+    /// Removes jobs that do not run, with everything about them but their idempotency key.
+    case drop
+    /// Removes the bodies of jobs that are over.
+    case expunge
+}
+
+/// What one call of a bulk action did.
+package struct ActionReport: Hashable, Sendable {
+    /// Jobs that matched the filter, as far as was looked.
+    package var matched = 0
+    package var changed = 0
+    /// Running jobs that are to be cancelled: whoever holds their claim should end it.
+    package var asked: [JobID] = []
+    /// Dead jobs without a body, which cannot be replayed.
+    package var expunged = 0
+    /// Where the next call goes on; nil when all have been looked at.
+    package var next: JobCursor?
+
+    package init() {}
+}

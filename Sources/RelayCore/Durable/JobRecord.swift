@@ -1,0 +1,125 @@
+/// What a durable job is: everything about it that never changes.
+package struct JobRecord: Sendable {
+    package var id: JobID
+    package var route: String
+    package var method: Method
+    /// Below the route, with query, without leading slash.
+    package var target: String
+    package var fields: HeaderFields
+    /// RFC 9218 urgency: 0 first, 7 last.
+    package var priority: UInt8 = 3
+    /// One job of a key at a time, in the order of acceptance.
+    package var orderingKey: String?
+    /// A newer job with the same key on the same route cancels those that still wait.
+    package var supersedeKey: String?
+    /// As the caller sent it.
+    package var idempotencyKey: String?
+    /// As `key=value`.
+    package var labels: [String] = []
+    package var submitter: Submitter?
+    /// Whether sending it twice is acceptable; one that is not is claimed on disk before it is sent.
+    package var mayRepeat = true
+    /// `traceparent`, `tracestate` and `baggage` of the caller.
+    package var trace = TraceContext()
+    /// The caller's bounds, only ever tighter than the route's.
+    package var bounds = Bounds()
+
+    package init(
+        id: JobID,
+        route: String,
+        method: Method,
+        target: String,
+        fields: HeaderFields = HeaderFields()
+    ) {
+        self.id = id
+        self.route = route
+        self.method = method
+        self.target = target
+        self.fields = fields
+    }
+}
+
+extension JobRecord {
+    /// Who handed the job over, as the kernel named it.
+    package struct Submitter: Hashable, Sendable {
+        package var user: UInt32
+        /// The systemd unit; nil when the process has none.
+        package var unit: String?
+
+        package init(user: UInt32, unit: String?) {
+            self.user = user
+            self.unit = unit
+        }
+    }
+
+    /// W3C trace fields as they came.
+    package struct TraceContext: Hashable, Sendable {
+        package var parent: String?
+        package var state: String?
+        package var baggage: String?
+
+        package init() {}
+    }
+
+    /// What the caller asked for, in the words of `JobOptions`.
+    package struct Bounds: Hashable, Sendable {
+        package var timeout: Duration?
+        package var attemptTimeout: Duration?
+        package var maxAttempts: Int?
+        package var allowsFallback = true
+
+        package init() {}
+    }
+}
+
+/// A job to accept.
+package struct NewJob: Sendable {
+    package var record: JobRecord
+    package var body: StoredBody
+    package var due: Due = .now
+    /// How long it may wait before it is over as `expired`; nil for ever.
+    package var expiresAfter: Duration?
+    package var idempotency: Idempotency?
+
+    package init(_ record: JobRecord, body: StoredBody = .bytes([])) {
+        self.record = record
+        self.body = body
+    }
+
+    /// When a job may first be sent.
+    package enum Due: Hashable, Sendable {
+        case now
+        /// A delay counted from acceptance, which no step of the wall clock changes.
+        case after(Duration)
+        /// A date in milliseconds since 1970 UTC, which follows the wall clock.
+        case date(Int64)
+    }
+
+    /// What makes a second submission the same one.
+    package struct Idempotency: Hashable, Sendable {
+        /// The submitter's uid and the route belong to the key.
+        package var user: UInt32
+        package var key: String
+        /// Of method, target and body; the same key with another one is a conflict.
+        package var fingerprint: [UInt8]
+        /// For how long after acceptance the key is known.
+        package var window: Duration
+
+        package init(user: UInt32, key: String, fingerprint: [UInt8], window: Duration) {
+            self.user = user
+            self.key = key
+            self.fingerprint = fingerprint
+            self.window = window
+        }
+    }
+}
+
+/// What became of a job that was to be accepted.
+package enum Acceptance: Hashable, Sendable {
+    /// It survives power loss.
+    case accepted
+    /// The key is known with the same fingerprint: this is the job it stands for.
+    case duplicate(JobID)
+    /// The key is known with another fingerprint.
+    case conflict(JobID)
+}

@@ -1,0 +1,260 @@
+/// The part of a durable job that changes, and every legal change of it.
+///
+/// Times are milliseconds on the store's line (`JobTimeline`). A method that returns false has changed nothing:
+/// what was asked is not legal in this state.
+package struct JobStateMachine: Equatable, Sendable {
+    package var state: JobState
+    package var reason: WaitReason?
+    package var end: EndReason?
+    /// Of the last failed attempt.
+    package var failureKind: FailureKind?
+    package var runAt: Int64
+    package var expiresAt: Int64?
+    package var finishedAt: Int64?
+    /// Recorded attempts; never fewer than before.
+    package var attempts: UInt32 = 0
+    /// Attempts that count against the job's allowance; a replay starts again at zero.
+    package var spentAttempts: UInt32 = 0
+    /// Crashes at which the job was in flight; a replay starts again at zero.
+    package var crashes: UInt32 = 0
+    /// The live claim; zero when there is none.
+    package var token: UInt64 = 0
+    /// Counts every change; the API's ETag.
+    package var version: UInt64 = 1
+    package var isCancelAsked = false
+    /// Whether sending it twice is acceptable.
+    package let mayRepeat: Bool
+    /// Whether it is due at a date and not after a delay.
+    package let isDated: Bool
+
+    /// The crash at which a job in flight is given up.
+    package static let crashLimit: UInt32 = 3
+
+    /// A job that has just been accepted.
+    package init(runAt: Int64, expiresAt: Int64?, mayRepeat: Bool, isDated: Bool, isBlocked: Bool, now: Int64)
+    {
+        self.runAt = runAt
+        self.expiresAt = expiresAt
+        self.mayRepeat = mayRepeat
+        self.isDated = isDated
+        state = .queued
+        wait(isBlocked: isBlocked, now: now)
+    }
+
+    /// A job as a store has kept it.
+    package init(
+        state: JobState,
+        runAt: Int64,
+        mayRepeat: Bool,
+        isDated: Bool
+    ) {
+        self.state = state
+        self.runAt = runAt
+        self.mayRepeat = mayRepeat
+        self.isDated = isDated
+    }
+
+    /// Whether a claim may take it, once `runAt` has come.
+    package var isReady: Bool {
+        (state == .queued || state == .retrying) && reason != .ordering
+    }
+
+    /// Enters the waiting state that fits: behind another job, before its time, or due.
+    private mutating func wait(isBlocked: Bool, now: Int64) {
+        if isBlocked {
+            state = .queued
+            reason = .ordering
+        } else if runAt > now {
+            state = .scheduled
+            reason = .notBefore
+        } else {
+            state = .queued
+            reason = nil
+        }
+    }
+
+    private mutating func finish(_ state: JobState, _ end: EndReason?, now: Int64) {
+        self.state = state
+        self.end = end
+        reason = nil
+        token = 0
+        isCancelAsked = false
+        finishedAt = now
+        version += 1
+    }
+}
+
+extension JobStateMachine {
+    /// The moment has come, or the job before it in its ordering key is over.
+    @discardableResult
+    package mutating func wake(now: Int64) -> Bool {
+        guard state == .scheduled && runAt <= now || state == .queued && reason == .ordering else {
+            return false
+        }
+        wait(isBlocked: false, now: now)
+        version += 1
+        return true
+    }
+
+    /// The wall clock has stepped: a dated job is due at another point of the line.
+    package mutating func redate(runAt: Int64) -> Bool {
+        guard isDated, state == .scheduled, runAt != self.runAt else { return false }
+        self.runAt = runAt
+        return true
+    }
+
+    package mutating func claim(token: UInt64, now: Int64) -> Bool {
+        guard isReady, runAt <= now, token != 0 else { return false }
+        if let expiresAt, expiresAt <= now { return false }
+        state = .running
+        reason = nil
+        self.token = token
+        version += 1
+        return true
+    }
+
+    /// Ends the claim `token`.
+    package mutating func settle(
+        token: UInt64,
+        _ ending: Settlement.Ending,
+        attempts: UInt32,
+        spent: UInt32,
+        kind: FailureKind?,
+        now: Int64
+    ) -> Bool {
+        guard state == .running, token == self.token, token != 0 else { return false }
+        self.attempts += attempts
+        spentAttempts += spent
+        crashes = 0
+        if let kind { failureKind = kind }
+        switch ending {
+        case .succeeded: finish(.succeeded, nil, now: now)
+        case .dead(let end): finish(.dead, end, now: now)
+        case .cancelled: finish(.cancelled, .cancelled, now: now)
+        case .expired: finish(.expired, .expired, now: now)
+        case .retry, .back, .held:
+            if isCancelAsked {
+                finish(.cancelled, .cancelled, now: now)
+                return true
+            }
+            wait(after: ending, now: now)
+        }
+        return true
+    }
+
+    private mutating func wait(after ending: Settlement.Ending, now: Int64) {
+        token = 0
+        version += 1
+        switch ending {
+        case .retry(let delay, let reason):
+            state = .retrying
+            self.reason = reason
+            runAt = JobTimeline.advance(now, by: delay)
+        case .back(let delay, let reason):
+            // A job that has failed before is still being retried, whatever held back its next attempt.
+            state = attempts > 0 ? .retrying : .queued
+            self.reason = reason
+            runAt = delay > .zero ? JobTimeline.advance(now, by: delay) : min(runAt, now)
+        case .held(let reason):
+            state = .held
+            self.reason = reason
+            runAt = min(runAt, now)
+        case .succeeded, .dead, .cancelled, .expired:
+            preconditionFailure("\(ending) is no way to wait")
+        }
+    }
+
+    /// Found in flight by the process after the one that had claimed it.
+    @discardableResult
+    package mutating func recover(now: Int64) -> Bool {
+        guard state == .running else { return false }
+        crashes += 1
+        if isCancelAsked {
+            finish(.cancelled, .cancelled, now: now)
+        } else if !mayRepeat {
+            finish(.dead, .outcomeUnknown, now: now)
+        } else if crashes >= Self.crashLimit {
+            finish(.dead, .poison, now: now)
+        } else {
+            token = 0
+            version += 1
+            state = attempts > 0 ? .retrying : .queued
+            reason = nil
+            runAt = min(runAt, now)
+        }
+        return true
+    }
+}
+
+extension JobStateMachine {
+    /// Cancels a job that waits, or asks for it when it runs.
+    package mutating func cancel(_ end: EndReason = .cancelled, now: Int64) -> Bool {
+        guard !state.isTerminal, !isCancelAsked else { return false }
+        if state == .running {
+            isCancelAsked = true
+            version += 1
+        } else {
+            finish(.cancelled, end, now: now)
+        }
+        return true
+    }
+
+    package mutating func expire(now: Int64) -> Bool {
+        guard !state.isTerminal, state != .running, let expiresAt, expiresAt <= now else { return false }
+        finish(.expired, .expired, now: now)
+        return true
+    }
+
+    /// Gives up a job whose record is damaged.
+    package mutating func quarantine(now: Int64) -> Bool {
+        guard !state.isTerminal else { return false }
+        finish(.dead, .corrupt, now: now)
+        return true
+    }
+
+    package mutating func hold(now: Int64) -> Bool {
+        guard !state.isTerminal, state != .running, reason != .operatorHold else { return false }
+        state = .held
+        reason = .operatorHold
+        version += 1
+        return true
+    }
+
+    package mutating func release(isBlocked: Bool, now: Int64) -> Bool {
+        guard state == .held else { return false }
+        wait(isBlocked: isBlocked, now: now)
+        if attempts > 0, state == .queued, !isBlocked { state = .retrying }
+        version += 1
+        return true
+    }
+
+    /// Makes a waiting job due now.
+    package mutating func hurry(isBlocked: Bool, now: Int64) -> Bool {
+        guard
+            state == .scheduled || state == .retrying || state == .held || state == .queued && reason != nil,
+            !isBlocked
+        else { return false }
+        runAt = min(runAt, now)
+        state = .queued
+        reason = nil
+        version += 1
+        return true
+    }
+
+    /// Gives a job that is over without success another life.
+    package mutating func replay(isBlocked: Bool, now: Int64) -> Bool {
+        guard state == .dead || state == .cancelled || state == .expired else { return false }
+        end = nil
+        finishedAt = nil
+        expiresAt = nil
+        spentAttempts = 0
+        crashes = 0
+        runAt = now
+        wait(isBlocked: isBlocked, now: now)
+        version += 1
+        return true
+    }
+
+    /// Counts a change beside the state, such as bodies that were dropped.
+    package mutating func touch() { version += 1 }
+}

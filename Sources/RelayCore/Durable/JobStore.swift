@@ -1,0 +1,110 @@
+/// Where durable jobs live.
+///
+/// Every call that changes something returns once the change is on disk, with one exception: a claim of jobs that
+/// may all be repeated may return before. Times of the caller come with each call. A store that has thrown `failed`
+/// throws it for ever.
+package protocol JobStore: AnyObject, Sendable {
+    /// Accepts jobs; the answers stand in the order of the jobs.
+    ///
+    /// - Throws: `full` when there is no room; then none of them is accepted.
+    func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance]
+
+    /// Claims up to `limit` due jobs of a route: most urgent first, then longest due, then oldest.
+    ///
+    /// `lease` bounds the claim where several processes share a store; a store of one process ignores it and takes
+    /// its claims back when it is opened again.
+    func claim(
+        _ route: String,
+        limit: Int,
+        lease: Duration,
+        at now: JobMoment
+    ) async throws(StoreError) -> ClaimBatch
+
+    /// Prolongs claims.
+    ///
+    /// - Returns: for each token whether it is still the live one.
+    func extend(_ tokens: [ClaimToken], lease: Duration, at now: JobMoment) async throws(StoreError) -> [Bool]
+
+    func settle(
+        _ settlements: [Settlement],
+        at now: JobMoment
+    ) async throws(StoreError) -> [Settlement.Answer]
+
+    /// Applies `action` to at most `limit` jobs that match, oldest first, going on after `cursor`.
+    ///
+    /// With `dryRun` it only counts.
+    func apply(
+        _ action: JobAction,
+        to filter: JobFilter,
+        limit: Int,
+        after cursor: JobCursor?,
+        dryRun: Bool,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionReport
+
+    /// Wakes, expires, expunges and removes what is due for it, `limit` jobs of each kind at most.
+    func sweep(_ retention: Retention, limit: Int, at now: JobMoment) async throws(StoreError) -> SweepReport
+
+    func job(_ id: JobID) async throws(StoreError) -> StoredJob?
+
+    func jobs(
+        _ filter: JobFilter,
+        order: ListOrder,
+        limit: Int,
+        after cursor: JobCursor?
+    ) async throws(StoreError) -> JobPage
+
+    /// The request's body; nil when there is no such job.
+    func body(of id: JobID) async throws(StoreError) -> StoredBody?
+
+    /// The last answer; nil when there is none.
+    func answer(of id: JobID) async throws(StoreError) -> StoredAnswer?
+
+    /// The attempts numbered above `number`, in order.
+    func attempts(of id: JobID, after number: Int, limit: Int) async throws(StoreError) -> [JobAttemptRecord]
+
+    /// The piece of a body in a file that begins at `index` times `StoredBodyFile.pieceSize`.
+    func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8]
+
+    /// Begins a body that is too large for memory.
+    func spool() async throws(StoreError) -> any BodySpool
+
+    func counters(at now: JobMoment) async throws(StoreError) -> JobCounters
+
+    /// When the first waiting job of `route` is due, in milliseconds since 1970 UTC.
+    func nextDue(_ route: String) async throws(StoreError) -> Int64?
+
+    func facts() async throws(StoreError) -> StoreFacts
+
+    /// Ends the store after everything that was asked before; later calls throw `closed`.
+    func close() async
+}
+
+/// What a store tells without being asked; called on a thread of the store's, so never to wait in.
+package struct JobStoreEvents: Sendable {
+    /// Routes that may have work now.
+    package var ready: @Sendable (Set<String>) -> Void = { _ in }
+    /// The store is done for; the process should end and be started again.
+    package var fatal: @Sendable (StoreError) -> Void = { _ in }
+    /// Something an operator should read.
+    package var notice: @Sendable (String) -> Void = { _ in }
+
+    package init() {}
+}
+
+extension StoredBody {
+    /// All of it in memory.
+    ///
+    /// - Throws: what reading a file of the store throws.
+    package func bytes(from store: any JobStore) async throws(StoreError) -> [UInt8]? {
+        switch self {
+        case .bytes(let bytes): return bytes
+        case .expunged: return nil
+        case .file(let file):
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(Int(file.length))
+            for index in 0..<file.checksums.count { bytes += try await store.piece(index, of: file) }
+            return bytes
+        }
+    }
+}

@@ -1,0 +1,108 @@
+/// A durable job as a store knows it; every time in milliseconds since 1970 UTC.
+package struct StoredJob: Sendable {
+    package var record: JobRecord
+    /// Grows with every accepted job and is never used again.
+    package var position: Int64
+    package var state: JobState
+    package var reason: WaitReason?
+    package var end: EndReason?
+    /// Of the last failed attempt.
+    package var failureKind: FailureKind?
+    package var createdAt: Int64
+    /// When it is due; meaningful while it waits.
+    package var runAt: Int64
+    package var expiresAt: Int64?
+    package var finishedAt: Int64?
+    /// Recorded attempts.
+    package var attempts: Int
+    /// Attempts that count against its allowance.
+    package var spentAttempts: Int
+    package var crashes: Int
+    /// Changes with the job: the API's ETag.
+    package var version: UInt64
+    /// A running job that is to be cancelled.
+    package var isCancelAsked: Bool
+    package var bodyLength: UInt64
+    /// False once its bodies are gone.
+    package var hasBody: Bool
+    package var hasAnswer: Bool
+
+    package init(
+        _ record: JobRecord,
+        position: Int64,
+        machine: JobStateMachine,
+        createdAt: Int64,
+        timeline: JobTimeline,
+        bodyLength: UInt64,
+        hasBody: Bool,
+        hasAnswer: Bool
+    ) {
+        self.record = record
+        self.position = position
+        state = machine.state
+        reason = machine.reason
+        end = machine.end
+        failureKind = machine.failureKind
+        self.createdAt = createdAt
+        runAt = timeline.wall(ofLine: machine.runAt)
+        expiresAt = machine.expiresAt.map { timeline.wall(ofLine: $0) }
+        finishedAt = machine.finishedAt.map { timeline.wall(ofLine: $0) }
+        attempts = Int(machine.attempts)
+        spentAttempts = Int(machine.spentAttempts)
+        crashes = Int(machine.crashes)
+        version = machine.version
+        isCancelAsked = machine.isCancelAsked
+        self.bodyLength = bodyLength
+        self.hasBody = hasBody
+        self.hasAnswer = hasAnswer
+    }
+}
+
+/// The last answer of a job.
+package struct StoredAnswer: Sendable {
+    package var status: Status
+    package var fields: HeaderFields
+    package var body: StoredBody
+    package var source: AnswerSource
+
+    package init(status: Status, fields: HeaderFields, body: StoredBody, source: AnswerSource = .upstream) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+        self.source = source
+    }
+}
+
+/// One attempt of a durable job: what the timeline shows after a restart.
+package struct JobAttemptRecord: Hashable, Sendable {
+    /// Counted from 1 over the whole life of the job; given by the store.
+    package var number = 0
+    package var upstream: String
+    package var address: String?
+    /// Milliseconds since 1970 UTC.
+    package var beganAt: Int64
+    package var duration: Duration
+    package var nameLookup: Duration = .zero
+    package var connect: Duration = .zero
+    package var firstByte: Duration?
+    package var sent: Sent
+    package var status: Status?
+    /// Nil when it succeeded.
+    package var failureKind: FailureKind?
+    /// Safe to show.
+    package var detail: String?
+    package var rule: String?
+    /// What the rule decided, such as `retry`.
+    package var decision: String?
+    /// The wait that was decided.
+    package var wait: Duration?
+    /// Whether it counts against the job's allowance.
+    package var isSpent = true
+
+    package init(upstream: String, beganAt: Int64, duration: Duration, sent: Sent) {
+        self.upstream = upstream
+        self.beganAt = beganAt
+        self.duration = duration
+        self.sent = sent
+    }
+}

@@ -1,0 +1,73 @@
+import Glibc
+import RelayCore
+import RelayPosix
+
+/// The bodies that are too large for a row; used on the thread for files only.
+struct BodyFiles: Sendable {
+    let directory: String
+    /// Begins the names of this run's files: a sweep leaves them alone.
+    let epoch: Int64
+
+    func path(_ name: String) -> String { directory + "/" + name }
+
+    /// Whether a name is one of ours; nothing else is ever opened or removed.
+    static func isName(_ name: String) -> Bool {
+        name.utf8.count <= 40 && name.hasPrefix("b")
+            && name.utf8.dropFirst().allSatisfy {
+                $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "-")
+            }
+    }
+
+    func remove(_ names: [String]) {
+        for name in names where Self.isName(name) { removeFile(path(name)) }
+    }
+
+    func read(_ index: Int, of file: StoredBodyFile) throws(StoreError) -> [UInt8] {
+        let start = UInt64(index) * UInt64(StoredBodyFile.pieceSize)
+        guard Self.isName(file.name), file.checksums.indices.contains(index), start < file.length else {
+            throw StoreError(.corrupt, "cannot read piece \(index) of a stored body: there is no such piece")
+        }
+        let count = Int(min(UInt64(StoredBodyFile.pieceSize), file.length - start))
+        let descriptor = openFile(path(file.name), O_RDONLY)
+        guard descriptor >= 0 else {
+            throw StoreError(
+                .corrupt,
+                "cannot read a stored body: \(PosixError("open", .current, path: path(file.name)))"
+            )
+        }
+        defer { close(descriptor) }
+        var buffer = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let got = unsafe buffer.withUnsafeMutableBytes {
+                unsafe pread(
+                    descriptor,
+                    $0.baseAddress.map { unsafe $0 + filled },
+                    count - filled,
+                    off_t(start) + off_t(filled)
+                )
+            }
+            if got < 0, errno == EINTR { continue }
+            guard got > 0 else { break }
+            filled += got
+        }
+        guard filled == count, Checksum.of(buffer, at: Int64(index)) == file.checksums[index] else {
+            throw StoreError(.corrupt, "cannot read the stored body \(file.name): it is not what was stored")
+        }
+        return buffer
+    }
+
+    /// The files of earlier runs.
+    func earlier() -> [String] {
+        guard let listing = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(listing) }
+        var names: [String] = []
+        while let entry = unsafe readdir(listing) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if Self.isName(name), !name.hasPrefix("b\(epoch)-") { names.append(name) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,106 @@
+import Glibc
+import RelayCore
+import RelayPosix
+import Synchronization
+
+/// A body on its way to a file.
+final class FileSpool: BodySpool {
+    private let name: String
+    private let files: BodyFiles
+    private let thread: WorkerThread<BodyFiles>
+    private let state: Mutex<State>
+
+    private struct State: Sendable {
+        var descriptor: Int32
+        var length: UInt64 = 0
+        /// What has not made a whole piece yet.
+        var rest: [UInt8] = []
+        var checksums: [UInt32] = []
+    }
+
+    /// On the thread for files.
+    init(_ number: UInt64, files: BodyFiles, thread: WorkerThread<BodyFiles>) throws(StoreError) {
+        name = "b\(files.epoch)-\(number)"
+        self.files = files
+        self.thread = thread
+        let path = files.path(name)
+        do throws(PosixError) {
+            state = Mutex(
+                State(descriptor: try checked("open", openFile(path, O_WRONLY | O_CREAT | O_EXCL), path))
+            )
+        } catch { throw StoreError.directory(error) }
+    }
+
+    deinit { discard() }
+
+    func append(_ piece: [UInt8]) async throws(StoreError) {
+        try await thread.perform { [self] _ throws(StoreError) in try write(piece) }
+    }
+
+    func finish() async throws(StoreError) -> StoredBodyFile {
+        try await thread.perform { [self] _ throws(StoreError) in try end() }
+    }
+
+    func discard() {
+        state.withLock { state in
+            guard state.descriptor >= 0 else { return }
+            close(state.descriptor)
+            state.descriptor = -1
+            removeFile(files.path(name))
+        }
+    }
+
+    private func write(_ piece: [UInt8]) throws(StoreError) {
+        try state.withLock { state throws(StoreError) in
+            state.rest += piece
+            while state.rest.count >= StoredBodyFile.pieceSize {
+                let whole = Array(state.rest.prefix(StoredBodyFile.pieceSize))
+                state.rest.removeFirst(StoredBodyFile.pieceSize)
+                try put(whole, &state)
+            }
+        }
+    }
+
+    private func put(_ piece: [UInt8], _ state: inout State) throws(StoreError) {
+        guard state.descriptor >= 0 else {
+            throw StoreError(.closed, "cannot add to a body that was given up")
+        }
+        var written = 0
+        while written < piece.count {
+            let count = unsafe piece.withUnsafeBytes {
+                unsafe Glibc.write(
+                    state.descriptor,
+                    $0.baseAddress.map { unsafe $0 + written },
+                    piece.count - written
+                )
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw StoreError.directory(PosixError("write", .current, path: files.path(name)))
+            }
+            written += count
+        }
+        state.checksums.append(Checksum.of(piece, at: Int64(state.checksums.count)))
+        state.length += UInt64(piece.count)
+    }
+
+    /// Writes the rest; then the file and its name are on disk.
+    private func end() throws(StoreError) -> StoredBodyFile {
+        try state.withLock { state throws(StoreError) in
+            if !state.rest.isEmpty { try put(state.rest, &state) }
+            state.rest = []
+            guard state.descriptor >= 0 else {
+                throw StoreError(.closed, "cannot end a body that was given up")
+            }
+            do throws(PosixError) {
+                try checked("fsync", fsync(state.descriptor), files.path(name))
+                try StoreDirectory.sync(files.directory)
+            } catch {
+                throw StoreError(.failed, "cannot put a body on disk: \(error)")
+            }
+            close(state.descriptor)
+            state.descriptor = -1
+            return StoredBodyFile(name: name, length: state.length, checksums: state.checksums)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Glibc
+import RelayCore
+import RelayPosix
+
+/// Looks into a write-ahead log for damage that SQLite would take for its end.
+///
+/// SQLite reads a log up to the first frame whose checksum is wrong: that is how an interrupted write looks. But a
+/// transaction is begun only after the one before is on disk, so a wrong frame with two later commits behind it is
+/// no interrupted write, and to go on would be to lose what was acknowledged.
+/// The format is that of https://www.sqlite.org/fileformat2.html#walformat.
+enum LogCheck {
+    /// Whether acknowledged transactions stand behind damage.
+    static func isDamaged(_ path: String) -> Bool {
+        let descriptor = openFile(path, O_RDONLY)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let size = lseek(descriptor, 0, SEEK_END)
+        guard size > 32, let header = read(descriptor, at: 0, 32) else { return false }
+        let magic = word(header, 0)
+        let isBig = magic & 1 == 1
+        let pageSize = Int(word(header, 8))
+        var sum = (first: UInt32(0), second: UInt32(0))
+        add(header[0..<24], &sum, isBig: isBig)
+        guard magic & 0xFFFF_FFFE == 0x377F_0682, (512...65_536).contains(pageSize),
+            pageSize.nonzeroBitCount == 1,
+            sum.first == word(header, 24), sum.second == word(header, 28)
+        else { return hasFrames(descriptor, size: Int(size)) }
+
+        let frameSize = 24 + pageSize
+        var commitsBehind = 0
+        var isWrong = false
+        var place = 32
+        while place + frameSize <= Int(size), let frame = read(descriptor, at: place, frameSize) {
+            place += frameSize
+            let hasSalt = word(frame, 8) == word(header, 16) && word(frame, 12) == word(header, 20)
+            if !isWrong {
+                var next = sum
+                add(frame[0..<8], &next, isBig: isBig)
+                add(frame[24...], &next, isBig: isBig)
+                if hasSalt, next.first == word(frame, 16), next.second == word(frame, 20) {
+                    sum = next
+                    continue
+                }
+                isWrong = true
+            }
+            if hasSalt, word(frame, 0) != 0, word(frame, 4) != 0 {
+                commitsBehind += 1
+                if commitsBehind == 2 { return true }
+            }
+        }
+        return false
+    }
+
+    /// Whether anything stands behind a header that is wrong: a header is on disk before the first frame.
+    private static func hasFrames(_ descriptor: Int32, size: Int) -> Bool {
+        guard size >= 32 + 24 + 512, let frame = read(descriptor, at: 32, 24) else { return false }
+        return frame.contains { $0 != 0 }
+    }
+
+    private static func add(
+        _ bytes: ArraySlice<UInt8>,
+        _ sum: inout (first: UInt32, second: UInt32),
+        isBig: Bool
+    ) {
+        unsafe bytes.withUnsafeBytes { bytes in
+            for index in stride(from: 0, to: bytes.count, by: 8) {
+                let left = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)
+                let right = unsafe bytes.loadUnaligned(fromByteOffset: index + 4, as: UInt32.self)
+                sum.first &+= (isBig ? UInt32(bigEndian: left) : UInt32(littleEndian: left)) &+ sum.second
+                sum.second &+= (isBig ? UInt32(bigEndian: right) : UInt32(littleEndian: right)) &+ sum.first
+            }
+        }
+    }
+
+    private static func word(_ bytes: [UInt8], _ index: Int) -> UInt32 {
+        bytes[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    static func read(_ descriptor: Int32, at place: Int, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = unsafe pread(descriptor, &bytes, count, off_t(place))
+        return got == count ? bytes : nil
+    }
+}

@@ -1,0 +1,211 @@
+import RelayCore
+
+/// The idempotency keys whose window is open.
+///
+/// A tree of random keys costs a page for every key once it is larger than the cache. So new keys are appended to a
+/// table in the order they come and held in memory; when there are many, they become a run: sorted, written once,
+/// with a Bloom filter that spares nearly every look into it. A run goes as a whole when its last window has closed.
+struct IdempotencyKeys {
+    /// Keys in memory at which they become a run.
+    static let runSize = 32_768
+    /// Keys moved into a run in one transaction.
+    private static let step = 1_024
+
+    private let hash: KeyedHash
+    private var new: [KeyedHash.Value: KeyEntry] = [:]
+    private var nextNew: Int64 = 1
+    /// Taken in the open transaction.
+    private var added: [KeyedHash.Value] = []
+    private var runs: [Run] = []
+    private var filling: Filling?
+    private var nextRun: Int64 = 1
+
+    private struct Run {
+        var number: Int64
+        var until: Int64
+        var filter: BloomFilter
+    }
+
+    /// The run being written: its keys are looked up in memory until it is whole.
+    private struct Filling {
+        var number: Int64
+        var sorted: [KeyedHash.Value]
+        var entries: [KeyedHash.Value: KeyEntry]
+        var written = 0
+        /// The last row of `idemnew` it takes over.
+        var lastNew: Int64
+    }
+
+    init(hash: KeyedHash) { self.hash = hash }
+
+    /// Reads what a store has kept.
+    mutating func load(_ database: Database) throws(StoreError) {
+        let select = try database.statement("SELECT run, until, filter FROM idemrun ORDER BY run")
+        defer { select.reset() }
+        while try select.step() {
+            runs.append(
+                Run(number: select.int(0), until: select.int(1), filter: BloomFilter(bytes: select.bytes(2)))
+            )
+        }
+        nextRun = (runs.last?.number ?? 0) + 1
+        let rows = try database.statement("SELECT n, v FROM idemnew ORDER BY n")
+        defer { rows.reset() }
+        while try rows.step() {
+            nextNew = rows.int(0) + 1
+            guard let (key, entry) = try? KeyEntry.read(rows.bytes(1)) else {
+                throw StoreError(
+                    .corrupt,
+                    "cannot read an idempotency key of \(database.path): it is damaged"
+                )
+            }
+            new[key] = entry
+        }
+    }
+
+    /// Looks the key up and, when it is free, makes it stand for this job.
+    ///
+    /// - Returns: nil when it was free.
+    mutating func accept(
+        _ idempotency: NewJob.Idempotency,
+        _ record: JobRecord,
+        now: Int64,
+        in database: Database
+    ) throws(StoreError) -> Acceptance? {
+        let key = hash(Self.text(idempotency, route: record.route))
+        let print = hash(idempotency.fingerprint)
+        if let known = try find(key, now: now, in: database) {
+            return known.print == print ? .duplicate(known.id) : .conflict(known.id)
+        }
+        let entry = KeyEntry(
+            id: record.id,
+            print: print,
+            until: JobTimeline.advance(now, by: idempotency.window)
+        )
+        let insert = try database.statement("INSERT INTO idemnew(n, v) VALUES(?, ?)")
+        insert.bind(1, nextNew)
+        insert.bind(2, entry.sealed(with: key))
+        try insert.run()
+        nextNew += 1
+        new[key] = entry
+        added.append(key)
+        return nil
+    }
+
+    /// The transaction is on disk.
+    mutating func commit() { added.removeAll(keepingCapacity: true) }
+
+    /// The transaction has never been.
+    mutating func rollBack() {
+        for key in added { new[key] = nil }
+        nextNew -= Int64(added.count)
+        added.removeAll(keepingCapacity: true)
+    }
+
+    /// User, route and key, so that no two triples have the same text.
+    private static func text(_ idempotency: NewJob.Idempotency, route: String) -> [UInt8] {
+        var writer = RecordWriter()
+        writer.add(UInt64(idempotency.user))
+        writer.add(route)
+        writer.add(idempotency.key)
+        return writer.bytes
+    }
+
+    private func find(
+        _ key: KeyedHash.Value,
+        now: Int64,
+        in database: Database
+    ) throws(StoreError) -> KeyEntry? {
+        for entry in [new[key], filling?.entries[key]] {
+            if let entry, entry.until > now { return entry }
+        }
+        // The newest first: a key whose window had closed may stand in several.
+        for run in runs.reversed() where run.until > now && run.filter.mayContain(key) {
+            let select = try database.statement("SELECT v FROM idem WHERE run = ? AND h = ?")
+            select.bind(1, run.number)
+            select.bind(2, key.bytes)
+            defer { select.reset() }
+            guard try select.step() else { continue }
+            guard let (kept, entry) = try? KeyEntry.read(select.bytes(0)), kept == key else {
+                throw StoreError(
+                    .corrupt,
+                    "cannot read an idempotency key of \(database.path): it is damaged"
+                )
+            }
+            if entry.until > now { return entry }
+        }
+        return nil
+    }
+}
+
+extension IdempotencyKeys {
+    /// Whether there is a step to take.
+    var wantsStep: Bool { filling != nil || new.count >= Self.runSize }
+
+    /// Moves some keys into a run.
+    mutating func step(in database: Database) throws(StoreError) {
+        if filling == nil {
+            guard new.count >= Self.runSize else { return }
+            filling = Filling(number: nextRun, sorted: new.keys.sorted(), entries: new, lastNew: nextNew - 1)
+            nextRun += 1
+            new = [:]
+            // What a crash has left of a run that never became whole.
+            let clean = try database.statement("DELETE FROM idem WHERE run >= ?")
+            clean.bind(1, nextRun - 1)
+            try clean.run()
+        }
+        guard var run = filling else { return }
+        let insert = try database.statement("INSERT INTO idem(run, h, v) VALUES(?, ?, ?)")
+        let end = min(run.sorted.count, run.written + Self.step)
+        for key in run.sorted[run.written..<end] {
+            guard let entry = run.entries[key] else { continue }
+            insert.bind(1, run.number)
+            insert.bind(2, key.bytes)
+            insert.bind(3, entry.sealed(with: key))
+            try insert.run()
+        }
+        run.written = end
+        filling = run
+        if end == run.sorted.count { try finish(run, in: database) }
+    }
+
+    private mutating func finish(_ run: Filling, in database: Database) throws(StoreError) {
+        var filter = BloomFilter(capacity: run.sorted.count)
+        var until = Int64.min
+        for (key, entry) in run.entries {
+            filter.insert(key)
+            until = max(until, entry.until)
+        }
+        let insert = try database.statement("INSERT INTO idemrun(run, until, filter) VALUES(?, ?, ?)")
+        insert.bind(1, run.number)
+        insert.bind(2, until)
+        insert.bind(3, filter.bytes)
+        try insert.run()
+        let delete = try database.statement("DELETE FROM idemnew WHERE n <= ?")
+        delete.bind(1, run.lastNew)
+        try delete.run()
+        runs.append(Run(number: run.number, until: until, filter: filter))
+        filling = nil
+    }
+
+    /// Removes a part of a run whose windows have all closed.
+    ///
+    /// - Returns: whether there is more.
+    mutating func sweep(now: Int64, limit: Int, in database: Database) throws(StoreError) -> Bool {
+        guard let index = runs.firstIndex(where: { $0.until <= now }) else { return false }
+        let delete = try database.statement(
+            "DELETE FROM idem WHERE run = ?1 AND h IN (SELECT h FROM idem WHERE run = ?1 ORDER BY h LIMIT ?2)"
+        )
+        delete.bind(1, runs[index].number)
+        delete.bind(2, Int64(limit) * 4)
+        try delete.run()
+        let left = try database.statement("SELECT 1 FROM idem WHERE run = ? LIMIT 1")
+        left.bind(1, runs[index].number)
+        defer { left.reset() }
+        if try left.step() { return true }
+        let forget = try database.statement("DELETE FROM idemrun WHERE run = ?")
+        forget.bind(1, runs[index].number)
+        try forget.run()
+        runs.remove(at: index)
+        return runs.contains { $0.until <= now }
+    }
+}

@@ -1,0 +1,129 @@
+import RelayCore
+
+extension RecordWriter {
+    mutating func add(_ fields: HeaderFields) {
+        add(UInt64(fields.entries.count))
+        for entry in fields.entries {
+            for value in [
+                UInt64(entry.nameStart), UInt64(entry.nameCount), UInt64(entry.valueStart),
+                UInt64(entry.valueCount),
+            ] {
+                add(value)
+            }
+        }
+        add(fields.storage)
+    }
+
+    mutating func add(_ file: StoredBodyFile) {
+        add(file.name)
+        add(file.length)
+        add(UInt64(file.checksums.count))
+        for sum in file.checksums { add(UInt64(sum)) }
+    }
+}
+
+extension RecordReader {
+    mutating func fields() throws(Damage) -> HeaderFields {
+        var entries: [HeaderFields.Entry] = []
+        let count = try count()
+        entries.reserveCapacity(count)
+        var longest: UInt64 = 0
+        for _ in 0..<count {
+            let (name, nameCount, value, valueCount) = (
+                try number(), try number(), try number(), try number()
+            )
+            guard name <= UInt32.max, nameCount <= UInt16.max, value <= UInt32.max, valueCount <= UInt32.max
+            else {
+                throw Damage()
+            }
+            longest = max(longest, name + nameCount, value + valueCount)
+            entries.append(
+                HeaderFields.Entry(
+                    nameStart: Int(name),
+                    nameCount: Int(nameCount),
+                    valueStart: Int(value),
+                    valueCount: Int(valueCount)
+                )
+            )
+        }
+        let storage = try data()
+        guard longest <= UInt64(storage.count) else { throw Damage() }
+        return HeaderFields(storage: storage, entries: entries)
+    }
+
+    mutating func bodyFile() throws(Damage) -> StoredBodyFile {
+        let name = try text()
+        let length = try number()
+        var sums: [UInt32] = []
+        for _ in 0..<(try count()) { sums.append(UInt32(truncatingIfNeeded: try number())) }
+        return StoredBodyFile(name: name, length: length, checksums: sums)
+    }
+}
+
+extension JobRecord {
+    /// The first byte names the layout, so that a later one can be told apart.
+    private static let layout: UInt64 = 1
+
+    func sealed(at position: Int64) -> [UInt8] {
+        var writer = RecordWriter()
+        writer.add(Self.layout)
+        writer.add(id.high)
+        writer.add(id.low)
+        writer.add(route)
+        writer.add(method.rawValue)
+        writer.add(target)
+        writer.add(fields)
+        writer.add(UInt64(priority))
+        writer.add(orderingKey)
+        writer.add(supersedeKey)
+        writer.add(idempotencyKey)
+        writer.add(UInt64(labels.count))
+        for label in labels { writer.add(label) }
+        writer.add(submitter != nil)
+        if let submitter {
+            writer.add(UInt64(submitter.user))
+            writer.add(submitter.unit)
+        }
+        writer.add(mayRepeat)
+        writer.add(trace.parent)
+        writer.add(trace.state)
+        writer.add(trace.baggage)
+        writer.add(bounds.timeout)
+        writer.add(bounds.attemptTimeout)
+        writer.add(UInt64(max(0, bounds.maxAttempts ?? 0)))
+        writer.add(bounds.allowsFallback)
+        return writer.sealed(at: position)
+    }
+
+    init(sealed bytes: [UInt8], at position: Int64) throws(RecordReader.Damage) {
+        var reader = try RecordReader(sealed: bytes, at: position)
+        guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
+        self.init(
+            id: JobID(high: try reader.number(), low: try reader.number()),
+            route: try reader.text(),
+            method: Method(rawValue: try reader.text()),
+            target: try reader.text(),
+            fields: try reader.fields()
+        )
+        priority = UInt8(truncatingIfNeeded: try reader.number())
+        orderingKey = try reader.optionalText()
+        supersedeKey = try reader.optionalText()
+        idempotencyKey = try reader.optionalText()
+        for _ in 0..<(try reader.count()) { labels.append(try reader.text()) }
+        if try reader.flag() {
+            submitter = Submitter(
+                user: UInt32(truncatingIfNeeded: try reader.number()),
+                unit: try reader.optionalText()
+            )
+        }
+        mayRepeat = try reader.flag()
+        trace.parent = try reader.optionalText()
+        trace.state = try reader.optionalText()
+        trace.baggage = try reader.optionalText()
+        bounds.timeout = try reader.optionalDuration()
+        bounds.attemptTimeout = try reader.optionalDuration()
+        let attempts = try reader.number()
+        bounds.maxAttempts = attempts == 0 ? nil : Int(clamping: attempts)
+        bounds.allowsFallback = try reader.flag()
+    }
+}

@@ -1,0 +1,88 @@
+import RelayCore
+
+/// The tables, and how one version of them becomes the next.
+enum Schema {
+    /// "WAYS" in ASCII.
+    static let applicationID: Int64 = 0x5741_5953
+    static var version: Int64 { Int64(migrations.count) }
+
+    /// Step `n` makes version `n + 1`; a step that was released never changes.
+    static let migrations: [String] = [
+        """
+        CREATE TABLE meta(k TEXT PRIMARY KEY, v INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE route(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+
+        -- What changes of a job. `ready` is the priority while it may be claimed; `side` is the state where that is
+        -- one an operator looks for; both are null otherwise, so that their indexes hold only such jobs.
+        CREATE TABLE job(
+            seq INTEGER PRIMARY KEY, id BLOB NOT NULL, route INTEGER NOT NULL, prio INTEGER NOT NULL,
+            state INTEGER NOT NULL, reason INTEGER NOT NULL, ready INTEGER, side INTEGER, run_at INTEGER NOT NULL,
+            date INTEGER, expires INTEGER, created INTEGER NOT NULL, fin INTEGER, attempts INTEGER NOT NULL,
+            spent INTEGER NOT NULL, crashes INTEGER NOT NULL, token INTEGER NOT NULL, version INTEGER NOT NULL,
+            flags INTEGER NOT NULL, kind TEXT, ending TEXT, okey TEXT, prv INTEGER, nxt INTEGER, skey TEXT,
+            length INTEGER NOT NULL, sum INTEGER NOT NULL);
+        CREATE UNIQUE INDEX job_id ON job(id);
+        CREATE INDEX job_ready ON job(route, ready, run_at) WHERE ready IS NOT NULL;
+        CREATE INDEX job_running ON job(state) WHERE state = 2;
+        CREATE INDEX job_due ON job(route, run_at) WHERE state = 0;
+        CREATE INDEX job_side ON job(side) WHERE side IS NOT NULL;
+        CREATE INDEX job_finished ON job(state, fin) WHERE fin IS NOT NULL;
+        CREATE INDEX job_expires ON job(expires) WHERE expires IS NOT NULL AND fin IS NULL;
+        CREATE INDEX job_supersede ON job(route, skey) WHERE skey IS NOT NULL AND fin IS NULL;
+
+        -- Everything else about a job. The body stands here or in a file; in neither once it is expunged.
+        CREATE TABLE payload(seq INTEGER PRIMARY KEY, record BLOB NOT NULL, body BLOB, sum INTEGER, file BLOB);
+        CREATE TABLE answer(seq INTEGER PRIMARY KEY, head BLOB NOT NULL, body BLOB, sum INTEGER);
+        CREATE TABLE attempt(key INTEGER PRIMARY KEY, record BLOB NOT NULL);
+        CREATE TABLE label(label TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(label, seq)) WITHOUT ROWID;
+        CREATE TABLE file(name TEXT PRIMARY KEY, seq INTEGER NOT NULL, length INTEGER NOT NULL) WITHOUT ROWID;
+
+        -- The last job of each ordering key that has unfinished ones; `prv` and `nxt` of the jobs link the others.
+        CREATE TABLE keyq(
+            route INTEGER NOT NULL, okey TEXT NOT NULL, tail INTEGER NOT NULL, PRIMARY KEY(route, okey)
+        ) WITHOUT ROWID;
+
+        -- Idempotency keys: runs sorted by hash, each filled once and dropped whole, with a filter to skip most.
+        CREATE TABLE idem(run INTEGER NOT NULL, h BLOB NOT NULL, v BLOB NOT NULL, PRIMARY KEY(run, h)) WITHOUT ROWID;
+        CREATE TABLE idemrun(run INTEGER PRIMARY KEY, until INTEGER NOT NULL, filter BLOB NOT NULL);
+        -- Those of no run yet, in the order of acceptance.
+        CREATE TABLE idemnew(n INTEGER PRIMARY KEY, v BLOB NOT NULL);
+
+        -- Jobs by route, state and minute of acceptance (zero once they are over): counts without counting.
+        CREATE TABLE tally(
+            route INTEGER NOT NULL, state INTEGER NOT NULL, minute INTEGER NOT NULL, n INTEGER NOT NULL,
+            PRIMARY KEY(route, state, minute)
+        ) WITHOUT ROWID;
+        """
+    ]
+
+    /// Brings the tables to this version, in one transaction.
+    static func migrate(_ database: Database) throws(StoreError) {
+        let found = try database.number("PRAGMA user_version")
+        let application = try database.number("PRAGMA application_id")
+        let isNew = try database.number("SELECT count(*) FROM sqlite_schema") == 0
+        guard application == applicationID || isNew && application == 0 else {
+            throw StoreError(.corrupt, "cannot open \(database.path): it is the database of another program")
+        }
+        guard found <= version else { throw newer(found, path: database.path) }
+        guard found < version else { return }
+        try database.execute("BEGIN IMMEDIATE")
+        do throws(StoreError) {
+            for step in migrations[Int(found)...] { try database.execute(step) }
+            try database.execute("PRAGMA application_id = \(applicationID)")
+            try database.execute("PRAGMA user_version = \(version)")
+            try database.execute("COMMIT")
+        } catch {
+            if database.isInTransaction { try? database.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    static func newer(_ found: Int64, path: String) -> StoreError {
+        StoreError(
+            .newerSchema,
+            "cannot open the job store \(path): its schema is version \(found) and this program knows up to "
+                + "\(version); install the newer program again, or move the store away"
+        )
+    }
+}

@@ -1,0 +1,46 @@
+import CSQLite
+import Glibc
+import RelayCore
+import RelayPosix
+
+extension StoreError {
+    /// What a call of SQLite's returned (https://www.sqlite.org/rescode.html).
+    ///
+    /// `system` is errno as the database has kept it.
+    static func sqlite(_ call: String, _ result: Int32, system: Int32, path: String) -> StoreError {
+        let text = unsafe String(cString: sqlite3_errstr(result))
+        let place = "the job store \(path)"
+        switch result & 0xFF {
+        case SQLITE_FULL:
+            return StoreError(
+                .full,
+                "cannot \(call) in \(place): no space is left; make room on its file system"
+            )
+        case SQLITE_CORRUPT, SQLITE_NOTADB:
+            return StoreError(
+                .corrupt,
+                "cannot \(call) in \(place): \(text); it is left as it is: restore it from a backup or move it away"
+            )
+        case SQLITE_INTERRUPT:
+            return StoreError(.slow, "cannot \(call) in \(place): it took too long; ask for less at a time")
+        case SQLITE_IOERR where result == Self.writeFailed && [EFBIG, EDQUOT, ENOSPC].contains(system):
+            return StoreError(
+                .full,
+                "cannot \(call) in \(place): \(Errno(rawValue: system)); make room for it"
+            )
+        default:
+            let cause = system == 0 ? "" : " (\(Errno(rawValue: system)))"
+            return StoreError(
+                .failed,
+                "cannot \(call) in \(place): \(text), code \(result)\(cause); see the disk's state"
+            )
+        }
+    }
+
+    /// SQLITE_IOERR_WRITE, which Swift does not see.
+    private static let writeFailed: Int32 = SQLITE_IOERR | 3 << 8
+
+    static func damaged(_ what: String, _ id: String) -> StoreError {
+        StoreError(.corrupt, "cannot read \(what) of job \(id): it is not what was stored")
+    }
+}

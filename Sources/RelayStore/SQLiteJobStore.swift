@@ -1,0 +1,326 @@
+package import RelayCore
+import RelayPosix
+import Synchronization
+
+/// The job store of one process: a SQLite database in WAL mode, one connection that writes, and files for large
+/// bodies, all in one directory.
+package final class SQLiteJobStore: JobStore {
+    private let queue: CommitQueue
+    private let shared: StoreShared
+    private let reader: WorkerThread<StoreReader>
+    private let fileThread: WorkerThread<BodyFiles>
+    private let files: BodyFiles
+    private let spools = Atomic<UInt64>(0)
+    private let ended: Ended
+
+    package struct Options: Sendable {
+        /// Must exist, and nobody but its owner may write in it.
+        package var directory: String
+        /// Acceptance stops when this many bytes are in use.
+        package var maxSize: UInt64 = 2 << 30
+        /// Disk space kept for settling when there is none left.
+        package var ballast = 8 << 20
+        /// How often a full store looks for room.
+        package var spaceInterval: Duration = .seconds(1)
+        /// Pages in the log at which they are moved into the database.
+        package var checkpointPages = 1_000
+        package var sync: Sync = .full
+        package var events = JobStoreEvents()
+
+        package init(directory: String) { self.directory = directory }
+    }
+
+    /// How much of a commit is on disk when it returns.
+    package enum Sync: String, Sendable {
+        /// All of it.
+        case full = "FULL"
+        /// Nothing, as a control for tests that must then fail.
+        case off = "OFF"
+    }
+
+    /// Bodies up to this size stand in their row.
+    package static let inlineLimit = StoredBodyFile.pieceSize
+
+    /// Opens the store in a directory, making one where there is none.
+    ///
+    /// - Throws: `locked`, `newerSchema`, `corrupt`, `directory`; the files are then as they were.
+    package static func open(_ options: Options, at now: JobMoment) async throws(StoreError) -> SQLiteJobStore
+    {
+        let result: Result<SQLiteJobStore, StoreError> = await withCheckedContinuation { continuation in
+            do throws(PosixError) {
+                try startDetachedThread("store", stackSize: 1 << 20) {
+                    Self.live(options, now) { continuation.resume(returning: $0) }
+                }
+            } catch {
+                continuation.resume(
+                    returning: .failure(StoreError(.failed, "cannot start the job store's thread: \(error)"))
+                )
+            }
+        }
+        return try result.get()
+    }
+
+    /// The whole life of the writer's thread.
+    private static func live(
+        _ options: Options,
+        _ now: JobMoment,
+        opened: (Result<SQLiteJobStore, StoreError>) -> Void
+    ) {
+        let ended = Ended()
+        // The directory is let go when everything that used it has ended.
+        defer { ended.signal() }
+        do throws(StoreError) {
+            let directory = try StoreDirectory(options.directory)
+            let writer = try StoreWriter.open(directory, options, at: now)
+            let files = writer.files
+            let fileThread = try WorkerThread<BodyFiles>("store-files") { files }
+            let path = directory.database
+            let shared = writer.shared
+            let reader = try WorkerThread<StoreReader>("store-reader") { () throws(StoreError) in
+                try StoreReader(path, shared: shared)
+            }
+            let queue = CommitQueue()
+            let commits = GroupCommit(
+                writer,
+                queue: queue,
+                ballast: Ballast(path: directory.ballast, size: options.ballast),
+                suspect: { directory.suspect() },
+                removeFiles: { names in fileThread.start { $0.remove(names) } }
+            )
+            let store = SQLiteJobStore(queue, shared, reader, fileThread, files, ended)
+            store.removeOrphans()
+            opened(.success(store))
+            commits.run()
+            reader.close()
+            fileThread.close()
+            withExtendedLifetime(directory) {}
+        } catch { opened(.failure(error)) }
+    }
+
+    private init(
+        _ queue: CommitQueue,
+        _ shared: StoreShared,
+        _ reader: WorkerThread<StoreReader>,
+        _ fileThread: WorkerThread<BodyFiles>,
+        _ files: BodyFiles,
+        _ ended: Ended
+    ) {
+        self.queue = queue
+        self.shared = shared
+        self.reader = reader
+        self.fileThread = fileThread
+        self.files = files
+        self.ended = ended
+    }
+
+    deinit { queue.close() }
+
+    package func close() async {
+        queue.close()
+        await ended.wait()
+    }
+}
+
+extension SQLiteJobStore {
+    private func write<Value: Sendable>(
+        _ kind: CommitQueue.Kind,
+        weight: Int,
+        isEarly: @escaping @Sendable (Value) -> Bool = { _ in false },
+        _ body: @escaping @Sendable (StoreWriter) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            queue.submit(
+                CommitQueue.Task(
+                    kind: kind,
+                    weight: weight,
+                    run: { writer throws(StoreError) in
+                        let value = try body(writer)
+                        return CommitQueue.Answer(isEarly: isEarly(value)) {
+                            continuation.resume(returning: .success(value))
+                        }
+                    },
+                    fail: { continuation.resume(returning: .failure($0)) }
+                )
+            )
+        }
+        return try result.get()
+    }
+
+    package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance] {
+        var jobs = jobs
+        var spooled: [String] = []
+        do throws(StoreError) {
+            for index in jobs.indices {
+                jobs[index].body = try await spool(jobs[index].body)
+                if case .file(let file) = jobs[index].body { spooled.append(file.name) }
+            }
+            let accepted = jobs
+            return try await write(.accept, weight: jobs.count) { writer throws(StoreError) in
+                try writer.enqueue(accepted, at: now)
+            }
+        } catch {
+            // What failed for good may be on disk; the next start knows.
+            let names = spooled
+            if error.code != .failed { fileThread.start { $0.remove(names) } }
+            throw error
+        }
+    }
+
+    package func claim(
+        _ route: String,
+        limit: Int,
+        lease: Duration,
+        at now: JobMoment
+    ) async throws(StoreError) -> ClaimBatch {
+        // A claim that is lost in a crash is only a job sent twice, where that is acceptable.
+        try await write(.claim, weight: limit) { batch in
+            batch.claims.allSatisfy { $0.job.record.mayRepeat }
+        } _: { writer throws(StoreError) in
+            try writer.claim(route, limit: min(limit, 1_024), at: now)
+        }
+    }
+
+    package func extend(
+        _ tokens: [ClaimToken],
+        lease: Duration,
+        at now: JobMoment
+    ) async throws(StoreError) -> [Bool] {
+        try await write(.other, weight: 1) { writer throws(StoreError) in
+            try writer.advance(to: now)
+            var live: [Bool] = []
+            for token in tokens { live.append(try writer.isLive(token)) }
+            return live
+        }
+    }
+
+    package func settle(
+        _ settlements: [Settlement],
+        at now: JobMoment
+    ) async throws(StoreError) -> [Settlement.Answer] {
+        var settlements = settlements
+        for index in settlements.indices {
+            guard let body = settlements[index].answer?.body else { continue }
+            settlements[index].answer?.body = try await spool(body)
+        }
+        let settled = settlements
+        return try await write(.other, weight: settled.count) { writer throws(StoreError) in
+            try writer.settle(settled, at: now)
+        }
+    }
+
+    package func apply(
+        _ action: JobAction,
+        to filter: JobFilter,
+        limit: Int,
+        after cursor: JobCursor?,
+        dryRun: Bool,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionReport {
+        let limit = min(limit, 500)
+        return try await write(.other, weight: limit) { writer throws(StoreError) in
+            try writer.apply(action, to: filter, limit: limit, after: cursor, dryRun: dryRun, at: now)
+        }
+    }
+
+    package func sweep(
+        _ retention: Retention,
+        limit: Int,
+        at now: JobMoment
+    ) async throws(StoreError) -> SweepReport {
+        try await write(.other, weight: limit) { writer throws(StoreError) in
+            try writer.sweep(retention, limit: max(1, min(limit, 500)), at: now)
+        }
+    }
+
+    package func nextDue(_ route: String) async throws(StoreError) -> Int64? {
+        try await write(.other, weight: 1) { writer throws(StoreError) in
+            guard let number = writer.routes[route] else { return nil }
+            return try writer.nextDue(number).map { writer.volatile.timeline.wall(ofLine: $0) }
+        }
+    }
+}
+
+extension SQLiteJobStore {
+    package func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
+        try await reader.perform { reader throws(StoreError) in try reader.job(id) }
+    }
+
+    package func jobs(
+        _ filter: JobFilter,
+        order: ListOrder,
+        limit: Int,
+        after cursor: JobCursor?
+    ) async throws(StoreError) -> JobPage {
+        try await reader.perform { reader throws(StoreError) in
+            try reader.jobs(filter, order, min(limit, 500), cursor)
+        }
+    }
+
+    package func body(of id: JobID) async throws(StoreError) -> StoredBody? {
+        try await reader.perform { reader throws(StoreError) in try reader.body(of: id) }
+    }
+
+    package func answer(of id: JobID) async throws(StoreError) -> StoredAnswer? {
+        try await reader.perform { reader throws(StoreError) in try reader.answer(of: id) }
+    }
+
+    package func attempts(
+        of id: JobID,
+        after number: Int,
+        limit: Int
+    ) async throws(StoreError) -> [JobAttemptRecord] {
+        try await reader.perform { reader throws(StoreError) in
+            try reader.attempts(of: id, after: number, limit: min(limit, 500))
+        }
+    }
+
+    package func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
+        try await reader.perform { reader throws(StoreError) in try reader.counters(at: now) }
+    }
+
+    package func facts() async throws(StoreError) -> StoreFacts { shared.facts }
+
+    package func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {
+        try await fileThread.perform { files throws(StoreError) in try files.read(index, of: file) }
+    }
+
+    package func spool() async throws(StoreError) -> any BodySpool {
+        let number = spools.add(1, ordering: .relaxed).newValue
+        let (files, thread) = (files, fileThread)
+        return try await thread.perform { _ throws(StoreError) in
+            try FileSpool(number, files: files, thread: thread)
+        }
+    }
+
+    /// Puts a large body into a file.
+    private func spool(_ body: StoredBody) async throws(StoreError) -> StoredBody {
+        guard case .bytes(let bytes) = body, bytes.count > Self.inlineLimit else { return body }
+        let spool = try await spool()
+        do throws(StoreError) {
+            try await spool.append(bytes)
+            return .file(try await spool.finish())
+        } catch {
+            spool.discard()
+            throw error
+        }
+    }
+
+    /// Removes the files of earlier runs that belong to no job.
+    private func removeOrphans() {
+        let reader = reader
+        fileThread.start { files in
+            let names = files.earlier()
+            guard !names.isEmpty else { return }
+            reader.start { reader in
+                for name in names {
+                    guard let select = try? reader.database.statement("SELECT 1 FROM file WHERE name = ?")
+                    else { return }
+                    select.bind(1, name)
+                    defer { select.reset() }
+                    // Only a certain no removes anything.
+                    if (try? select.step()) == false { files.remove([name]) }
+                }
+            }
+        }
+    }
+}

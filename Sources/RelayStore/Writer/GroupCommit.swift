@@ -1,0 +1,259 @@
+import RelayCore
+import RelayPosix
+
+/// The writer's thread: takes what waits, puts it into one transaction, and answers once that is on disk.
+final class GroupCommit {
+    private let writer: StoreWriter
+    private let queue: CommitQueue
+    private let ballast: Ballast
+    private let options: SQLiteJobStore.Options
+    private let removeFiles: ([String]) -> Void
+    private let suspect: () -> Void
+    private var isFull: Bool
+    private var hasBallast: Bool
+    /// Steady nanoseconds before which space is not asked for again.
+    private var nextTry: Int64 = 0
+
+    init(
+        _ writer: StoreWriter,
+        queue: CommitQueue,
+        ballast: Ballast,
+        suspect: @escaping () -> Void,
+        removeFiles: @escaping ([String]) -> Void
+    ) {
+        self.writer = writer
+        self.queue = queue
+        self.ballast = ballast
+        options = writer.options
+        self.suspect = suspect
+        self.removeFiles = removeFiles
+        hasBallast = ballast.take()
+        isFull = !hasBallast
+    }
+
+    /// Returns when the queue is closed and empty, or the store has failed.
+    func run() {
+        do throws(StoreError) {
+            publish()
+            while let tasks = queue.take(waits: !hasOwnWork) {
+                if !tasks.isEmpty { try commit(tasks) }
+                try doOwnWork()
+                if writer.database.logPages >= options.checkpointPages { try checkpoint() }
+                regainSpace()
+                publish()
+            }
+            try end()
+        } catch {
+            if writer.database.isInTransaction { try? writer.database.execute("ROLLBACK") }
+            if error.code == .corrupt { suspect() }
+            queue.fail(error)
+            options.events.fatal(error)
+        }
+    }
+
+    private var hasOwnWork: Bool { writer.keys.wantsStep && !isFull || writer.volatile.redateFrom != nil }
+
+    /// Takes a step of what nobody waits for, in a transaction of its own.
+    private func doOwnWork() throws(StoreError) {
+        guard hasOwnWork else { return }
+        let keys = writer.keys
+        let volatile = writer.volatile
+        do throws(StoreError) {
+            try writer.database.statement("BEGIN IMMEDIATE").run()
+            if writer.keys.wantsStep { try writer.keys.step(in: writer.database) }
+            try writer.wake()
+            try writer.flushTally()
+            try commitTransaction()
+            announce()
+        } catch {
+            guard error.code == .full else { throw error }
+            try rollBack(to: volatile)
+            writer.keys = keys
+            enterFull(error)
+        }
+    }
+
+    private func checkpoint() throws(StoreError) {
+        do throws(StoreError) {
+            try writer.database.checkpoint()
+        } catch {
+            guard error.code == .full else { throw error }
+            enterFull(error)
+        }
+    }
+
+    private func end() throws(StoreError) {
+        try writer.database.statement("BEGIN IMMEDIATE").run()
+        try writer.setMeta("line", writer.now)
+        try writer.setMeta("skew", writer.volatile.timeline.skew)
+        try writer.setMeta("clean", 1)
+        try commitTransaction()
+        try writer.database.checkpoint(truncate: true)
+    }
+}
+
+extension GroupCommit {
+    /// A transaction that cannot be: because of one task, or of all.
+    private struct Setback: Error {
+        var error: StoreError
+        var task: Int?
+    }
+
+    private func commit(_ waiting: [CommitQueue.Task]) throws(StoreError) {
+        // Claims first: a claim that is answered early sees nothing that is not on disk yet, and finds the same jobs
+        // again should the transaction have to be repeated.
+        var tasks = waiting.filter { $0.kind == .claim } + waiting.filter { $0.kind != .claim }
+        var told: Set<Int> = []
+        var isOver = isOver
+        let volatile = writer.volatile
+        while !tasks.isEmpty {
+            if isOver {
+                refuse(&tasks)
+                if tasks.isEmpty { return }
+            }
+            do throws(Setback) {
+                let answers = try attempt(tasks, &told)
+                for answer in answers { answer.give() }
+                announce()
+                return
+            } catch {
+                try rollBack(to: volatile)
+                if error.error.code == .full, !isFull {
+                    enterFull(error.error)
+                    isOver = true
+                    continue
+                }
+                guard let index = error.task, error.error.code == .corrupt || error.error.code == .full,
+                    !told.contains(index)
+                else {
+                    for (index, task) in tasks.enumerated() where !told.contains(index) {
+                        task.fail(error.error)
+                    }
+                    throw error.error
+                }
+                tasks[index].fail(error.error)
+                tasks.remove(at: index)
+                told = Set(told.map { $0 > index ? $0 - 1 : $0 })
+            }
+        }
+    }
+
+    private func refuse(_ tasks: inout [CommitQueue.Task]) {
+        let error = StoreError(
+            .full,
+            "cannot accept jobs: the job store \(writer.database.path) has no room; free space on its disk, or raise "
+                + "storage.max_size"
+        )
+        for task in tasks where task.kind == .accept { task.fail(error) }
+        // Claims stand first, so that their places do not change.
+        tasks.removeAll { $0.kind == .accept }
+    }
+
+    private func attempt(
+        _ tasks: [CommitQueue.Task],
+        _ told: inout Set<Int>
+    ) throws(Setback) -> [CommitQueue.Answer] {
+        var answers: [CommitQueue.Answer] = []
+        answers.reserveCapacity(tasks.count)
+        var current: Int?
+        do throws(StoreError) {
+            try writer.database.statement("BEGIN IMMEDIATE").run()
+            for (index, task) in tasks.enumerated() {
+                current = index
+                let answer = try task.run(writer)
+                if told.contains(index) { continue }
+                if answer.isEarly, !isFull {
+                    answer.give()
+                    told.insert(index)
+                } else {
+                    answers.append(answer)
+                }
+            }
+            current = nil
+            try writer.flushTally()
+        } catch { throw Setback(error: error, task: current) }
+        do throws(StoreError) {
+            try commitTransaction()
+        } catch {
+            // Whether it is on disk is not known, unless there was no room for it.
+            throw Setback(error: error.code == .full ? error : error.fatal, task: nil)
+        }
+        return answers
+    }
+
+    private func commitTransaction() throws(StoreError) {
+        try writer.database.statement("COMMIT").run()
+        writer.keys.commit()
+    }
+
+    private func rollBack(to volatile: StoreWriter.Volatile) throws(StoreError) {
+        if writer.database.isInTransaction { try writer.database.execute("ROLLBACK") }
+        writer.volatile = volatile
+        writer.keys.rollBack()
+        // Routes named in this transaction have no row.
+        try writer.loadRoutes()
+    }
+
+    /// Tells what the transaction has changed for others.
+    private func announce() {
+        let ready = writer.volatile.ready
+        let orphans = writer.volatile.orphans
+        writer.volatile.ready = []
+        writer.volatile.orphans = []
+        if !orphans.isEmpty { removeFiles(orphans) }
+        if !ready.isEmpty { options.events.ready(ready) }
+        writer.commits += 1
+    }
+}
+
+extension GroupCommit {
+    private func enterFull(_ error: StoreError) {
+        if !isFull { options.events.notice("\(error.message); no job is accepted until there is room again") }
+        isFull = true
+        hasBallast = false
+        ballast.release()
+        nextTry = SystemClock.monotonic() + options.spaceInterval.saturatedNanoseconds
+    }
+
+    /// Looks now and then whether there is room again: on the disk, or in pages of the database that became free.
+    private func regainSpace() {
+        guard !hasBallast, SystemClock.monotonic() >= nextTry else { return }
+        nextTry = SystemClock.monotonic() + options.spaceInterval.saturatedNanoseconds
+        hasBallast = ballast.take()
+        guard isFull, hasBallast || pages.free >= 2 * ballast.size else { return }
+        isFull = false
+        options.events.notice("the job store \(writer.database.path) has room again and accepts jobs")
+    }
+
+    /// Whether nothing may be accepted; without the ballast, free pages of its size have to be left for settling.
+    private var isOver: Bool {
+        let pages = pages
+        return isFull || pages.used >= options.maxSize || !hasBallast && pages.free < ballast.size
+    }
+
+    /// Bytes that hold something, and bytes of the database that do not.
+    private var pages: (used: UInt64, free: Int) {
+        let all = (try? writer.database.number("PRAGMA page_count")) ?? 0
+        let free = (try? writer.database.number("PRAGMA freelist_count")) ?? 0
+        let files = UInt64(max(0, writer.volatile.fileBytes))
+        return (UInt64(max(0, all - free)) * 4_096 + files, Int(free) * 4_096)
+    }
+
+    private func publish() {
+        let used = pages.used
+        let isOver = isOver
+        let log = UInt64(writer.database.logPages) * 4_120
+        writer.shared.update(writer.volatile.timeline) { facts in
+            facts.usedBytes = used
+            facts.isFull = isOver
+            facts.commits = writer.commits
+            facts.operations = writer.volatile.operations
+            facts.logBytes = log
+        }
+    }
+}
+
+extension StoreError {
+    /// The same, of a transaction whose fate is unknown.
+    var fatal: StoreError { StoreError(.failed, message) }
+}

@@ -1,0 +1,150 @@
+import RelayCore
+
+/// A row of `job`: the part of a job that changes, with its places in indexes and in its ordering key.
+struct JobRow {
+    var seq: Int64
+    var id: JobID
+    var route: Int64
+    var priority: Int64
+    var machine: JobStateMachine
+    /// The date it is due at, where that was asked for.
+    var date: Int64?
+    /// Wall milliseconds.
+    var created: Int64
+    var hasBody: Bool
+    var hasAnswer: Bool
+    var orderingKey: String?
+    /// The unfinished jobs before and after it in its ordering key.
+    var previous: Int64?
+    var next: Int64?
+    var supersedeKey: String?
+    var bodyLength: Int64
+
+    var isBlocked: Bool { previous != nil }
+    /// Jobs that are over are counted together, whenever they were accepted.
+    var minute: Int64 { machine.state.isTerminal ? 0 : created / 60_000 }
+
+    static let columns = """
+        seq, id, route, prio, state, reason, run_at, date, expires, created, fin, attempts, spent, crashes, token,
+        version, flags, kind, ending, okey, prv, nxt, skey, length, sum
+        """
+
+    private enum Flag {
+        static let mayRepeat: Int64 = 1
+        static let isCancelAsked: Int64 = 2
+        static let hasBody: Int64 = 4
+        static let hasAnswer: Int64 = 8
+    }
+
+    var flags: Int64 {
+        (machine.mayRepeat ? Flag.mayRepeat : 0) | (machine.isCancelAsked ? Flag.isCancelAsked : 0)
+            | (hasBody ? Flag.hasBody : 0) | (hasAnswer ? Flag.hasAnswer : 0)
+    }
+
+    var ready: Int64? { machine.isReady ? priority : nil }
+
+    var side: Int64? {
+        switch machine.state {
+        case .scheduled, .held, .dead, .cancelled, .expired: Int64(machine.state.rawValue)
+        case .queued, .running, .retrying, .succeeded: nil
+        }
+    }
+
+    /// Of everything in the row but what other columns give.
+    var sum: Int64 {
+        var sum = Checksum()
+        for number in [
+            seq, Int64(bitPattern: id.high), Int64(bitPattern: id.low), route, priority,
+            Int64(machine.state.rawValue), Int64(machine.reason?.rawValue ?? 0), machine.runAt, date ?? -1,
+            machine.expiresAt ?? -1, created, machine.finishedAt ?? -1, Int64(machine.attempts),
+            Int64(machine.spentAttempts), Int64(machine.crashes), Int64(bitPattern: machine.token),
+            Int64(bitPattern: machine.version), flags, previous ?? 0, next ?? 0, bodyLength,
+        ] {
+            sum.add(number)
+        }
+        for text in [machine.failureKind?.rawValue, machine.end?.rawValue, orderingKey, supersedeKey] {
+            sum.add(Int64(text?.utf8.count ?? -1))
+            if let text { sum.add(Array(text.utf8)) }
+        }
+        return Int64(sum.value)
+    }
+
+    /// Nil when the row is not what was written.
+    init?(_ row: Statement) {
+        guard let id = JobID(bytes: row.bytes(1)), let state = JobState(rawValue: UInt8(clamping: row.int(4)))
+        else {
+            return nil
+        }
+        seq = row.int(0)
+        self.id = id
+        route = row.int(2)
+        priority = row.int(3)
+        let flags = row.int(16)
+        date = row.optionalInt(7)
+        machine = JobStateMachine(
+            state: state,
+            runAt: row.int(6),
+            mayRepeat: flags & Flag.mayRepeat != 0,
+            isDated: date != nil
+        )
+        machine.reason = WaitReason(rawValue: UInt8(clamping: row.int(5)))
+        machine.expiresAt = row.optionalInt(8)
+        created = row.int(9)
+        machine.finishedAt = row.optionalInt(10)
+        machine.attempts = UInt32(clamping: row.int(11))
+        machine.spentAttempts = UInt32(clamping: row.int(12))
+        machine.crashes = UInt32(clamping: row.int(13))
+        machine.token = UInt64(bitPattern: row.int(14))
+        machine.version = UInt64(bitPattern: row.int(15))
+        machine.isCancelAsked = flags & Flag.isCancelAsked != 0
+        hasBody = flags & Flag.hasBody != 0
+        hasAnswer = flags & Flag.hasAnswer != 0
+        machine.failureKind = row.text(17).map(FailureKind.init(rawValue:))
+        machine.end = row.text(18).map(EndReason.init(rawValue:))
+        orderingKey = row.text(19)
+        previous = row.optionalInt(20)
+        next = row.optionalInt(21)
+        supersedeKey = row.text(22)
+        bodyLength = row.int(23)
+        guard row.int(24) == sum else { return nil }
+    }
+
+    init(
+        seq: Int64,
+        _ job: NewJob,
+        route: Int64,
+        machine: JobStateMachine,
+        date: Int64?,
+        created: Int64,
+        previous: Int64?
+    ) {
+        self.seq = seq
+        id = job.record.id
+        self.route = route
+        priority = Int64(min(job.record.priority, 7))
+        self.machine = machine
+        self.date = date
+        self.created = created
+        hasBody = true
+        hasAnswer = false
+        orderingKey = job.record.orderingKey
+        self.previous = previous
+        supersedeKey = job.record.supersedeKey
+        bodyLength = Int64(clamping: job.body.length)
+    }
+}
+
+extension JobID {
+    /// Sixteen bytes that sort like the id.
+    var bytes: [UInt8] {
+        (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> UInt64((7 - $0 & 7) * 8)) }
+    }
+
+    init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        func word(_ start: Int) -> UInt64 {
+            bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        self.init(high: word(0), low: word(8))
+    }
+}

@@ -1,0 +1,121 @@
+import RelayCore
+
+extension StoreWriter {
+    func apply(
+        _ action: JobAction,
+        to filter: JobFilter,
+        limit: Int,
+        after cursor: JobCursor?,
+        dryRun: Bool,
+        at moment: JobMoment
+    ) throws(StoreError) -> ActionReport {
+        try advance(to: moment)
+        try wake()
+        var query = JobQuery(database: database, filter: filter, order: .oldestFirst, after: cursor)
+        query.names = routeNames
+        query.skipsDamaged = true
+        var report = ActionReport()
+        let page = try query.page(limit: limit, timeline: volatile.timeline)
+        report.next = page.next
+        for job in page.jobs {
+            report.matched += 1
+            if dryRun { continue }
+            guard let old = try row(job.position) else { continue }
+            if try apply(action, to: old, &report) { report.changed += 1 }
+        }
+        volatile.operations += UInt64(report.changed)
+        return report
+    }
+
+    private func apply(
+        _ action: JobAction,
+        to old: JobRow,
+        _ report: inout ActionReport
+    ) throws(StoreError) -> Bool {
+        let now = now
+        switch action {
+        case .cancel:
+            guard let row = try change(old, { $0.cancel(now: now) }) else { return false }
+            if row.machine.isCancelAsked { report.asked.append(row.id) }
+            return true
+        case .hold: return try change(old) { $0.hold(now: now) } != nil
+        case .release: return try change(old) { $0.release(isBlocked: old.isBlocked, now: now) } != nil
+        case .retry: return try retry(old, &report)
+        case .drop: return try drop(old)
+        case .expunge:
+            guard old.machine.state.isTerminal, old.hasBody else { return false }
+            try expunge(old)
+            return true
+        }
+    }
+
+    private func retry(_ old: JobRow, _ report: inout ActionReport) throws(StoreError) -> Bool {
+        let now = now
+        guard old.machine.state.isTerminal else {
+            return try change(old) { $0.hurry(isBlocked: old.isBlocked, now: now) } != nil
+        }
+        guard old.machine.state != .succeeded else { return false }
+        guard old.hasBody else {
+            report.expunged += 1
+            return false
+        }
+        var row = old
+        if let key = old.orderingKey { row.previous = try append(old.seq, route: old.route, key: key) }
+        guard row.machine.replay(isBlocked: row.isBlocked, now: now) else { return false }
+        try save(row, replacing: old)
+        return true
+    }
+
+    /// Removes a job that does not run, with everything about it but its idempotency key.
+    func drop(_ old: JobRow) throws(StoreError) -> Bool {
+        guard old.machine.state != .running else { return false }
+        var row = old
+        if !old.machine.state.isTerminal { try unlink(&row) }
+        for label in Set((try? database.record(old.seq))?.labels ?? []) {
+            let delete = try database.statement("DELETE FROM label WHERE label = ? AND seq = ?")
+            delete.bind(1, label)
+            delete.bind(2, old.seq)
+            try delete.run()
+        }
+        try forgetFiles(of: old.seq)
+        for delete in [
+            try database.statement("DELETE FROM payload WHERE seq = ?"),
+            try database.statement("DELETE FROM answer WHERE seq = ?"),
+            try database.statement("DELETE FROM job WHERE seq = ?"),
+        ] {
+            delete.bind(1, old.seq)
+            try delete.run()
+        }
+        if old.machine.attempts > 0 {
+            let delete = try database.statement("DELETE FROM attempt WHERE key BETWEEN ? AND ?")
+            delete.bind(1, AttemptKey.make(old.seq, 0))
+            delete.bind(2, AttemptKey.make(old.seq, .max))
+            try delete.run()
+        }
+        count(old, -1)
+        return true
+    }
+
+    /// Removes the bodies of a job that is over.
+    func expunge(_ old: JobRow) throws(StoreError) {
+        var row = old
+        try forgetFiles(of: old.seq)
+        let update = try database.statement(
+            "UPDATE payload SET body = NULL, sum = NULL, file = NULL WHERE seq = ?"
+        )
+        update.bind(1, old.seq)
+        try update.run()
+        if old.hasAnswer, var answer = try? database.answer(old.seq) {
+            answer.body = .expunged
+            let update = try database.statement(
+                "UPDATE answer SET head = ?, body = NULL, sum = NULL WHERE seq = ?"
+            )
+            update.bind(1, answer.sealedHead(at: old.seq))
+            update.bind(2, old.seq)
+            try update.run()
+        }
+        row.hasBody = false
+        row.machine.touch()
+        try save(row, replacing: old)
+    }
+}

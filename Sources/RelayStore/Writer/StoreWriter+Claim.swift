@@ -1,0 +1,196 @@
+import RelayCore
+
+extension StoreWriter {
+    /// Scheduled jobs woken in one go.
+    private static let wakeLimit: Int64 = 256
+
+    /// Puts dated jobs on the line anew after a step of the clock, then wakes what is due.
+    ///
+    /// - Returns: whether there is more to do.
+    @discardableResult
+    func wake() throws(StoreError) -> Bool {
+        if let from = volatile.redateFrom {
+            volatile.redateFrom = try redate(from: from)
+            // Nothing wakes by a time that may no longer hold.
+            if volatile.redateFrom != nil { return true }
+        }
+        guard volatile.nextScheduled <= now else { return false }
+        volatile.nextScheduled = .max
+        let now = now
+        for route in routeNames.keys {
+            let select = try database.statement(
+                "SELECT seq FROM job WHERE route = ? AND state = 0 AND run_at <= ? ORDER BY run_at LIMIT ?"
+            )
+            select.bind(1, route)
+            select.bind(2, now)
+            select.bind(3, Self.wakeLimit)
+            for seq in try select.numbers() {
+                guard let old = try intact(seq) else { continue }
+                try change(old) { $0.wake(now: now) }
+            }
+            if let next = try nextScheduled(route) {
+                volatile.nextScheduled = min(volatile.nextScheduled, next)
+            }
+        }
+        return volatile.nextScheduled <= now
+    }
+
+    func nextScheduled(_ route: Int64) throws(StoreError) -> Int64? {
+        let select = try database.statement("SELECT min(run_at) FROM job WHERE route = ? AND state = 0")
+        select.bind(1, route)
+        defer { select.reset() }
+        return try select.step() ? select.optionalInt(0) : nil
+    }
+
+    private func redate(from: Int64) throws(StoreError) -> Int64? {
+        let select = try database.statement(
+            "SELECT seq FROM job WHERE side = 0 AND seq >= ? ORDER BY seq LIMIT ?"
+        )
+        select.bind(1, from)
+        select.bind(2, Self.wakeLimit)
+        let found = try select.numbers()
+        for seq in found {
+            guard let old = try intact(seq), let date = old.date else { continue }
+            let runAt = volatile.timeline.line(ofWall: date)
+            try change(old) { $0.redate(runAt: runAt) }
+        }
+        return found.count < Self.wakeLimit ? nil : found[found.count - 1] + 1
+    }
+
+    /// The row, unless it is damaged: then what can be done about it has been done.
+    func intact(_ seq: Int64) throws(StoreError) -> JobRow? {
+        do throws(StoreError) {
+            return try row(seq)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            try hide(seq)
+            return nil
+        }
+    }
+
+    /// Takes a damaged row out of every index that leads to work; its bytes stay for the operator.
+    private func hide(_ seq: Int64) throws(StoreError) {
+        let update = try database.statement("UPDATE job SET ready = NULL, state = -1 WHERE seq = ?")
+        update.bind(1, seq)
+        try update.run()
+        options.events.notice("job number \(seq) of \(database.path) is damaged and will not be sent")
+    }
+
+    func claim(_ route: String, limit: Int, at moment: JobMoment) throws(StoreError) -> ClaimBatch {
+        try advance(to: moment)
+        try wake()
+        var batch = ClaimBatch()
+        guard let number = routes[route] else { return batch }
+        for priority in 0..<8 where batch.claims.count < limit {
+            let select = try database.statement(
+                "SELECT seq FROM job WHERE route = ? AND ready = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?"
+            )
+            select.bind(1, number)
+            select.bind(2, Int64(priority))
+            select.bind(3, now)
+            select.bind(4, Int64(limit - batch.claims.count))
+            for seq in try select.numbers() {
+                if let claim = try claim(seq, route: route) { batch.claims.append(claim) }
+            }
+        }
+        if batch.claims.count < limit {
+            batch.nextDue = try nextDue(number).map { volatile.timeline.wall(ofLine: $0) }
+        }
+        volatile.operations += UInt64(batch.claims.count)
+        return batch
+    }
+
+    private func claim(_ seq: Int64, route: String) throws(StoreError) -> Claim? {
+        guard let old = try intact(seq) else { return nil }
+        let now = now
+        if try change(old, { $0.expire(now: now) }) != nil { return nil }
+        let payload: (record: JobRecord, body: StoredBody)
+        do throws(StoreError) {
+            payload = try database.payload(seq)
+            guard payload.record.id == old.id, payload.record.route == route else { throw corrupt(seq) }
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            shared.countCorrupt()
+            try change(old) { $0.quarantine(now: now) }
+            return nil
+        }
+        let token = volatile.nextToken
+        volatile.nextToken += 1
+        guard let row = try change(old, { $0.claim(token: token, now: now) }) else { return nil }
+        return Claim(
+            token: ClaimToken(id: row.id, position: seq, number: token),
+            job: row.job(payload.record, volatile.timeline),
+            body: payload.body
+        )
+    }
+
+    /// On the line.
+    func nextDue(_ route: Int64) throws(StoreError) -> Int64? {
+        var first: Int64?
+        for priority in 0..<8 {
+            let select = try database.statement("SELECT min(run_at) FROM job WHERE route = ? AND ready = ?")
+            select.bind(1, route)
+            select.bind(2, Int64(priority))
+            defer { select.reset() }
+            if try select.step(), let due = select.optionalInt(0) { first = min(first ?? .max, due) }
+        }
+        if let scheduled = try nextScheduled(route) { first = min(first ?? .max, scheduled) }
+        return first
+    }
+
+    func isLive(_ token: ClaimToken) throws(StoreError) -> Bool {
+        guard let row = try row(token.position) else { return false }
+        return row.id == token.id && row.machine.state == .running && row.machine.token == token.number
+    }
+}
+
+extension JobRow {
+    func job(_ record: JobRecord, _ timeline: JobTimeline) -> StoredJob {
+        StoredJob(
+            record,
+            position: seq,
+            machine: machine,
+            createdAt: created,
+            timeline: timeline,
+            bodyLength: UInt64(bodyLength),
+            hasBody: hasBody,
+            hasAnswer: hasAnswer
+        )
+    }
+}
+
+extension Database {
+    /// The first column of the first row; nil when it is null.
+    func optionalNumber(_ sql: StaticString) throws(StoreError) -> Int64? {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        return try statement.step() ? statement.optionalInt(0) : nil
+    }
+
+    func record(_ seq: Int64) throws(StoreError) -> JobRecord {
+        let select = try statement("SELECT record FROM payload WHERE seq = ?")
+        select.bind(1, seq)
+        defer { select.reset() }
+        guard try select.step() else { throw .damaged("the record", "number \(seq)") }
+        do throws(RecordReader.Damage) {
+            return try JobRecord(sealed: select.bytes(0), at: seq)
+        } catch { throw .damaged("the record", "number \(seq)") }
+    }
+
+    func payload(_ seq: Int64) throws(StoreError) -> (record: JobRecord, body: StoredBody) {
+        let select = try statement("SELECT record, body, sum, file FROM payload WHERE seq = ?")
+        select.bind(1, seq)
+        defer { select.reset() }
+        guard try select.step() else { throw .damaged("the record", "number \(seq)") }
+        do throws(RecordReader.Damage) {
+            let record = try JobRecord(sealed: select.bytes(0), at: seq)
+            if let bytes = select.optionalBytes(1) {
+                guard Int64(Checksum.of(bytes, at: seq)) == select.int(2) else { throw RecordReader.Damage() }
+                return (record, .bytes(bytes))
+            }
+            guard let file = select.optionalBytes(3) else { return (record, .expunged) }
+            var reader = try RecordReader(sealed: file, at: seq)
+            return (record, .file(try reader.bodyFile()))
+        } catch { throw .damaged("the body", "number \(seq)") }
+    }
+}

@@ -1,0 +1,160 @@
+import RelayCore
+
+extension StoreWriter {
+    func enqueue(_ jobs: [NewJob], at moment: JobMoment) throws(StoreError) -> [Acceptance] {
+        try advance(to: moment)
+        var answers: [Acceptance] = []
+        answers.reserveCapacity(jobs.count)
+        for job in jobs {
+            let answer = try enqueue(job, at: moment)
+            if answer != .accepted, case .file(let file) = job.body { volatile.orphans.append(file.name) }
+            answers.append(answer)
+        }
+        volatile.operations += UInt64(jobs.count)
+        return answers
+    }
+
+    private func enqueue(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> Acceptance {
+        let record = job.record
+        if let idempotency = job.idempotency,
+            let known = try keys.accept(idempotency, record, now: now, in: database)
+        {
+            return known
+        }
+        // Ids are the caller's; the same one twice is the same job.
+        if try seq(of: record.id) != nil { return .duplicate(record.id) }
+        let route = try route(record.route)
+        if let key = record.supersedeKey { try supersede(key, route: route) }
+
+        let seq = try takeSeq()
+        let previous: Int64? =
+            if let key = record.orderingKey { try append(seq, route: route, key: key) } else { nil }
+        var date: Int64?
+        let runAt: Int64
+        switch job.due {
+        case .now: runAt = now
+        case .after(let delay): runAt = JobTimeline.advance(now, by: delay)
+        case .date(let wall):
+            date = wall
+            runAt = volatile.timeline.line(ofWall: wall)
+        }
+        let machine = JobStateMachine(
+            runAt: runAt,
+            expiresAt: job.expiresAfter.map { JobTimeline.advance(now, by: $0) },
+            mayRepeat: record.mayRepeat,
+            isDated: date != nil,
+            isBlocked: previous != nil,
+            now: now
+        )
+        let row = JobRow(
+            seq: seq,
+            job,
+            route: route,
+            machine: machine,
+            date: date,
+            created: moment.wall,
+            previous: previous
+        )
+        try insert(row)
+        try insertPayload(seq, job)
+        for label in Set(record.labels) {
+            let insert = try database.statement("INSERT INTO label(label, seq) VALUES(?, ?)")
+            insert.bind(1, label)
+            insert.bind(2, seq)
+            try insert.run()
+        }
+        return .accepted
+    }
+
+    private func insert(_ row: JobRow) throws(StoreError) {
+        let insert = try database.statement(
+            """
+            INSERT INTO job(seq, id, route, prio, state, reason, ready, side, run_at, date, expires, created,
+            attempts, spent, crashes, token, version, flags, okey, prv, skey, length, sum)
+            VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?)
+            """
+        )
+        insert.bind(1, row.seq)
+        insert.bind(2, row.id.bytes)
+        insert.bind(3, row.route)
+        insert.bind(4, row.priority)
+        insert.bind(5, Int64(row.machine.state.rawValue))
+        insert.bind(6, Int64(row.machine.reason?.rawValue ?? 0))
+        insert.bind(7, row.ready)
+        insert.bind(8, row.side)
+        insert.bind(9, row.machine.runAt)
+        insert.bind(10, row.date)
+        insert.bind(11, row.machine.expiresAt)
+        insert.bind(12, row.created)
+        insert.bind(13, Int64(bitPattern: row.machine.version))
+        insert.bind(14, row.flags)
+        insert.bind(15, row.orderingKey)
+        insert.bind(16, row.previous)
+        insert.bind(17, row.supersedeKey)
+        insert.bind(18, row.bodyLength)
+        insert.bind(19, row.sum)
+        try insert.run()
+        count(row, 1)
+        noteWaiting(row, before: nil)
+    }
+
+    private func insertPayload(_ seq: Int64, _ job: NewJob) throws(StoreError) {
+        let insert = try database.statement(
+            "INSERT INTO payload(seq, record, body, sum, file) VALUES(?, ?, ?, ?, ?)"
+        )
+        insert.bind(1, seq)
+        insert.bind(2, job.record.sealed(at: seq))
+        insert.bind(3, nil as [UInt8]?)
+        insert.bind(4, nil as Int64?)
+        insert.bind(5, nil as [UInt8]?)
+        switch job.body {
+        case .bytes(let bytes):
+            insert.bind(3, bytes)
+            insert.bind(4, Int64(Checksum.of(bytes, at: seq)))
+        case .file(let file):
+            var writer = RecordWriter()
+            writer.add(file)
+            insert.bind(5, writer.sealed(at: seq))
+            try keep(file, for: seq)
+        case .expunged: break
+        }
+        try insert.run()
+    }
+
+    /// Makes the file `seq`'s: from now on a start of the store leaves it alone.
+    func keep(_ file: StoredBodyFile, for seq: Int64) throws(StoreError) {
+        let insert = try database.statement("INSERT INTO file(name, seq, length) VALUES(?, ?, ?)")
+        insert.bind(1, file.name)
+        insert.bind(2, seq)
+        insert.bind(3, Int64(clamping: file.length))
+        try insert.run()
+        volatile.fileBytes += Int64(clamping: file.length)
+    }
+
+    /// Cancels what still waits with this key.
+    private func supersede(_ key: String, route: Int64) throws(StoreError) {
+        let select = try database.statement(
+            """
+            SELECT seq FROM job WHERE route = ? AND skey = ? AND skey IS NOT NULL AND fin IS NULL AND state <> 2
+            ORDER BY seq
+            """
+        )
+        select.bind(1, route)
+        select.bind(2, key)
+        for seq in try select.numbers() {
+            guard let old = try row(seq) else { continue }
+            let now = now
+            try change(old) { $0.cancel(.superseded, now: now) }
+        }
+    }
+}
+
+extension Statement {
+    /// The first column of every row; resets.
+    func numbers() throws(StoreError) -> [Int64] {
+        defer { reset() }
+        var numbers: [Int64] = []
+        while try step() { numbers.append(int(0)) }
+        return numbers
+    }
+}

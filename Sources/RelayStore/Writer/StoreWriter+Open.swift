@@ -1,0 +1,168 @@
+import Glibc
+import RelayCore
+
+/// From a directory to a writer: looks before it touches, then takes the store over from the process before.
+extension StoreWriter {
+    /// Refuses what is not ours, newer or damaged by looking at the files alone.
+    static func inspect(_ directory: StoreDirectory) throws(StoreError) {
+        let descriptor = openFile(directory.database, O_RDONLY)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT, !directory.wasUsed else {
+                throw damaged(directory.database, "there is no such file although there was a store")
+            }
+            return
+        }
+        defer { close(descriptor) }
+        guard let header = LogCheck.read(descriptor, at: 0, 100) else {
+            // A crash in the middle of making a store leaves an empty file.
+            guard directory.wasUsed || lseek(descriptor, 0, SEEK_END) > 0 else { return }
+            throw damaged(directory.database, "it has been cut short")
+        }
+        func word(_ index: Int) -> Int64 { header[index..<index + 4].reduce(0) { $0 << 8 | Int64($1) } }
+        guard header.starts(with: Array("SQLite format 3\0".utf8)) else {
+            throw damaged(directory.database, "it is no database")
+        }
+        if word(68) == Schema.applicationID, word(60) > Schema.version {
+            throw Schema.newer(word(60), path: directory.database)
+        }
+        if LogCheck.isDamaged(directory.log) {
+            throw damaged(directory.log, "acknowledged jobs stand behind a damaged part")
+        }
+    }
+
+    private static func damaged(_ path: String, _ what: String) -> StoreError {
+        StoreError(
+            .corrupt,
+            "cannot open the job store \(path): \(what); it is left as it is: restore it from a backup or move it away"
+        )
+    }
+
+    static func connect(_ path: String, _ options: SQLiteJobStore.Options) throws(StoreError) -> Database {
+        let database = try Database(path, readOnly: false)
+        try database.execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")
+        let mode = try database.statement(text: "PRAGMA journal_mode = WAL")
+        guard try mode.step(), mode.text(0) == "wal" else {
+            throw StoreError(
+                .failed,
+                "cannot open the job store \(path): its file system has no shared memory for WAL"
+            )
+        }
+        mode.reset()
+        try database.execute(
+            """
+            PRAGMA synchronous = \(options.sync.rawValue); PRAGMA journal_size_limit = 67108864;
+            PRAGMA cache_size = -65536; PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0
+            """
+        )
+        database.watchLog()
+        return database
+    }
+
+    /// A database up to this size is looked through at every start.
+    private static let smallDatabase = 32 << 20
+
+    /// Looks for structural damage, where that is quick or there was a sign of it.
+    ///
+    /// SQLite cannot be stopped in the middle of it, so a large database is checked only after a run that has met
+    /// damage; the checksum of each record is checked whenever it is read.
+    static func checkIntegrity(_ database: Database, _ directory: StoreDirectory) throws(StoreError) {
+        let size = try database.number("PRAGMA page_count") * 4_096
+        guard size <= smallDatabase || directory.isSuspect else { return }
+        let check = try database.statement(text: "PRAGMA integrity_check(1)")
+        defer { check.reset() }
+        guard try check.step(), let text = check.text(0), text != "ok" else {
+            directory.clearSuspicion()
+            return
+        }
+        throw damaged(database.path, "its structure is damaged (\(text.prefix(80)))")
+    }
+
+    /// Takes over: a new epoch, and the jobs that were in flight at the end of the last one.
+    static func open(
+        _ directory: StoreDirectory,
+        _ options: SQLiteJobStore.Options,
+        at moment: JobMoment
+    ) throws(StoreError) -> StoreWriter {
+        try inspect(directory)
+        let database = try connect(directory.database, options)
+        if directory.wasUsed { try checkIntegrity(database, directory) }
+        try Schema.migrate(database)
+        try directory.markMade()
+
+        func meta(_ key: String) throws(StoreError) -> Int64? {
+            let select = try database.statement("SELECT v FROM meta WHERE k = ?")
+            select.bind(1, key)
+            defer { select.reset() }
+            return try select.step() ? select.int(0) : nil
+        }
+        var timeline = JobTimeline(at: moment)
+        var hasStepped = false
+        if let line = try meta("line"), let skew = try meta("skew") {
+            timeline = JobTimeline(line: line, skew: skew, at: moment)
+            hasStepped = abs(timeline.skew - skew) >= JobTimeline.stepMilliseconds
+        }
+        let epoch = (try meta("epoch") ?? 0) + 1
+        var random = SystemRandomNumberGenerator()
+        let key = (
+            UInt64(bitPattern: try meta("key0") ?? Int64(bitPattern: random.next())),
+            UInt64(bitPattern: try meta("key1") ?? Int64(bitPattern: random.next()))
+        )
+        var keys = IdempotencyKeys(hash: KeyedHash(key: key))
+        try keys.load(database)
+        let first = try meta("seq") ?? 1
+        var volatile = Volatile(
+            timeline: timeline,
+            nextSeq: first,
+            seqLimit: first,
+            nextToken: UInt64(epoch) << 40 | 1,
+            nextScheduled: .min
+        )
+        volatile.redateFrom = hasStepped ? 0 : nil
+        volatile.fileBytes = try database.number("SELECT coalesce(sum(length), 0) FROM file")
+        let writer = StoreWriter(
+            database: database,
+            files: BodyFiles(directory: directory.bodies, epoch: epoch),
+            options: options,
+            shared: StoreShared(timeline: timeline, maxBytes: options.maxSize),
+            epoch: epoch,
+            keys: keys,
+            volatile: volatile
+        )
+        try writer.takeOver(key)
+        return writer
+    }
+
+    private func takeOver(_ key: (UInt64, UInt64)) throws(StoreError) {
+        try loadRoutes()
+        try database.execute("BEGIN IMMEDIATE")
+        try setMeta("epoch", epoch)
+        try setMeta("clean", 0)
+        try setMeta("line", now)
+        try setMeta("skew", volatile.timeline.skew)
+        try setMeta("key0", Int64(bitPattern: key.0))
+        try setMeta("key1", Int64(bitPattern: key.1))
+        let now = now
+        let running = try database.statement(
+            "SELECT seq FROM job INDEXED BY job_running WHERE state = 2 ORDER BY seq"
+        )
+        for seq in try running.numbers() {
+            guard let old = try intact(seq) else { continue }
+            try change(old) { $0.recover(now: now) }
+        }
+        if volatile.redateFrom != nil { try wake() }
+        try flushTally()
+        try database.execute("COMMIT")
+    }
+
+    func loadRoutes() throws(StoreError) {
+        routes = [:]
+        routeNames = [:]
+        let select = try database.statement("SELECT id, name FROM route")
+        defer { select.reset() }
+        while try select.step() {
+            guard let name = select.text(1) else { continue }
+            routes[name] = select.int(0)
+            routeNames[select.int(0)] = name
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import RelayCore
+
+/// What time does to jobs, in small steps.
+extension StoreWriter {
+    func sweep(_ retention: Retention, limit: Int, at moment: JobMoment) throws(StoreError) -> SweepReport {
+        try advance(to: moment)
+        var report = SweepReport()
+        report.hasMore = try wake()
+        try setMeta("line", now)
+        try setMeta("skew", volatile.timeline.skew)
+        try expire(limit, &report)
+        for state in [JobState.succeeded, .dead, .cancelled, .expired] {
+            let age = state == .succeeded ? retention.succeeded : retention.dead
+            try remove(state, finishedBy: before(age), limit, &report)
+            try expunge(state, finishedBy: before(retention.bodies), limit, &report)
+        }
+        if try keys.sweep(now: now, limit: limit, in: database) { report.hasMore = true }
+        return report
+    }
+
+    private func before(_ age: Duration) -> Int64 {
+        now.subtractingSaturating(age.saturatedNanoseconds / 1_000_000)
+    }
+
+    private func expire(_ limit: Int, _ report: inout SweepReport) throws(StoreError) {
+        let select = try database.statement(
+            """
+            SELECT seq FROM job WHERE expires <= ? AND expires IS NOT NULL AND fin IS NULL AND state BETWEEN 0 AND 4
+            AND state <> 2 ORDER BY expires LIMIT ?
+            """
+        )
+        select.bind(1, now)
+        select.bind(2, Int64(limit))
+        let due = try select.numbers()
+        let now = now
+        for seq in due {
+            guard let old = try intact(seq) else { continue }
+            if try change(old, { $0.expire(now: now) }) != nil { report.expired += 1 }
+        }
+        if due.count == limit { report.hasMore = true }
+    }
+
+    private func remove(
+        _ state: JobState,
+        finishedBy time: Int64,
+        _ limit: Int,
+        _ report: inout SweepReport
+    ) throws(StoreError) {
+        let due = try finished(state, after: (.min, .min), by: time, limit).map(\.seq)
+        for seq in due {
+            guard let old = try intact(seq) else { continue }
+            if try drop(old) { report.removed += 1 }
+        }
+        if due.count == limit { report.hasMore = true }
+    }
+
+    private func expunge(
+        _ state: JobState,
+        finishedBy time: Int64,
+        _ limit: Int,
+        _ report: inout SweepReport
+    ) throws(StoreError) {
+        let from = expunged[state] ?? (.min, .min)
+        let due = try finished(state, after: from, by: time, limit)
+        for (seq, finished) in due {
+            expunged[state] = (finished, seq)
+            guard let old = try intact(seq), old.hasBody else { continue }
+            try expunge(old)
+            report.expunged += 1
+        }
+        if due.count == limit { report.hasMore = true }
+    }
+
+    private func finished(
+        _ state: JobState,
+        after place: (finished: Int64, seq: Int64),
+        by time: Int64,
+        _ limit: Int
+    ) throws(StoreError) -> [(seq: Int64, finished: Int64)] {
+        let select = try database.statement(
+            """
+            SELECT seq, fin FROM job WHERE state = ?1 AND fin IS NOT NULL AND fin >= ?2 AND fin <= ?4
+            AND (fin > ?2 OR seq > ?3) ORDER BY fin, seq LIMIT ?5
+            """
+        )
+        select.bind(1, Int64(state.rawValue))
+        select.bind(2, place.finished)
+        select.bind(3, place.seq)
+        select.bind(4, time)
+        select.bind(5, Int64(limit))
+        defer { select.reset() }
+        var found: [(Int64, Int64)] = []
+        while try select.step() { found.append((select.int(0), select.int(1))) }
+        return found
+    }
+}

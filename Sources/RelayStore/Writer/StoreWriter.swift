@@ -1,0 +1,202 @@
+import RelayCore
+
+/// The one connection that writes, and what goes with it; belongs to the store's thread.
+///
+/// What it keeps in memory beside the tables is `Volatile`: put back as a whole when a transaction is.
+final class StoreWriter {
+    let database: Database
+    let files: BodyFiles
+    let options: SQLiteJobStore.Options
+    let shared: StoreShared
+    let epoch: Int64
+    var routes: [String: Int64] = [:]
+    var routeNames: [Int64: String] = [:]
+    var keys: IdempotencyKeys
+    var volatile: Volatile
+    var commits: UInt64 = 0
+    /// Where each state's search for bodies to drop goes on.
+    var expunged: [JobState: (finished: Int64, seq: Int64)] = [:]
+
+    struct Volatile {
+        var timeline: JobTimeline
+        var nextSeq: Int64
+        /// Numbers below it may be given without asking the tables.
+        var seqLimit: Int64
+        var nextToken: UInt64
+        /// Changes of `tally` in this transaction.
+        var tally: [TallyKey: Int] = [:]
+        /// Routes that have got work in this transaction.
+        var ready: Set<String> = []
+        /// Files that nothing refers to once this transaction is on disk.
+        var orphans: [String] = []
+        /// No scheduled job is due before it.
+        var nextScheduled: Int64
+        /// The clock has stepped: dated jobs have to be put on the line anew, from this position on.
+        var redateFrom: Int64?
+        var operations: UInt64 = 0
+        /// Of bodies in files.
+        var fileBytes: Int64 = 0
+    }
+
+    struct TallyKey: Hashable {
+        var route: Int64
+        var state: JobState
+        var minute: Int64
+    }
+
+    init(
+        database: Database,
+        files: BodyFiles,
+        options: SQLiteJobStore.Options,
+        shared: StoreShared,
+        epoch: Int64,
+        keys: IdempotencyKeys,
+        volatile: Volatile
+    ) {
+        self.database = database
+        self.files = files
+        self.options = options
+        self.shared = shared
+        self.epoch = epoch
+        self.keys = keys
+        self.volatile = volatile
+    }
+
+    var now: Int64 { volatile.timeline.now }
+
+    /// Takes the caller's clocks; after a step of the wall clock dated jobs come first.
+    func advance(to moment: JobMoment) throws(StoreError) {
+        guard volatile.timeline.advance(to: moment) else { return }
+        volatile.redateFrom = 0
+        try wake()
+    }
+}
+
+extension StoreWriter {
+    func row(_ seq: Int64) throws(StoreError) -> JobRow? {
+        do throws(StoreError) {
+            return try database.jobRow(seq)
+        } catch {
+            if error.code == .corrupt { shared.countCorrupt() }
+            throw error
+        }
+    }
+
+    func seq(of id: JobID) throws(StoreError) -> Int64? { try database.seq(of: id) }
+
+    func corrupt(_ seq: Int64) -> StoreError {
+        shared.countCorrupt()
+        return StoreError(
+            .corrupt,
+            "cannot read job number \(seq) of \(database.path): it is not what was stored"
+        )
+    }
+
+    /// Puts `row` in the place of `old` and moves the counts.
+    func save(_ row: JobRow, replacing old: JobRow) throws(StoreError) {
+        let update = try database.statement(
+            """
+            UPDATE job SET state = ?2, reason = ?3, ready = ?4, side = ?5, run_at = ?6, expires = ?7, fin = ?8,
+            attempts = ?9, spent = ?10, crashes = ?11, token = ?12, version = ?13, flags = ?14, kind = ?15,
+            ending = ?16, prv = ?17, nxt = ?18, sum = ?19 WHERE seq = ?1
+            """
+        )
+        let machine = row.machine
+        update.bind(1, row.seq)
+        update.bind(2, Int64(machine.state.rawValue))
+        update.bind(3, Int64(machine.reason?.rawValue ?? 0))
+        update.bind(4, row.ready)
+        update.bind(5, row.side)
+        update.bind(6, machine.runAt)
+        update.bind(7, machine.expiresAt)
+        update.bind(8, machine.finishedAt)
+        update.bind(9, Int64(machine.attempts))
+        update.bind(10, Int64(machine.spentAttempts))
+        update.bind(11, Int64(machine.crashes))
+        update.bind(12, Int64(bitPattern: machine.token))
+        update.bind(13, Int64(bitPattern: machine.version))
+        update.bind(14, row.flags)
+        update.bind(15, machine.failureKind?.rawValue)
+        update.bind(16, machine.end?.rawValue)
+        update.bind(17, row.previous)
+        update.bind(18, row.next)
+        update.bind(19, row.sum)
+        try update.run()
+        if old.machine.state != machine.state {
+            count(old, -1)
+            count(row, 1)
+        }
+        noteWaiting(row, before: old)
+    }
+
+    /// Remembers what a changed job means for those who look for work.
+    func noteWaiting(_ row: JobRow, before old: JobRow?) {
+        let machine = row.machine
+        if machine.state == .scheduled { volatile.nextScheduled = min(volatile.nextScheduled, machine.runAt) }
+        guard machine.isReady, old?.machine.isReady != true || machine.runAt < old?.machine.runAt ?? .max,
+            let name = routeNames[row.route]
+        else { return }
+        volatile.ready.insert(name)
+    }
+
+    func count(_ row: JobRow, _ change: Int) {
+        let key = TallyKey(route: row.route, state: row.machine.state, minute: row.minute)
+        volatile.tally[key, default: 0] += change
+    }
+
+    /// Writes the changed counts; the last thing in every transaction.
+    func flushTally() throws(StoreError) {
+        guard !volatile.tally.isEmpty else { return }
+        let add = try database.statement(
+            """
+            INSERT INTO tally(route, state, minute, n) VALUES(?1, ?2, ?3, ?4)
+            ON CONFLICT(route, state, minute) DO UPDATE SET n = n + ?4
+            """
+        )
+        let remove = try database.statement(
+            "DELETE FROM tally WHERE route = ?1 AND state = ?2 AND minute = ?3 AND n = 0"
+        )
+        for (key, change) in volatile.tally where change != 0 {
+            for statement in change < 0 ? [add, remove] : [add] {
+                statement.bind(1, key.route)
+                statement.bind(2, Int64(key.state.rawValue))
+                statement.bind(3, key.minute)
+                if statement === add { statement.bind(4, Int64(change)) }
+                try statement.run()
+            }
+        }
+        volatile.tally.removeAll(keepingCapacity: true)
+    }
+
+    /// A number no job has had.
+    func takeSeq() throws(StoreError) -> Int64 {
+        if volatile.nextSeq >= volatile.seqLimit {
+            volatile.seqLimit = volatile.nextSeq + 65_536
+            try setMeta("seq", volatile.seqLimit)
+        }
+        defer { volatile.nextSeq += 1 }
+        return volatile.nextSeq
+    }
+
+    func setMeta(_ key: String, _ value: Int64) throws(StoreError) {
+        let insert = try database.statement("INSERT OR REPLACE INTO meta(k, v) VALUES(?, ?)")
+        insert.bind(1, key)
+        insert.bind(2, value)
+        try insert.run()
+    }
+
+    /// The number of a route, given on first use.
+    func route(_ name: String) throws(StoreError) -> Int64 {
+        if let known = routes[name] { return known }
+        let insert = try database.statement("INSERT OR IGNORE INTO route(name) VALUES(?)")
+        insert.bind(1, name)
+        try insert.run()
+        let select = try database.statement("SELECT id FROM route WHERE name = ?")
+        select.bind(1, name)
+        defer { select.reset() }
+        guard try select.step() else { throw StoreError(.failed, "cannot name a route in \(database.path)") }
+        routes[name] = select.int(0)
+        routeNames[select.int(0)] = name
+        return select.int(0)
+    }
+}

@@ -1,0 +1,92 @@
+import RelayCore
+import RelayPosix
+import Synchronization
+
+/// A thread that does what it is asked, one after the other, with something that belongs to it alone.
+final class WorkerThread<Context>: Sendable {
+    private typealias Work = @Sendable (Context?) -> Void
+
+    private struct State {
+        var queue: [Work] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let pending = Semaphore()
+
+    /// Makes the context on the new thread; `ready` learns whether it could be.
+    init(
+        _ name: String,
+        make: @escaping @Sendable () throws(StoreError) -> Context,
+        ready: @escaping @Sendable (StoreError?) -> Void = { _ in }
+    ) throws(StoreError) {
+        do throws(PosixError) {
+            try startDetachedThread(name, stackSize: 1 << 20) { [self] in
+                do throws(StoreError) {
+                    let context = try make()
+                    ready(nil)
+                    run(context)
+                } catch {
+                    ready(error)
+                    close()
+                    run(nil)
+                }
+            }
+        } catch { throw StoreError(.failed, "cannot start a thread of the job store: \(error)") }
+    }
+
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (Context) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            let work: Work = { context in
+                guard let context else { return continuation.resume(returning: .failure(.closed)) }
+                do throws(StoreError) {
+                    continuation.resume(returning: .success(try body(context)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+            if !post(work) { continuation.resume(returning: .failure(.closed)) }
+        }
+        return try result.get()
+    }
+
+    /// Asks for something whose end nobody waits for.
+    func start(_ body: @escaping @Sendable (Context) -> Void) {
+        _ = post { context in
+            if let context { body(context) }
+        }
+    }
+
+    /// Ends the thread after what was asked before.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        pending.signal()
+    }
+
+    private func post(_ work: @escaping Work) -> Bool {
+        let isTaken = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.queue.append(work)
+            return true
+        }
+        if isTaken { pending.signal() }
+        return isTaken
+    }
+
+    private func run(_ context: Context?) {
+        while true {
+            let (work, isClosed) = state.withLock { state in
+                (state.queue.isEmpty ? nil : state.queue.removeFirst(), state.isClosed)
+            }
+            if let work {
+                work(context)
+            } else if isClosed {
+                return
+            } else {
+                pending.wait()
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import RelayCore
+import RelayStore
+import Testing
+
+@Suite("A store keeps what it has accepted", .timeLimit(.minutes(1)))
+struct AcceptTests {
+    @Test(
+        "A job comes back with everything it was given, also in the next process",
+        arguments: StoreKind.allCases
+    )
+    func everything(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await bench.accept(body: "öäü\u{0}\r\n") { job in
+            job.record.priority = 6
+            job.record.labels = ["order=8841", "shop=7"]
+            job.record.orderingKey = "customer-42"
+            job.record.supersedeKey = "stock-1"
+            job.record.idempotencyKey = "k"
+            job.record.submitter = JobRecord.Submitter(user: 1_001, unit: "shop-web.service")
+            job.record.mayRepeat = false
+            job.record.trace.parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+            job.record.bounds.timeout = .seconds(20)
+            job.record.bounds.maxAttempts = 4
+            job.record.bounds.allowsFallback = false
+            job.expiresAfter = .seconds(3_600)
+        }
+        for _ in 0..<2 {
+            let job = try await bench.job(id)
+            #expect(job.record.method == .post && job.record.target == "orders/7?x=1")
+            #expect(
+                job.record.fields.pairs.map { $0.name + $0.value } == [
+                    "Content-Typetext/plain", "X-Twice1", "X-Twice2",
+                ]
+            )
+            #expect(job.record.priority == 6 && job.record.labels == ["order=8841", "shop=7"])
+            #expect(job.record.orderingKey == "customer-42" && job.record.supersedeKey == "stock-1")
+            #expect(job.record.submitter == JobRecord.Submitter(user: 1_001, unit: "shop-web.service"))
+            #expect(!job.record.mayRepeat && job.record.trace.parent?.hasPrefix("00-0af") == true)
+            #expect(job.record.bounds.timeout == .seconds(20) && job.record.bounds.maxAttempts == 4)
+            #expect(!job.record.bounds.allowsFallback && job.record.idempotencyKey == "k")
+            #expect(job.createdAt == 1_800_000_000_000 && job.expiresAt == 1_800_003_600_000)
+            #expect(job.state == .queued && job.bodyLength == 9 && job.hasBody && job.version == 1)
+            #expect(try await bench.store.body(of: id) == .bytes(Array("öäü\u{0}\r\n".utf8)))
+            try await bench.reopen()
+        }
+    }
+
+    @Test("No job appears that nobody handed over", arguments: StoreKind.allCases)
+    func nothingInvented(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        #expect(try await bench.store.job(bench.id()) == nil)
+        #expect(try await bench.store.body(of: bench.id()) == nil)
+        #expect(
+            try await bench.store.jobs(JobFilter(), order: .oldestFirst, limit: 10, after: nil).jobs.isEmpty
+        )
+        #expect(try await bench.claim().isEmpty)
+    }
+
+    @Test("The same id twice is the same job", arguments: StoreKind.allCases)
+    func sameID(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let job = bench.newJob()
+        #expect(
+            try await bench.store.enqueue([job, job], at: bench.now) == [
+                .accepted, .duplicate(job.record.id),
+            ]
+        )
+        #expect(try await bench.claim().count == 1)
+    }
+
+    @Test(
+        "A key known with the same request stands for the first job; with another request it is a conflict",
+        arguments: StoreKind.allCases
+    )
+    func idempotency(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        func submit(
+            _ key: String,
+            _ print: UInt8,
+            user: UInt32 = 1,
+            route: String = "hooks"
+        ) async throws -> Acceptance {
+            let job = bench.newJob(route) {
+                $0.idempotency = NewJob.Idempotency(
+                    user: user,
+                    key: key,
+                    fingerprint: [print],
+                    window: .seconds(60)
+                )
+            }
+            return try await bench.store.enqueue([job], at: bench.now)[0]
+        }
+        let first = bench.newJob {
+            $0.idempotency = NewJob.Idempotency(user: 1, key: "a", fingerprint: [1], window: .seconds(60))
+        }
+        #expect(try await bench.store.enqueue([first], at: bench.now) == [.accepted])
+        #expect(try await submit("a", 1) == .duplicate(first.record.id))
+        #expect(try await submit("a", 2) == .conflict(first.record.id))
+        #expect(try await submit("a", 1, user: 2) == .accepted)
+        #expect(try await submit("a", 1, route: "other") == .accepted)
+        #expect(try await submit("", 1) == .accepted)
+        // Neither the end of the job nor of the process ends the window.
+        for claim in try await bench.claim() { try await bench.settle(claim, .succeeded) }
+        try await bench.apply(.drop, first.record.id)
+        try await bench.reopen(after: 1_000)
+        #expect(try await submit("a", 1) == .duplicate(first.record.id))
+        bench.advance(58_999)
+        #expect(try await submit("a", 2) == .conflict(first.record.id))
+        bench.advance(1)
+        #expect(try await submit("a", 2) == .accepted)
+    }
+
+    @Test("Of many submitters with one key at once, exactly one is accepted", arguments: StoreKind.allCases)
+    func race(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let jobs = (0..<64).map { _ in
+            bench.newJob {
+                $0.idempotency = NewJob.Idempotency(user: 1, key: "k", fingerprint: [], window: .seconds(60))
+            }
+        }
+        let (store, now) = (bench.store, bench.now)
+        let answers = await withTaskGroup(of: Acceptance?.self) { group in
+            for job in jobs { group.addTask { try? await store.enqueue([job], at: now)[0] } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        let winner = try #require(await bench.claim().first?.token.id)
+        #expect(answers.count { $0 == .accepted } == 1)
+        #expect(answers.count { $0 == .duplicate(winner) } == 63)
+    }
+
+    @Test(
+        "A newer job with its key cancels the one that waits, but not the one that runs",
+        arguments: StoreKind.allCases
+    )
+    func supersede(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        func submit(_ route: String = "hooks") async throws -> JobID {
+            try await bench.accept(route) { $0.record.supersedeKey = "stock-1" }
+        }
+        let running = try await submit()
+        let claim = try await bench.claim()[0]
+        let waiting = try await submit()
+        let elsewhere = try await submit("other")
+        let newest = try await submit()
+        #expect(claim.token.id == running)
+        #expect(try await bench.state(running) == .running)
+        #expect(try await bench.job(waiting).state == .cancelled)
+        #expect(try await bench.job(waiting).end == .superseded)
+        #expect(try await bench.state(elsewhere) == .queued)
+        #expect(try await bench.state(newest) == .queued)
+    }
+
+    @Test("A store says which routes have got work", arguments: StoreKind.allCases)
+    func wakeups(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        try await bench.accept("hooks")
+        try await bench.accept("later") { $0.due = .after(.seconds(60)) }
+        #expect(bench.ready == ["hooks"])
+        bench.advance(60_000)
+        _ = try await bench.store.sweep(Retention(), limit: 10, at: bench.now)
+        #expect(bench.ready == ["hooks", "later"])
+    }
+
+    @Test("Positions grow and are never used again", arguments: StoreKind.allCases)
+    func positions(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        var last: Int64 = 0
+        for round in 0..<4 {
+            let id = try await bench.accept()
+            let position = try await bench.job(id).position
+            #expect(position > last)
+            last = position
+            try await bench.apply(.drop, id)
+            if round % 2 == 1 { try await bench.reopen() }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import RelayCore
+import RelayStore
+import Testing
+
+@Suite("A store hands every job to one holder at a time", .timeLimit(.minutes(1)))
+struct ClaimTests {
+    @Test("Urgent jobs come first, then those due longest, then the oldest", arguments: StoreKind.allCases)
+    func order(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        var names: [JobID: String] = [:]
+        for (name, priority) in [("low", 7), ("b", 3), ("c", 3), ("high", 0)] as [(String, UInt8)] {
+            names[try await bench.accept { $0.record.priority = priority }] = name
+        }
+        names[try await bench.accept { $0.due = .after(.milliseconds(1)) }] = "d"
+        bench.advance(10)
+        names[try await bench.accept()] = "e"
+        let first = try await bench.claim("hooks", 2)
+        let rest = try await bench.claim()
+        #expect((first + rest).map { names[$0.token.id] } == ["high", "b", "c", "d", "e", "low"])
+        #expect(first.allSatisfy { $0.job.state == .running && $0.attemptNumber == 1 })
+        #expect(try await bench.claim().isEmpty)
+    }
+
+    @Test("A claim carries the request", arguments: StoreKind.allCases)
+    func request(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        try await bench.accept(body: "hello")
+        let claim = try await bench.claim()[0]
+        #expect(claim.body == .bytes(Array("hello".utf8)) && claim.job.record.target == "orders/7?x=1")
+        #expect(claim.job.record.fields.count == 3)
+    }
+
+    @Test("Routes do not share their jobs", arguments: StoreKind.allCases)
+    func routes(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        try await bench.accept("a")
+        #expect(try await bench.claim("b").isEmpty)
+        #expect(try await bench.claim("a").count == 1)
+    }
+
+    @Test("A settled or lost claim changes nothing any more", arguments: StoreKind.allCases)
+    func stale(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await bench.accept()
+        let first = try await bench.claim()[0]
+        #expect(
+            try await bench.settle(first, .back(after: .zero, .concurrency), attempts: 0) == .applied(.queued)
+        )
+        let second = try await bench.claim()[0]
+        #expect(first.token.number != second.token.number)
+        #expect(try await bench.settle(first, .succeeded) == .stale)
+        #expect(
+            try await bench.store.extend([first.token, second.token], lease: .seconds(1), at: bench.now) == [
+                false, true,
+            ]
+        )
+        #expect(try await bench.state(id) == .running)
+        try await bench.reopen()
+        let third = try await bench.claim()[0]
+        #expect(try await bench.settle(second, .dead(.exhausted)) == .stale)
+        #expect(try await bench.settle(third, .succeeded) == .applied(.succeeded))
+        #expect(try await bench.settle(third, .dead(.exhausted)) == .stale)
+        #expect(try await bench.job(id).attempts == 1)
+        #expect(
+            try await bench.settle(
+                Claim(
+                    token: ClaimToken(
+                        id: bench.id(),
+                        position: third.token.position,
+                        number: third.token.number
+                    ),
+                    job: third.job,
+                    body: third.body
+                ),
+                .succeeded
+            ) == .stale
+        )
+    }
+
+    @Test("Each ending leaves the job where it says", arguments: StoreKind.allCases)
+    func endings(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let table: [(Settlement.Ending, JobState, WaitReason?, EndReason?)] = [
+            (.succeeded, .succeeded, nil, nil), (.dead(.rejected), .dead, nil, .rejected),
+            (.retry(after: .seconds(5), .backoff), .retrying, .backoff, nil),
+            (.back(after: .seconds(5), .breakerOpen), .queued, .breakerOpen, nil),
+            (.held(.credentials), .held, .credentials, nil), (.cancelled, .cancelled, nil, .cancelled),
+            (.expired, .expired, nil, .expired),
+        ]
+        for (ending, state, reason, end) in table {
+            let id = try await bench.accept("r")
+            let claim = try await bench.claim("r")[0]
+            let burned = if case .back = ending { 0 } else { 1 }
+            #expect(
+                try await bench.settle(claim, ending, attempts: burned, kind: "http_status")
+                    == .applied(state)
+            )
+            let job = try await bench.job(id)
+            #expect(job.state == state && job.reason == reason && job.end == end, "\(ending)")
+            #expect(job.attempts == burned && job.failureKind == "http_status" && job.version == 3)
+            #expect((job.finishedAt != nil) == state.isTerminal)
+            try await bench.apply(.drop, id)
+        }
+    }
+
+    @Test(
+        "Attempts are numbered over the whole life of a job, and the last answer is kept",
+        arguments: StoreKind.allCases
+    )
+    func attempts(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await bench.accept()
+        var fields = HeaderFields()
+        fields.append("Retry-After", "5")
+        let refusal = StoredAnswer(status: 503, fields: fields, body: .bytes([1, 2]))
+        try await bench.settle(
+            try await bench.claim()[0],
+            .retry(after: .zero, .backoff),
+            attempts: 2,
+            answer: refusal,
+            kind: "http_status"
+        )
+        try await bench.reopen()
+        let claim = try await bench.claim()[0]
+        #expect(claim.attemptNumber == 3)
+        try await bench.settle(claim, .retry(after: .zero, .backoff), attempts: 1)
+        let kept = try #require(await bench.store.answer(of: id))
+        #expect(kept.status == 503 && kept.body == .bytes([1, 2]) && kept.fields.pairs.map(\.value) == ["5"])
+        let last = StoredAnswer(status: 200, fields: HeaderFields(), body: .bytes([]), source: .fallback)
+        try await bench.settle(try await bench.claim()[0], .succeeded, attempts: 1, answer: last)
+        let numbers = try await bench.store.attempts(of: id, after: 0, limit: 10)
+        #expect(numbers.map(\.number) == [1, 2, 3, 4])
+        #expect(numbers[1].duration == .milliseconds(2) && numbers[0].status == 503)
+        #expect(numbers[0].failureKind == "http_status" && numbers[3].failureKind == nil)
+        #expect(try await bench.store.attempts(of: id, after: 2, limit: 1).map(\.number) == [3])
+        let answer = try #require(await bench.store.answer(of: id))
+        #expect(answer.status == 200 && answer.body == .bytes([]) && answer.source == .fallback)
+        #expect(try await bench.job(id).attempts == 4)
+    }
+
+    @Test("At crashes a job goes on, until it was in flight at three", arguments: StoreKind.allCases)
+    func crashes(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await bench.accept()
+        for crash in 1...3 {
+            #expect(try await bench.claim().count == 1)
+            try await bench.reopen()
+            #expect(try await bench.job(id).crashes == crash)
+        }
+        #expect(try await bench.job(id).state == .dead)
+        #expect(try await bench.job(id).end == .poison)
+        #expect(try await bench.claim().isEmpty)
+        try await bench.apply(.retry, id)
+        #expect(try await bench.claim().count == 1)
+    }
+
+    @Test(
+        "A job that must not be repeated is dead after a crash in flight, its outcome unknown",
+        arguments: StoreKind.allCases
+    )
+    func outcomeUnknown(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let flying = try await bench.accept { $0.record.mayRepeat = false }
+        #expect(try await bench.claim().count == 1)
+        let waiting = try await bench.accept { $0.record.mayRepeat = false }
+        try await bench.reopen()
+        #expect(try await bench.job(flying).state == .dead)
+        #expect(try await bench.job(flying).end == .outcomeUnknown)
+        #expect(try await bench.claim().map(\.token.id) == [waiting])
+    }
+}

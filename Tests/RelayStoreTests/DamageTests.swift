@@ -1,0 +1,175 @@
+import Glibc
+import RelayCore
+import RelayStore
+import Testing
+
+@Suite("A damaged store never gives other bytes than were stored", .timeLimit(.minutes(10)))
+struct DamageTests {
+    private static let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
+
+    /// STORE_FLIPS=1000 looks at as many places as the promise names.
+    private static let flips = unsafe getenv("STORE_FLIPS").flatMap { Int(unsafe String(cString: $0)) } ?? 60
+
+    @Test(
+        "With any one byte wrong it is refused, or says so for the job, or gives exactly what was stored",
+        arguments: ["jobs.db", "jobs.db-wal"]
+    )
+    func flips(file: String) async throws {
+        let original = try await Original(hasLog: file == "jobs.db-wal")
+        var random = SeededRandom(state: 77)
+        let length = try #require(original.files[file]?.count)
+        var tally = (refused: 0, told: 0, exact: 0)
+        for flip in 0..<Self.flips {
+            // Headers are small and matter most.
+            let place = Int.random(in: 0..<(flip % 10 == 0 ? min(200, length) : length), using: &random)
+            let mask = UInt8.random(in: 1...255, using: &random)
+            let verdict = try await original.verdict(damaging: file) { $0[place] ^= mask }
+            switch verdict {
+            case .refused: tally.refused += 1
+            case .told: tally.told += 1
+            case .exact: tally.exact += 1
+            case .wrong(let what): Issue.record("byte \(place) of \(file) ^ \(mask): \(what)")
+            }
+        }
+        #expect(tally.refused > 0 && (tally.exact > 0 || file != "jobs.db"))
+    }
+
+    @Test("A log that was cut short is refused or gives what it has, exactly")
+    func truncation() async throws {
+        let original = try await Original(hasLog: true)
+        let length = try #require(original.files["jobs.db-wal"]?.count)
+        for step in 0..<40 {
+            let verdict = try await original.verdict(damaging: "jobs.db-wal", mayLose: true) {
+                $0.removeLast(length * step / 40)
+            }
+            if case .wrong(let what) = verdict { Issue.record("cut by \(step)/40: \(what)") }
+        }
+    }
+
+    private enum Verdict {
+        case refused
+        /// At least one job's record was called damaged.
+        case told
+        case exact
+        case wrong(String)
+    }
+
+    /// A store with some of everything, as files.
+    private struct Original {
+        var files: [String: [UInt8]] = [:]
+        var bodies: [JobID: [UInt8]] = [:]
+        var states: [JobID: JobState] = [:]
+
+        init(hasLog: Bool) async throws {
+            let scratch = Scratch()
+            var options = SQLiteJobStore.Options(directory: scratch.path)
+            options.ballast = 0
+            let store = try await SQLiteJobStore.open(options, at: now)
+            for number in 1...60 as ClosedRange<UInt64> {
+                let id = JobID(milliseconds: now.wall, random: (0, number))
+                var record = JobRecord(
+                    id: id,
+                    route: number % 2 == 0 ? "a" : "b",
+                    method: .post,
+                    target: "t/\(number)"
+                )
+                record.fields.append("Content-Type", "application/json")
+                record.labels = ["n=\(number % 5)"]
+                if number % 3 == 0 { record.orderingKey = "k\(number % 2)" }
+                let bytes = (0..<Int(number) * 20).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(number)) }
+                var job = NewJob(record, body: .bytes(bytes))
+                if number % 4 == 0 { job.due = .after(.seconds(100)) }
+                job.idempotency = NewJob.Idempotency(
+                    user: 0,
+                    key: "\(number)",
+                    fingerprint: [1],
+                    window: .seconds(9_999)
+                )
+                _ = try await store.enqueue([job], at: now)
+                bodies[id] = bytes
+            }
+            for claim in try await store.claim("a", limit: 10, lease: .zero, at: now).claims {
+                let answer = StoredAnswer(status: 500, fields: HeaderFields(), body: .bytes([1, 2, 3]))
+                _ = try await store.settle(
+                    [Settlement(claim.token, .dead(.exhausted), answer: answer)],
+                    at: now
+                )
+            }
+            // Damage in the very last transaction looks like a write that was cut off, which nobody was told about.
+            _ = try await store.sweep(Retention(), limit: 10, at: now)
+            if !hasLog { await store.close() }
+            for name in Scratch.names(scratch.path) where name.hasPrefix("jobs.db") || name == "lock" {
+                if name != "jobs.db-shm" { files[name] = Files.read(scratch.path + "/" + name) }
+            }
+            for id in bodies.keys { states[id] = try? await store.job(id)?.state }
+            if hasLog { await store.close() }
+            if !hasLog { try await readStates() }
+        }
+
+        private mutating func readStates() async throws {
+            let scratch = Scratch()
+            for (name, bytes) in files { Files.write(scratch.path + "/" + name, bytes) }
+            let store = try await SQLiteJobStore.open(
+                SQLiteJobStore.Options(directory: scratch.path),
+                at: now
+            )
+            for id in bodies.keys { states[id] = try await store.job(id)?.state }
+            await store.close()
+        }
+
+        /// What a store makes of these files with one of them damaged.
+        func verdict(
+            damaging name: String,
+            mayLose: Bool = false,
+            _ damage: (inout [UInt8]) -> Void
+        ) async throws -> Verdict {
+            let scratch = Scratch()
+            var damaged = files
+            damage(&damaged[name, default: []])
+            for (name, bytes) in damaged { Files.write(scratch.path + "/" + name, bytes) }
+            var options = SQLiteJobStore.Options(directory: scratch.path)
+            options.ballast = 0
+            let store: SQLiteJobStore
+            do throws(StoreError) {
+                store = try await SQLiteJobStore.open(options, at: now)
+            } catch {
+                let isKept = Files.read(scratch.path + "/" + name) == damaged[name]
+                return isKept ? .refused : .wrong("refused, but the file was changed: \(error)")
+            }
+            let verdict = await look(store, mayLose: mayLose)
+            await store.close()
+            return verdict
+        }
+
+        private func look(_ store: SQLiteJobStore, mayLose: Bool) async -> Verdict {
+            var told = 0
+            for (id, bytes) in bodies {
+                do throws(StoreError) {
+                    guard let job = try await store.job(id) else {
+                        if mayLose { continue }
+                        return .wrong("\(id) is lost")
+                    }
+                    guard job.record.id == id, job.state == states[id] || mayLose else {
+                        return .wrong("\(id) is \(job.state)")
+                    }
+                    guard try await store.body(of: id) == .bytes(bytes) else {
+                        return .wrong("\(id) has another body")
+                    }
+                    if job.hasAnswer, try await store.answer(of: id)?.body != .bytes([1, 2, 3]) {
+                        return .wrong("\(id) has another answer")
+                    }
+                } catch { told += 1 }
+            }
+            for route in ["a", "b"] {
+                do throws(StoreError) {
+                    for claim in try await store.claim(route, limit: 100, lease: .zero, at: now).claims {
+                        guard claim.body == bodies[claim.token.id].map({ .bytes($0) }) else {
+                            return .wrong("\(claim.token.id) is claimed with another body")
+                        }
+                    }
+                } catch { told += 1 }
+            }
+            return told > 0 ? .told : .exact
+        }
+    }
+}

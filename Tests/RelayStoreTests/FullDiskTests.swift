@@ -1,0 +1,100 @@
+import Glibc
+import RelayCore
+import RelayStore
+import Testing
+
+@Suite("A full disk stops acceptance and nothing else", .timeLimit(.minutes(1)))
+struct FullDiskTests {
+    /// A file system of a few megabytes; needs root.
+    private final class SmallDisk {
+        let scratch = Scratch()
+        let isMounted: Bool
+
+        init(megabytes: Int) {
+            isMounted = unsafe mount("tmpfs", scratch.path, "tmpfs", 0, "size=\(megabytes)m,mode=0700") == 0
+        }
+
+        deinit {
+            if isMounted { unsafe _ = umount2(scratch.path, 2) }
+        }
+    }
+
+    @Test(
+        "Jobs are refused, those it has are claimed and settled, and it accepts again when there is room",
+        .enabled(if: geteuid() == 0)
+    )
+    func full() async throws {
+        let disk = SmallDisk(megabytes: 12)
+        guard disk.isMounted else { return }
+        let path = disk.scratch.path
+        var now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
+        var options = SQLiteJobStore.Options(directory: path)
+        options.ballast = 2 << 20
+        options.checkpointPages = 100
+        options.spaceInterval = .milliseconds(1)
+        let log = StoreBench.Log<String>()
+        options.events.notice = { log.add([$0]) }
+        options.events.fatal = { log.add(["fatal: \($0)"]) }
+        let store = try await SQLiteJobStore.open(options, at: now)
+
+        var accepted: [JobID] = []
+        var refusal: StoreError?
+        var number: UInt64 = 0
+        while refusal == nil, number < 5_000 {
+            number += 1
+            let id = JobID(milliseconds: now.wall, random: (0, number))
+            let record = JobRecord(id: id, route: "r", method: .post, target: "t")
+            let body = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 20_000)
+            do throws(StoreError) {
+                _ = try await store.enqueue([NewJob(record, body: .bytes(body))], at: now)
+                accepted.append(id)
+            } catch { refusal = error }
+        }
+        #expect(refusal?.code == .full && accepted.count > 50)
+        #expect(log.values.count == 1 && log.values[0].contains("no job is accepted"))
+
+        // Settling needs room of its own: the ballast.
+        var settled = 0
+        while case let claims = try await store.claim("r", limit: 20, lease: .zero, at: now).claims,
+            !claims.isEmpty
+        {
+            for claim in claims {
+                #expect(
+                    claim.body
+                        == .bytes(
+                            [UInt8](repeating: UInt8(truncatingIfNeeded: claim.token.id.low), count: 20_000)
+                        )
+                )
+            }
+            let answers = try await store.settle(claims.map { Settlement($0.token, .succeeded) }, at: now)
+            settled += answers.count { $0 == .applied(.succeeded) }
+        }
+        #expect(settled == accepted.count)
+
+        // Room returns with retention; the store finds out by itself.
+        var retention = Retention()
+        retention.succeeded = .zero
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .seconds(10))
+        var isAccepted = false
+        while !isAccepted, clock.now < deadline {
+            now.steady += 100
+            now.wall += 100
+            number += 1
+            _ = try await store.sweep(retention, limit: 100, at: now)
+            let record = JobRecord(
+                id: JobID(milliseconds: now.wall, random: (0, number)),
+                route: "r",
+                method: .post,
+                target: "t"
+            )
+            isAccepted = (try? await store.enqueue([NewJob(record)], at: now)) == [.accepted]
+        }
+        #expect(isAccepted)
+        await store.close()
+        let again = try await SQLiteJobStore.open(options, at: now)
+        #expect(try await again.claim("r", limit: 10, lease: .zero, at: now).claims.count == 1)
+        await again.close()
+        #expect(log.values.allSatisfy { !$0.hasPrefix("fatal") })
+    }
+}

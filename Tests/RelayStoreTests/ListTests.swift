@@ -1,0 +1,150 @@
+import RelayCore
+import RelayStore
+import Testing
+
+@Suite("A store finds jobs", .timeLimit(.minutes(1)))
+struct ListTests {
+    private func list(
+        _ bench: StoreBench,
+        _ filter: JobFilter,
+        _ order: ListOrder = .oldestFirst
+    ) async throws -> [JobID] {
+        try await bench.store.jobs(filter, order: order, limit: 100, after: nil).jobs.map(\.record.id)
+    }
+
+    @Test(
+        "By route, state, reason, failure, label, time and id, and by all of them",
+        arguments: StoreKind.allCases
+    )
+    func filters(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let dead = try await bench.accept("a") { $0.record.labels = ["x=1"] }
+        try await bench.settle(try await bench.claim("a")[0], .dead(.exhausted), kind: "dns_error")
+        bench.advance(100)
+        let held = try await bench.accept("a")
+        try await bench.apply(.hold, held)
+        bench.advance(100)
+        let queued = try await bench.accept("b") { $0.record.labels = ["x=1", "y=2"] }
+        let running = try await bench.accept("c")
+        _ = try await bench.claim("c")
+        func expect(_ ids: [JobID], _ change: (inout JobFilter) -> Void, line: Int = #line) async throws {
+            var filter = JobFilter()
+            change(&filter)
+            #expect(try await list(bench, filter) == ids, "line \(line)")
+            #expect(try await list(bench, filter, .newestFirst) == ids.reversed(), "line \(line)")
+        }
+        try await expect([dead, held, queued, running]) { _ in }
+        try await expect([dead, held]) { $0.route = "a" }
+        try await expect([]) { $0.route = "nowhere" }
+        try await expect([dead]) { $0.states = [.dead] }
+        try await expect([running]) { $0.states = [.running] }
+        try await expect([held, queued]) { $0.states = [.held, .queued] }
+        try await expect([held]) { $0.reason = .operatorHold }
+        try await expect([dead]) { $0.failureKind = "dns_error" }
+        try await expect([dead, queued]) { $0.label = "x=1" }
+        try await expect([queued]) {
+            $0.label = "x=1"
+            $0.route = "b"
+        }
+        try await expect([]) { $0.label = "x" }
+        try await expect([held]) {
+            $0.createdFrom = 1_800_000_000_100
+            $0.createdBefore = 1_800_000_000_200
+        }
+        try await expect([dead, running]) { $0.ids = [running, dead, bench.id()] }
+        try await expect([dead]) {
+            $0.ids = [running, dead]
+            $0.states = [.dead]
+        }
+    }
+
+    @Test("A list goes on where it was, whatever is written in between", arguments: StoreKind.allCases)
+    func cursors(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        var ids: [JobID] = []
+        for _ in 0..<25 { ids.append(try await bench.accept()) }
+        for order in [ListOrder.oldestFirst, .newestFirst] {
+            var seen: [JobID] = []
+            var cursor: JobCursor?
+            repeat {
+                let page = try await bench.store.jobs(JobFilter(), order: order, limit: 10, after: cursor)
+                seen += page.jobs.map(\.record.id)
+                cursor = page.next.flatMap { JobCursor(text: $0.text) }
+                #expect(page.next == cursor)
+                if seen.count == 10 {
+                    try await bench.accept()
+                    for claim in try await bench.claim("hooks", 3) {
+                        try await bench.settle(claim, .succeeded)
+                    }
+                    try await bench.apply(.drop, seen[0])
+                }
+            } while cursor != nil
+            let expected = order == .oldestFirst ? ids : Array(ids.dropFirst().reversed())
+            #expect(seen.filter { expected.contains($0) } == expected)
+            #expect(Set(seen).count == seen.count)
+        }
+    }
+
+    @Test(
+        "A text that is no cursor is refused",
+        arguments: ["", "c", "x1", "c-1", "c1 ", "C1", "czzzzzzzzzzzzzz", "c١"]
+    )
+    func badCursors(text: String) {
+        #expect(JobCursor(text: text) == nil)
+    }
+
+    @Test("Every change of a job changes its version, and nothing else does", arguments: StoreKind.allCases)
+    func versions(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await bench.accept()
+        var versions = [try await bench.job(id).version]
+        func note() async throws { versions.append(try await bench.job(id).version) }
+        try await bench.apply(.hold, id)
+        try await note()
+        try await bench.apply(.release, id)
+        try await note()
+        let claim = try await bench.claim()[0]
+        try await note()
+        try await bench.settle(claim, .dead(.exhausted))
+        try await note()
+        try await bench.apply(.retry, id)
+        try await note()
+        try await bench.apply(.cancel, id)
+        try await note()
+        try await bench.apply(.expunge, id)
+        try await note()
+        #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 < $1 })
+        try await bench.reopen()
+        _ = try await bench.store.sweep(Retention(), limit: 10, at: bench.now)
+        try await bench.apply(.release, id)
+        #expect(try await bench.job(id).version == versions.last)
+    }
+
+    @Test("Counts and ages say what is there", arguments: StoreKind.allCases)
+    func counters(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let start = bench.now.wall
+        try await bench.accept("a")
+        bench.advance(3 * 60_000)
+        try await bench.accept("a")
+        try await bench.accept("b") { $0.due = .after(.seconds(100_000)) }
+        try await bench.settle(try await bench.claim("a", 1)[0], .dead(.exhausted))
+        bench.advance(3 * 60_000)
+        let counters = try await bench.store.counters(at: bench.now)
+        func group(_ route: String, _ state: JobState) -> JobCounters.Group {
+            .init(route: route, state: state)
+        }
+        #expect(counters.counts == [group("a", .dead): 1, group("a", .queued): 1, group("b", .scheduled): 1])
+        // Three minutes: at least two, less than four.
+        #expect(counters.ages[group("a", .queued)]?[2] == 1 && counters.ages[group("a", .dead)] == nil)
+        #expect(counters.oldest == ["a": start + 3 * 60_000, "b": start + 3 * 60_000])
+    }
+
+    @Test(
+        "Ages fall into powers of two minutes",
+        arguments: [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (511, 9), (512, 10), (99_999, 10), (-5, 0)]
+    )
+    func buckets(minutes: Int64, bucket: Int) {
+        #expect(JobCounters.bucket(ageMinutes: minutes) == bucket)
+    }
+}

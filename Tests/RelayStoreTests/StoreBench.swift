@@ -1,0 +1,186 @@
+import Glibc
+import RelayCore
+import RelayStore
+import RelayTestSupport
+import Synchronization
+import Testing
+
+/// Every store that the conformance suite is run on.
+enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case sqlite
+    case memory
+
+    var testDescription: String { rawValue }
+}
+
+/// A directory of its own that goes with its owner.
+final class Scratch: Sendable {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/relay-store-XXXXXX".utf8CString)
+        path = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress, let made = unsafe mkdtemp(base) else { return "/tmp" }
+            return unsafe String(cString: made)
+        }
+    }
+
+    deinit {
+        for folder in [path + "/bodies", path] {
+            for name in Self.names(folder) { unsafe _ = unlink(folder + "/" + name) }
+            unsafe _ = rmdir(folder)
+        }
+    }
+
+    static func names(_ path: String) -> [String] {
+        guard let directory = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+/// One store with a clock the test moves.
+final class StoreBench {
+    let kind: StoreKind
+    let scratch = Scratch()
+    private(set) var store: any JobStore
+    var now = JobMoment(wall: 1_800_000_000_000, steady: 5_000)
+    private var nextID: UInt64 = 1
+    private let events: JobStoreEvents
+    private let readyRoutes: Log<String>
+
+    /// What callbacks have said.
+    final class Log<Value: Sendable>: Sendable {
+        private let kept = Mutex<[Value]>([])
+        func add(_ values: some Sequence<Value>) { kept.withLock { $0 += values } }
+        var values: [Value] { kept.withLock { $0 } }
+    }
+
+    init(_ kind: StoreKind) async throws {
+        self.kind = kind
+        let log = Log<String>()
+        readyRoutes = log
+        var events = JobStoreEvents()
+        events.ready = { log.add($0) }
+        self.events = events
+        store = MemoryJobStore(at: now, events: events)
+        if kind == .sqlite { store = try await open() }
+    }
+
+    var ready: [String] { readyRoutes.values }
+
+    private func open() async throws -> SQLiteJobStore {
+        var options = SQLiteJobStore.Options(directory: scratch.path)
+        options.events = events
+        options.ballast = 1 << 20
+        return try await SQLiteJobStore.open(options, at: now)
+    }
+
+    /// Lets the process end and the next one begin; what was running has been through a crash.
+    func reopen(after milliseconds: Int64 = 1_000) async throws {
+        await store.close()
+        // Another boot: the steady clock starts anew.
+        now = JobMoment(wall: now.wall + milliseconds, steady: 1_000)
+        if let memory = store as? MemoryJobStore {
+            store = MemoryJobStore(afterCrashOf: memory, at: now)
+        } else {
+            store = try await open()
+        }
+    }
+
+    func advance(_ milliseconds: Int64) {
+        now.wall += milliseconds
+        now.steady += milliseconds
+    }
+
+    /// Somebody sets the clock.
+    func stepWall(_ milliseconds: Int64) { now.wall += milliseconds }
+
+    func id() -> JobID {
+        nextID += 1
+        return JobID(milliseconds: now.wall, random: (0, nextID))
+    }
+
+    func newJob(
+        _ route: String = "hooks",
+        body: String = "body",
+        _ change: (inout NewJob) -> Void = { _ in }
+    ) -> NewJob {
+        var fields = HeaderFields()
+        fields.append("Content-Type", "text/plain")
+        fields.append("X-Twice", "1")
+        fields.append("X-Twice", "2")
+        let record = JobRecord(id: id(), route: route, method: .post, target: "orders/7?x=1", fields: fields)
+        var job = NewJob(record, body: .bytes(Array(body.utf8)))
+        change(&job)
+        return job
+    }
+
+    @discardableResult
+    func accept(
+        _ route: String = "hooks",
+        body: String = "body",
+        _ change: (inout NewJob) -> Void = { _ in }
+    ) async throws -> JobID {
+        let job = newJob(route, body: body, change)
+        #expect(try await store.enqueue([job], at: now) == [.accepted])
+        return job.record.id
+    }
+
+    func claim(_ route: String = "hooks", _ limit: Int = 100) async throws -> [Claim] {
+        let claims = try await store.claim(route, limit: limit, lease: .seconds(60), at: now).claims
+        // A claim may be told before it is on disk, and a read sees what is; this waits for it.
+        _ = try await store.extend([], lease: .zero, at: now)
+        return claims
+    }
+
+    @discardableResult
+    func settle(
+        _ claim: Claim,
+        _ ending: Settlement.Ending,
+        attempts: Int = 1,
+        answer: StoredAnswer? = nil,
+        kind: FailureKind? = nil
+    ) async throws -> Settlement.Answer {
+        let records = (0..<attempts).map { index in
+            var record = JobAttemptRecord(
+                upstream: "eu",
+                beganAt: now.wall,
+                duration: .milliseconds(index + 1),
+                sent: .answered
+            )
+            record.status = 503
+            record.failureKind = kind
+            return record
+        }
+        let settlement = Settlement(claim.token, ending, attempts: records, answer: answer, failureKind: kind)
+        return try await store.settle([settlement], at: now)[0]
+    }
+
+    @discardableResult
+    func apply(_ action: JobAction, _ filter: JobFilter, limit: Int = 100) async throws -> ActionReport {
+        try await store.apply(action, to: filter, limit: limit, after: nil, dryRun: false, at: now)
+    }
+
+    @discardableResult
+    func apply(_ action: JobAction, _ id: JobID) async throws -> ActionReport {
+        try await apply(action, JobFilter(ids: [id]))
+    }
+
+    func job(_ id: JobID) async throws -> StoredJob { try #require(await store.job(id)) }
+
+    func state(_ id: JobID) async throws -> JobState? { try await store.job(id)?.state }
+
+    func counts() async throws -> [JobState: Int] {
+        try await store.counters(at: now).counts.reduce(into: [:]) {
+            $0[$1.key.state, default: 0] += $1.value
+        }
+    }
+}

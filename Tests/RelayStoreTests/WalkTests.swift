@@ -1,0 +1,233 @@
+import RelayCore
+import RelayStore
+import RelayTestSupport
+import Testing
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+struct SeededRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
+        return value ^ value >> 31
+    }
+}
+
+@Suite("A store on disk does what the plain one in memory does", .timeLimit(.minutes(5)))
+struct WalkTests {
+    @Test(
+        "Thousands of random steps, crashes and clock steps between them, leave both the same",
+        arguments: [1, 2, 3, 4, 5, 6] as [UInt64]
+    )
+    func walk(seed: UInt64) async throws {
+        var walk = try await Walk(seed: seed)
+        for step in 0..<1_500 {
+            try await walk.step()
+            if step % 100 == 99 { try await walk.compare("seed \(seed), step \(step)") }
+        }
+    }
+}
+
+/// The same steps on two stores.
+struct Walk {
+    private var random: SeededRandom
+    private let disk: StoreBench
+    private let memory: StoreBench
+    private var ids: [JobID] = []
+    private var claims: [JobID: (disk: Claim, memory: Claim)] = [:]
+
+    init(seed: UInt64) async throws {
+        random = SeededRandom(state: seed)
+        disk = try await StoreBench(.sqlite)
+        memory = try await StoreBench(.memory)
+    }
+
+    private mutating func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &random) }
+    private mutating func route() -> String { ["a", "b", "c"][roll(3)] }
+
+    mutating func step() async throws {
+        switch roll(100) {
+        case 0..<35: try await accept()
+        case 35..<60: try await claim()
+        case 60..<80: try await settle()
+        case 80..<91: try await act()
+        case 91..<95: try await sweep()
+        case 95..<98:
+            let jump = Int64(roll(20_000))
+            disk.advance(jump)
+            memory.advance(jump)
+        case 98:
+            let step = Int64(roll(200_000) - 100_000)
+            disk.stepWall(step)
+            memory.stepWall(step)
+        default:
+            if roll(3) == 0 {
+                try await disk.reopen()
+                try await memory.reopen()
+            }
+        }
+    }
+
+    private mutating func accept() async throws {
+        let route = route()
+        var job = disk.newJob(route, body: String(repeating: "x", count: roll(50)))
+        job.record.priority = UInt8(roll(8))
+        if roll(3) == 0 { job.record.orderingKey = "k\(roll(3))" }
+        if roll(6) == 0 { job.record.supersedeKey = "s\(roll(2))" }
+        if roll(4) == 0 { job.record.labels = ["l=\(roll(3))", "m=\(roll(3))"] }
+        job.record.mayRepeat = roll(4) > 0
+        switch roll(6) {
+        case 0: job.due = .after(.milliseconds(roll(30_000)))
+        case 1: job.due = .date(disk.now.wall + Int64(roll(60_000) - 10_000))
+        default: break
+        }
+        if roll(4) == 0 { job.expiresAfter = .milliseconds(roll(60_000)) }
+        if roll(3) == 0 {
+            job.idempotency = NewJob.Idempotency(
+                user: UInt32(roll(2)),
+                key: "i\(roll(20))",
+                fingerprint: [UInt8(roll(2))],
+                window: .milliseconds(roll(60_000))
+            )
+        }
+        let answer = try await disk.store.enqueue([job], at: disk.now)
+        #expect(try await memory.store.enqueue([job], at: memory.now) == answer)
+        if answer == [.accepted] { ids.append(job.record.id) }
+    }
+
+    private mutating func claim() async throws {
+        let (route, limit) = (route(), roll(4) + 1)
+        // What expires while it is looked at may let another job go; a store need not see that one at once.
+        _ = try await disk.store.sweep(Retention(), limit: 500, at: disk.now)
+        _ = try await memory.store.sweep(Retention(), limit: 500, at: memory.now)
+        let left = try await disk.store.claim(route, limit: limit, lease: .zero, at: disk.now)
+        let right = try await memory.store.claim(route, limit: limit, lease: .zero, at: memory.now)
+        #expect(left.claims.map(\.token.id) == right.claims.map(\.token.id))
+        #expect(left.nextDue == right.nextDue)
+        for (one, other) in zip(left.claims, right.claims) {
+            #expect(one.body == other.body && one.job.runAt <= disk.now.wall + 100_000)
+            claims[one.token.id] = (one, other)
+        }
+    }
+
+    private mutating func settle() async throws {
+        guard !claims.isEmpty else { return }
+        let id = claims.keys.sorted { $0.description < $1.description }[roll(claims.count)]
+        guard let pair = claims[id] else { return }
+        // Old claims are kept now and then, to be settled too late.
+        if roll(5) > 0 { claims[id] = nil }
+        let endings: [Settlement.Ending] = [
+            .succeeded, .succeeded, .dead(.exhausted), .retry(after: .milliseconds(roll(20_000)), .backoff),
+            .back(after: .milliseconds(roll(2) * 5_000), .breakerOpen), .held(.credentials), .cancelled,
+            .expired,
+        ]
+        let ending = endings[roll(endings.count)]
+        let attempts = roll(3)
+        let answer = StoredAnswer(status: 500, fields: HeaderFields(), body: .bytes([UInt8(roll(256))]))
+        let kept = roll(2) == 0 ? answer : nil
+        let one = try await disk.settle(
+            pair.disk,
+            ending,
+            attempts: attempts,
+            answer: kept,
+            kind: "http_status"
+        )
+        let other = try await memory.settle(
+            pair.memory,
+            ending,
+            attempts: attempts,
+            answer: kept,
+            kind: "http_status"
+        )
+        #expect(one == other)
+    }
+
+    private mutating func act() async throws {
+        let action = JobAction.allCases[roll(JobAction.allCases.count)]
+        var filter = JobFilter()
+        switch roll(4) {
+        case 0:
+            filter.states = [JobState.allCases[roll(9)]]
+            filter.route = route()
+        case 1: filter.label = "l=\(roll(3))"
+        default:
+            guard !ids.isEmpty else { return }
+            filter.ids = [ids[roll(ids.count)]]
+        }
+        let limit = roll(5) + 1
+        let one = try await disk.apply(action, filter, limit: limit)
+        let other = try await memory.apply(action, filter, limit: limit)
+        #expect(one.changed == other.changed && one.matched == other.matched && one.asked == other.asked)
+    }
+
+    private mutating func sweep() async throws {
+        var retention = Retention()
+        retention.succeeded = .seconds(30)
+        retention.dead = .seconds(120)
+        retention.bodies = .seconds(60)
+        let one = try await disk.store.sweep(retention, limit: 500, at: disk.now)
+        let other = try await memory.store.sweep(retention, limit: 500, at: memory.now)
+        #expect(
+            one.expired == other.expired && one.removed == other.removed && one.expunged == other.expunged
+        )
+    }
+}
+
+extension Walk {
+    /// Everything that can be read is the same, and the counters are what counting gives.
+    func compare(_ place: String) async throws {
+        let left = try await all(disk)
+        let right = try await all(memory)
+        #expect(left.map(\.text) == right.map(\.text), "\(place)")
+        let counted = left.reduce(into: [JobCounters.Group: Int]()) {
+            $0[JobCounters.Group(route: $1.record.route, state: $1.state), default: 0] += 1
+        }
+        let counters = try await disk.store.counters(at: disk.now)
+        #expect(counters.counts.filter { $0.value != 0 } == counted, "\(place)")
+        #expect(try await memory.store.counters(at: memory.now) == counters, "\(place)")
+        for job in left {
+            let id = job.record.id
+            #expect(try await disk.store.body(of: id) == memory.store.body(of: id))
+            #expect(try await disk.store.answer(of: id)?.body == memory.store.answer(of: id)?.body)
+            let attempts = try await disk.store.attempts(of: id, after: 0, limit: 500)
+            #expect(attempts.count == job.attempts)
+            #expect(
+                try await memory.store.attempts(of: id, after: 0, limit: 500).map(\.number)
+                    == attempts.map(\.number)
+            )
+        }
+        // At most one ready or running job of an ordering key.
+        let free = left.filter {
+            [.queued, .running, .retrying].contains($0.state) && $0.reason != .ordering
+        }
+        let keys = free.compactMap { job in job.record.orderingKey.map { job.record.route + $0 } }
+        #expect(Set(keys).count == keys.count, "\(place)")
+    }
+
+    private func all(_ bench: StoreBench) async throws -> [StoredJob] {
+        _ = try await bench.store.extend([], lease: .zero, at: bench.now)
+        var jobs: [StoredJob] = []
+        var cursor: JobCursor?
+        repeat {
+            let page = try await bench.store.jobs(JobFilter(), order: .oldestFirst, limit: 500, after: cursor)
+            jobs += page.jobs
+            cursor = page.next
+        } while cursor != nil
+        return jobs
+    }
+}
+
+extension StoredJob {
+    /// All of it but the position, which a store may choose.
+    var text: String {
+        [
+            "\(record.id)", record.route, state.name, reason?.name ?? "-", end?.rawValue ?? "-",
+            failureKind?.rawValue ?? "-", "\(createdAt) \(runAt) \(expiresAt ?? 0) \(finishedAt ?? 0)",
+            "\(attempts) \(spentAttempts) \(crashes) v\(version) \(isCancelAsked) \(bodyLength) \(hasBody) \(hasAnswer)",
+            record.labels.joined(separator: ","), record.orderingKey ?? "-",
+        ].joined(separator: " ")
+    }
+}

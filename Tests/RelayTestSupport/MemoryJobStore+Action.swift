@@ -1,0 +1,111 @@
+import RelayCore
+
+extension MemoryJobStore.State {
+    func job(_ position: Int64) -> StoredJob? {
+        guard let entry = entries[position] else { return nil }
+        return StoredJob(
+            entry.record,
+            position: position,
+            machine: entry.machine,
+            createdAt: entry.created,
+            timeline: timeline,
+            bodyLength: entry.bodyLength,
+            hasBody: entry.body != .expunged,
+            hasAnswer: entry.answer != nil
+        )
+    }
+
+    func page(_ filter: JobFilter, _ order: ListOrder, _ limit: Int, _ cursor: JobCursor?) -> JobPage {
+        var page = JobPage()
+        let start = cursor?.position ?? (order == .oldestFirst ? .min : .max)
+        let found = entries.keys.sorted(by: order == .oldestFirst ? (<) : (>))
+            .filter { order == .oldestFirst ? $0 > start : $0 < start }
+            .compactMap { job($0) }
+            .filter { filter.matches($0) }
+        page.jobs = Array(found.prefix(max(0, limit)))
+        if found.count > page.jobs.count, let last = page.jobs.last {
+            page.next = JobCursor(position: last.position)
+        }
+        return page
+    }
+
+    mutating func apply(_ action: JobAction, to position: Int64, _ report: inout ActionReport) -> Bool {
+        let now = timeline.now
+        guard let entry = entries[position] else { return false }
+        let blocked = isBlocked(position)
+        switch action {
+        case .cancel:
+            guard change(position, { $0.cancel(now: now) }) else { return false }
+            if entries[position]?.machine.isCancelAsked == true { report.asked.append(entry.record.id) }
+            return true
+        case .hold: return change(position) { $0.hold(now: now) }
+        case .release: return change(position) { $0.release(isBlocked: blocked, now: now) }
+        case .drop: return drop(position)
+        case .expunge:
+            guard entry.machine.state.isTerminal, entry.body != .expunged else { return false }
+            expunge(position)
+            return true
+        case .retry:
+            guard entry.machine.state.isTerminal else {
+                return change(position) { $0.hurry(isBlocked: blocked, now: now) }
+            }
+            guard entry.machine.state != .succeeded else { return false }
+            guard entry.body != .expunged else {
+                report.expunged += 1
+                return false
+            }
+            entries[position]?.turn = nextTurn
+            nextTurn += 1
+            let behind = isBlocked(position)
+            return change(position) { $0.replay(isBlocked: behind, now: now) }
+        }
+    }
+
+    mutating func drop(_ position: Int64) -> Bool {
+        guard let entry = entries[position], entry.machine.state != .running else { return false }
+        entries[position] = nil
+        positions[entry.record.id] = nil
+        if !entry.machine.state.isTerminal { wakeBehind(entry) }
+        return true
+    }
+
+    mutating func expunge(_ position: Int64) {
+        entries[position]?.body = .expunged
+        entries[position]?.answer?.body = .expunged
+        entries[position]?.machine.touch()
+    }
+
+    mutating func sweep(_ retention: Retention, limit: Int) -> SweepReport {
+        wake()
+        var report = SweepReport()
+        let now = timeline.now
+        func due(_ age: Duration) -> Int64 { now - age.saturatedNanoseconds / 1_000_000 }
+        let expired = entries.filter { ($0.value.machine.expiresAt ?? .max) <= now }
+            .filter { !$0.value.machine.state.isTerminal && $0.value.machine.state != .running }
+            .sorted { ($0.value.machine.expiresAt ?? 0, $0.key) < ($1.value.machine.expiresAt ?? 0, $1.key) }
+        for (position, _) in expired.prefix(limit) where change(position, { $0.expire(now: now) }) {
+            report.expired += 1
+        }
+        for state in [JobState.succeeded, .dead, .cancelled, .expired] {
+            let age = state == .succeeded ? retention.succeeded : retention.dead
+            let finished = entries.filter { $0.value.machine.state == state }
+                .sorted {
+                    ($0.value.machine.finishedAt ?? 0, $0.key) < ($1.value.machine.finishedAt ?? 0, $1.key)
+                }
+            for (position, entry) in finished.filter({ ($0.value.machine.finishedAt ?? .max) <= due(age) })
+                .prefix(limit)
+            where drop(position) {
+                _ = entry
+                report.removed += 1
+            }
+            for (position, entry) in finished
+            where (entry.machine.finishedAt ?? .max) <= due(retention.bodies) && entry.body != .expunged
+                && entries[position] != nil && report.expunged < limit
+            {
+                expunge(position)
+                report.expunged += 1
+            }
+        }
+        return report
+    }
+}

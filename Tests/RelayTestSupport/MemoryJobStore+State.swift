@@ -1,0 +1,183 @@
+import RelayCore
+
+extension MemoryJobStore.State {
+    mutating func advance(to moment: JobMoment) {
+        if timeline.advance(to: moment) { redate() }
+    }
+
+    /// The clock has stepped: what is due at a date is due at another point of the line.
+    mutating func redate() {
+        for position in entries.keys {
+            guard let date = entries[position]?.date else { continue }
+            let runAt = timeline.line(ofWall: date)
+            change(position) { $0.redate(runAt: runAt) }
+        }
+        wake()
+    }
+
+    /// Wakes scheduled jobs that are due.
+    mutating func wake() {
+        let now = timeline.now
+        for (position, entry) in entries where entry.machine.state == .scheduled {
+            change(position) { $0.wake(now: now) }
+        }
+    }
+
+    func isBlocked(_ position: Int64) -> Bool {
+        guard let entry = entries[position], let key = entry.record.orderingKey else { return false }
+        return entries.values.contains {
+            $0.record.route == entry.record.route && $0.record.orderingKey == key && $0.turn < entry.turn
+                && !$0.machine.state.isTerminal
+        }
+    }
+
+    /// Changes a job and, when that ends it, wakes the one behind it.
+    @discardableResult
+    mutating func change(_ position: Int64, _ step: (inout JobStateMachine) -> Bool) -> Bool {
+        guard var entry = entries[position] else { return false }
+        let was = entry.machine
+        guard step(&entry.machine) else { return false }
+        entries[position] = entry
+        if entry.machine.isReady, !was.isReady || entry.machine.runAt < was.runAt {
+            ready.insert(entry.record.route)
+        }
+        if entry.machine.state.isTerminal, !was.state.isTerminal { wakeBehind(entry) }
+        return true
+    }
+
+    mutating func wakeBehind(_ entry: MemoryJobStore.Entry) {
+        guard let key = entry.record.orderingKey else { return }
+        let line = timeline.now
+        let next = entries.filter {
+            $0.value.record.route == entry.record.route && $0.value.record.orderingKey == key
+                && $0.value.turn > entry.turn && !$0.value.machine.state.isTerminal
+        }.min { $0.value.turn < $1.value.turn }
+        if let next, !isBlocked(next.key) { change(next.key) { $0.wake(now: line) } }
+    }
+
+    mutating func enqueue(_ job: NewJob, at moment: JobMoment) -> Acceptance {
+        let now = timeline.now
+        let record = job.record
+        if let idempotency = job.idempotency {
+            let name = MemoryJobStore.KeyName(
+                user: idempotency.user,
+                route: record.route,
+                key: idempotency.key
+            )
+            if let known = keys[name], known.until > now {
+                return known.fingerprint == idempotency.fingerprint
+                    ? .duplicate(known.id) : .conflict(known.id)
+            }
+            keys[name] = MemoryJobStore.KnownKey(
+                id: record.id,
+                fingerprint: idempotency.fingerprint,
+                until: JobTimeline.advance(now, by: idempotency.window)
+            )
+        }
+        if positions[record.id] != nil { return .duplicate(record.id) }
+        if let key = record.supersedeKey { supersede(key, record.route) }
+        var date: Int64?
+        let runAt: Int64
+        switch job.due {
+        case .now: runAt = now
+        case .after(let delay): runAt = JobTimeline.advance(now, by: delay)
+        case .date(let wall):
+            date = wall
+            runAt = timeline.line(ofWall: wall)
+        }
+        let isBlocked = entries.values.contains {
+            $0.record.route == record.route && record.orderingKey != nil
+                && $0.record.orderingKey == record.orderingKey && !$0.machine.state.isTerminal
+        }
+        let machine = JobStateMachine(
+            runAt: runAt,
+            expiresAt: job.expiresAfter.map { JobTimeline.advance(now, by: $0) },
+            mayRepeat: record.mayRepeat,
+            isDated: date != nil,
+            isBlocked: isBlocked,
+            now: now
+        )
+        if machine.isReady { ready.insert(record.route) }
+        entries[nextPosition] = MemoryJobStore.Entry(
+            record: record,
+            body: job.body,
+            bodyLength: job.body.length,
+            machine: machine,
+            date: date,
+            created: moment.wall,
+            turn: nextTurn
+        )
+        positions[record.id] = nextPosition
+        nextPosition += 1
+        nextTurn += 1
+        return .accepted
+    }
+
+    private mutating func supersede(_ key: String, _ route: String) {
+        let now = timeline.now
+        for position in entries.keys.sorted() {
+            guard let entry = entries[position], entry.record.route == route,
+                entry.record.supersedeKey == key,
+                entry.machine.state != .running
+            else { continue }
+            change(position) { $0.cancel(.superseded, now: now) }
+        }
+    }
+
+    mutating func claim(_ route: String, limit: Int) -> ClaimBatch {
+        wake()
+        let now = timeline.now
+        var batch = ClaimBatch()
+        let due = entries.filter {
+            $0.value.record.route == route && $0.value.machine.isReady && $0.value.machine.runAt <= now
+        }.sorted {
+            let (left, right) = ($0.value, $1.value)
+            return (left.record.priority, left.machine.runAt, $0.key)
+                < (right.record.priority, right.machine.runAt, $1.key)
+        }
+        for (position, entry) in due {
+            guard batch.claims.count < limit else { return batch }
+            if change(position, { $0.expire(now: now) }) { continue }
+            let number = nextToken
+            nextToken += 1
+            guard change(position, { $0.claim(token: number, now: now) }), let job = job(position) else {
+                continue
+            }
+            let token = ClaimToken(id: entry.record.id, position: position, number: number)
+            batch.claims.append(Claim(token: token, job: job, body: entry.body))
+        }
+        if batch.claims.count < limit { batch.nextDue = nextDue(route) }
+        return batch
+    }
+
+    func nextDue(_ route: String) -> Int64? {
+        entries.values.filter {
+            $0.record.route == route && ($0.machine.isReady || $0.machine.state == .scheduled)
+        }.map { timeline.wall(ofLine: $0.machine.runAt) }.min()
+    }
+
+    mutating func settle(_ settlement: Settlement) -> Settlement.Answer {
+        let token = settlement.token
+        let now = timeline.now
+        guard let before = entries[token.position], before.record.id == token.id else { return .stale }
+        let isSettled = change(token.position) {
+            $0.settle(
+                token: token.number,
+                settlement.ending,
+                attempts: UInt32(settlement.attempts.count),
+                spent: UInt32(settlement.attempts.count { $0.isSpent }),
+                kind: settlement.failureKind,
+                now: now
+            )
+        }
+        guard isSettled, var entry = entries[token.position] else { return .stale }
+        if let answer = settlement.answer { entry.answer = answer }
+        for (index, attempt) in settlement.attempts.enumerated() {
+            var numbered = attempt
+            numbered.number = Int(before.machine.attempts) + index + 1
+            entry.attempts.append(numbered)
+        }
+        entries[token.position] = entry
+        return .applied(entry.machine.state)
+    }
+}

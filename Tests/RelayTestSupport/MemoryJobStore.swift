@@ -1,0 +1,210 @@
+package import RelayCore
+import Synchronization
+
+/// A job store in memory, written to be plainly right: what other stores are compared with, and what tests of an
+/// engine use.
+package final class MemoryJobStore: JobStore {
+    struct Entry: Sendable {
+        var record: JobRecord
+        var body: StoredBody
+        var bodyLength: UInt64
+        var machine: JobStateMachine
+        var date: Int64?
+        var created: Int64
+        var answer: StoredAnswer?
+        var attempts: [JobAttemptRecord] = []
+        /// The order within its ordering key; a replay goes to the end.
+        var turn: Int64
+    }
+
+    struct KnownKey: Sendable {
+        var id: JobID
+        var fingerprint: [UInt8]
+        var until: Int64
+    }
+
+    struct KeyName: Hashable, Sendable {
+        var user: UInt32
+        var route: String
+        var key: String
+    }
+
+    struct State: Sendable {
+        var timeline: JobTimeline
+        var entries: [Int64: Entry] = [:]
+        var positions: [JobID: Int64] = [:]
+        var keys: [KeyName: KnownKey] = [:]
+        var nextPosition: Int64 = 1
+        var nextTurn: Int64 = 1
+        var nextToken: UInt64 = 1
+        var facts = StoreFacts()
+        var ready: Set<String> = []
+        var isClosed = false
+    }
+
+    private let state: Mutex<State>
+    private let events: JobStoreEvents
+
+    package init(at now: JobMoment, events: JobStoreEvents = JobStoreEvents()) {
+        state = Mutex(State(timeline: JobTimeline(at: now)))
+        self.events = events
+    }
+
+    /// The store as the next process finds it: jobs in flight have been through a crash.
+    package init(afterCrashOf other: MemoryJobStore, at now: JobMoment) {
+        var copy = other.state.withLock { $0 }
+        let skew = copy.timeline.skew
+        copy.timeline = JobTimeline(line: copy.timeline.now, skew: copy.timeline.skew, at: now)
+        copy.isClosed = false
+        let line = copy.timeline.now
+        for position in copy.entries.keys.sorted() {
+            copy.change(position) { $0.recover(now: line) }
+        }
+        if abs(copy.timeline.skew - skew) >= JobTimeline.stepMilliseconds { copy.redate() }
+        state = Mutex(copy)
+        events = other.events
+    }
+
+    private func access<Value>(
+        _ now: JobMoment? = nil,
+        _ body: (inout State) -> Value
+    ) throws(StoreError) -> Value {
+        let (value, ready) = try state.withLock { state throws(StoreError) in
+            guard !state.isClosed else { throw StoreError.closed }
+            if let now { state.advance(to: now) }
+            let value = body(&state)
+            defer { state.ready = [] }
+            return (value, state.ready)
+        }
+        if !ready.isEmpty { events.ready(ready) }
+        return value
+    }
+}
+
+extension MemoryJobStore {
+    package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance] {
+        try access(now) { state in jobs.map { state.enqueue($0, at: now) } }
+    }
+
+    package func claim(
+        _ route: String,
+        limit: Int,
+        lease: Duration,
+        at now: JobMoment
+    ) async throws(StoreError) -> ClaimBatch {
+        try access(now) { $0.claim(route, limit: limit) }
+    }
+
+    package func extend(
+        _ tokens: [ClaimToken],
+        lease: Duration,
+        at now: JobMoment
+    ) async throws(StoreError) -> [Bool] {
+        try access(now) { state in
+            tokens.map { token in
+                guard let entry = state.entries[token.position], entry.record.id == token.id else {
+                    return false
+                }
+                return entry.machine.state == .running && entry.machine.token == token.number
+            }
+        }
+    }
+
+    package func settle(
+        _ settlements: [Settlement],
+        at now: JobMoment
+    ) async throws(StoreError) -> [Settlement.Answer] {
+        try access(now) { state in settlements.map { state.settle($0) } }
+    }
+
+    package func apply(
+        _ action: JobAction,
+        to filter: JobFilter,
+        limit: Int,
+        after cursor: JobCursor?,
+        dryRun: Bool,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionReport {
+        try access(now) { state in
+            var report = ActionReport()
+            state.wake()
+            let page = state.page(filter, .oldestFirst, limit, cursor)
+            report.next = page.next
+            report.matched = page.jobs.count
+            if dryRun { return report }
+            for job in page.jobs where state.apply(action, to: job.position, &report) { report.changed += 1 }
+            return report
+        }
+    }
+
+    package func sweep(
+        _ retention: Retention,
+        limit: Int,
+        at now: JobMoment
+    ) async throws(StoreError) -> SweepReport {
+        try access(now) { $0.sweep(retention, limit: limit) }
+    }
+
+    package func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
+        try access { state in state.positions[id].flatMap { state.job($0) } }
+    }
+
+    package func jobs(
+        _ filter: JobFilter,
+        order: ListOrder,
+        limit: Int,
+        after cursor: JobCursor?
+    ) async throws(StoreError) -> JobPage {
+        try access { $0.page(filter, order, limit, cursor) }
+    }
+
+    package func body(of id: JobID) async throws(StoreError) -> StoredBody? {
+        try access { state in state.positions[id].flatMap { state.entries[$0]?.body } }
+    }
+
+    package func answer(of id: JobID) async throws(StoreError) -> StoredAnswer? {
+        try access { state in state.positions[id].flatMap { state.entries[$0]?.answer } }
+    }
+
+    package func attempts(
+        of id: JobID,
+        after number: Int,
+        limit: Int
+    ) async throws(StoreError) -> [JobAttemptRecord] {
+        try access { state in
+            let all = state.positions[id].flatMap { state.entries[$0]?.attempts } ?? []
+            return Array(all.filter { $0.number > number }.prefix(limit))
+        }
+    }
+
+    package func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {
+        throw StoreError(.corrupt, "cannot read a file: this store keeps all bodies in memory")
+    }
+
+    package func spool() async throws(StoreError) -> any BodySpool {
+        throw StoreError(.full, "cannot keep a body in a file: this store keeps all bodies in memory")
+    }
+
+    package func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
+        try access { state in
+            var counters = JobCounters()
+            for entry in state.entries.values {
+                counters.add(
+                    JobCounters.Group(route: entry.record.route, state: entry.machine.state),
+                    count: 1,
+                    minute: entry.created / 60_000,
+                    nowMinute: now.wall / 60_000
+                )
+            }
+            return counters
+        }
+    }
+
+    package func nextDue(_ route: String) async throws(StoreError) -> Int64? {
+        try access { $0.nextDue(route) }
+    }
+
+    package func facts() async throws(StoreError) -> StoreFacts { try access { $0.facts } }
+
+    package func close() async { state.withLock { $0.isClosed = true } }
+}

@@ -1,0 +1,116 @@
+import Glibc
+import RelayCore
+import RelayPosix
+import RelayStore
+import Synchronization
+
+/// The clocks, read together.
+func present() -> JobMoment {
+    JobMoment(wall: SystemClock.wall() / 1_000_000, steady: SystemClock.monotonic() / 1_000_000)
+}
+
+/// One system call, so that a line is told whole or not at all.
+func tell(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    unsafe _ = write(1, bytes, bytes.count)
+}
+
+/// A body that anybody who knows the id can make.
+func body(of id: JobID) -> [UInt8] {
+    let count = id.low % 97 == 0 ? 1_100_000 : Int(id.low % 1_500)
+    return (0..<count).map { UInt8(truncatingIfNeeded: UInt64($0) &* 31 &+ id.low) }
+}
+
+func options(_ directory: String) -> SQLiteJobStore.Options {
+    var options = SQLiteJobStore.Options(directory: directory)
+    options.ballast = 1 << 20
+    if unsafe getenv("STORE_SYNC_OFF") != nil { options.sync = .off }
+    options.checkpointPages = 100
+    options.events.fatal = { error in
+        tell("F \(error)")
+        exit(70)
+    }
+    return options
+}
+
+/// A number that tasks share.
+final class Counter: Sendable {
+    private let number = Atomic<Int>(0)
+
+    var value: Int { number.load(ordering: .relaxed) }
+
+    @discardableResult
+    func add(_ count: Int) -> Int { number.add(count, ordering: .relaxed).newValue }
+}
+
+/// Eight submitters and two holders of claims, all at once.
+func load(_ directory: String, jobs: Int) async throws(StoreError) {
+    let store = try await SQLiteJobStore.open(options(directory), at: present())
+    let accepted = Counter()
+    let isOver = Counter()
+    let round = UInt64(truncatingIfNeeded: SystemClock.wall())
+    tell("R \(round)")
+    await withTaskGroup(of: Void.self) { group in
+        for submitter in 0..<8 as Range<UInt64> {
+            group.addTask {
+                var number: UInt64 = 0
+                while accepted.add(1) <= jobs {
+                    number += 1
+                    let id = JobID(high: round, low: submitter << 32 | number)
+                    var record = JobRecord(id: id, route: "r", method: .post, target: "t/\(number)")
+                    record.mayRepeat = number % 7 > 0
+                    if number % 3 == 0 { record.orderingKey = "k\(number % 5)" }
+                    record.labels = ["n=\(number % 10)"]
+                    var job = NewJob(record, body: .bytes(body(of: id)))
+                    job.idempotency = NewJob.Idempotency(
+                        user: 0,
+                        key: id.description,
+                        fingerprint: [],
+                        window: .seconds(3_600)
+                    )
+                    guard (try? await store.enqueue([job], at: present())) == [.accepted] else { break }
+                    tell("A \(id)")
+                }
+                isOver.add(1)
+            }
+        }
+        for _ in 0..<2 {
+            group.addTask {
+                while let batch = try? await store.claim("r", limit: 8, lease: .zero, at: present()) {
+                    if batch.claims.isEmpty {
+                        if isOver.value > 0 { return }
+                        await Task.yield()
+                    }
+                    for claim in batch.claims {
+                        guard case .bytes? = Optional(claim.body) else { continue }
+                        let settlement = Settlement(claim.token, .succeeded)
+                        guard (try? await store.settle([settlement], at: present())) == [.applied(.succeeded)]
+                        else {
+                            return
+                        }
+                        tell("S \(claim.token.id)")
+                    }
+                }
+            }
+        }
+    }
+    await store.close()
+    tell("D")
+}
+
+/// Tells every job, with a sum of its body that `load`'s readers can check.
+func list(_ directory: String) async throws(StoreError) {
+    let store = try await SQLiteJobStore.open(options(directory), at: present())
+    var cursor: JobCursor?
+    repeat {
+        let page = try await store.jobs(JobFilter(), order: .oldestFirst, limit: 500, after: cursor)
+        for job in page.jobs {
+            let id = job.record.id
+            let bytes = try await store.body(of: id)?.bytes(from: store)
+            tell("J \(id) \(job.state.name) \(bytes == body(of: id) ? "exact" : "other")")
+        }
+        cursor = page.next
+    } while cursor != nil
+    await store.close()
+    tell("D")
+}

@@ -1,0 +1,25 @@
+import Glibc
+import RelayCore
+import RelayPosix
+import RelayStore
+
+// StoreCrasher load DIR [JOBS]   submits, claims and settles until it is killed or JOBS are accepted; tells each
+//                                acknowledgement on standard output: "A id", "S id".
+// StoreCrasher list DIR          opens the store and tells every job in it: "J id state sum-of-body".
+// StoreCrasher bench DIR …       timings; see Tests/Store/bench.
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else {
+    print("usage: StoreCrasher load|list|bench DIR …")
+    exit(2)
+}
+do throws(StoreError) {
+    switch arguments[1] {
+    case "load": try await load(arguments[2], jobs: arguments.count > 3 ? Int(arguments[3]) ?? 0 : .max)
+    case "list": try await list(arguments[2])
+    case "bench": try await bench(arguments[2], Array(arguments.dropFirst(3)))
+    default: exit(2)
+    }
+} catch {
+    print("E \(error.code.rawValue) \(error)")
+    exit(1)
+}
