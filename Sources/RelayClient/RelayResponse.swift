@@ -23,6 +23,25 @@ public struct RelayResponse: Sendable {
         case relay
     }
 
+    /// What became of the request.
+    public enum Outcome: String, Sendable {
+        /// The upstream's answer counts as a success by the route's rules, whatever its status.
+        case success
+        /// The route's configured stand-in answered.
+        case fallback
+        /// The route's configured placeholder answered.
+        case placeholder
+        /// An earlier answer of the upstream served again.
+        case stale
+        /// The request failed, even when the upstream's answer was passed on with a status of success.
+        case failure
+    }
+
+    /// What became of the request; nil for answers about the relay itself and for requests it refused at once.
+    public var outcome: Outcome? {
+        fields[.waystationOutcome].flatMap(Outcome.init(rawValue:))
+    }
+
     /// Who made the answer; nil for answers about the relay itself.
     public var source: Source? {
         fields[.waystationSource].flatMap(Source.init(rawValue:))
@@ -46,6 +65,7 @@ public struct RelayResponse: Sendable {
 
 extension FieldName {
     package static let waystationSource = FieldName(constant: "waystation-source")
+    package static let waystationOutcome = FieldName(constant: "waystation-outcome")
     package static let waystationAttempts = FieldName(constant: "waystation-attempts")
     package static let waystationJob = FieldName(constant: "waystation-job")
 

@@ -207,7 +207,7 @@ package final class Engine: Sendable {
     {
         let deadline = began.advanced(by: admission.total)
         if await cancelling(at: deadline, time, { await admission.state.enter() }) == true { return nil }
-        if Task.isCancelled { return Failure(.cancelled, sent: .neverSent, "the caller went away") }
+        if Task.isCancelled { return Failure(.cancelled, sent: .neverSent, "the caller hung up") }
         guard time.now() >= deadline else { return overloaded(admission) }
         return Failure(
             .deadlineExceeded,

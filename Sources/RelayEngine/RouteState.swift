@@ -5,21 +5,9 @@ import Synchronization
 ///
 /// It belongs to the route's name and outlives a reload, which only moves its limits.
 package final class RouteState: Sendable {
-    /// Figures since the daemon started; they outlive a reload.
-    package struct Counters: Sendable {
-        package var requests: UInt64 = 0
-        package var succeeded: UInt64 = 0
-        package var failed: UInt64 = 0
-        package var recovered: UInt64 = 0
-        package var fallbacks: UInt64 = 0
-        /// Failures that reached callers although the route never fails.
-        package var breaches: UInt64 = 0
-        package var lastFailure: (kind: FailureKind, detail: String, wallSeconds: Int64)?
-    }
-
     private struct State {
         var machine: ConcurrencyMachine
-        var counters: Counters
+        var counters: RouteCounters
         var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var nextWaiter: UInt64 = 0
     }
@@ -30,7 +18,7 @@ package final class RouteState: Sendable {
         state = Mutex(
             State(
                 machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests),
-                counters: Counters()
+                counters: RouteCounters()
             )
         )
     }
@@ -44,7 +32,7 @@ package final class RouteState: Sendable {
         for waiter in admitted { waiter.resume(returning: true) }
     }
 
-    package var counters: Counters { state.withLock { $0.counters } }
+    package var counters: RouteCounters { state.withLock { $0.counters } }
 
     package var load: (inFlight: Int, pending: Int) {
         state.withLock { ($0.machine.inFlight, $0.machine.pending) }
@@ -106,20 +94,6 @@ package final class RouteState: Sendable {
 
     /// Counts how a job ended.
     package func ended(_ outcome: Outcome, isBreach: Bool, wallSeconds: Int64) {
-        state.withLock { state in
-            if isBreach { state.counters.breaches += 1 }
-            switch outcome.ending {
-            case .answered(_, .upstream):
-                state.counters.succeeded += 1
-                if outcome.attempts.count > 1 { state.counters.recovered += 1 }
-            case .answered: state.counters.fallbacks += 1
-            case .failed: state.counters.failed += 1
-            }
-            let failure: Failure? =
-                if case .failed(let failure, _) = outcome.ending { failure } else {
-                    outcome.attempts.last?.failure
-                }
-            if let failure { state.counters.lastFailure = (failure.kind, failure.detail, wallSeconds) }
-        }
+        state.withLock { $0.counters.ended(outcome, isBreach: isBreach, wallSeconds: wallSeconds) }
     }
 }

@@ -8,16 +8,17 @@ enum CheckCommand {
         do throws(ConfigurationRejected) {
             let loaded = try ConfigurationLoader.load(file)
             if arguments.command == .effective {
-                Output.text(loaded.effective)
+                Output.text(loaded.effective?.text() ?? "")
                 return 0
             }
+            let warnings = loaded.warnings + ListenerDirectory.warnings(loaded)
             if arguments.isJSON {
-                Output.bytes(Diagnostic.json(loaded.warnings))
+                Output.bytes(Diagnostic.json(warnings))
             } else {
-                Output.error(Diagnostic.render(loaded.warnings))
+                Output.error(Diagnostic.render(warnings))
                 Output.text("\(file): ok (\(loaded.configuration.routes.count) routes)\n")
             }
-            return arguments.isStrict && !loaded.warnings.isEmpty ? 78 : 0
+            return arguments.isStrict && !warnings.isEmpty ? 78 : 0
         } catch {
             if arguments.isJSON {
                 Output.bytes(Diagnostic.json(error.diagnostics))

@@ -13,17 +13,19 @@ struct LoadedConfiguration {
     /// SHA-256 of the file's bytes, in hex.
     let digest: String
     let warnings: [Diagnostic]
-    let effective: String
+    let effective: EffectiveConfiguration?
     let outline: ConfigurationOutline
 }
 
 /// Why a configuration was refused, ready to be shown.
 struct ConfigurationRejected: Error {
     let diagnostics: [Diagnostic]
-    /// The diagnostics with their source lines.
-    let text: String
+    /// The diagnostics with their source lines, one by one.
+    let texts: [(Diagnostic.Severity, String)]
     /// One line for a status or a journal record.
     let summary: String
+
+    var text: String { texts.map(\.1).joined() }
 }
 
 /// Reads the configuration from the disk; nothing is changed by a failure.
@@ -79,7 +81,7 @@ enum ConfigurationLoader {
         else {
             throw ConfigurationRejected(
                 diagnostics: diagnostics,
-                text: Diagnostic.render(diagnostics),
+                texts: diagnostics.map { ($0.severity, $0.render()) },
                 summary: summary(file, diagnostics)
             )
         }
@@ -89,7 +91,7 @@ enum ConfigurationLoader {
             file: file,
             digest: Digest.sha256(contents.bytes),
             warnings: diagnostics,
-            effective: result.effective?.text() ?? "",
+            effective: result.effective,
             outline: ConfigurationOutline(configuration, result.effective)
         )
     }
@@ -104,7 +106,7 @@ enum ConfigurationLoader {
     private static func rejected(_ file: String, _ message: String) -> ConfigurationRejected {
         ConfigurationRejected(
             diagnostics: [Diagnostic(message, file: file)],
-            text: "\(file): error: \(message)\n",
+            texts: [(.error, "\(file): error: \(message)\n")],
             summary: "\(file): \(message)"
         )
     }

@@ -131,8 +131,11 @@ private final class Lifecycle {
     private func stopNow() -> Never {
         // Counted before the loops give the places back.
         let unfinished = daemon.engine.inFlight
+        daemon.events.abort()
         onEveryLoop { $0.abort() }
-        end(JournalRecord(.warning, .stopped, "stopped with \(unfinished) requests unfinished"))
+        guard unfinished > 0 else { end(JournalRecord(.info, .stopped, "stopped")) }
+        let requests = "\(unfinished) request\(unfinished == 1 ? "" : "s")"
+        end(JournalRecord(.warning, .stopped, "stopped with \(requests) unfinished"))
     }
 
     private func end(_ record: JournalRecord) -> Never {

@@ -5,7 +5,7 @@ import RelaySystemd
 enum JobRecords {
     static func attemptFailed(_ job: JobContext, _ attempt: Attempt, _ next: Attempt.Next) -> JournalRecord {
         let message =
-            "job \(job.id): attempt \(attempt.number)/\(job.maxAttempts) on route \(job.route.name) failed: "
+            "job \(job.id): attempt \(attempt.number) on route \(job.route.name) failed: "
             + "\(what(attempt)), \(consequence(next))"
             + (attempt.rule.map { " (rule \($0))" } ?? "")
         var record = JournalRecord(.notice, .attemptFailed, message)
@@ -73,15 +73,24 @@ enum JobRecords {
         return record
     }
 
-    static func jobFailed(_ job: JobContext, _ failure: Failure, _ attempts: [Attempt]) -> JournalRecord {
+    /// `canceller` is who ends what is cancelled.
+    static func jobFailed(
+        _ job: JobContext,
+        _ failure: Failure,
+        _ attempts: [Attempt],
+        canceller: String
+    ) -> JournalRecord {
         // What the upstream refused and the caller was told is the caller's business, not the operator's alarm.
         let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection
         let isGone = failure.kind == .cancelled || failure.kind == .clientGone
+        let end =
+            failure.kind == .cancelled
+            ? "was cancelled: \(canceller)" : "failed: \(failure.kind.rawValue): \(failure.detail)"
         var record = JournalRecord(
             isRefusal || isGone ? .info : .error,
             .jobFailed,
-            "job \(job.id): \(job.method.rawValue) on route \(job.route.name) failed: \(failure.kind.rawValue): "
-                + failure.detail + (attempts.isEmpty ? "" : "\n\(timeline(attempts))")
+            "job \(job.id): \(job.method.rawValue) on route \(job.route.name) \(end)"
+                + (attempts.isEmpty ? "" : "\n\(timeline(attempts))")
         )
         add(job, to: &record)
         if let last = attempts.last {

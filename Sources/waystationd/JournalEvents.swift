@@ -10,6 +10,7 @@ import Synchronization
 final class JournalEvents: EventSink {
     private let journal: Journal
     private let throttle = Mutex(RecordThrottle())
+    private let isAborting = Atomic<Bool>(false)
     private let level: Mutex<JournalRecord.Priority>
 
     init(journal: Journal, level: JournalRecord.Priority) {
@@ -37,7 +38,10 @@ final class JournalEvents: EventSink {
         case .pinsMissed(let job, let exchange):
             write(JobRecords.pinsMissed(job, exchange), job.route.name, .tlsCertificateError)
         case .jobFailed(let job, let failure, let attempts):
-            write(JobRecords.jobFailed(job, failure, attempts), job.route.name, failure.kind)
+            let canceller =
+                isAborting.load(ordering: .relaxed) ? "the relay was stopped at once" : "the caller hung up"
+            let record = JobRecords.jobFailed(job, failure, attempts, canceller: canceller)
+            write(record, job.route.name, failure.kind)
         case .credentialRefreshed(let name, let expiresIn):
             var record = JournalRecord(
                 .info,
@@ -60,6 +64,9 @@ final class JournalEvents: EventSink {
             write(record, name, .credentialsFailed)
         }
     }
+
+    /// From now on it is the relay itself that cancels.
+    func abort() { isAborting.store(true, ordering: .relaxed) }
 
     /// Writes the counts whose minute is over.
     func summarise() {

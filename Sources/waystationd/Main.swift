@@ -33,14 +33,14 @@ enum Main {
         do throws(ConfigurationRejected) {
             loaded = try ConfigurationLoader.load(file)
         } catch {
-            fail(78, ENOEXEC, error.summary, error.text)
+            fail(78, ENOEXEC, error.summary, records(error))
         }
         let activated: ActivatedSockets
         do throws(ActivationError) {
             // Before the first thread: the variables go.
             activated = try ActivatedSockets.fromEnvironment()
         } catch {
-            fail(69, EADDRNOTAVAIL, error.description, "waystationd: \(error)\n")
+            fail(69, EADDRNOTAVAIL, error.description, [JournalRecord(.error, nil, error.description)])
         }
         let journal = Journal(sink: .detected())
         do throws(Daemon.StartError) {
@@ -51,7 +51,7 @@ enum Main {
             try daemon.run()
         } catch {
             journal.flush()
-            fail(69, EADDRNOTAVAIL, error.message, "waystationd: \(error.message)\n")
+            fail(69, EADDRNOTAVAIL, error.message, [JournalRecord(.error, nil, error.message)])
         }
     }
 
@@ -75,10 +75,28 @@ enum Main {
         }
     }
 
-    /// Says why on the terminal or in the journal, and in `systemctl status`.
-    private static func fail(_ code: Int32, _ errno: Int32, _ summary: String, _ text: String) -> Never {
+    /// One for each finding, so that each begins like the others; none where people read: they get the text of
+    /// `--check`.
+    private static func records(_ rejected: ConfigurationRejected) -> [JournalRecord] {
         let sink = JournalSink.detected()
-        sink.write(JournalRecord(.error, code == 78 ? .configRejected : nil, text.trimmedEnd))
+        if sink == .plainLines || sink == .colouredLines {
+            Output.error(rejected.text)
+            return []
+        }
+        return rejected.texts.map { severity, text in
+            JournalRecord(severity == .error ? .error : .warning, .configRejected, text.trimmedEnd)
+        }
+    }
+
+    /// Says why on the terminal or in the journal, and in `systemctl status`.
+    private static func fail(
+        _ code: Int32,
+        _ errno: Int32,
+        _ summary: String,
+        _ records: [JournalRecord]
+    ) -> Never {
+        let sink = JournalSink.detected()
+        for record in records { sink.write(record) }
         let notifier = ServiceNotifier()
         notifier.send(.failed(errno: errno, status: summary))
         notifier.flush()

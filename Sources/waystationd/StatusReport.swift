@@ -83,15 +83,17 @@ struct StatusReport {
         let counters = state.counters
         let load = state.load
         json.member("name", name)
-        json.member("state", load.pending > 0 ? "degraded" : "ok")
+        json.member("state", counters.condition(pending: load.pending).rawValue)
         json.member("in_flight", load.inFlight)
         json.member("pending", load.pending)
         json.member("requests", counters.requests)
         json.member("succeeded", counters.succeeded)
         json.member("failed", counters.failed)
+        json.member("cancelled", counters.cancelled)
         json.member("recovered", counters.recovered)
         json.member("fallbacks", counters.fallbacks)
         json.member("never_fails_breaches", counters.breaches)
+        json.member("consecutive_failures", counters.consecutiveFailures)
         guard let failure = counters.lastFailure else {
             json.member("last_failure", JSONValue.null)
             return

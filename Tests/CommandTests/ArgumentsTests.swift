@@ -51,6 +51,24 @@ struct ArgumentsTests {
         #expect(told == message)
     }
 
+    @Test(
+        "what cannot be a job's id is not asked for",
+        arguments: [
+            "nonsense", "", "01K9ZQ3V7N4T0C8R5B2M6XW1H", "01K9ZQ3V7N4T0C8R5B2M6XW1HDA",
+            "01K9ZQ3V7N4T0C8R5B2M6XW1HI",
+            "81K9ZQ3V7N4T0C8R5B2M6XW1HD", "01K9ZQ3V7N4T0C8R5B2M6XW1É",
+        ]
+    )
+    func noJobID(word: String) {
+        let error = #expect(throws: CommandFailure.self) { try jobID(word) }
+        #expect(error?.code == .usage && error?.message.contains("is not a job id: 26 digits") == true)
+    }
+
+    @Test("a job's id may be written in small letters")
+    func smallJobID() throws {
+        #expect(try jobID("01k9zq3v7n4t0c8r5b2m6xw1hd") == "01K9ZQ3V7N4T0C8R5B2M6XW1HD")
+    }
+
     @Test("a misspelled command is answered with the nearest one")
     func command() {
         #expect(

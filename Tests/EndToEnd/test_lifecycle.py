@@ -41,6 +41,8 @@ class Lifecycle(RelayTest):
         for place in r"waystation\.json:3:\d+: error: ", r"waystation\.json:4:21: error: ", r"waystation\.json:4:\d+: error: ":
             self.assertRegex(text, place)
         self.assertIn('did you mean "total"?', text)
+        starts = [line for line in text.splitlines() if "error: " in line]
+        self.assertEqual([line for line in starts if not line.startswith(f"<3>{relay.file}:")], [])
         self.assertIn("/routes/up/timeouts", text)
 
     def test_a_configuration_that_is_no_json_or_not_there_ends_with_78(self):
@@ -271,7 +273,7 @@ class Lifecycle(RelayTest):
             self.assertLess(time.monotonic() - began, 3)
             with self.assertRaises(Ended):
                 caller.answer()
-        relay.errors.wait("<4>stopped with 1 requests unfinished")
+        relay.errors.wait("<4>stopped with 1 request unfinished")
 
     # Sockets and instances.
 
@@ -336,6 +338,17 @@ class Lifecycle(RelayTest):
     def test_the_sockets_have_the_rights_the_configuration_gives_them(self):
         relay = self.new_relay({"up": route(self.upstream.url)}).start()
         self.assertEqual([os.stat(path).st_mode & 0o777 for path in (relay.jobs, relay.control)], [0o666, 0o600])
+
+    def test_a_socket_in_a_directory_that_is_not_there_is_refused_with_what_to_do(self):
+        relay = self.new_relay({"up": route(self.upstream.url)})
+        missing = relay.directory / "none"
+        relay.members["listeners"] = [{"name": "jobs", "unix": f"{missing}/jobs.sock"}]
+        relay.write({"up": route(self.upstream.url)})
+        text = self.refused(relay, 69, f"the directory {missing} does not exist: make it, or let systemd", "RuntimeDirectory=")
+        self.assertNotIn(".lock", text)
+        done = subprocess.run([daemon(), "--check", str(relay.file)], capture_output=True, text=True, timeout=20)
+        self.assertRegex(done.stderr, rf":5:1: warning: the listener jobs cannot be opened: the directory {missing} does not")
+        self.assertEqual(done.returncode, 0)
 
     def test_a_socket_path_too_long_is_refused(self):
         relay = self.new_relay({"up": route(self.upstream.url)}, listeners=[

@@ -34,11 +34,12 @@ struct RelayClientTests {
         let relay = try StubRelay(
             .answer(
                 "HTTP/1.1 200 OK\r\nWaystation-Source: placeholder\r\nWaystation-Attempts: 3\r\n"
-                    + "Waystation-Job: 01K9\r\nContent-Length: 0\r\n\r\n"
+                    + "Waystation-Outcome: failure\r\nWaystation-Job: 01K9\r\nContent-Length: 0\r\n\r\n"
             )
         )
         let answer = try await RelayClient(socketPath: relay.path).send(route: "a")
         #expect(answer.source == .placeholder)
+        #expect(answer.outcome == .failure)
         #expect(answer.attempts == 3)
         #expect(answer.job == "01K9")
     }

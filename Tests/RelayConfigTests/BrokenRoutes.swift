@@ -371,6 +371,14 @@ let brokenRoutes: [BrokenRow] = {
         ),
         Row(
             .route,
+            #""delivery": {"mode": "durable"}"#,
+            [
+                #"2:22: warning: this version keeps no jobs: every request of the route is answered 501  "#
+                    + #"[/routes/r/delivery/mode] => write "sync""#
+            ]
+        ),
+        Row(
+            .route,
             #""delivery": {"mode": "later", "expires_after": "3d"}"#,
             [
                 #"2:22: error: expected "sync" or "durable"  [/routes/r/delivery/mode]"#,

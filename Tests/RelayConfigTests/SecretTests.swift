@@ -30,6 +30,13 @@ struct SecretTests {
         #""request": {"headers": {"set": {"X-Key": 1, "X-Other": "hunter2"}}}"#,
         #""prepare": [{"each": "job", "set_header": {"X-Key": "{hunter2"}}]"#,
         #""upstreams2": [{"url": "https://u:hunter2@h/"}]"#,
+        #""hook": "https://h.example/x?hunter2""#,
+        #""hook": "https://h.example/services/T0/hunter2""#,
+        #""hook": "https://hunter2hunter2hunter2.example/""#,
+        #""hook": "https://h.example:hunter2/""#,
+        #""hook": "hunter2://h.example/""#,
+        #""retries": ["5s", {"deep": "hunter2"}]"#,
+        #""passphrase": "5s hunter2""#,
     ]
 
     @Test("No message, excerpt or hint repeats one, whatever is wrong", arguments: slips)
@@ -50,6 +57,31 @@ struct SecretTests {
                |                                             ^~~
             """
         #expect(result.diagnostics.last?.render().contains(expected) == true)
+    }
+
+    /// What an operator has to see to recognise the slip.
+    static let harmless = [
+        #""time_out": "5s""#, #""timeouts": {"overall": "1h30m"}"#, #""buffer": "16MiB""#, #""keep": true"#,
+        #""tries": 4"#, #""base": "https://eu.billing.example:8443/api/v1/""#, #""when": ["timeout", "5xx"]"#,
+        #""used": "failover_only""#, #""deliver": {"kind": "durable"}"#,
+    ]
+
+    @Test("What can be none is shown under an unknown key too", arguments: harmless)
+    func shown(_ slip: String) {
+        let result = read(BrokenRow(.route, slip, []).file)
+        let text = Diagnostic.render(result.diagnostics)
+        #expect(result.hasErrors && text.contains(slip) && !text.contains("***"))
+    }
+
+    @Test("A key that sounds like one hides even such a value")
+    func soundsLikeOne() {
+        for slip in [
+            #""secret_word": "timeout""#, #""x": {"my_token": "5s", "password": "https://h.example/"}"#,
+        ] {
+            let text = Diagnostic.render(read(BrokenRow(.route, slip, []).file).diagnostics)
+            #expect(text.contains("***") && !text.contains("timeout\"") && !text.contains("5s"))
+            #expect(!text.contains("https://h.example/\"}"))
+        }
     }
 
     @Test("Every reference is listed for the daemon to resolve, with its place")

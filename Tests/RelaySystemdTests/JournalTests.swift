@@ -65,18 +65,25 @@ struct JournalTests {
         #expect(bytes.count - ends[1] == "DETAIL=".utf8.count + 1024)
     }
 
-    @Test("lines carry the priority where the service manager reads them, colour only on a terminal")
+    @Test(
+        "lines carry the priority where the service manager reads them; elsewhere the time and a word for it"
+    )
     func lines() {
         let record = JournalRecord(.error, nil, "bad\u{1B}[2Jthing")
-        #expect(JournalSink.prefixedLines.lines(record) == "<3>bad\\x1b[2Jthing\n")
-        #expect(JournalSink.plainLines.lines(record) == "bad\\x1b[2Jthing\n")
-        #expect(JournalSink.colouredLines.lines(record) == "\u{1B}[31mbad\\x1b[2Jthing\u{1B}[0m\n")
+        #expect(JournalSink.prefixedLines.lines(record, at: 0) == "<3>bad\\x1b[2Jthing\n")
+        let plain = "2026-11-20T00:00:09Z error: bad\\x1b[2Jthing"
+        #expect(JournalSink.plainLines.lines(record, at: 1_795_132_809) == plain + "\n")
+        #expect(JournalSink.colouredLines.lines(record, at: 1_795_132_809) == "\u{1B}[31m\(plain)\u{1B}[0m\n")
     }
 
-    @Test("a message of several lines cannot pass for several records")
+    @Test("a message of several lines cannot pass for several records, and its lines keep their places")
     func severalLines() {
-        let record = JournalRecord(.error, nil, "first\nsecond\n  third\r")
-        #expect(JournalSink.prefixedLines.lines(record) == "<3>first\n<3>  second\n<3>  third\\r\n")
+        let caret = JournalRecord(.error, nil, "first\n 2 | x\n   | ^\r")
+        #expect(JournalSink.prefixedLines.lines(caret, at: 0) == "<3>first\n<3>   2 | x\n<3>     | ^\\r\n")
+        let timeline = JournalRecord(.info, nil, "first\n  +0.1s  a")
+        #expect(
+            JournalSink.plainLines.lines(timeline, at: 0) == "1970-01-01T00:00:00Z info: first\n  +0.1s  a\n"
+        )
     }
 
     @Test(

@@ -9,22 +9,28 @@ package struct EffectiveConfiguration: Sendable {
         package var value: String
         /// `default`, `defaults.<section>` or `<file>:<line>`.
         package var origin: String
+        /// The line of the file the value stands on, from 1; nil for one that does not stand there.
+        package var line: Int?
     }
 
     package let entries: [Entry]
 
     init(_ noted: [Reading.Entry], file: String, source: SourceText) {
         entries = noted.map { entry in
-            let origin =
-                switch entry.origin {
-                case .builtIn: "default"
-                case .inherited(let section): section
-                case .file(let offset): "\(file):\(source.position(of: offset).line)"
-                }
+            var line: Int?
+            let origin: String
+            switch entry.origin {
+            case .builtIn: origin = "default"
+            case .inherited(let section): origin = section
+            case .file(let offset):
+                line = source.position(of: offset).line
+                origin = "\(file):\(line ?? 0)"
+            }
             return Entry(
                 pointer: JSONPointer(tokens: entry.path).text,
                 value: String(decoding: entry.text, as: UTF8.self),
-                origin: origin
+                origin: origin,
+                line: line
             )
         }
     }

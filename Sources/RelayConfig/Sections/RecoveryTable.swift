@@ -70,7 +70,8 @@ extension ConfigurationTable {
                     .integer(1...100),
                     \.maxAttempts,
                     "Attempts the rule may bring a job to, the first included; 3 when it is absent, or one more "
-                        + "than the schedule has entries."
+                        + "than the schedule has entries. Attempts that never reached the wire count here, "
+                        + "and not for the job's max_attempts."
                 ),
                 Field("backoff", backoff.kind, \.backoff, "How the waits grow."),
                 Field(

@@ -8,6 +8,14 @@ extension ConfigurationTable {
     /// What must hold between the keys of one route.
     static func checkRoute(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
         checkTimeouts(route, node, &reading)
+        if route.delivery == .durable {
+            reading.warn(
+                "this version keeps no jobs: every request of the route is answered 501",
+                in: node,
+                at: ["delivery", "mode"],
+                hint: "write \"sync\""
+            )
+        }
         checkUpstreams(route, node, &reading)
         checkPinnedHost(route, node, &reading)
         checkKeys(route, node, &reading)

@@ -27,7 +27,7 @@ extension ConfigurationTable {
                 .integer(1...100),
                 \.maxAttempts,
                 "Attempts of one job, the first included, whatever the rules allow. Attempts that never reached the "
-                    + "wire do not count."
+                    + "wire do not count here; they do in the max_attempts of a rule."
             ),
             Field(
                 "idempotency",

@@ -155,11 +155,16 @@ extension Reading {
     }
 
     /// Keeps every string in `node` out of messages.
-    mutating func mask(_ node: JSONNode) {
+    mutating func mask(_ node: JSONNode) { mask(node) { _ in false } }
+
+    /// Keeps every string in `node`, of which nothing is known, out of messages unless it can be no secret.
+    mutating func maskUnknown(_ node: JSONNode) { mask(node, except: HarmlessText.isHarmless) }
+
+    private mutating func mask(_ node: JSONNode, except isShown: (String) -> Bool) {
         switch node.content {
-        case .string: masked.append(node.range)
-        case .array(let elements): for element in elements { mask(element) }
-        case .object(let members): for member in members { mask(member.value) }
+        case .string(let text): if !isShown(text) { masked.append(node.range) }
+        case .array(let elements): for element in elements { mask(element, except: isShown) }
+        case .object(let members): for member in members { mask(member.value, except: isShown) }
         case .null, .bool, .number: break
         }
     }

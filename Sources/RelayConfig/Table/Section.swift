@@ -95,7 +95,7 @@ struct Section<Target> {
         for member in members where member.name != "$comment" && !reading.isFull {
             let field = fields.first { $0.key == member.name }
             if let field, !field.isReserved { continue }
-            reading.mask(member.value)
+            reading.maskUnknown(member.value)
             if let refusal = field?.refusal {
                 reading.error(
                     "\"\(member.name)\" \(refusal): remove it",

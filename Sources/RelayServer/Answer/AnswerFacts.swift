@@ -6,14 +6,18 @@ import RelayHTTP
 struct AnswerFacts {
     let job: JobID
     let source: StaticString
+    /// The word of the job's document.
+    let outcome: StaticString
     let attempts: [Attempt]
 
+    /// Whether the answer's fields are an upstream's, of now or of some time ago.
     let isUpstream: Bool
 
-    init(job: JobID, source: Outcome.Source?, attempts: [Attempt]) {
+    /// An answer without a source is the relay's own.
+    init(job: JobID, source: Outcome.Source?, isFailure: Bool, attempts: [Attempt]) {
         self.job = job
         self.attempts = attempts
-        isUpstream = source == .upstream
+        isUpstream = source == .upstream || source == .stale
         self.source =
             switch source {
             case .upstream: "upstream"
@@ -22,6 +26,7 @@ struct AnswerFacts {
             case .stale: "stale"
             case nil: "relay"
             }
+        outcome = isFailure || source == nil ? "failure" : source == .upstream ? "success" : self.source
     }
 
     func append(to output: inout [UInt8]) {
@@ -29,6 +34,8 @@ struct AnswerFacts {
         job.append(to: &output)
         HeadWriter.append("\r\nWaystation-Source: ", to: &output)
         HeadWriter.append(source, to: &output)
+        HeadWriter.append("\r\nWaystation-Outcome: ", to: &output)
+        HeadWriter.append(outcome, to: &output)
         HeadWriter.append("\r\nWaystation-Attempts: ", to: &output)
         HeadWriter.appendDecimal(UInt64(attempts.count), to: &output)
         HeadWriter.appendLineEnd(to: &output)

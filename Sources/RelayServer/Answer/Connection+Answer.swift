@@ -38,7 +38,12 @@ extension Connection {
             problem.route = admission.route.name
             problem.job = admission.id
         }
-        let facts = AnswerFacts(job: admission.id, source: nil, attempts: outcome.attempts)
+        let facts = AnswerFacts(
+            job: admission.id,
+            source: nil,
+            isFailure: true,
+            attempts: outcome.attempts
+        )
         let writer = AnswerWriter(server: server, keepsAlive: mayKeepAlive, isHead: isHead)
         var fields = HeaderFields()
         fields.append("Content-Type", "application/problem+json")
@@ -76,7 +81,12 @@ extension Connection {
             if case .stream(let body) = response.body { body.cancel() }
             return nil
         }
-        let facts = AnswerFacts(job: admission.id, source: source, attempts: outcome.attempts)
+        let facts = AnswerFacts(
+            job: admission.id,
+            source: source,
+            isFailure: outcome.isFailure,
+            attempts: outcome.attempts
+        )
         let framing = framing(response, isHead: isHead)
         if framing == .untilClose || !mayKeepAlive { keepsAlive = false }
         let writer = AnswerWriter(server: server, keepsAlive: keepsAlive, isHead: isHead)
@@ -137,6 +147,8 @@ extension Connection {
 }
 
 extension Outcome {
+    var isFailure: Bool { if case .failed = ending { true } else { false } }
+
     /// Whether the attempts took all the time the job had.
     func isPastDeadline(_ admission: Admission) -> Bool {
         guard let first = attempts.first, let last = attempts.last else { return false }

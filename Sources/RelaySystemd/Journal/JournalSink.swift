@@ -7,9 +7,9 @@ package enum JournalSink: Sendable, Equatable {
     case native
     /// Lines on standard error that begin with `<N>`, which the service manager reads as the priority.
     case prefixedLines
-    /// Lines on standard error.
+    /// Lines on standard error that begin with the time and the severity.
     case plainLines
-    /// Lines on a terminal.
+    /// The same on a terminal.
     case colouredLines
 
     /// The best this process can reach: journald when standard error is connected to it and it listens, lines
@@ -33,19 +33,31 @@ package enum JournalSink: Sendable, Equatable {
     package func write(_ record: JournalRecord) {
         switch self {
         case .native: writeNative(record)
-        case .prefixedLines, .plainLines, .colouredLines: writeAll(Array(lines(record).utf8))
+        case .prefixedLines, .plainLines, .colouredLines: writeAll(Array(lines(record, at: time(nil)).utf8))
         }
     }
 
-    /// The record as lines; those after the first are indented, so that none of them can pass for a record.
-    package func lines(_ record: JournalRecord) -> String {
+    /// The record as lines; those after the first are indented alike, so that none of them can pass for a record.
+    ///
+    /// `seconds` is the time since 1970, for lines that carry it.
+    package func lines(_ record: JournalRecord, at seconds: Int) -> String {
         let message = JournalText.escaped(record.message, limit: messageLimit, keepsLines: true)
         var text = ""
-        for (index, line) in message.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let indented = index == 0 || line.hasPrefix("  ") ? String(line) : "  \(line)"
-            text += decorated(indented, record.priority) + "\n"
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+        let indent = lines.dropFirst().allSatisfy { $0.hasPrefix("  ") } ? "" : "  "
+        for (index, line) in lines.enumerated() {
+            let start = index == 0 ? opening(record.priority, seconds) : indent
+            text += decorated(start + line, record.priority) + "\n"
         }
         return text
+    }
+
+    /// What stands before the message where no journal adds it.
+    private func opening(_ priority: JournalRecord.Priority, _ seconds: Int) -> String {
+        switch self {
+        case .native, .prefixedLines: ""
+        case .plainLines, .colouredLines: "\(timeText(seconds)) \(priority.word): "
+        }
     }
 
     private func decorated(_ line: String, _ priority: JournalRecord.Priority) -> String {
@@ -64,6 +76,32 @@ package enum JournalSink: Sendable, Equatable {
             return "\u{1B}[\(colour)m\(line)\u{1B}[0m"
         }
     }
+}
+
+extension JournalRecord.Priority {
+    /// The severity as people read it.
+    fileprivate var word: String {
+        switch self {
+        case .emergency: "emergency"
+        case .alert: "alert"
+        case .critical: "critical"
+        case .error: "error"
+        case .warning: "warning"
+        case .notice: "notice"
+        case .info: "info"
+        case .debug: "debug"
+        }
+    }
+}
+
+/// RFC 3339, UTC, whole seconds.
+private func timeText(_ seconds: Int) -> String {
+    var seconds = time_t(seconds)
+    var parts = unsafe tm()
+    guard unsafe gmtime_r(&seconds, &parts) != nil else { return "?" }
+    var buffer = [CChar](repeating: 0, count: 32)
+    let count = unsafe strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
 /// Bytes of a message; the rest is cut.

@@ -1,5 +1,6 @@
 import Glibc
 import RelayConfig
+import RelayCore
 
 extension Command {
     static let check = Command(
@@ -8,8 +9,8 @@ extension Command {
         "Checks a configuration and tells every mistake at once.",
         details: """
             FILE is /etc/waystation/waystation.json unless it is given; - is standard input. Each mistake comes
-            with its line and place and, where there is one, a hint. Secrets are not opened: the daemon does that,
-            as its own user (waystationd --check).
+            with its line and place and, where there is one, a hint. Nothing but the file is looked at: secrets,
+            certificates and the directories of sockets are checked by waystationd --check, as the daemon's user.
 
             """,
         options: [OptionSpec("strict", nil, "count warnings as errors"), .output]
@@ -37,8 +38,20 @@ extension Command {
             let verdict = isRefused ? count(errors, "error") : "ok, \(count(routes, "route"))"
             let remark = warnings > 0 ? ", \(count(warnings, "warning"))" : ""
             (isRefused ? Output.error : Output.standard).write("\(file): \(verdict)\(remark)\n")
+            if !isRefused, result.configuration?.namesOtherFiles ?? false {
+                Output.standard.write(
+                    "note: secrets and certificates were not read; waystationd --check reads them\n"
+                )
+            }
         }
         return isRefused ? .invalidConfiguration : .done
+    }
+}
+
+extension Configuration {
+    /// Whether there are secrets or certificates that only the daemon can look at.
+    fileprivate var namesOtherFiles: Bool {
+        !secrets.isEmpty || routes.contains { $0.policy.upstreams.contains { $0.tls.authorityFile != nil } }
     }
 }
 

@@ -20,7 +20,7 @@ extension Command {
             OptionSpec("json", value: "DATA|@FILE|-", "the body, as JSON"),
             OptionSpec("include", "i", "print the answer's head, too"),
             OptionSpec("output", "o", value: "FILE", "write the body to a file"),
-            OptionSpec("fail", "f", "exit with status 6 unless the answer is a success"),
+            OptionSpec("fail", "f", "exit with status 6 unless the request was a success"),
             OptionSpec(
                 "timeout",
                 value: "DURATION",
@@ -32,10 +32,19 @@ extension Command {
         let order = try SendOrder(arguments)
         let response = try order.send()
         try order.deliver(response)
-        guard arguments.has("fail"), response.status.class != .success, response.status.class != .redirection
-        else { return .done }
+        guard arguments.has("fail"), !isSuccess(response) else { return .done }
         Output.error.write("waystation: \(failure(response))\n")
         return .upstreamFailed
+    }
+}
+
+/// The relay's word where the upstream answered; a stand-in's status otherwise.
+func isSuccess(_ response: RelayResponse) -> Bool {
+    switch response.outcome {
+    case .success: true
+    case .failure: false
+    case .fallback, .placeholder, .stale, nil:
+        response.status.class == .success || response.status.class == .redirection
     }
 }
 
@@ -43,7 +52,11 @@ private func failure(_ response: RelayResponse) -> String {
     let job = response.job.map { "; why: waystation explain \($0)" } ?? ""
     guard response.source == .relay, let problem = try? JSONValue(parsing: response.body),
         let code = problem["code"]?.text
-    else { return "the upstream answered \(response.status.rawValue)\(safe(job))" }
+    else {
+        let isHidden = response.outcome == .failure && response.status.class == .success
+        let rules = isHidden ? ", which the route's rules call a failure" : ""
+        return "the upstream answered \(response.status.rawValue)\(rules)\(safe(job))"
+    }
     let detail = problem["detail"]?.text ?? ""
     return safe("\(code) (\(response.status.rawValue)): \(detail)\(job)")
 }

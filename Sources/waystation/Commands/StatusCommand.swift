@@ -66,15 +66,15 @@ struct StatusText {
     private func routes() -> TextTable {
         var table = TextTable([
             ("ROUTE", .left), ("STATE", .left), ("IN FLIGHT", .right), ("PENDING", .right),
-            ("REQUESTS", .right), ("OK", .right), ("RECOVERED", .right), ("FALLBACK", .right),
-            ("FAILED", .right), ("LAST FAILURE", .left),
+            ("REQUESTS", .right), ("OK", .right), ("RECOVERED", .right), ("STAND-IN", .right),
+            ("FAILED", .right), ("CANCELLED", .right), ("LAST FAILURE", .left), ("NOTE", .left),
         ])
         for route in status["routes"]?.elements ?? [] {
             table.add([
                 safe(route["name"]?.text ?? "?"), safe(route["state"]?.text ?? "?").replacingUnderscores,
                 count(route, "in_flight"), count(route, "pending"), count(route, "requests"),
                 share(route), count(route, "recovered"), count(route, "fallbacks"), count(route, "failed"),
-                lastFailure(route),
+                count(route, "cancelled"), lastFailure(route), note(route),
             ])
         }
         return table
@@ -99,15 +99,21 @@ struct StatusText {
         return safe("\(kind)\(at)")
     }
 
+    private func note(_ route: JSONValue) -> String {
+        let breaches = route["never_fails_breaches"]?.integer ?? 0
+        return breaches > 0 ? "never_fails breached \(breaches)x" : ""
+    }
+
     private var uptime: String {
         let seconds = min(max(0, status["uptime_seconds"]?.double ?? 0), 1e10)
         return seconds < 60 ? "\(Int(seconds))s" : DurationText.short(milliseconds: seconds * 1000)
     }
 
-    /// Requests that succeeded, in percent of those that ended.
+    /// Requests the upstream answered with a success, in percent of those that ended and were not given up by
+    /// their callers.
     private func share(_ route: JSONValue) -> String {
         let succeeded = route["succeeded"]?.double ?? 0
-        let ended = succeeded + (route["failed"]?.double ?? 0)
+        let ended = succeeded + (route["failed"]?.double ?? 0) + (route["fallbacks"]?.double ?? 0)
         guard ended > 0 else { return "–" }
         return DurationText.decimals(100 * succeeded / ended, 1) + "%"
     }

@@ -1,0 +1,76 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+import Testing
+
+@Suite("How a route is doing", .timeLimit(.minutes(1)))
+struct RouteConditionTests {
+    /// The upstream answers with the status that is the target.
+    private func bench(_ change: (inout RoutePolicy) -> Void = { _ in }) -> EngineBench {
+        EngineBench(change) { request in
+            let status = request.target.split(separator: "/").last.flatMap { UInt16($0) }
+            return status.map { .answer(Status(rawValue: $0)) } ?? .hold
+        }
+    }
+
+    private func standIn(_ policy: inout RoutePolicy) {
+        policy.recovery = [
+            RecoveryRule(
+                name: "p",
+                on: FailureMatcher([.status(503)]),
+                action: .respond(CannedResponse(source: .placeholder, status: 200, fields: [], body: []))
+            )
+        ]
+    }
+
+    @Test(
+        "It is told by how the last requests ended",
+        arguments: [
+            ([], .ok, 0), (["200"], .ok, 0), (["500"], .failing, 1), (["200", "500", "500"], .failing, 2),
+            (["500", "200"], .ok, 0), (["503"], .degraded, 1), (["500", "503"], .degraded, 2),
+            (["503", "500"], .failing, 2), (["503", "200"], .ok, 0),
+        ] as [([String], RouteCondition, UInt64)]
+    )
+    func condition(answers: [String], condition: RouteCondition, streak: UInt64) async throws {
+        let bench = bench(standIn)
+        for answer in answers { _ = try await bench.run(answer) }
+        #expect(bench.state.counters.condition(pending: 0) == condition)
+        #expect(bench.state.counters.consecutiveFailures == streak)
+    }
+
+    @Test("One that waits for places is busy unless it is worse")
+    func busy() async throws {
+        let bench = bench()
+        #expect(bench.state.counters.condition(pending: 1) == .busy)
+        _ = try await bench.run("500")
+        #expect(bench.state.counters.condition(pending: 1) == .failing)
+    }
+
+    @Test("A caller who hangs up is counted apart and changes nothing else")
+    func hungUp() async throws {
+        let bench = bench()
+        let job = Task { try await bench.run("hold") }
+        while bench.transport.heldCount < 1 { await Task.yield() }
+        job.cancel()
+        _ = try await job.value
+        let counters = bench.state.counters
+        #expect(counters.cancelled == 1 && counters.failed == 0 && counters.lastFailure == nil)
+        #expect(counters.condition(pending: 0) == .ok)
+    }
+
+    @Test("A request for which there was no room has failed and says nothing of the upstream")
+    func overloaded() async throws {
+        let bench = bench {
+            $0.concurrency.maxRequests = 1
+            $0.concurrency.maxPendingRequests = 0
+        }
+        let job = Task { try await bench.run("hold") }
+        while bench.transport.heldCount < 1 { await Task.yield() }
+        _ = try await bench.run("200")
+        let counters = bench.state.counters
+        #expect(counters.failed == 1 && counters.lastFailure?.kind == .overloaded)
+        #expect(counters.condition(pending: 0) == .ok)
+        job.cancel()
+        _ = try await job.value
+    }
+}
