@@ -13,6 +13,7 @@ extension RoutePolicy {
             ),
         ])
         policy.maxAttempts = 5
+        policy.timeouts.attempt = .seconds(3)
         policy.timeouts.total = .seconds(8)
         policy.recovery = [
             .fail(on: [404]),
@@ -22,7 +23,7 @@ extension RoutePolicy {
                 Backoff(schedule: .list([.milliseconds(200), .seconds(1)]), jitter: .none)
             ),
             .failover(to: 1),
-            .placeholder(HTTPResponse(status: 200, body: .bytes(Array("[]".utf8)))),
+            .placeholder(CannedAnswer(bytes: Array("[]".utf8))),
         ]
         return policy
     }

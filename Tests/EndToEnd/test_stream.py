@@ -127,7 +127,7 @@ class JobStreams(RelayTest):
 
     # Lines and outcomes.
 
-    # clauses: N-13, UC-17
+    # clauses: N-13, UC-17, UC-18, UC-19
     def test_a_failure_in_between_ends_nothing(self):
         body = lines(job(id="a"), job(id="b"), b"garbage", job(id="d"))
         for query in "", "?order=input", "?max_in_flight=1", "?order=completion&max_in_flight=64":
@@ -139,20 +139,22 @@ class JobStreams(RelayTest):
                 self.assertEqual(outcomes[3]["body"], {"size": 4, "text": "fine"})
 
     def test_an_outcome_tells_how_it_came_to_be(self):
-        self.upstream.on("/late", answer(503), as_json(200, '{\r\n "n": [1,\n 2]}\n', ("X-Own", "1")))
+        self.upstream.on("/late", answer(503), answer(503), as_json(200, '{\r\n "n": [1,\n 2]}\n', ("X-Own", "1")))
         self.upstream.on("/no", answer(404, "no such thing"))
         self.upstream.on("/broken", answer(500, b"\xff\n"))
         outcomes = self.by_line(self.stream(lines(
             job("/late", id="é"), job("/no"), job(route="down"), job(route="stand-in"), job("/broken", route="stern"))))
         late, refused, down, instead, stern = outcomes
-        self.assertEqual((late["id"], late["ok"], late["status"], late["attempts"]), ("é", True, 200, 2))
-        self.assertEqual((late["source"], late["recovered_by"]), ("upstream", ["again"]))
+        self.assertEqual((late["id"], late["ok"], late["status"], late["attempts"]), ("é", True, 200, 3))
+        self.assertEqual((late["source"], late["recovered_by"]), ("upstream", ["again"]), "each rule once")
+        self.assertNotIn("stopped_by", late)
         self.assertIn(["X-Own", "1"], late["headers"])
         self.assertEqual(late["body"]["json"], {"n": [1, 2]}, "a body of several lines is one line here")
         self.assertEqual(self.relay.ask("GET", "/v1/jobs/" + late["job"]).json()["outcome"], "success")
         self.assertEqual((refused["ok"], refused["status"], refused["body"]["text"]), (False, 404, "no such thing"))
         self.assertEqual((refused["error"]["kind"], refused["error"]["sent"]), ("http_status", "answered"))
         self.assertEqual((down["ok"], down["attempts"]), (False, 1))
+        self.assertTrue("stopped_by" not in refused and "stopped_by" not in down, "no rule ended these")
         self.assertEqual(
             (down["error"]["code"], down["error"]["kind"], down["error"]["sent"]),
             ("upstream_failed", "connection_refused", "never_sent"))
@@ -197,6 +199,7 @@ class JobStreams(RelayTest):
         for body in b"", b"\n", b" \r\n\r\n ":
             self.assertEqual(self.stream(body), [])
 
+    # clauses: N-13
     def test_a_line_too_long_is_thrown_away_as_it_comes(self):
         before = self.relay.resident()
         with Stream(self.relay) as stream:
@@ -221,6 +224,7 @@ class JobStreams(RelayTest):
 
     # Order and pace.
 
+    # clauses: UC-20
     def test_each_outcome_comes_as_its_job_ends_and_in_order_if_asked(self):
         for query, wanted in ("", ["b", "c", "a"]), ("?order=input", ["a", "b", "c"]):
             go = threading.Event()
@@ -245,6 +249,7 @@ class JobStreams(RelayTest):
             stream.finish()
             self.assertIsNone(stream.next())
 
+    # clauses: UC-20
     def test_so_many_jobs_are_under_way_and_no_more(self):
         for limit, query in (1, "?max_in_flight=1"), (8, ""), (3, "?order=input&max_in_flight=3"):
             go, state, busy = threading.Event(), threading.Lock(), [0, 0]
@@ -305,6 +310,7 @@ class JobStreams(RelayTest):
         self.assertEqual({one["body"]["size"] for one in self.by_line(got)}, {MIB})
         self.assertLess(self.relay.resident() - before, 40)
 
+    # clauses: UC-17
     def test_ten_thousand_jobs_go_through_one_stream(self):
         count = 10_000
         with Stream(self.relay, "?max_in_flight=16", patience=60) as stream:

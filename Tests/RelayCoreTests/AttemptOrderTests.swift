@@ -3,7 +3,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("The order of one attempt", .clauses("G3-06"), .timeLimit(.minutes(1)))
+@Suite("The order of one attempt", .timeLimit(.minutes(1)))
 struct AttemptOrderTests {
     private struct Watching: AttemptObserver {
         let log: CallLog
@@ -71,7 +71,7 @@ struct AttemptOrderTests {
         return log.lines
     }
 
-    @Test("A success: prepare, send, error document, validate, transform")
+    @Test("A success: prepare, send, error document, validate, transform", .clauses("G3-06"))
     func success() async throws {
         #expect(
             try await lines([.answer(200)]) == [
@@ -81,7 +81,10 @@ struct AttemptOrderTests {
         )
     }
 
-    @Test("A refusal: quick recovery, then its name, then the strategies; and all again for the retry")
+    @Test(
+        "A refusal: quick recovery, then its name, then the strategies; and all again for the retry",
+        .clauses("G3-06")
+    )
     func refusal() async throws {
         #expect(
             try await lines([.answer(500), .answer(404)]) == [
@@ -93,7 +96,7 @@ struct AttemptOrderTests {
         )
     }
 
-    @Test("A quick recovery goes straight to the transform")
+    @Test("A quick recovery goes straight to the transform", .clauses("G3-06"))
     func quickRecovered() async throws {
         #expect(
             try await lines([.answer(500)], quickRecovers: true) == [
@@ -103,7 +106,7 @@ struct AttemptOrderTests {
         )
     }
 
-    @Test("Any other failure goes to the strategies and to no quick recovery")
+    @Test("Any other failure goes to the strategies and to no quick recovery", .clauses("G3-06"))
     func otherFailure() async throws {
         #expect(
             try await lines([.answer(200, [], "bad"), .answer(200)]) == [
@@ -115,7 +118,7 @@ struct AttemptOrderTests {
         )
     }
 
-    @Test("No answer: quick recovery is asked all the same")
+    @Test("No answer: quick recovery is asked all the same", .clauses("G3-06"))
     func noAnswer() async throws {
         #expect(
             try await lines([.fail(.connectionRefused, .neverSent), .answer(200)]) == [

@@ -2,7 +2,7 @@ import RelayCore
 import RelayTestSupport
 import Testing
 
-@Suite("A caller that gives up", .clauses("G3-21", "X-08", "N-11", "G1-04"), .timeLimit(.minutes(1)))
+@Suite("A caller that gives up", .timeLimit(.minutes(1)))
 struct CancelledRequestTests {
     /// Strategies, rules and closures that would all bring a job to a success.
     private static func eager(_ log: CallLog) -> (inout RoutePolicy) -> Void {
@@ -11,7 +11,7 @@ struct CancelledRequestTests {
                 .strategy(
                     AdvisingStrategy("asked", log) { _, request, _ in .retry(request, after: .zero) },
                     methods: .any
-                ), .again(), .placeholder(HTTPResponse(status: 200)),
+                ), .again(), .placeholder(CannedAnswer(status: 200)),
             ]
         }
     }
@@ -27,7 +27,7 @@ struct CancelledRequestTests {
 
     @Test(
         "While the upstream has the request, nobody is asked and nothing more is sent",
-        .clauses("T-86", "T-87")
+        .clauses("G3-21", "N-11", "X-08", "T-86", "T-87")
     )
     func inFlight() async throws {
         let log = CallLog()
@@ -39,11 +39,11 @@ struct CancelledRequestTests {
         #expect(log.lines == [] && bench.transport.sent.count == 1)
     }
 
-    @Test("Between two attempts, the wait ends at once and no attempt follows")
+    @Test("Between two attempts, the wait ends at once and no attempt follows", .clauses("N-11"))
     func inWait() async throws {
         let bench = try ServiceBench(
             [.answer(503), .answer(200)],
-            policy: { $0.recovery = [.again(), .placeholder(HTTPResponse(status: 200))] },
+            policy: { $0.recovery = [.again(), .placeholder(CannedAnswer(status: 200))] },
             mode: .manual
         )
         let task = Task { await bench.failure(of: .plain()) }
@@ -54,6 +54,7 @@ struct CancelledRequestTests {
 
     @Test(
         "While a strategy thinks, it is cancelled too, and what it answers is not done",
+        .clauses("G3-21"),
         arguments: ["retry", "pass on", "stop"]
     )
     func inStrategy(answer: String) async throws {
@@ -80,7 +81,7 @@ struct CancelledRequestTests {
         #expect(log.lines == ["thinking"] && bench.transport.sent.count == 1)
     }
 
-    @Test("While a step of preparation runs, nothing is sent")
+    @Test("While a step of preparation runs, nothing is sent", .clauses("N-11"))
     func inPreparation() async throws {
         let log = CallLog()
         let bench = try ServiceBench(
@@ -101,7 +102,7 @@ struct CancelledRequestTests {
         #expect(log.lines == ["preparing"] && bench.transport.sent.isEmpty)
     }
 
-    @Test("A failed answer that comes with the cancellation is offered to nobody")
+    @Test("A failed answer that comes with the cancellation is offered to nobody", .clauses("G3-21", "X-08"))
     func atOnce() async throws {
         let log = CallLog()
         let bench = try ServiceBench([.answer(503), .answer(200)], policy: Self.eager(log))
@@ -134,7 +135,10 @@ struct CancelledRequestTests {
         #expect(log.lines == [] && bench.transport.sent.count == 1)
     }
 
-    @Test("A transport that says so is believed, though the task goes on")
+    @Test(
+        "A transport that reports a cancellation is believed, though the task goes on",
+        .clauses("G1-04", "X-08")
+    )
     func reported() async throws {
         let log = CallLog()
         let bench = try ServiceBench([.fail(.cancelled, .unknown), .answer(200)], policy: Self.eager(log))

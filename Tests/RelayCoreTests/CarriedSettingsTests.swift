@@ -30,17 +30,17 @@ enum Derivation: String, CaseIterable, Sendable {
     }
 }
 
-@Suite(
-    "A derived request keeps every setting",
-    .clauses("G3-19", "X-06", "N-15"),
-    .timeLimit(.minutes(1))
-)
+@Suite("A derived request keeps every setting", .timeLimit(.minutes(1)))
 struct CarriedSettingsTests {
     private func request(_ method: RelayCore.Method = .get) -> Request<String> {
         Request<HTTPResponse>(method, "x").map { $0.text ?? "" }
     }
 
-    @Test("its attempts", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps its attempts",
+        .clauses("G3-19", "X-06", "N-15"),
+        arguments: Derivation.allCases
+    )
     func maxAttempts(derive: Derivation) async throws {
         var request = request()
         request.options.maxAttempts = 2
@@ -49,7 +49,7 @@ struct CarriedSettingsTests {
         #expect(bench.transport.sent.count == 2)
     }
 
-    @Test("its times", arguments: Derivation.allCases)
+    @Test("A derived request keeps its times", .clauses("G3-19", "X-06"), arguments: Derivation.allCases)
     func times(derive: Derivation) async throws {
         var request = request()
         request.options.timeout = .milliseconds(2500)
@@ -61,17 +61,25 @@ struct CarriedSettingsTests {
         )
     }
 
-    @Test("that it takes no answer but the upstream's", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps that it takes no answer but the upstream's",
+        .clauses("G3-19", "X-06", "N-15"),
+        arguments: Derivation.allCases
+    )
     func fallback(derive: Derivation) async throws {
         var request = request()
         request.options.allowsFallback = false
         let bench = try ServiceBench([.answer(503)]) {
-            $0.recovery = [.placeholder(HTTPResponse(status: 200))]
+            $0.recovery = [.placeholder(CannedAnswer(status: 200))]
         }
         #expect(await bench.failure(of: derive(request))?.status == 503)
     }
 
-    @Test("that it may be repeated", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps that it may be repeated",
+        .clauses("G3-19", "X-06", "N-15"),
+        arguments: Derivation.allCases
+    )
     func repeatable(derive: Derivation) async throws {
         var request = request(.post)
         request.options.isRepeatable = true
@@ -81,7 +89,11 @@ struct CarriedSettingsTests {
         #expect(try await bench.service.execute(derive(request)) == "ok")
     }
 
-    @Test("its preparation", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps its preparation",
+        .clauses("G3-19", "X-06"),
+        arguments: Derivation.allCases
+    )
     func preparation(derive: Derivation) async throws {
         var request = request()
         request.preparation = [
@@ -96,7 +108,11 @@ struct CarriedSettingsTests {
         #expect(bench.sentValues(.userAgent) == ["prepared"])
     }
 
-    @Test("its quick recovery", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps its quick recovery",
+        .clauses("G3-19", "X-06", "N-15"),
+        arguments: Derivation.allCases
+    )
     func quickRecovery(derive: Derivation) async throws {
         var request = request()
         request.quickRecovery = { $0.response }
@@ -104,7 +120,7 @@ struct CarriedSettingsTests {
         #expect(try await bench.service.execute(derive(request)) == "good enough")
     }
 
-    @Test("its validator", arguments: Derivation.allCases)
+    @Test("A derived request keeps its validator", .clauses("G3-19", "X-06"), arguments: Derivation.allCases)
     func validator(derive: Derivation) async throws {
         var request = request()
         request.successValidator = { _ in throw RecipeProblem(code: "seen") }
@@ -113,7 +129,11 @@ struct CarriedSettingsTests {
         #expect(failure?.underlying as? RecipeProblem == RecipeProblem(code: "seen"))
     }
 
-    @Test("that its validator looks at quick-recovered answers", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps that its validator looks at quick-recovered answers",
+        .clauses("G3-19", "X-06"),
+        arguments: Derivation.allCases
+    )
     func validatesQuickRecovery(derive: Derivation) async throws {
         var request = request()
         request.quickRecovery = { $0.response }
@@ -123,7 +143,11 @@ struct CarriedSettingsTests {
         #expect(await bench.failure(of: derive(request))?.kind == .invalidResponse)
     }
 
-    @Test("its error document", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps its error document",
+        .clauses("G3-19", "X-06"),
+        arguments: Derivation.allCases
+    )
     func errorDocument(derive: Derivation) async throws {
         var request = request()
         request.errorDocument = ErrorDocument { _ in RecipeProblem(code: "told") }
@@ -131,7 +155,11 @@ struct CarriedSettingsTests {
         #expect(await bench.failure(of: derive(request))?.kind == .apiError)
     }
 
-    @Test("how it names failures for the rules", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps how it names failures for the rules",
+        .clauses("G3-19", "X-06", "N-15"),
+        arguments: Derivation.allCases
+    )
     func classify(derive: Derivation) async throws {
         var request = request()
         request.classify = { failure in
@@ -145,14 +173,22 @@ struct CarriedSettingsTests {
         #expect(try await bench.service.execute(derive(request)) == "ok")
     }
 
-    @Test("how it names failures for the caller", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps how it names failures for the caller",
+        .clauses("G3-19", "X-06"),
+        arguments: Derivation.allCases
+    )
     func mapFailure(derive: Derivation) async throws {
         let request = request().throwing { Failure("named", sent: $0.sent, "for the caller") }
         let bench = try ServiceBench([.answer(404)])
         #expect(await bench.failure(of: derive(request))?.kind == "named")
     }
 
-    @Test("its placeholder", arguments: Derivation.allCases)
+    @Test(
+        "A derived request keeps its placeholder",
+        .clauses("G3-19", "X-06", "N-15"),
+        arguments: Derivation.allCases
+    )
     func placeholder(derive: Derivation) async throws {
         var request = request()
         request.placeholder = { _ in "instead" }
@@ -161,7 +197,7 @@ struct CarriedSettingsTests {
         #expect(try outcome.result.get() == "instead" && outcome.source == .placeholder)
     }
 
-    @Test("what it sends", arguments: Derivation.allCases)
+    @Test("A derived request keeps what it sends", .clauses("G3-19", "X-06"), arguments: Derivation.allCases)
     func http(derive: Derivation) async throws {
         let request = Request<HTTPResponse>(.put, "x", content: .text("sent")).map { $0.text ?? "" }
         let bench = try ServiceBench([.answer(200)])

@@ -99,7 +99,7 @@ struct ErrorDocumentTests {
         #expect(failure?.kind.rawValue == kind)
     }
 
-    @Test("Neither an error document nor a status lets the content be read", .clauses("AX-02"))
+    @Test("Neither an error document nor a status lets the content be read", .clauses("AX-02", "X-18"))
     func contentIsLast() async throws {
         let chronicle = Chronicle()
         for step in [.answer(500), .answer(200, [], Self.envelope), .answer(200)] as [ScriptedTransport.Step]

@@ -42,7 +42,7 @@ struct HungProgramTests {
                             await trap.fall()
                             return .retry(request, after: .zero)
                         }
-                    ), .placeholder(HTTPResponse(status: 203)),
+                    ), .placeholder(CannedAnswer(status: 203)),
                 ]
             },
             mode: .manual
@@ -130,7 +130,7 @@ struct HungProgramTests {
             [],
             policy: {
                 $0.neverFails = true
-                $0.recovery = [.placeholder(HTTPResponse(status: 203))]
+                $0.recovery = [.placeholder(CannedAnswer(status: 203))]
             },
             preparation: [Prepare(.attempt) { _, _ in throw CancellationError() }]
         )

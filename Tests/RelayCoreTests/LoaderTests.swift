@@ -2,7 +2,7 @@ import RelayCore
 import RelayTestSupport
 import Testing
 
-@Suite("A loader", .timeLimit(.minutes(1)), .clauses("T-108"))
+@Suite("A loader", .timeLimit(.minutes(1)))
 struct LoaderTests {
     /// The content of the answer as text.
     static let request = Request<String>(HTTPRequest(method: .get, target: "text")) { success in
@@ -30,7 +30,7 @@ struct LoaderTests {
         #expect(loader.state == .success("b"))
     }
 
-    @Test("The last good value survives failures and reloads")
+    @Test("The last good value survives failures and reloads", .clauses("T-108"))
     func kept() async throws {
         let bench = try ServiceBench([
             .answer(500), .answer(200, [], "a"), .answer(500), .answer(404), .answer(200, [], "b"),
@@ -47,7 +47,7 @@ struct LoaderTests {
         }
     }
 
-    @Test("Observers hear of changes only, each from the state it found")
+    @Test("Observers hear of changes only, each from the state it found", .clauses("T-108"))
     func changes() async throws {
         let bench = try ServiceBench([.hold, .answer(200, [], "a")])
         let loader = Loader(Self.request, from: bench.service)

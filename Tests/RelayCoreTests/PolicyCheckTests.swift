@@ -70,8 +70,8 @@ struct PolicyCheckTests {
 
     @Test("A promise never to fail that the rules do not keep", .clauses("N-14"))
     func neverFails() {
-        let any = RecoveryRule.placeholder(HTTPResponse(status: 200))
-        let some = RecoveryRule.placeholder(HTTPResponse(status: 200), on: [503, .connection, .exhausted])
+        let any = RecoveryRule.placeholder(CannedAnswer(status: 200))
+        let some = RecoveryRule.placeholder(CannedAnswer(status: 200), on: [503, .connection, .exhausted])
         let kept = [[any], [some, any], [.backoff(), any, .fail(on: [.any])]]
         let broken = [[], [some], [.stale(), .backoff()], [.fail(on: [404]), any]]
         for (lists, isKept) in [(kept, true), (broken, false)] {

@@ -126,7 +126,7 @@ struct ReplacementTests {
         var request = Self.request
         request.placeholder = { _ in Book(title: "none") }
         let bench = try ServiceBench([.fail(.cancelled, .unknown)]) {
-            $0.recovery = [.placeholder(HTTPResponse(status: 200))]
+            $0.recovery = [.placeholder(CannedAnswer(status: 200))]
         }
         let outcome = await bench.service.outcome(of: request)
         #expect(outcome.endedWith?.kind == .cancelled && outcome.gave == nil)
@@ -160,15 +160,19 @@ struct ReplacementTests {
     }
 
     @Test(
-        "The policy's placeholder is read by the request like any answer, and marked",
+        "The policy's placeholder or fallback is read by the request like any answer, and marked",
         .clauses("UC-04", "N-14")
     )
     func ofThePolicy() async throws {
-        let canned = HTTPResponse(status: 200, body: .bytes(Array(#"{"title":"canned"}"#.utf8)))
-        let bench = try ServiceBench([.answer(503)]) { $0.recovery = [.placeholder(canned)] }
-        let outcome = await bench.service.outcome(of: Self.request)
-        #expect(outcome.gave?.title == "canned" && outcome.source == .placeholder)
-        #expect(outcome.recoveredBy == ["placeholder"])
+        let canned = CannedAnswer(bytes: Array(#"{"title":"canned"}"#.utf8))
+        for (rule, source) in [
+            (RecoveryRule.placeholder(canned), AnswerSource.placeholder), (.fallback(canned), .fallback),
+        ] {
+            let bench = try ServiceBench([.answer(503)]) { $0.recovery = [rule] }
+            let outcome = await bench.service.outcome(of: Self.request)
+            #expect(outcome.gave?.title == "canned" && outcome.source == source)
+            #expect(outcome.recoveredBy == [source.rawValue])
+        }
     }
 
     @Test("A policy that never fails must say how, and says so before the first request", .clauses("UC-03"))
@@ -177,13 +181,13 @@ struct ReplacementTests {
         #expect(throws: Refusal.self) {
             try ServiceBench([]) {
                 $0.neverFails = true
-                $0.recovery = [.fail(on: [404]), .placeholder(HTTPResponse(status: 200))]
+                $0.recovery = [.fail(on: [404]), .placeholder(CannedAnswer(status: 200))]
             }
         }
         #expect(throws: Refusal.self) {
             try ServiceBench([]) {
                 $0.neverFails = true
-                $0.recovery = [.placeholder(HTTPResponse(status: 200), on: [.serverError])]
+                $0.recovery = [.placeholder(CannedAnswer(status: 200), on: [.serverError])]
             }
         }
     }
@@ -195,7 +199,7 @@ struct ReplacementTests {
     func breach() async throws {
         let bench = try ServiceBench([.answer(500), .answer(500), .answer(200, [], #"{"title":"T"}"#)]) {
             $0.neverFails = true
-            $0.recovery = [.placeholder(HTTPResponse(status: 200, body: .bytes(Array("<not a book>".utf8))))]
+            $0.recovery = [.placeholder(CannedAnswer(bytes: Array("<not a book>".utf8)))]
         }
         #expect(await bench.service.outcome(of: Self.request).endedWith?.kind == .decoding)
         #expect(bench.service.breaches == 1)

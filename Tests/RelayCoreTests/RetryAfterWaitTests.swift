@@ -2,7 +2,7 @@ import RelayCore
 import RelayTestSupport
 import Testing
 
-@Suite("Waits an upstream asks for", .timeLimit(.minutes(1)), .clauses("N-06"))
+@Suite("Waits an upstream asks for", .timeLimit(.minutes(1)))
 struct RetryAfterWaitTests {
     /// The virtual wall clock begins at 1 800 000 000: Fri, 15 Jan 2027 08:00:00 GMT.
     static let table: [(values: [String], seconds: Int64?)] = [
@@ -33,7 +33,7 @@ struct RetryAfterWaitTests {
 
     @Test(
         "A hostile field neither traps nor makes anyone wait for longer than the rule's cap",
-        .clauses("X-01", "X-02"),
+        .clauses("N-06", "X-01", "X-02"),
         arguments: table
     )
     func hostile(row: (values: [String], seconds: Int64?)) async throws {
@@ -69,14 +69,27 @@ struct RetryAfterWaitTests {
     func deadline(values: [String]) async throws {
         let bench = try ServiceBench([.take(.seconds(4)), .answer(503, values.map { ("Retry-After", $0) })]) {
             policy(&$0)
+            $0.timeouts.attempt = .seconds(5)
             $0.timeouts.total = .seconds(values == ["1e300"] ? 5 : 10)
         }
-        let failure = await #expect(throws: Failure.self) {
-            try await bench.service.execute(Request(.get, "x") as Request<HTTPResponse>)
-        }
+        let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
+        let failure = outcome.failure
         #expect(failure?.status == 503 && failure?.response?.status == 503)
+        #expect(outcome.isPastDeadline && outcome.stoppedBy == nil)
         #expect(bench.time.waits.isEmpty && bench.transport.sent.count == 1)
         #expect(bench.time.now() == Instant(nanoseconds: 4_000_000_000))
+    }
+
+    @Test("A failure is marked as one for want of time only where time was wanting", .clauses("N-08"))
+    func mark() async throws {
+        for (steps, isMarked) in [
+            ([.answer(404)], false), ([.answer(503), .answer(503)], false),
+            ([.take(.seconds(30)), .answer(404)], true), ([.take(.seconds(30)), .answer(200)], false),
+        ] as [([ScriptedTransport.Step], Bool)] {
+            let bench = try ServiceBench(steps, policy: policy)
+            let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
+            #expect(outcome.isPastDeadline == isMarked, "\(steps)")
+        }
     }
 
     @Test("A rule may leave the field unread")

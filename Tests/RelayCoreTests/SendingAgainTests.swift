@@ -173,14 +173,16 @@ struct SendingAgainTests {
 
     @Test(
         "The time of the whole job beats the count of retries, and running out of it is a failure",
-        .clauses("UC-16", "T-121")
+        .clauses("UC-16", "T-121", "X-17")
     )
     func overallTimeout() async throws {
         for isOfTheRequest in [true, false] {
             let bench = try ServiceBench(
                 [],
                 policy: {
-                    if !isOfTheRequest { $0.timeouts.total = .seconds(5) }
+                    if !isOfTheRequest {
+                        ($0.timeouts.attempt, $0.timeouts.total) = (.seconds(5), .seconds(5))
+                    }
                     $0.recovery = [Self.every(.seconds(2), 6)]
                 },
                 answer: { _ in .answer(500) }

@@ -99,7 +99,7 @@ struct StaleAnswerTests {
     @Test("A caller that wants no fallback gets the failure; rules below are read where nothing is kept")
     func optOut() async throws {
         let bench = try bench([.answer(500), .answer(200, [], "good"), .answer(500)]) {
-            $0.recovery.append(.placeholder(HTTPResponse(status: 200)))
+            $0.recovery.append(.placeholder(CannedAnswer(status: 200)))
         }
         var request: Request<HTTPResponse> = Request(.get, "x")
         #expect(await bench.service.outcome(of: request).source == .placeholder)

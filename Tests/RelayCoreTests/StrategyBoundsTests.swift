@@ -31,7 +31,7 @@ struct StrategyBoundsTests {
         Advice { _, request, _ in .retry(request, after: wait) }
     }
 
-    private static let last = RecoveryRule.placeholder(HTTPResponse(status: 203), on: [.exhausted])
+    private static let last = RecoveryRule.placeholder(CannedAnswer(status: 203), on: [.exhausted])
 
     private func text(_ body: Body) -> String {
         if case .bytes(let bytes) = body { String(decoding: bytes, as: UTF8.self) } else { "" }
@@ -138,7 +138,7 @@ struct StrategyBoundsTests {
         let bench = try ServiceBench([.answer(503), .answer(200)]) {
             $0.recovery = [
                 note("first", .passOn), note("second", .stop(Failure("own", sent: .answered, "mine"))),
-                note("third", .passOn), .placeholder(HTTPResponse(status: 203)),
+                note("third", .passOn), .placeholder(CannedAnswer(status: 203)),
             ]
         }
         let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)

@@ -132,6 +132,7 @@ struct TransportFailureTests {
     func latePreparation() async throws {
         let time = VirtualTime(.manual)
         var policy = RoutePolicy(upstreams: [try Upstream("https://one.example/")])
+        policy.timeouts.attempt = .seconds(3)
         policy.timeouts.total = .seconds(3)
         let transport = ScriptedTransport([.answer(200)], time: time)
         let service = try RelayService(policy, transport: transport, time: time, entropy: SeededEntropy())

@@ -76,10 +76,11 @@ struct EngineBench: Sendable {
     }
 }
 
-@Suite("Requests under way", .timeLimit(.minutes(1)), .clauses("T-30", "X-09"))
+@Suite("Requests under way", .timeLimit(.minutes(1)))
 struct InFlightTests {
     @Test(
-        "They are counted exactly, with the upstream or in the queue, and no longer when they are cancelled"
+        "Requests are counted exactly, with the upstream or in the queue, and no longer when they are cancelled",
+        .clauses("T-30")
     )
     func cancelled() async throws {
         let bench = EngineBench(
@@ -99,7 +100,8 @@ struct InFlightTests {
     }
 
     @Test(
-        "They are over whatever the upstream does",
+        "Requests are under way no longer, whatever the upstream did",
+        .clauses("T-30", "X-09"),
         arguments: [
             .fail(.connectionRefused, .neverSent), .fail(.httpResponseTimeout, .unknown), .answer(500),
             .answer(200),

@@ -1,7 +1,9 @@
 package import Testing
 
 /// Which clauses of the inventory of capabilities a test shows; the documentation's table is made from it.
-package struct Clauses: TestTrait, SuiteTrait {
+///
+/// No suite has one: a clause is shown by what a single test can see fail.
+package struct Clauses: TestTrait {
     package let ids: [String]
 }
 

@@ -1,6 +1,6 @@
 /// Which tests carry which clauses, read from the tests' sources.
 enum ClauseTags {
-    /// Reads `@Test("sentence", .clauses("G1-01"))`, and the same of `@Suite`.
+    /// Reads `@Test("sentence", .clauses("G1-01"))`.
     ///
     /// - Returns: each clause with the sentence of its test, or the test's name where it has no sentence.
     static func swift(_ text: String) -> [(id: String, test: String)] {
@@ -8,9 +8,7 @@ enum ClauseTags {
         for tail in pieces(of: text, after: ".clauses(").dropFirst() {
             let ids = literals(in: tail.text.prefix { $0 != ")" })
             let before = text[..<tail.start]
-            let mark = [before.lastRange(of: "@Test"), before.lastRange(of: "@Suite")].compactMap(\.self)
-                .max { $0.lowerBound < $1.lowerBound }
-            guard let mark else { continue }
+            guard let mark = before.lastRange(of: "@Test") else { continue }
             let sentence = literals(in: before[mark.upperBound...]).first
             let name = sentence ?? declared(after: text[tail.start...])
             found += ids.map { ($0, name) }
@@ -72,7 +70,7 @@ enum ClauseTags {
     }
 
     private static func declared(after code: Substring) -> String {
-        guard let range = code.firstRange(of: "func ") else { return "a suite" }
+        guard let range = code.firstRange(of: "func ") else { return "a test" }
         return String(code[range.upperBound...].prefix { $0 != "(" })
     }
 }

@@ -65,14 +65,14 @@ struct ClausesTests {
     @Test("A tag is found behind the sentence of its test")
     func tags() {
         let source = """
-            @Suite("All", .clauses("G1-01"))
+            @Suite("All")
             @Test(
                 "A \\"good\\" one", .timeLimit(.minutes(1)),
                 .clauses("N-01", "N-02"))
             @Test(.clauses("X-01")) func named() {}
             """
         let found = ClauseTags.swift(source).map { "\($0.id) \($0.test)" }
-        #expect(found == ["G1-01 All", "N-01 A \"good\" one", "N-02 A \"good\" one", "X-01 named"])
+        #expect(found == ["N-01 A \"good\" one", "N-02 A \"good\" one", "X-01 named"])
         let python = "class A:\n    # clauses: N-12, N-13\n    def test_a_b(self):\n    def test_c(self):"
         #expect(
             ClauseTags.python(python, file: "f").map { "\($0.id) \($0.test)" } == [

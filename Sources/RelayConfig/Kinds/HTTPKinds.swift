@@ -1,13 +1,6 @@
 import RelayCore
 import RelayJSON
 
-/// Fields the relay writes itself; a configuration that set them would break the framing or the routing.
-private let ownFields: Set<String> = [
-    "host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "te",
-    "trailer",
-    "upgrade", "expect", "via", "proxy-status", "server-timing",
-]
-
 /// Fields that carry credentials; those belong under `auth`, where they are bound to an origin.
 private let credentialFields: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
@@ -24,11 +17,10 @@ func checkFieldName(_ name: String, for use: FieldUse) throws(Refusal) -> FieldN
     guard let field = FieldName(name), name.utf8.count <= 256 else {
         throw Refusal("not a valid header name")
     }
-    let text = field.lowercasedText
-    if ownFields.contains(text) || text.hasPrefix("waystation-") {
+    if field.isOfTheRelay {
         throw Refusal("the header \"\(printable(name))\" is written by the relay itself", hint: "remove it")
     }
-    if use == .set, credentialFields.contains(text) {
+    if use == .set, credentialFields.contains(field.lowercasedText) {
         throw Refusal("a credential may not stand here", hint: "use \"auth\" and a secret reference")
     }
     return field

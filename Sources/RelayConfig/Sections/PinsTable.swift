@@ -89,16 +89,8 @@ extension ConfigurationTable {
 extension ValueKind where Value == [UInt8] {
     /// A SHA-256 in base64.
     fileprivate static var keyDigest: ValueKind {
-        let what = "the SHA-256 of a public key, 44 characters of base64"
-        return .text(what, pattern: "^[A-Za-z0-9+/]{43}=$") { text throws(Refusal) in
-            if let bytes = Base64.decode(text), bytes.count == 32 { return bytes }
-            var hint: String?
-            if text.hasPrefix("sha256/") {
-                hint = "write what follows the slashes"
-            } else if text.utf8.count == 64, text.allSatisfy(\.isHexDigit) {
-                hint = "these are hexadecimal digits: write the same bytes in base64"
-            }
-            throw Refusal("expected \(what)", hint: hint)
+        .text(PublicKeyPins.digestText, pattern: "^[A-Za-z0-9+/]{43}=$") { text throws(Refusal) in
+            try PublicKeyPins.digest(base64: text)
         }.writing { .string(base64($0)) }
     }
 }

@@ -1,6 +1,9 @@
 /// How long to wait before the n-th retry.
 public struct Backoff: Sendable {
     /// How the delay grows from retry to retry.
+    ///
+    /// A service refuses a policy with a negative delay, a list without entries, a multiplier outside 1 to 100, or a
+    /// base above its maximum.
     public enum Schedule: Sendable, Equatable {
         /// `base × multiplier^(n−1)`, at most `maximum`.
         case exponential(base: Duration, multiplier: Double, maximum: Duration)
@@ -41,15 +44,15 @@ public struct Backoff: Sendable {
     /// `retry` is 1 for the wait between the first attempt and the second.
     public func delay(beforeRetry retry: Int) -> Duration {
         switch schedule {
-        case .constant(let delay): return delay
+        case .constant(let delay): return max(delay, .zero)
         case .list(let delays):
             guard !delays.isEmpty else { return .zero }
-            return delays[min(max(retry, 1), delays.count) - 1]
+            return max(delays[min(max(retry, 1), delays.count) - 1], .zero)
         case .exponential(let base, let multiplier, let maximum):
             let factor = power(multiplier, max(retry, 1) - 1)
             let nanoseconds = Double(base.saturatedNanoseconds) * factor
             // Not a number, or past the largest.
-            guard nanoseconds < Double(maximum.saturatedNanoseconds) else { return maximum }
+            guard nanoseconds < Double(maximum.saturatedNanoseconds) else { return max(maximum, .zero) }
             return .nanoseconds(Int64(max(nanoseconds, 0)))
         }
     }

@@ -2,8 +2,8 @@
 ///
 /// Strategies stand in a route's `recovery` list among the ready-made rules, behind a `FailureMatcher` of their own
 /// (``RecoveryRule/strategy(_:on:methods:)``), and the list is read from the top after every failed attempt. A
-/// strategy decides; the engine counts, waits and sends. Whatever it answers, the job ends within its attempts and its
-/// deadline.
+/// strategy decides; the engine counts, waits and sends. Whatever it answers, the job ends by its deadline and within
+/// its attempts; those that were never sent cost none of these, and with them a job makes 1,000 at most.
 public protocol RecoveryStrategy: Sendable {
     /// What the timeline and `recovered by` call it.
     var name: String { get }
@@ -52,4 +52,23 @@ public struct RecoveryContext: Sendable {
     public let timeLeft: Duration
     /// The route's name.
     public let route: String
+
+    /// What a service would tell a strategy; for a test of one.
+    ///
+    /// - Parameters:
+    ///   - attempt: the attempt that failed, counted from 1.
+    ///   - attemptsLeft: attempts the job may still make.
+    ///   - timeLeft: time to the job's deadline.
+    ///   - route: the service's name.
+    public init(
+        attempt: Int = 1,
+        attemptsLeft: Int = 2,
+        timeLeft: Duration = .seconds(30),
+        route: String = "service"
+    ) {
+        self.attempt = attempt
+        self.attemptsLeft = attemptsLeft
+        self.timeLeft = timeLeft
+        self.route = route
+    }
 }

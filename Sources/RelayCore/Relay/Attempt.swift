@@ -51,11 +51,18 @@ public struct Attempt: Sendable {
         }
     }
 
-    package init(number: Int, upstream: String, began: Instant) {
+    /// An attempt of which nothing more is known; for a test of a program's own observer.
+    ///
+    /// - Parameters:
+    ///   - number: counted from 1.
+    ///   - upstream: the name of the upstream.
+    ///   - began: when it began, on the monotonic clock.
+    ///   - duration: how long it took.
+    public init(number: Int, upstream: String, began: Instant, duration: Duration = .zero) {
         self.number = number
         self.upstream = upstream
         self.began = began
-        duration = .zero
+        self.duration = duration
     }
 }
 

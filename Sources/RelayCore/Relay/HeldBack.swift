@@ -5,7 +5,8 @@ public struct HeldBack: Sendable, Equatable {
     /// What kept it from acting.
     public let reason: Reason
 
-    package init(rule: String, reason: Reason) {
+    /// Says of a rule why it did not act.
+    public init(rule: String, reason: Reason) {
         self.rule = rule
         self.reason = reason
     }

@@ -17,16 +17,21 @@ public struct JobOutcome<Value: Sendable>: Sendable {
     /// The failure of a job that did not.
     public var failure: Failure? { if case .failure(let failure) = result { failure } else { nil } }
 
-    /// The rules that brought a job that succeeded to its success, in order.
+    /// Whether the job failed for want of time: its deadline passed, or a rule's wait would have reached it.
+    ///
+    /// The failure is the last attempt's all the same.
+    public internal(set) var isPastDeadline = false
+
+    /// The rules that brought a job that succeeded to its success: each once, in the order they first acted.
+    ///
+    /// None for a job that failed, or whose value is the request's own placeholder and no rule acted.
     public var recoveredBy: [String] {
-        guard case .success = result else { return [] }
-        return attempts.compactMap(\.rule)
+        if case .success = result { attempts.recoveredBy } else { [] }
     }
 
-    /// The rule that ended a job that failed; nil when none did.
+    /// The rule that ended a job that failed, or the strategy that stopped it; nil when none did.
     public var stoppedBy: String? {
-        guard case .failure = result, attempts.last?.next == .fail else { return nil }
-        return attempts.last?.rule
+        if case .failure = result { attempts.stoppedBy } else { nil }
     }
 
     /// What observers are told.

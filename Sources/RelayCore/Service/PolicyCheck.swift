@@ -17,52 +17,67 @@ extension RoutePolicy {
         guard (1...100).contains(maxAttempts) else {
             throw Refusal("maxAttempts is \(maxAttempts)", hint: "choose 1 to 100")
         }
-        guard timeouts.total > .zero, timeouts.attempt > .zero, timeouts.connect > .zero,
-            timeouts.idle > .zero
-        else { throw Refusal("a timeout is not above zero", hint: "every wait needs an end") }
+        try checkTimes()
+        try checkFields()
+        try checkPins()
         if let authentication, !credentials.contains(authentication.credential) {
             throw Refusal(
                 "authentication names the credential \"\(authentication.credential)\", and there is none",
                 hint: "pass its definition in credentials"
             )
         }
-        for rule in recovery { try check(rule) }
+        for rule in recovery {
+            try check(rule)
+            try check(rule.on, "rule \"\(rule.name)\"")
+        }
+        for type in errorTypes {
+            let name = "the error type \"\(type.kind.rawValue)\""
+            if let matcher = type.on { try check(matcher, name) }
+            if let status = type.treatAsStatus { try check(status, name) }
+        }
         if neverFails, !hasTotalFallback {
             throw Refusal(
                 "neverFails needs a rule that answers every failure",
-                hint: "end recovery with .placeholder(on: .any, …), and let no .fail stand before it"
+                hint:
+                    "end recovery with .placeholder(…) or .fallback(…) on .any, and let no .fail stand before it"
             )
         }
     }
 
-    private func check(_ rule: RecoveryRule) throws(Refusal) {
-        switch rule.action {
-        case .failover(let target):
-            guard upstreams.indices.contains(target), target != 0 else {
-                throw Refusal(
-                    "rule \"\(rule.name)\" fails over to upstream \(target)",
-                    hint: "choose 1 to \(upstreams.count - 1); 0 is the ordinary one"
-                )
-            }
-        case .refreshCredentials:
-            guard authentication != nil else {
-                throw Refusal("rule \"\(rule.name)\" refreshes a credential, and the policy has none")
-            }
-        case .respondStale:
-            guard response.keepsLastGood != nil else {
-                throw Refusal(
-                    "rule \"\(rule.name)\" answers with the last good answer, and none is kept",
-                    hint: "set response.keepsLastGood"
-                )
-            }
-        case .retry(let policy):
-            guard (1...100).contains(policy.maxAttempts) else {
-                throw Refusal(
-                    "rule \"\(rule.name)\" allows \(policy.maxAttempts) attempts",
-                    hint: "choose 1 to 100"
-                )
-            }
-        case .respond, .consult, .fail: break
+    private func checkTimes() throws(Refusal) {
+        guard timeouts.total > .zero, timeouts.attempt > .zero, timeouts.connect > .zero,
+            timeouts.idle > .zero
+        else { throw Refusal("a timeout is not above zero", hint: "every wait needs an end") }
+        guard timeouts.attempt <= timeouts.total else {
+            throw Refusal(
+                "timeouts.attempt (\(DurationText.text(timeouts.attempt))) is longer than timeouts.total "
+                    + "(\(DurationText.text(timeouts.total)))",
+                hint: "set both"
+            )
+        }
+        if let upstream = upstreams.first(where: { $0.cooldown < .zero }) {
+            throw Refusal("the cooldown of upstream \"\(upstream.name)\" is below zero")
+        }
+        if let kept = response.keepsLastGood?.maxAge, !(.seconds(1) ... .seconds(30 * 86_400)).contains(kept)
+        {
+            throw Refusal("response.keepsLastGood.maxAge is out of range", hint: "choose 1 s to 30 d")
+        }
+    }
+
+    private func checkFields() throws(Refusal) {
+        try check(idempotency.header, "idempotency.header")
+        if case .header(let name)? = authentication?.form { try check(name, "authentication's header") }
+    }
+
+    private func check(_ field: String, _ setting: String) throws(Refusal) {
+        guard let name = FieldName(field), field.utf8.count <= 256 else {
+            throw Refusal(
+                "\(setting) is not a valid header name",
+                hint: "a name is a token (RFC 9110 §5.6.2)"
+            )
+        }
+        if name.isOfTheRelay {
+            throw Refusal("\(setting) names a field the relay writes itself", hint: "choose another")
         }
     }
 

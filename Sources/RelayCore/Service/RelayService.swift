@@ -117,6 +117,8 @@ public final class RelayService: Sendable {
             milliseconds: relay.ports.time.wallMilliseconds(),
             random: (entropy.next(), entropy.next())
         )
+        let began = relay.ports.time.now()
+        let total = request.options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
         let job = TypedJob(
             request,
             preparation: preparation + request.preparation,
@@ -124,8 +126,11 @@ public final class RelayService: Sendable {
             id: id.description,
             route: route.name
         )
-        let outcome = await run(job, id, request.http, request.options)
-        let finished = finish(outcome, job, request, id)
+        let outcome = await run(job, id, request.http, request.options, began: began, total)
+        var finished = finish(outcome, job, request, id)
+        finished.isPastDeadline =
+            finished.failure != nil
+            && (outcome.attempts.ranOutOfTime || relay.ports.time.now() >= began.advanced(by: total))
         for observer in observers { observer.finished(finished.finished) }
         return finished
     }
@@ -136,12 +141,12 @@ extension RelayService {
         _ job: TypedJob<Response>,
         _ id: JobID,
         _ http: HTTPRequest,
-        _ options: RequestOptions
+        _ options: RequestOptions,
+        began: Instant,
+        _ total: Duration
     ) async -> Outcome {
-        let began = relay.ports.time.now()
         var settings = JobOptions(options)
         settings.collectsAnswer = true
-        let total = options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
         let request: HTTPRequest
         switch await relay.prepareJob(http, job, by: began.advanced(by: total)) {
         case .success(let prepared): request = prepared

@@ -25,7 +25,7 @@ extension LineStream {
     /// Waits until an outcome more can be held, and the caller has taken those that went out.
     private func room() async {
         while connection.phase == .busy {
-            if !order.hasRoom {
+            if !order.hasPlace {
                 await withCheckedContinuation { roomMade = $0 }
             } else if !connection.unsent.isEmpty {
                 _ = await connection.drainOutput()

@@ -15,7 +15,7 @@ final class LineStream {
     let framing: AnswerWriter.Framing
     private let lineLimit: Int
     var splitter: LineSplitter
-    var order: OutcomeOrderMachine
+    var order: JobOrderMachine<[UInt8]>
     /// Why no more lines are read, although the body is not over: what the first line that is not read is told.
     var ending: Problem?
     /// The body has ended as it should.
@@ -39,7 +39,7 @@ final class LineStream {
         self.connection = connection
         self.lineLimit = lineLimit
         splitter = LineSplitter(limit: lineLimit)
-        order = OutcomeOrderMachine(options.order, limit: options.maxInFlight)
+        order = JobOrderMachine(limit: options.maxInFlight, order: options.order)
     }
 
     /// Serves the whole stream; returns when every line has its outcome, or the caller is gone.
@@ -56,7 +56,7 @@ final class LineStream {
         if let ending, !isRead {
             // Without its last chunk the answer shows as cut short.
             connection.keepsAlive = false
-            let line = order.lastLine + 1
+            let line = order.begun + 1
             connection.send(StreamOutcome.refused(ending, line: line, id: nil), framing)
         } else if framing == .chunked {
             connection.sendLastChunk()
@@ -79,7 +79,8 @@ final class LineStream {
 
     /// Makes a job of a line; a line that cannot be one has its outcome at once.
     private func admit(_ line: LineSplitter.Line) -> AdmittedJob? {
-        let number = order.began()
+        // Lines are counted from 1.
+        let number = order.began().index + 1
         var id: String?
         do throws(Problem) {
             guard case .line(let bytes) = line else {
@@ -111,8 +112,9 @@ final class LineStream {
     }
 
     private func report(_ outcome: [UInt8], of line: Int) {
-        for ready in order.ended(line, outcome) where connection.phase == .busy {
-            connection.send(ready, framing)
+        order.ended(outcome, at: line - 1)
+        while let (_, ready) = order.take() {
+            if connection.phase == .busy { connection.send(ready, framing) }
         }
         if order.isIdle, isWaiting { startIdleTime() }
         roomMade.take()?.resume()

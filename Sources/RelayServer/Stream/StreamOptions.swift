@@ -4,7 +4,7 @@ import RelayHTTP
 
 /// What the head of `POST /v1/stream` asks for.
 struct StreamOptions {
-    private(set) var order = OutcomeOrderMachine.Order.completion
+    private(set) var order = JobOrder.completion
     /// Jobs under way at once; 1…64.
     private(set) var maxInFlight = 8
 
@@ -40,7 +40,7 @@ struct StreamOptions {
     private mutating func read(_ name: String, _ value: String) throws(Problem) {
         switch name {
         case "order":
-            guard let known = OutcomeOrderMachine.Order(rawValue: value) else {
+            guard let known = JobOrder(rawValue: value) else {
                 throw Problem(.badTarget, "order is completion or input")
             }
             order = known

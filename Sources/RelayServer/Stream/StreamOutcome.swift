@@ -19,13 +19,13 @@ enum StreamOutcome {
         switch outcome.ending {
         case .answered(let response, let source):
             json.member("source", source.rawValue)
-            let rules = outcome.recoveringRules
+            let rules = outcome.attempts.recoveredBy
             if !rules.isEmpty {
                 json.array("recovered_by") { list in for rule in rules { list.element(rule) } }
             }
             write(response, into: &json)
         case .failed(let failure, let answer):
-            if let rule = outcome.attempts.last?.rule { json.member("stopped_by", rule) }
+            if let rule = outcome.attempts.stoppedBy { json.member("stopped_by", rule) }
             json.object("error") { write(failure, hasAnswer: answer != nil, outcome, job, into: &$0) }
             if let answer {
                 json.member("source", Outcome.Source.upstream.rawValue)
@@ -78,20 +78,5 @@ enum StreamOutcome {
             }
         }
         json.members(of: failure)
-    }
-}
-
-extension Outcome {
-    /// The rules that acted on the way, each once, in the order they first did.
-    fileprivate var recoveringRules: [String] {
-        var rules: [String] = []
-        for attempt in attempts {
-            guard let rule = attempt.rule, let next = attempt.next, next != .fail, !rules.contains(rule)
-            else {
-                continue
-            }
-            rules.append(rule)
-        }
-        return rules
     }
 }

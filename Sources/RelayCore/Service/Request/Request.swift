@@ -9,9 +9,11 @@ public struct Request<Response: Sendable>: Sendable {
     public var options = RequestOptions()
     /// Steps of preparation of this request alone; they follow the service's.
     public var preparation: [any PreparationStrategy] = []
-    /// Asked after every attempt that failed, before any rule: the success the failure is after all, or nil.
+    /// Asked after every attempt that had no answer, or one that its status or its error document makes a failure, and
+    /// before any rule: the success the failure is after all, or nil.
     ///
-    /// Spends no attempt. The failure has no response when none came. Neither `successValidator` nor error documents
+    /// Not asked about an answer that did not pass validation or could not be transformed. Spends no attempt. The
+    /// failure has no response when none came. Neither `successValidator` nor error documents
     /// look at what it returns, and when that cannot be transformed, the job ends without asking a rule.
     public var quickRecovery: @Sendable (TransportFailure) -> HTTPResponse? = { _ in nil }
     /// Looks at every answer that counts as a success, before it is transformed; what it throws is the outcome of the

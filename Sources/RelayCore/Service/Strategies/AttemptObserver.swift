@@ -34,4 +34,18 @@ public struct FinishedJob: Sendable {
     public let source: AnswerSource?
     /// Every attempt, in order.
     public let attempts: [Attempt]
+
+    /// What a service would tell an observer; for a test of one.
+    ///
+    /// - Parameters:
+    ///   - id: the job's id.
+    ///   - failure: what the job ended with; nil for a success.
+    ///   - source: who made the answer; nil for a failure.
+    ///   - attempts: every attempt, in order.
+    public init(id: String, failure: Failure?, source: AnswerSource?, attempts: [Attempt]) {
+        self.id = id
+        self.failure = failure
+        self.source = source
+        self.attempts = attempts
+    }
 }

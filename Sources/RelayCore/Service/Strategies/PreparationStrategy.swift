@@ -38,6 +38,18 @@ public struct PreparationContext: Sendable {
     public let attempt: Int
     /// The route's name.
     public let route: String
+
+    /// What a service would tell a step; for a test of one.
+    ///
+    /// - Parameters:
+    ///   - job: the job's id.
+    ///   - attempt: counted from 1.
+    ///   - route: the service's name.
+    public init(job: String, attempt: Int = 1, route: String = "service") {
+        self.job = job
+        self.attempt = attempt
+        self.route = route
+    }
 }
 
 /// A step of preparation as a closure.

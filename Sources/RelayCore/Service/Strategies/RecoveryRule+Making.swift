@@ -6,7 +6,7 @@ extension RecoveryRule {
     ///   - maxAttempts: attempts this rule may bring a job to, the first included; 1 to 100.
     ///   - backoff: how long to wait.
     ///   - honorsRetryAfter: whether the upstream's `Retry-After` replaces a shorter wait.
-    ///   - maxRetryAfter: the longest wait a `Retry-After` can cause.
+    ///   - maxRetryAfter: the longest wait a `Retry-After` can cause; not negative.
     ///   - methods: which requests may be repeated when the outcome of the last attempt is unknown.
     ///   - name: stands in the timeline.
     /// - Returns: the rule, for a policy's `recovery`.
@@ -32,7 +32,7 @@ extension RecoveryRule {
     ///
     /// - Parameters:
     ///   - matcher: which failures; answers 401 unless others are named.
-    ///   - maxTimes: how often a job may do so.
+    ///   - maxTimes: how often a job may do so; 1 to 10.
     ///   - name: stands in the timeline.
     /// - Returns: the rule, for a policy's `recovery`.
     public static func reauthorize(
@@ -68,25 +68,38 @@ extension RecoveryRule {
         RecoveryRule(name: name, on: matcher, action: .respondStale)
     }
 
-    /// Answers with that response, which the request then transforms like any other.
+    /// Answers with something as good as the upstream's answer, which the request then transforms like any other.
+    ///
+    /// The outcome's source is ``AnswerSource/fallback``.
     ///
     /// - Parameters:
-    ///   - response: status, fields and content.
+    ///   - answer: status, fields and content.
+    ///   - matcher: which failures; all unless some are named.
+    ///   - name: stands in the timeline.
+    /// - Returns: the rule, for a policy's `recovery`.
+    public static func fallback(
+        _ answer: CannedAnswer,
+        on matcher: FailureMatcher = [.any],
+        name: String = "fallback"
+    ) -> RecoveryRule {
+        RecoveryRule(name: name, on: matcher, action: .respond(CannedResponse(answer, as: .fallback)))
+    }
+
+    /// Answers with something that only keeps the caller going, which the request then transforms like any other.
+    ///
+    /// The outcome's source is ``AnswerSource/placeholder``.
+    ///
+    /// - Parameters:
+    ///   - answer: status, fields and content.
     ///   - matcher: which failures; all unless some are named.
     ///   - name: stands in the timeline.
     /// - Returns: the rule, for a policy's `recovery`.
     public static func placeholder(
-        _ response: HTTPResponse,
+        _ answer: CannedAnswer,
         on matcher: FailureMatcher = [.any],
         name: String = "placeholder"
     ) -> RecoveryRule {
-        let canned = CannedResponse(
-            source: .placeholder,
-            status: response.status,
-            fields: response.fields.pairs,
-            body: response.bytes
-        )
-        return RecoveryRule(name: name, on: matcher, action: .respond(canned))
+        RecoveryRule(name: name, on: matcher, action: .respond(CannedResponse(answer, as: .placeholder)))
     }
 
     /// Ends the job with its failure.

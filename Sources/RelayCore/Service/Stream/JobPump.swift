@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Drives one `JobStreamMachine`: lock, ask, unlock, act.
+/// Drives one `JobOrderMachine`: lock, ask, unlock, act.
 final class JobPump<Requests: AsyncSequence & Sendable, Value: Sendable>: Sendable
 where Requests.Element == Request<Value> {
     private typealias Reader = CheckedContinuation<Step, Never>
@@ -12,7 +12,7 @@ where Requests.Element == Request<Value> {
     }
 
     private struct State {
-        var machine: JobStreamMachine<Value>
+        var machine: JobOrderMachine<JobOutcome<Value>>
         var reader: Reader?
         var writer: CheckedContinuation<Bool, Never>?
         var end: Result<Void, Requests.Failure>?
@@ -26,7 +26,7 @@ where Requests.Element == Request<Value> {
 
     init(_ stream: JobStream<Requests, Value>) {
         self.stream = stream
-        state = Mutex(State(machine: JobStreamMachine(limit: stream.limit, order: stream.order)))
+        state = Mutex(State(machine: JobOrderMachine(limit: stream.limit, order: stream.order)))
     }
 
     /// Stops reading and cancels every job.
@@ -72,8 +72,10 @@ where Requests.Element == Request<Value> {
         _ reader: Reader
     ) -> (Step?, CheckedContinuation<Bool, Never>?) {
         if state.isCancelled { return (.end(.success(())), nil) }
-        if let outcome = state.machine.take() {
+        if let (index, ended) = state.machine.take() {
             defer { state.writer = nil }
+            var outcome = ended
+            outcome.index = index
             return (.outcome(outcome), state.writer)
         }
         if state.machine.isIdle, let end = state.end {

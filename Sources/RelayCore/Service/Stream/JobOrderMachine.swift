@@ -1,0 +1,54 @@
+/// The books of one job stream: who is under way, which outcomes wait, when the next job may begin.
+///
+/// At most `limit` jobs are under way or wait to be taken, so neither a slow upstream nor a slow reader makes it grow.
+package struct JobOrderMachine<Outcome: Sendable>: Sendable {
+    private let limit: Int
+    private let order: JobOrder
+    /// Jobs begun so far.
+    package private(set) var begun = 0
+    private var ended = 0
+    private var taken = 0
+    /// Outcomes by their turn: the place of their job, or how many jobs had ended before.
+    private var waiting: [Int: (index: Int, outcome: Outcome)] = [:]
+    private var newest: [String: Int] = [:]
+    private var keys: [Int: String] = [:]
+
+    /// A limit below 1 is 1.
+    package init(limit: Int, order: JobOrder) {
+        self.limit = max(1, limit)
+        self.order = order
+    }
+
+    /// Whether another job may begin.
+    package var hasPlace: Bool { begun - taken < limit }
+
+    /// Whether nothing is under way and nothing waits.
+    package var isIdle: Bool { begun == taken }
+
+    /// A job began; there was a place for it.
+    ///
+    /// - Parameter key: the newest job of a key supersedes the one before it.
+    /// - Returns: the job's place in the stream, counted from 0, and that of the job to cancel in its favour.
+    package mutating func began(key: String? = nil) -> (index: Int, superseded: Int?) {
+        precondition(hasPlace, "job \(begun) of a stream began without a place")
+        let index = begun
+        begun += 1
+        guard let key else { return (index, nil) }
+        keys[index] = key
+        return (index, newest.updateValue(index, forKey: key))
+    }
+
+    /// A job ended.
+    package mutating func ended(_ outcome: Outcome, at index: Int) {
+        waiting[order == .input ? index : ended] = (index, outcome)
+        ended += 1
+        if let key = keys.removeValue(forKey: index), newest[key] == index { newest[key] = nil }
+    }
+
+    /// The outcome to report next and the place of its job; nil when none may be.
+    package mutating func take() -> (index: Int, outcome: Outcome)? {
+        guard let next = waiting.removeValue(forKey: taken) else { return nil }
+        taken += 1
+        return next
+    }
+}
