@@ -145,6 +145,7 @@ extension RecoveryMachine {
             return .attemptsSpent(min(maxAttempts, RecoveryMachine.attemptCeiling))
         }
         guard situation.canRepeat else { return .bodyGone }
+        if needsKey, !situation.keepsKey, methods != .any { return .outcomeUnknown }
         guard failure.sent == .unknown else { return nil }
         let isSafe =
             switch methods {

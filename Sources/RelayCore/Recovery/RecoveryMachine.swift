@@ -16,6 +16,8 @@ package struct RecoveryMachine: Sendable {
     /// Where attempts have gone besides the first upstream: failover never goes back to any of them.
     var entered: [Int] = []
     var countedAttempts = 0
+    /// Whether an attempt's outcome is unknown that only its key makes safe to repeat, and no answer came since.
+    var needsKey = false
     /// Times each rule has acted; empty until the first failure.
     var uses: [Int] = []
     /// The failure a strategy is asked about, and where reading goes on when it passes.
@@ -124,6 +126,11 @@ package struct RecoveryMachine: Sendable {
     package mutating func attemptFailed(_ failure: Failure, _ situation: Situation) -> Decision {
         note(failure, at: situation.now)
         if failure.sent != .neverSent { countedAttempts += 1 }
+        switch failure.sent {
+        case .neverSent: break
+        case .unknown: if !method.isIdempotent { needsKey = true }
+        case .answered: needsKey = false
+        }
         // A failed preparation would fail again; cancellation is offered to no rule.
         guard failure.kind != .preparation else { return .fail }
         return read(

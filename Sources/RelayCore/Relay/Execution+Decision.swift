@@ -72,7 +72,12 @@ extension Execution {
     /// Goes on with the request a strategy gave.
     func resume(_ request: HTTPRequest, at time: Instant) {
         do throws(Failure) {
-            take(try prepare(request))
+            let next = try prepare(request)
+            if next.keys != unpreparedKeys {
+                unpreparedKeys = next.keys
+                attemptKeys = nil
+            }
+            take(next)
         } catch {
             return ended(error)
         }

@@ -12,6 +12,9 @@ final class Execution {
     /// The request with what a program prepared for the last attempt: a kept answer answers this one.
     var asked: HTTPRequest?
     var preparation: Preparation
+    /// The keys of the unprepared request, and of the last attempt a program prepared from it.
+    var unpreparedKeys: [String] = []
+    var attemptKeys: [String]?
     var judge: ResponseJudge
     var machine: RecoveryMachine
     var plan: RecoveryMachine.Plan
@@ -79,6 +82,7 @@ final class Execution {
             self.request = request
             asked = request
         }
+        if context.hooks != nil { unpreparedKeys = preparation.keys }
         judge = ResponseJudge(route: context.route, method: context.method)
         var options = context.options
         options.hasIdempotencyKey = options.hasIdempotencyKey || preparation.isKeyed
@@ -128,13 +132,14 @@ final class Execution {
         do throws(Failure) {
             let next = try prepare(request)
             // A key that changes with the attempts protects from nothing.
-            guard machine.attempts.count == 1 || next.keys == preparation.keys else {
+            guard attemptKeys == nil || next.keys == attemptKeys else {
                 throw Failure(
                     .preparation,
                     sent: .neverSent,
                     "a step of preparation changed the idempotency key between two attempts; set it once a job"
                 )
             }
+            attemptKeys = next.keys
             take(next)
             asked = request
             step = afterPreparation
@@ -228,7 +233,7 @@ final class Execution {
         }
         var situation = situation
         if case .retry(let request, _) = disposition {
-            situation.keepsKey = (try? prepare(request))?.keys == preparation.keys
+            situation.keepsKey = (try? prepare(request))?.keys == unpreparedKeys
         }
         act(machine.advised(disposition, situation))
     }

@@ -14,7 +14,7 @@ func bounding<Value: Sendable>(
     let clock = Task {
         guard (try? await time.expire(at: deadline)) != nil else { return }
         work.cancel()
-        guard (try? await time.expire(at: max(deadline, time.now()).advanced(by: .seconds(1)))) != nil
+        guard (try? await time.expire(at: deadline.advanced(by: .seconds(1)))) != nil
         else { return }
         end.came(nil)
     }

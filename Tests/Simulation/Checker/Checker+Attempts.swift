@@ -3,7 +3,7 @@ import RelayCore
 extension Checker {
     /// A job's wait is over, if it is: its next attempt has begun.
     private func beginIfDue(_ job: JobRecord) {
-        guard case .waiting(let until) = job.stage, now >= until else { return }
+        guard job.program == nil, case .waiting(let until) = job.stage, now >= until else { return }
         begin(job, at: until)
         job.stage = .attempting
     }
@@ -43,8 +43,8 @@ extension Checker {
         if (job.attemptBegan.last ?? 0) >= job.deadline {
             violated(number, "an attempt begins at or after the job's deadline")
         }
-        if now > job.deadline { violated(number, "an attempt is sent after the job's deadline") }
-        if job.route.credential == nil, !isRedirected, now != job.attemptBegan.last {
+        if now > job.deadline, !isRefused { violated(number, "an attempt is sent after the job's deadline") }
+        if job.route.credential == nil, job.program == nil, !isRedirected, now != job.attemptBegan.last {
             violated(number, "an attempt is sent later than its wait says")
         }
         if request.deadline.nanoseconds != job.attemptDeadline {
@@ -60,7 +60,11 @@ extension Checker {
         if job.streams.contains(where: \.isOpen) {
             violated(number, "an attempt is sent while an earlier answer's body is open")
         }
-        checkKey(job, request)
+        if job.program == nil {
+            checkKey(job, request)
+        } else if !isRedirected {
+            sentByProgram(job, request, key: key(job, request))
+        }
         checkCredential(job, request, upstream)
         if job.route.numbersAttempts, value("x-attempt", request) != "\(job.attemptBegan.count)" {
             violated(number, "an attempt does not carry its number")
@@ -78,6 +82,7 @@ extension Checker {
             if let form = answer.retryAfter { coverage.note(form.coverage) }
         }
         if let stream { job.streams.append(stream) }
+        if case .fails(_, .neverSent) = reply {} else { reached(job) }
         job.stage = .judging(reply, stream)
     }
 
@@ -154,7 +159,7 @@ extension Checker {
         return policy.success.statuses.has(status) || policy.apiError?.statuses.has(status) ?? false
     }
 
-    private func checkKey(_ job: JobRecord, _ request: OutboundRequest) {
+    private func key(_ job: JobRecord, _ request: OutboundRequest) -> String? {
         var key: String?
         for name in ["idempotency-key", "webhook-id", job.route.policy.idempotency.header.lowercased()] {
             if let found = value(name, request),
@@ -163,6 +168,11 @@ extension Checker {
                 key = key ?? found
             }
         }
+        return key
+    }
+
+    private func checkKey(_ job: JobRecord, _ request: OutboundRequest) {
+        let key = key(job, request)
         if job.key != nil, job.key != key {
             violated(job.number, "two attempts carry different idempotency keys")
         }
@@ -193,12 +203,15 @@ extension Checker {
         if attempt.number != job.attemptBegan.count || attempt.began.nanoseconds != job.attemptBegan.last {
             return violated(number, "an attempt is recorded with another number or time than it had")
         }
-        if attempt.began.nanoseconds + attempt.duration.saturatedNanoseconds != now {
+        // A strategy is asked after the attempt's end.
+        let end = job.program?.askedAt ?? now
+        if attempt.began.nanoseconds + attempt.duration.saturatedNanoseconds != end {
             violated(number, "an attempt is recorded with another duration than it had")
         }
         if case .sending = job.stage {
             return violated(number, "an attempt has failed that is still under way")
         }
+        if let program = job.program { return programFailed(job, program, failure, attempt) }
         if job.cancelledAt != nil { return attemptCancelled(job, failure, attempt) }
         guard var facts = facts(job) else {
             return violated(number, "a good answer is recorded as a failure")
@@ -221,7 +234,7 @@ extension Checker {
         decided(job, attempt, facts)
     }
 
-    private func attemptCancelled(_ job: JobRecord, _ failure: Failure, _ attempt: Attempt) {
+    func attemptCancelled(_ job: JobRecord, _ failure: Failure, _ attempt: Attempt) {
         if failure.kind != .cancelled || attempt.next != nil {
             violated(job.number, "a rule is asked about a job that was cancelled")
         }

@@ -12,7 +12,7 @@ extension Checker {
         job.hops += 1
         coverage.note(.redirected)
         if job.hops == Checker.mostHops { coverage.note(.redirectedOften) }
-        let method = job.hopMethod ?? job.method
+        let method = job.hopMethod ?? job.program?.sending?.method ?? job.method
         let becomesGet =
             answer.status == 303 && method != .head
             || (answer.status == 301 || answer.status == 302) && method == .post

@@ -17,6 +17,8 @@ final class Checker {
     private(set) var begun = 0
     private(set) var ended = 0
     private(set) var mostInFlight = 0
+    /// The bug that is planted.
+    var plant: Plant?
     /// Part of the only sentence that counts, where a bug is planted; nil counts all.
     var wanted: String?
     /// The job whose whole timeline is wanted.
@@ -62,7 +64,7 @@ final class Checker {
         mostInFlight = max(mostInFlight, begun - ended)
         if begun - ended >= 200 { coverage.note(.manyInFlight) }
         note(job, .began, job.route.number, Int(job.deadline))
-        if !job.isUnpreparable { begin(job, at: now) }
+        if !job.isUnpreparable, job.program == nil { begin(job, at: now) }
     }
 
     /// `isNew` tells that its task has not run yet.
@@ -88,6 +90,8 @@ final class Checker {
             attemptFailed(job, attempt)
         case .recovered(let context, _): job(context)?.recoveredEvents += 1
         case .fallbackServed(let context, _, _, _): job(context)?.cannedEvents += 1
+        case .neverFailsBreached(let context, _):
+            if plant != .losesBreach { job(context)?.breachEvents += 1 }
         case .jobFailed(let context, let failure, _):
             guard let job = job(context) else { return }
             job.failedEvents += 1

@@ -106,6 +106,22 @@ struct Coverage {
         case waitedForPlace
         case manyInFlight
 
+        case programAsked
+        case programRetried
+        case programStopped
+        case programChanged
+        case programHung
+        case programDeaf
+        case programUnprepared
+        case programClassified
+        case programRecovered
+        case programRejected
+        case programRenamed
+        case programKeyed
+        case programAnswered
+        case programFailed
+        case breached
+
         var name: String {
             switch self {
             case .answeredAtOnce: "outcome: answered, first attempt"
@@ -203,6 +219,21 @@ struct Coverage {
             case .refusedCancelled: "transport: refused after cancellation"
             case .waitedForPlace: "job: its time began earlier"
             case .manyInFlight: "job: began with 200 or more in flight"
+            case .programAsked: "program: a strategy was asked"
+            case .programRetried: "program: a strategy sent again"
+            case .programStopped: "program: a strategy stopped"
+            case .programChanged: "program: a strategy changed the request"
+            case .programHung: "program: code that waits to be cancelled"
+            case .programDeaf: "program: code that heeds no cancellation"
+            case .programUnprepared: "program: a preparation failed"
+            case .programClassified: "program: an answer was called a failure"
+            case .programRecovered: "program: a failure was called a success"
+            case .programRejected: "program: an answer was not taken"
+            case .programRenamed: "program: a failure was renamed"
+            case .programKeyed: "program: repeated after unknown by its key"
+            case .programAnswered: "program: answered"
+            case .programFailed: "program: failed"
+            case .breached: "outcome: breach of a route that never fails"
             }
         }
     }

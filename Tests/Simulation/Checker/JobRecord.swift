@@ -40,6 +40,10 @@ final class JobRecord {
     let deadline: Int64
     let attemptTimeout: Int64
     let maxAttempts: Int
+    /// Nil where no code of a program is in the way.
+    var program: ProgramRecord?
+    /// Whether a rule or strategy sends it again.
+    var isDue = false
 
     var stage = Stage.attempting
     /// Place of the upstream in the route's list.
@@ -69,6 +73,7 @@ final class JobRecord {
     var failedEvents = 0
     var recoveredEvents = 0
     var cannedEvents = 0
+    var breachEvents = 0
     var hasFailed = false
     var timeline: [Moment] = []
 

@@ -18,6 +18,9 @@ struct Moment {
         case tokenAsked
         case tokenGiven
         case tokenFailed
+        case attempted
+        case consulted
+        case advised
     }
 
     let at: Int64
@@ -44,6 +47,9 @@ struct Moment {
             case .tokenAsked: "credential \(first) is asked for"
             case .tokenGiven: "credential \(first) is given, token \(second)"
             case .tokenFailed: "credential \(first) is not given"
+            case .attempted: "attempt \(first) begins"
+            case .consulted: "strategy \(word) is asked, \(second) attempts left"
+            case .advised: "the strategy \(word)"
             }
         return "  \(Moment.time(at))  \(what)"
     }

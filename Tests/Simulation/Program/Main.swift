@@ -12,6 +12,7 @@ enum Main {
             print(Arguments.usage)
             exit(64)
         }
+        GlobalQueue.install()
         exit(arguments.runsControls ? Controls.run(arguments) : simulate(arguments))
     }
 

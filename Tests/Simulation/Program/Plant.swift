@@ -76,6 +76,22 @@ enum Plant: String, CaseIterable {
     case leakedTask = "leaked-task"
     /// Bodies stay open, whoever lets them go.
     case leakedBody = "leaked-body"
+    /// An observer does not hear of a decision.
+    case losesDecision = "loses-decision"
+    /// Breaches of routes that never fail are not told.
+    case losesBreach = "loses-breach"
+    /// Every other job of a program sends what is not safe to repeat.
+    case hidesMethod = "hides-method"
+    /// A failed preparation looks like a failed connection.
+    case disguisesPreparation = "disguises-preparation"
+    /// An answer is kept from the code that would not take it.
+    case forcesAnswer = "forces-answer"
+    /// What a program repeats for its key carries another.
+    case swapsKey = "swaps-key"
+    /// Code that heeds no cancellation is waited for.
+    case outlastsBound = "outlasts-bound"
+    /// Cancellation does not reach a program's job.
+    case asksAfterCancel = "asks-after-cancel"
 
     /// Part of the sentence the checker must say.
     var sentence: String {
@@ -118,6 +134,14 @@ enum Plant: String, CaseIterable {
         case .stuckJob: "never had an outcome"
         case .leakedTask: "tasks are left at the end"
         case .leakedBody: "while an earlier answer's body is open"
+        case .losesDecision: "before the last was decided"
+        case .losesBreach: "never fails is not counted once"
+        case .hidesMethod: "not safe to repeat is repeated after an unknown outcome"
+        case .disguisesPreparation: "failed preparation is not final"
+        case .forcesAnswer: "the program's code did not take"
+        case .swapsKey: "without the key it had"
+        case .outlastsBound: "an outcome comes after the job"
+        case .asksAfterCancel: "a strategy is asked after the job was cancelled"
         }
     }
 }

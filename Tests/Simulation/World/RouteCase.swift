@@ -14,6 +14,8 @@ final class RouteCase {
     let numbersAttempts: Bool
     /// Place of the upstream that stands in for the first while the network is constrained.
     let lighter: Int?
+    /// Whether a program's own code is in the way of its jobs.
+    let isProgram: Bool
     /// What the core's jobs of the route share.
     let memory = RouteMemory()
 
@@ -27,7 +29,8 @@ final class RouteCase {
         _ draw: inout SplitMix64,
         upstreams count: Int,
         credentials: [CredentialCase],
-        plant: Plant?
+        plant: Plant?,
+        world: Confined<World>
     ) {
         self.number = number
         var order = Array(0..<count)
@@ -51,7 +54,8 @@ final class RouteCase {
             )
         }
         numbersAttempts = draw.chance(30)
-        var settings = RoutePolicyDraw(draw: draw)
+        isProgram = draw.chance(30)
+        var settings = RoutePolicyDraw(draw: draw, world: isProgram ? world : nil)
         settings.fill(&believed, numbersAttempts: numbersAttempts)
         draw = settings.draw
         policy = believed

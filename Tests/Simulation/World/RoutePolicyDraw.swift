@@ -4,6 +4,8 @@ import RelayJSON
 /// Draws the settings of a route.
 struct RoutePolicyDraw {
     var draw: SplitMix64
+    /// Where strategies of a program's own find their jobs; nil for a route without any.
+    var world: Confined<World>?
 
     mutating func fill(_ policy: inout RoutePolicy, numbersAttempts: Bool) {
         policy.maxAttempts = draw.number(1...8)
@@ -15,6 +17,7 @@ struct RoutePolicyDraw {
         answers(&policy)
         if draw.chance(35) { policy.errorTypes = names() }
         if draw.chance(25) { policy.quickRecovery = quick() }
+        policy.neverFails = draw.chance(20)
         policy.recovery = rules(policy)
     }
 
@@ -120,6 +123,14 @@ struct RoutePolicyDraw {
             ["invalid_response", "decoding"], ["soft_failure"], ["http_response_incomplete", "http_status"],
             ["bad"],
         ]
+        func consult(_ world: Confined<World>) {
+            let strategy = ProgramStrategy("r\(rules.count)", world)
+            let methods: RepeatableMethods = draw.pick([
+                .idempotent, .idempotentOrKeyed, .idempotentOrKeyed, .any,
+            ])
+            add(matcher(draw.pick(words)), .consult(strategy, methods: methods))
+        }
+        if let world { for _ in 0..<draw.number(0...2) { consult(world) } }
         for _ in 0..<draw.weighted([1, 3, 4, 2]) { add(matcher(draw.pick(words)), .retry(retry())) }
         if policy.upstreams.count > 1 {
             for _ in 0..<draw.number(0...2) {
@@ -137,6 +148,7 @@ struct RoutePolicyDraw {
             )
         }
         if draw.chance(30) { add(matcher(draw.pick(words)), .retry(retry())) }
+        if let world, draw.chance(60) { consult(world) }
         if draw.chance(15) { add(matcher(draw.pick([["4xx"], ["api_error"], ["decoding"]])), .fail) }
         for _ in 0..<draw.weighted([4, 5, 1]) {
             let canned = CannedResponse(

@@ -17,7 +17,9 @@ extension World {
         let route = routes[draw.below(routes.count)]
         let methods: [Method] = [.get, .post, .put, .delete, .patch, .head, .options]
         let method = methods[draw.weighted([36, 34, 10, 7, 6, 4, 3])]
-        let options = options()
+        var options = options()
+        // A program is given whole answers.
+        if route.isProgram { options.collectsAnswer = true }
         var began: Instant?
         if draw.chance(10) {
             let total = min(options.timeout ?? route.policy.timeouts.total, route.policy.timeouts.total)
@@ -27,15 +29,6 @@ extension World {
         let (content, body) = content(method)
         let target = draw.below(12)
         let request = HTTPRequest(method: method, target: "t\(target)", fields: fields(number), body: body)
-        let context = JobContext(
-            id: JobID(milliseconds: 1_800_000_000_000, random: (draw.next(), UInt64(number))),
-            route: route.route,
-            method: method,
-            target: request.target,
-            options: options,
-            client: nil,
-            memory: route.memory
-        )
         let record = JobRecord(
             number,
             route,
@@ -46,6 +39,17 @@ extension World {
             isShareable: method == .get && !request.fields.contains(.authorization),
             answerKey: FieldName("x-api-key").map(request.fields.contains) == true ? target + 1_000 : target,
             began: began?.nanoseconds ?? now
+        )
+        if route.isProgram { record.program = ProgramRecord(ProgramManners(&draw), seed: draw.next()) }
+        let context = JobContext(
+            id: JobID(milliseconds: 1_800_000_000_000, random: (draw.next(), UInt64(number))),
+            route: route.route,
+            method: method,
+            target: request.target,
+            options: options,
+            client: nil,
+            memory: route.memory,
+            hooks: route.isProgram ? ProgramCode(self, record) : nil
         )
         if draw.chance(9) {
             let most = Int(record.deadline - now) / 1_000_000
@@ -122,12 +126,15 @@ extension Confined where Value == World {
         if value.plant == .stuckJob, number % 1_000 == 999 {
             unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         }
-        if value.plant == .sendsAfterCancel {
+        if value.plant == .sendsAfterCancel || value.plant == .asksAfterCancel {
             outcome = await Task(executorPreference: value.queue) {
                 await relay.perform(request, context: context, vault: vault, since: began)
             }.value
         } else {
             outcome = await relay.perform(request, context: context, vault: vault, since: began)
+        }
+        if value.plant == .outlastsBound, let job = value.checker.jobs[number], job.program?.isDeaf == true {
+            await endure(until: job.deadline + 1_500_000_000)
         }
         if value.plant == .lostOutcome, number % 1_000 == 999 { return }
         value.checker.outcome(number, outcome)

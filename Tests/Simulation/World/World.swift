@@ -38,6 +38,7 @@ final class World {
         draw = SplitMix64(seed: seed &* 0xD134_2543_DE82_EF95 &+ 1)
         checker = Checker(jobs: jobs, timeline: timeline)
         checker.wanted = plant?.sentence
+        checker.plant = plant
         tasks = Array(repeating: nil, count: jobs)
         pace = Int64(draw.pick([500, 1_000, 2_000, 4_000])) * 1_000
         for index in 0..<World.upstreamCount { upstreams.append(SimulatedUpstream(index, seed: draw.next())) }
@@ -54,7 +55,8 @@ final class World {
                 &draw,
                 upstreams: World.upstreamCount,
                 credentials: credentials,
-                plant: plant
+                plant: plant,
+                world: Confined(self)
             )
             routes.append(route)
             if let credential = route.credential {
@@ -66,6 +68,12 @@ final class World {
 
     /// Runs every job to its end, or to the first broken promise.
     func run() {
+        GlobalQueue.enter(queue)
+        defer {
+            GlobalQueue.leave()
+            // Their strategies know the world.
+            (routes, checker.routes) = ([], [])
+        }
         let confined = Confined(self)
         let ports = RelayPorts(
             transport: SimulatedTransport(confined),

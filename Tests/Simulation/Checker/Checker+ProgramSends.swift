@@ -1,0 +1,153 @@
+import RelayCore
+
+// What is sent, whatever a program's code claims.
+extension Checker {
+    /// Attempts that may have reached an upstream, the one at hand included.
+    func wire(_ job: JobRecord) -> Int { job.wire + (job.program?.hasReached == true ? 1 : 0) }
+
+    /// Bytes of the attempt at hand were sent.
+    func reached(_ job: JobRecord) {
+        guard let program = job.program else { return }
+        program.hasReached = true
+        if wire(job) > job.maxAttempts {
+            violated(job.number, "more attempts may have reached an upstream than the job is allowed")
+        }
+    }
+
+    /// An attempt of a program's job is sent, not on its way along a redirect.
+    func sentByProgram(_ job: JobRecord, _ request: OutboundRequest, key: String?) {
+        guard let program = job.program else { return }
+        if program.isPreparing || program.isUnprepared {
+            violated(job.number, "a request is sent whose preparation failed")
+        }
+        guard program.phase == .began, program.sending == nil else {
+            return violated(job.number, "an attempt is sent that did not begin")
+        }
+        var method = request.method
+        if plant == .hidesMethod, job.number % 2 == 0 { method = .post }
+        let isSwapped = plant == .swapsKey && job.attemptBegan.count > 1
+        let key = isSwapped ? key.map { $0 + "2" } : key
+        program.sending = ProgramRecord.Sending(method: method, key: key)
+        if let needed = program.neededKey, key != needed {
+            violated(job.number, "a request is repeated after an unknown outcome without the key it had")
+        }
+    }
+
+    /// What happened on the wire in the attempt at hand.
+    func wireVerdict(_ job: JobRecord) -> Sent {
+        guard case .judging(let reply, let stream) = job.stage else { return .neverSent }
+        var sent = Sent.answered
+        switch reply {
+        case .fails(_, let found): sent = found
+        case .answers: if case .broke? = stream?.stage { sent = .unknown }
+        }
+        return job.hops > 0 && (sent != .answered || job.hopDropped) ? .unknown : sent
+    }
+
+    /// An attempt of a program's job failed, with what follows.
+    func programFailed(_ job: JobRecord, _ program: ProgramRecord, _ failure: Failure, _ attempt: Attempt) {
+        let number = job.number
+        if job.cancelledAt != nil { return attemptCancelled(job, failure, attempt) }
+        let sent = wireVerdict(job)
+        if failure.sent != sent { violated(number, "a failure's verdict is not what happened on the wire") }
+        if sent == .answered { program.neededKey = nil }
+        job.wire = wire(job)
+        program.hasReached = false
+        if program.isPreparing {
+            program.isUnprepared = true
+            program.isPreparing = false
+        }
+        if case .attempting = job.stage, failure.kind == .preparation, !program.isRenamed,
+            !program.isUnprepared, !program.changesKey
+        {
+            violated(number, "a request that was prepared is not sent")
+        }
+        guard let next = attempt.next else {
+            job.stage = .closing(.failed(failure.kind))
+            return
+        }
+        if program.isUnprepared { violated(number, "a failed preparation is not final") }
+        guard let index = job.route.policy.recovery.firstIndex(where: { $0.name == attempt.rule }) else {
+            return violated(number, "something is decided without a rule")
+        }
+        programDecided(job, program, sent, index, next)
+        job.uses[index] += 1
+    }
+
+    private func programDecided(
+        _ job: JobRecord,
+        _ program: ProgramRecord,
+        _ sent: Sent,
+        _ index: Int,
+        _ next: Attempt.Next
+    ) {
+        let number = job.number
+        let rule = job.route.policy.recovery[index]
+        switch (rule.action, next) {
+        case (.consult(_, let methods), .retry(let after)):
+            guard case .retry(let wanted)? = program.advice[rule.name] else {
+                return violated(number, "a strategy is said to retry that did not")
+            }
+            if after.saturatedNanoseconds != wanted { violated(number, "a strategy's wait is changed") }
+            coverage.note(.programRetried)
+            repeats(job, program, sent, methods, after.saturatedNanoseconds)
+        case (.consult, .fail):
+            guard case .stop? = program.advice[rule.name] else {
+                return violated(number, "a strategy is said to stop that did not")
+            }
+            job.stage = .closing(.failed(.cancelled))
+        case (.retry(let policy), .retry(let after)):
+            if job.uses[index] + 1 >= policy.maxAttempts {
+                violated(number, "a rule repeats more often than it may")
+            }
+            repeats(job, program, sent, policy.methods, after.saturatedNanoseconds)
+        case (.refreshCredentials(let times), .refreshCredentials):
+            if job.uses[index] >= times { violated(number, "a rule refreshes more often than it may") }
+            refused(job)
+            repeats(job, program, sent, .idempotentOrKeyed, 0)
+        case (.failover(let target), .failover):
+            if target == 0 || job.entered.contains(target) {
+                violated(number, "a failover enters an upstream again")
+            }
+            job.entered.append(target)
+            job.place = target
+            repeats(job, program, sent, .idempotentOrKeyed, 0)
+        case (.respond, .respond): job.stage = .closing(.canned(rule: index))
+        case (.respondStale, .respond(.stale)): job.stage = .closing(.stale)
+        case (.fail, .fail): job.stage = .closing(.failed(.cancelled))
+        default: violated(number, "what is done is not the rule's action")
+        }
+    }
+
+    private func repeats(
+        _ job: JobRecord,
+        _ program: ProgramRecord,
+        _ sent: Sent,
+        _ methods: RetryPolicy.Methods,
+        _ wait: Int64
+    ) {
+        let number = job.number
+        if job.wire >= job.maxAttempts {
+            violated(number, "an attempt is planned that the job is not allowed")
+        }
+        if wait < 0 { violated(number, "a wait is negative") }
+        if now + wait >= job.deadline {
+            violated(number, "an attempt is planned at or after the job's deadline")
+        }
+        job.isDue = true
+        job.stage = .waiting(until: now + wait)
+        if methods == .any { program.neededKey = nil }
+        guard sent == .unknown, methods != .any else { return }
+        let method = program.sending?.method ?? job.method
+        if ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method.rawValue) { return }
+        guard methods == .idempotentOrKeyed, job.options.hasIdempotencyKey || program.sending?.key != nil
+        else {
+            return violated(
+                number,
+                "a request that is not safe to repeat is repeated after an unknown outcome"
+            )
+        }
+        if !job.options.hasIdempotencyKey { program.neededKey = program.sending?.key }
+        coverage.note(.programKeyed)
+    }
+}
