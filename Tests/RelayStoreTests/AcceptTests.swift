@@ -2,7 +2,7 @@ import RelayCore
 import RelayStore
 import Testing
 
-@Suite("A store keeps what it has accepted", .timeLimit(.minutes(1)))
+@Suite("A store keeps what it has accepted", .timeLimit(.minutes(5)))
 struct AcceptTests {
     @Test(
         "A job comes back with everything it was given, also in the next process",

@@ -2,7 +2,7 @@ import RelayCore
 import RelayStore
 import Testing
 
-@Suite("An operator acts on jobs, one or thousands", .timeLimit(.minutes(1)))
+@Suite("An operator acts on jobs, one or thousands", .timeLimit(.minutes(5)))
 struct ActionTests {
     @Test("Each action does what is legal in a state and nothing else", arguments: StoreKind.allCases)
     func table(kind: StoreKind) async throws {

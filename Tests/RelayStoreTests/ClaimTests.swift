@@ -2,7 +2,7 @@ import RelayCore
 import RelayStore
 import Testing
 
-@Suite("A store hands every job to one holder at a time", .timeLimit(.minutes(1)))
+@Suite("A store hands every job to one holder at a time", .timeLimit(.minutes(5)))
 struct ClaimTests {
     @Test("Urgent jobs come first, then those due longest, then the oldest", arguments: StoreKind.allCases)
     func order(kind: StoreKind) async throws {

@@ -3,7 +3,7 @@ import RelayCore
 import RelayStore
 import Testing
 
-@Suite("A full disk stops acceptance and nothing else", .timeLimit(.minutes(1)))
+@Suite("A full disk stops acceptance and nothing else", .timeLimit(.minutes(5)))
 struct FullDiskTests {
     /// A file system of a few megabytes; needs root.
     private final class SmallDisk {

@@ -2,7 +2,7 @@ import RelayCore
 import RelayStore
 import Testing
 
-@Suite("A store finds jobs", .timeLimit(.minutes(1)))
+@Suite("A store finds jobs", .timeLimit(.minutes(5)))
 struct ListTests {
     private func list(
         _ bench: StoreBench,

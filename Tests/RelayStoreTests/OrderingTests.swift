@@ -2,7 +2,7 @@ import RelayCore
 import RelayStore
 import Testing
 
-@Suite("Jobs of one ordering key go one at a time and in order", .timeLimit(.minutes(1)))
+@Suite("Jobs of one ordering key go one at a time and in order", .timeLimit(.minutes(5)))
 struct OrderingTests {
     private func keyed(_ bench: StoreBench, _ count: Int) async throws -> [JobID] {
         var ids: [JobID] = []

@@ -4,7 +4,7 @@ import RelayStore
 import Synchronization
 import Testing
 
-@Suite("The SQLite store minds its directory", .timeLimit(.minutes(1)))
+@Suite("The SQLite store minds its directory", .timeLimit(.minutes(5)))
 struct SQLiteTests {
     private let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
 

@@ -2,7 +2,7 @@ import RelayCore
 import RelayStore
 import Testing
 
-@Suite("A store keeps its times through steps of the clock", .timeLimit(.minutes(1)))
+@Suite("A store keeps its times through steps of the clock", .timeLimit(.minutes(5)))
 struct TimeTests {
     @Test("A delayed job is scheduled until its time and not claimed before", arguments: StoreKind.allCases)
     func delay(kind: StoreKind) async throws {
