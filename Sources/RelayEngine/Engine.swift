@@ -31,7 +31,8 @@ package final class Engine: Sendable {
 
     /// Decides on a request by its head alone, before a byte of its body is asked for.
     ///
-    /// `target` stands below the route, checked and without leading slash; `length` is what the body announces, nil
+    /// `whileDraining` lets in what a caller sent on a connection that was open before the stop: it could not tell a
+    /// restart from a failure. `target` stands below the route, checked and without leading slash; `length` is what the body announces, nil
     /// when it is chunked.
     package func admit(
         route name: String,
@@ -40,9 +41,10 @@ package final class Engine: Sendable {
         fields: HeaderFields,
         length: UInt64?,
         client: ClientIdentity?,
-        collectsAnswer: Bool = false
+        collectsAnswer: Bool = false,
+        whileDraining: Bool = false
     ) throws(Problem) -> Admission {
-        guard !isDraining else {
+        guard whileDraining || !isDraining else {
             throw Engine.stopping
         }
         let snapshot = snapshot

@@ -29,7 +29,8 @@ extension Connection {
                     method: head.method,
                     fields: head.fields.removingHopByHop(),
                     length: length,
-                    client: client
+                    client: client,
+                    whileDraining: true
                 )
                 return Upload(
                     head: head,
