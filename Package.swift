@@ -48,7 +48,7 @@ let package = Package(
             name: "waystationd",
             dependencies: [
                 "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer",
-                "RelaySystemd", "RelayTransport",
+                "RelayStore", "RelaySystemd", "RelayTransport",
             ]
         ),
         .executableTarget(
@@ -70,7 +70,9 @@ let package = Package(
         ),
         .testTarget(
             name: "RelayServerTests",
-            dependencies: ["RelayCore", "RelayEngine", "RelayPosix", "RelayServer", "RelayTestSupport"]
+            dependencies: [
+                "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer", "RelayTestSupport",
+            ]
         ),
         .testTarget(
             name: "DocumentationTests",
@@ -79,7 +81,7 @@ let package = Package(
         .testTarget(name: "TidyTests"),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
         .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
-        .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix"]),
+        .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix", "RelayTestSupport"]),
         .testTarget(
             name: "RelayTransportTests",
             dependencies: [
@@ -98,7 +100,10 @@ let package = Package(
         ),
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
-        .testTarget(name: "CommandTests", dependencies: ["RelayCore", "RelayJSON", "waystation"]),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "waystation"]
+        ),
         .testTarget(
             name: "WaystationdTests",
             dependencies: ["CLinux", "RelayConfig", "RelayServer", "waystationd"]
@@ -112,7 +117,12 @@ if Context.environment["RELAY_FUZZ"] != nil {
     let fuzzed = [
         ("JSON", ["RelayJSON"]), ("HTTPRequest", ["RelayCore", "RelayHTTP"]),
         ("HTTPResponse", ["RelayCore", "RelayHTTP"]),
+        ("API", ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayServer"]),
     ]
+    // The strings of the API are read in the server's own types.
+    for target in package.targets where target.name == "RelayServer" {
+        target.swiftSettings = [.unsafeFlags(["-enable-testing"])]
+    }
     for (name, rooms) in fuzzed {
         package.targets.append(
             .executableTarget(
@@ -130,7 +140,7 @@ if Context.environment["RELAY_SIMULATION"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Simulation",
-            dependencies: ["RelayCore", "RelayJSON"],
+            dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"],
             path: "Tests/Simulation",
             exclude: ["run"],
             swiftSettings: [.unsafeFlags(["-parse-as-library"])]

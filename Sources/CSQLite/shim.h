@@ -6,6 +6,9 @@ static inline int relay_sqlite_set(sqlite3 *database, int option, int value) {
     return sqlite3_db_config(database, option, value, (int *)0);
 }
 
+// No count of its own memory, which is a lock at every allocation of any thread.
+static inline int relay_sqlite_forget_memory(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 static inline int relay_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
     return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
 }

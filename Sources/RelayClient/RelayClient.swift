@@ -67,7 +67,11 @@ public struct RelayClient: Sendable {
         body: [UInt8] = []
     ) async throws(RelayClientError) -> RelayResponse {
         let request = try ClientRequest(method: method, target: target, fields: fields, body: body)
-        return try await places.run(exchange(request))
+        let exchange = exchange(request)
+        let canceller = Canceller()
+        return try await places.run(canceller) { () throws(RelayClientError) in
+            try exchange.run(canceller: canceller)
+        }
     }
 
     /// Does the same and blocks the calling thread; for programs with nothing else to do.
@@ -90,6 +94,20 @@ public struct RelayClient: Sendable {
     ) throws(RelayClientError) -> RelayResponse {
         let target = try ClientRequest.target(route: route, path: path)
         return try blockingRequest(method, target, fields: fields, body: body)
+    }
+
+    /// Sends a request whose answer's body is read piece by piece, and blocks the calling thread for its head.
+    package func blockingStream(
+        _ method: Method,
+        _ target: String,
+        fields: HeaderFields = HeaderFields()
+    ) throws(RelayClientError) -> StreamedAnswer {
+        try StreamedAnswer(
+            ClientRequest(method: method, target: target, fields: fields, body: []),
+            socketPath: socketPath,
+            timeout: timeout,
+            canceller: Canceller()
+        )
     }
 
     private func exchange(_ request: ClientRequest) -> Exchange {

@@ -14,6 +14,8 @@ public struct RelayClientError: Error, Sendable, CustomStringConvertible {
         case invalidRequest
         /// The answer is no HTTP, or is larger than allowed.
         case invalidResponse
+        /// The relay refused what was asked; `RelayClientError.problem` has its words.
+        case refused
         /// The task was cancelled.
         case cancelled
     }
@@ -22,12 +24,15 @@ public struct RelayClientError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// What failed and where.
     public let message: String
+    /// What the relay said; nil unless it refused.
+    public let problem: RelayProblem?
 
     /// The message.
     public var description: String { message }
 
-    package init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String, problem: RelayProblem? = nil) {
         self.code = code
         self.message = message
+        self.problem = problem
     }
 }

@@ -18,7 +18,7 @@ extension Configuration {
                 allowedUsers: listener.allowedUsers
             )
         }
-        storageDirectory = draft.storageDirectory.directory
+        storage = draft.storage
         limits = draft.limits
         log = draft.log
         constrained = ConstrainedSources(
@@ -126,6 +126,7 @@ extension RouteDraft {
         policy.recovery = recovery.compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
         policy.limits.body = limits.maxResponseBody
         policy.delivery = delivery
+        policy.signing = signing.map { SigningSettings(secrets: $0.secrets) }
         policy.neverFails = neverFails
         return policy
     }
@@ -145,6 +146,12 @@ extension RuleDraft {
             action = .failover(upstream: index)
         } else if let respond {
             action = respond.source == .stale ? .respondStale : .respond(respond.response)
+        } else if deadLetter != nil {
+            action = .deadLetter
+        } else if let pause {
+            action = .pauseRoute(reason: pause.reason)
+        } else if hold != nil {
+            action = .hold
         } else {
             action = .fail
         }

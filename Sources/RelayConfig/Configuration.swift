@@ -4,7 +4,7 @@ package import RelayJSON
 /// A configuration that has passed every check.
 package struct Configuration: Sendable {
     package var listeners: [Listener]
-    package var storageDirectory: String
+    package var storage: StorageSettings
     package var limits: Limits
     package var log: LogSettings
     package var constrained: ConstrainedSources
@@ -38,6 +38,24 @@ package struct Limits: Sendable {
     package var maxResponseBody = 16 << 20
     /// A request body above this is streamed, and so cannot be sent again.
     package var replayBuffer = 256 << 10
+    /// Unfinished jobs on disk; one more is refused.
+    package var maxQueuedJobs = 100_000
+}
+
+/// Where jobs are kept, and for how long.
+package struct StorageSettings: Sendable, Equatable {
+    /// How much of a commit is on disk when the caller is told.
+    package enum Sync: String, CaseIterable, Sendable {
+        case full
+        /// Nothing: a power cut takes what was accepted last.
+        case off
+    }
+
+    package var directory = "/var/lib/waystation"
+    /// Bytes in use at which no more jobs are accepted.
+    package var maxSize: UInt64 = 2 << 30
+    package var sync = Sync.full
+    package var retention = Retention()
 }
 
 /// What goes to the journal.

@@ -9,14 +9,22 @@ package final class Admission: Sendable {
     package let fields: HeaderFields
     /// Seconds since 1970.
     package let acceptedAt: Int64
+    /// What was asked for the keeping of the job; nil for one that is answered when it is done.
+    package let durable: DurableOptions?
+    /// The idempotency key, which nobody else may use until the request is answered.
+    let key: KeysUnderWay.Held?
 
     init(
         entry: Snapshot.Entry,
         snapshot: Snapshot,
         context: JobContext,
         fields: HeaderFields,
-        acceptedAt: Int64
+        acceptedAt: Int64,
+        durable: DurableOptions? = nil,
+        key: KeysUnderWay.Held? = nil
     ) {
+        self.durable = durable
+        self.key = key
         self.entry = entry
         self.snapshot = snapshot
         self.context = context

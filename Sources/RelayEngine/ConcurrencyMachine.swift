@@ -23,15 +23,24 @@ package struct ConcurrencyMachine: Sendable {
         case refuse
     }
 
-    package mutating func arrived(_ id: UInt64) -> Arrival {
+    /// One that `mayExceed` waits however many do: there is at most one such at a time.
+    package mutating func arrived(_ id: UInt64, mayExceed: Bool = false) -> Arrival {
         if inFlight < limit, waiting.isEmpty {
             inFlight += 1
             return .admit
         }
-        guard waiting.count < maxPending else { return .refuse }
+        guard mayExceed || waiting.count < maxPending else { return .refuse }
         waiting.insert(id)
         queue.append(id)
         return .wait
+    }
+
+    /// Takes up to `count` free places, of which there are none while anybody waits.
+    package mutating func take(_ count: Int) -> Int {
+        guard waiting.isEmpty else { return 0 }
+        let taken = max(0, min(count, limit - inFlight))
+        inFlight += taken
+        return taken
     }
 
     /// The limits changed.

@@ -3,8 +3,9 @@ import Synchronization
 
 /// The gate and the dispatcher: who may send what, and when.
 package final class Engine: Sendable {
-    private let time: any ClockSource
-    private let entropy: any Entropy
+    let time: any ClockSource
+    let entropy: any Entropy
+    private let keys = KeysUnderWay()
     private let current: Mutex<Snapshot>
     private let draining = Atomic<Bool>(false)
     private let running = Atomic<Int>(0)
@@ -94,15 +95,18 @@ package final class Engine: Sendable {
         guard !sorted.isLoop else {
             throw Problem(.loop, "the request has passed through this relay before (it stands in Via)")
         }
-        if sorted.wantsDurable || entry.route.policy.delivery == .durable {
-            throw Problem(
-                .durableUnavailable,
-                "this version keeps no jobs on disk: leave out respond-async, and delivery.mode durable"
-            )
-        }
         let now = time.wallMilliseconds()
+        let isDurable = sorted.wantsDurable || entry.route.policy.delivery.mode == .durable
+        try Engine.check(sorted.durable, now)
+        let moment = time.now()
+        if !isDurable, let pause = entry.state.pause(at: moment) { throw Engine.paused(pause, moment) }
+        let id = JobID(milliseconds: now, random: (entropy.next(), entropy.next()))
+        var key: KeysUnderWay.Held?
+        if !isDurable, let text = sorted.durable.idempotencyKey {
+            key = try keys.hold(text, of: client, route: entry.route.name, by: id)
+        }
         let context = JobContext(
-            id: JobID(milliseconds: now, random: (entropy.next(), entropy.next())),
+            id: id,
             route: entry.route,
             method: method,
             target: target,
@@ -115,8 +119,26 @@ package final class Engine: Sendable {
             snapshot: snapshot,
             context: context,
             fields: sorted.forwarded,
-            acceptedAt: now / 1000
+            acceptedAt: now / 1000,
+            durable: isDurable ? sorted.durable : nil,
+            key: key
         )
+    }
+
+    /// The farthest date a job may wait for is as far as the longest delay.
+    private static func check(_ options: DurableOptions, _ now: Int64) throws(Problem) {
+        guard case .date(let date) = options.due, date - now > 365 * 86_400_000 else { return }
+        throw Problem(.badHeader, "waystation-not-before must be within 365 days")
+    }
+
+    /// What is answered to who will not wait for the route.
+    private static func paused(_ held: PauseInForce, _ now: Instant) -> Problem {
+        var problem = Problem(
+            .routePaused,
+            "the route is paused (\(held.pause.reason)); a request with Prefer: respond-async is kept until it goes on"
+        )
+        problem.retryAfter = held.end.map { max(.milliseconds(1), now.duration(to: $0)) } ?? .seconds(60)
+        return problem
     }
 
     /// What who comes too late is told.
@@ -155,6 +177,7 @@ package final class Engine: Sendable {
 
     package func left(_ admission: Admission, _ outcome: Outcome) {
         if outcome.hasPlace { admission.state.leave() }
+        admission.key?.letGo()
         running.subtract(1, ordering: .relaxed)
     }
 
@@ -169,7 +192,7 @@ package final class Engine: Sendable {
             }
         admission.state.ended(outcome, isBreach: isBreach, wallSeconds: now)
         recent.keep(
-            JobRecord(
+            FinishedJob(
                 context: admission.context,
                 outcome: outcome,
                 acceptedAt: admission.acceptedAt,

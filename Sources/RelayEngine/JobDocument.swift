@@ -1,7 +1,7 @@
 package import RelayCore
 package import RelayJSON
 
-extension JobRecord {
+extension FinishedJob {
     /// The job as the API shows it.
     package func document() -> JSONObjectWriter {
         var json = JSONObjectWriter()
@@ -21,9 +21,7 @@ extension JobRecord {
         if let status { json.member("status", status.rawValue) }
         if let source { json.member("source", source.rawValue) }
         json.member("max_attempts", context.maxAttempts)
-        json.array("attempts") { list in
-            for attempt in attempts { list.object { attempt.write(into: &$0, since: attempts[0].began) } }
-        }
+        json.array("attempts") { attemptDocuments(into: &$0) }
         if let failure {
             json.object("last_failure") { $0.members(of: failure) }
         }
@@ -39,6 +37,11 @@ extension JobRecord {
         }
         json.member("version", 1)
         return json
+    }
+
+    /// Only the attempts, as in the whole document.
+    package func attemptDocuments(into list: inout JSONArrayWriter) {
+        for attempt in attempts { list.object { attempt.write(into: &$0, since: attempts[0].began) } }
     }
 
     private var outcomeName: String {
@@ -62,7 +65,7 @@ extension JSONObjectWriter {
         if let code = failure.apiCode { member("api_code", code) }
     }
 
-    fileprivate mutating func milliseconds(_ name: String, _ duration: Duration) {
+    package mutating func milliseconds(_ name: String, _ duration: Duration) {
         member(name, Double(duration.saturatedNanoseconds / 1000) / 1000)
     }
 }

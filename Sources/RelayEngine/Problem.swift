@@ -43,10 +43,20 @@ package struct Problem: Error, Sendable {
         case headTooLarge = "head_too_large"
         case invalidJob = "invalid_job"
         case configRejected = "config_rejected"
+        case idempotencyKeyReused = "idempotency_key_reused"
+        case idempotencyInProgress = "idempotency_in_progress"
+        /// The job is in a state in which it cannot be done.
+        case jobState = "job_state"
+        case bodyExpired = "body_expired"
+        case responseNotReady = "response_not_ready"
+        case preconditionFailed = "precondition_failed"
+        case routePaused = "route_paused"
+        case queueFull = "queue_full"
+        case storageFull = "storage_full"
+        case storageFailed = "storage_failed"
         case rateLimited = "rate_limited"
         case internalError = "internal_error"
         case notImplemented = "not_implemented"
-        case durableUnavailable = "durable_unavailable"
         case versionNotSupported = "version_not_supported"
         case upstreamFailed = "upstream_failed"
         case invalidResponse = "invalid_response"
@@ -69,15 +79,19 @@ package struct Problem: Error, Sendable {
             case .targetTooLong: 414
             case .unsupportedMediaType: 415
             case .expectationFailed: 417
-            case .invalidJob, .configRejected: 422
+            case .idempotencyInProgress, .jobState, .responseNotReady: 409
+            case .bodyExpired: 410
+            case .preconditionFailed: 412
+            case .invalidJob, .configRejected, .idempotencyKeyReused: 422
             case .rateLimited: 429
             case .headTooLarge: 431
             case .internalError: 500
-            case .notImplemented, .durableUnavailable: 501
+            case .notImplemented: 501
             case .upstreamFailed, .invalidResponse, .credentialsFailed: 502
-            case .overloaded, .draining: 503
+            case .overloaded, .draining, .routePaused, .queueFull, .storageFailed: 503
             case .upstreamTimeout, .deadlineExceeded: 504
             case .versionNotSupported: 505
+            case .storageFull: 507
             case .loop: 508
             }
         }
@@ -100,10 +114,19 @@ package struct Problem: Error, Sendable {
             case .headTooLarge: "The request head is too large"
             case .invalidJob: "The job is not valid"
             case .configRejected: "The configuration is not valid"
+            case .idempotencyKeyReused: "The idempotency key belongs to another request"
+            case .idempotencyInProgress: "A request with this idempotency key is under way"
+            case .jobState: "The job is in another state"
+            case .bodyExpired: "The body is no longer kept"
+            case .responseNotReady: "There is no response yet"
+            case .preconditionFailed: "The job has changed"
+            case .routePaused: "The route is paused"
+            case .queueFull: "The queue is full"
+            case .storageFull: "There is no room on disk"
+            case .storageFailed: "The job store failed"
             case .rateLimited: "Too many requests"
             case .internalError: "The relay failed"
             case .notImplemented: "The relay does not do this"
-            case .durableUnavailable: "Durable keeping is not available"
             case .versionNotSupported: "The HTTP version is not supported"
             case .upstreamFailed: "The upstream could not be reached"
             case .invalidResponse: "The upstream's answer is not valid"

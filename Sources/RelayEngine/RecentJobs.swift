@@ -2,7 +2,7 @@ package import RelayCore
 import Synchronization
 
 /// What is kept of a finished job: enough to say what happened and why, no body and no field.
-package struct JobRecord: Sendable {
+package struct FinishedJob: Sendable {
     package let context: JobContext
     package let source: Outcome.Source?
     package let status: Status?
@@ -33,7 +33,7 @@ package struct JobRecord: Sendable {
 /// The last jobs that finished, in memory: for `GET /v1/jobs/{id}` until the store keeps them.
 package final class RecentJobs: Sendable {
     private struct Ring {
-        var records: [JobRecord] = []
+        var records: [FinishedJob] = []
         var next = 0
     }
 
@@ -42,7 +42,7 @@ package final class RecentJobs: Sendable {
 
     package init(capacity: Int) { self.capacity = capacity }
 
-    package func keep(_ record: JobRecord) {
+    package func keep(_ record: FinishedJob) {
         ring.withLock { ring in
             if ring.records.count < capacity {
                 ring.records.append(record)
@@ -53,7 +53,7 @@ package final class RecentJobs: Sendable {
         }
     }
 
-    package func find(_ id: String) -> JobRecord? {
+    package func find(_ id: String) -> FinishedJob? {
         ring.withLock { ring in ring.records.last { $0.context.id.description == id } }
     }
 }

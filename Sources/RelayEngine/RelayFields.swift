@@ -3,7 +3,10 @@ package import RelayCore
 /// What the request's own fields say to the relay, and the fields that go on to the upstream.
 package struct RelayFields: Sendable {
     package var options = JobOptions()
+    /// Whether the caller asks for a job that is kept on disk.
     package var wantsDurable = false
+    /// What it asks for it; means nothing for a request that is answered when it is done, but for the key.
+    package var durable = DurableOptions()
     /// End-to-end fields without the relay's own, sharing the parser's bytes.
     package var forwarded: HeaderFields
     /// Fields that came round: this relay stands in `Via`.
@@ -16,9 +19,11 @@ package struct RelayFields: Sendable {
     ///
     /// - Throws: `bad_header` for a relay field that is unknown, repeated or not well-formed.
     package init(_ fields: HeaderFields) throws(Problem) {
+        forwarded = HeaderFields()
         var kept: [HeaderFields.Entry] = []
         kept.reserveCapacity(fields.entries.count)
         var seen: Set<String> = []
+        var preferences = Preferences()
         for entry in fields.entries {
             switch RelayFields.kind(fields, entry) {
             case .endToEnd: kept.append(entry)
@@ -26,15 +31,25 @@ package struct RelayFields: Sendable {
             case .via:
                 kept.append(entry)
                 isLoop = isLoop || RelayFields.namesUs(fields.valueText(entry))
-            case .prefer: try RelayFields.prefer(fields.valueText(entry), &wantsDurable)
+            case .prefer: preferences.take(fields.valueText(entry))
+            case .priority:
+                kept.append(entry)
+                priority(fields.valueText(entry))
+            case .idempotencyKey:
+                kept.append(entry)
+                try idempotencyKey(fields.valueText(entry))
             case .relay:
                 let name = fields.nameText(entry).lowercased()
                 guard seen.insert(name).inserted || name == "waystation-label" else {
                     throw Problem(.badHeader, "\(name) may stand once, and stands twice")
                 }
-                options = try RelayFields.option(name, fields.valueText(entry), options, &wantsDurable)
+                let value = fields.valueText(entry)
+                if try durableOption(name, value) { continue }
+                options = try RelayFields.option(name, value, options)
             }
         }
+        wantsDurable = wantsDurable || preferences.isAsynchronous
+        durable.wait = preferences.waitDuration
         forwarded = HeaderFields(storage: fields.storage, entries: kept)
     }
 }
@@ -45,6 +60,8 @@ extension RelayFields {
         case dropped
         case via
         case prefer
+        case priority
+        case idempotencyKey
         case relay
     }
 
@@ -57,7 +74,9 @@ extension RelayFields {
         case 6:
             if isNamed(.expect) { return .dropped }
             if isNamed(.prefer) { return .prefer }
+        case 8: if isNamed(.priority) { return .priority }
         case 14: if isNamed(.contentLength) { return .dropped }
+        case 15: if isNamed(.idempotencyKey) { return .idempotencyKey }
         default: break
         }
         guard entry.nameCount > prefix.count else { return .endToEnd }
@@ -73,14 +92,13 @@ extension RelayFields {
     package static let known = [
         "Waystation-Timeout", "Waystation-Attempt-Timeout", "Waystation-Max-Attempts", "Waystation-Fallback",
         "Waystation-Delay", "Waystation-Not-Before", "Waystation-Expires-After", "Waystation-Ordering-Key",
-        "Waystation-Label",
+        "Waystation-Supersede-Key", "Waystation-Label",
     ]
 
     private static func option(
         _ name: String,
         _ value: String,
-        _ options: JobOptions,
-        _ wantsDurable: inout Bool
+        _ options: JobOptions
     ) throws(Problem) -> JobOptions {
         var options = options
         switch name {
@@ -96,12 +114,10 @@ extension RelayFields {
                 throw Problem(.badHeader, "\(name) must be on or off")
             }
             options.allowsFallback = value == "on"
-        case "waystation-delay", "waystation-not-before", "waystation-expires-after",
-            "waystation-ordering-key":
-            // They only mean something for a job that is kept.
-            wantsDurable = true
         case "waystation-label":
-            guard options.labels.count < 16, value.utf8.count <= 256, value.contains("=") else {
+            guard options.labels.count < 16, value.utf8.count <= 256, value.contains("="),
+                !value.hasPrefix("=")
+            else {
                 throw Problem(.badHeader, "\(name) is key=value, at most 256 bytes, at most 16 times")
             }
             options.labels.append(value)
@@ -129,18 +145,11 @@ extension RelayFields {
         }
         return duration
     }
-
-    /// RFC 7240: a preference that is not known is ignored.
-    private static func prefer(_ value: String, _ wantsDurable: inout Bool) throws(Problem) {
-        for preference in value.split(separator: ",") {
-            let name = String(preference.prefix { $0 != "=" && $0 != ";" }).trimmingBlanks.lowercased()
-            if name == "respond-async" { wantsDurable = true }
-        }
-    }
 }
 
 extension String {
-    var trimmingBlanks: String {
+    /// Without blanks around it.
+    package var trimmingBlanks: String {
         var text = Substring(self)
         while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
         while let last = text.last, last == " " || last == "\t" { text.removeLast() }

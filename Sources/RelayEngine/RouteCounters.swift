@@ -2,7 +2,8 @@ package import RelayCore
 
 /// How a route is doing, in one word; what several of them fit goes by the first.
 package enum RouteCondition: String, Sendable {
-    /// The last request that ended failed, and the upstream has not succeeded since.
+    /// The last request that ended, or the last attempt of a durable job, failed, and the upstream has not succeeded
+    /// since.
     case failing
     /// The last request that ended was answered by a stand-in.
     case degraded
@@ -28,6 +29,8 @@ package struct RouteCounters: Sendable {
     package private(set) var consecutiveFailures: UInt64 = 0
     package private(set) var lastFailure: (kind: FailureKind, detail: String, wallSeconds: Int64)?
     private var endedWithStandIn = false
+    /// Whether a durable job was put off by a failure since an upstream last succeeded.
+    private var hasPutOff = false
 
     package init() {}
 
@@ -39,6 +42,7 @@ package struct RouteCounters: Sendable {
             succeeded += 1
             if outcome.attempts.count > 1 { recovered += 1 }
             consecutiveFailures = 0
+            hasPutOff = false
         case .answered:
             fallbacks += 1
             consecutiveFailures += 1
@@ -61,8 +65,59 @@ package struct RouteCounters: Sendable {
         }
     }
 
+    /// Counts how a durable job ended, which is a request then.
+    mutating func ended(_ end: DurableEnd, _ source: AnswerSource?, wallSeconds: Int64) {
+        requests += 1
+        if let failure = end.failure ?? end.attempts.last?.failure, end.state != .cancelled {
+            lastFailure = (failure.kind, failure.detail, wallSeconds)
+        }
+        switch end.state {
+        case .succeeded where source == nil || source == .upstream:
+            succeeded += 1
+            if end.attemptCount > 1 { recovered += 1 }
+            consecutiveFailures = 0
+            hasPutOff = false
+        case .succeeded:
+            fallbacks += 1
+            consecutiveFailures += 1
+            endedWithStandIn = true
+        case .cancelled: cancelled += 1
+        default:
+            failed += 1
+            consecutiveFailures += 1
+            endedWithStandIn = false
+        }
+    }
+
+    /// Takes up why a durable job waits for another attempt: it has not ended, and may not for days.
+    mutating func putOff(_ failure: Failure, wallSeconds: Int64) {
+        // That an attempt was ended, or that there was no room for it, says nothing about the upstream.
+        guard ![.cancelled, .clientGone, .overloaded].contains(failure.kind) else { return }
+        lastFailure = (failure.kind, failure.detail, wallSeconds)
+        hasPutOff = true
+    }
+
+    /// Counts a durable job whose time ran out while it waited, which is a request then.
+    mutating func expired() {
+        requests += 1
+        failed += 1
+        consecutiveFailures += 1
+        endedWithStandIn = false
+    }
+
+    /// Counts a durable job that ended in the store, which is a request then and says nothing about the upstream.
+    mutating func ended(_ job: EndedJob) {
+        requests += 1
+        switch job.state {
+        case .succeeded: succeeded += 1
+        case .cancelled: cancelled += 1
+        default: failed += 1
+        }
+    }
+
     /// How the route is doing while `pending` requests wait for a place.
     package func condition(pending: Int) -> RouteCondition {
+        if hasPutOff { return .failing }
         if consecutiveFailures > 0 { return endedWithStandIn ? .degraded : .failing }
         return pending > 0 ? .busy : .ok
     }

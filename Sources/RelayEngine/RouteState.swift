@@ -10,9 +10,12 @@ package final class RouteState: Sendable {
         var counters: RouteCounters
         var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var nextWaiter: UInt64 = 0
+        var pause: PauseInForce?
     }
 
     private let state: Mutex<State>
+    /// Whether there may be a pause to look at.
+    private let isPaused = Atomic<Bool>(false)
 
     package init(_ limit: ConcurrencyLimit = ConcurrencyLimit()) {
         state = Mutex(
@@ -56,8 +59,8 @@ package final class RouteState: Sendable {
 
     /// Waits for a place.
     ///
-    /// - Returns: false when the queue is full or the task was cancelled.
-    package func enter() async -> Bool {
+    /// - Returns: false when the queue is full, which it never is for one that `mayExceed`, or the task was cancelled.
+    package func enter(mayExceed: Bool = false) async -> Bool {
         let id = state.withLock { state in
             state.nextWaiter += 1
             return state.nextWaiter
@@ -66,7 +69,7 @@ package final class RouteState: Sendable {
             await withCheckedContinuation { continuation in
                 let now: Bool? = state.withLock { state in
                     if Task.isCancelled { return false }
-                    switch state.machine.arrived(id) {
+                    switch state.machine.arrived(id, mayExceed: mayExceed) {
                     case .admit: return true
                     case .refuse: return false
                     case .wait:
@@ -90,6 +93,39 @@ package final class RouteState: Sendable {
             state.machine.left().flatMap { state.waiters.removeValue(forKey: $0) }
         }
         next?.resume(returning: true)
+    }
+
+    /// Takes up to `count` places that nobody waits for.
+    func takeFree(_ count: Int) -> Int { state.withLock { $0.machine.take(count) } }
+
+    /// Nil when the route is not paused at that moment.
+    func pause(at now: Instant) -> PauseInForce? {
+        guard isPaused.load(ordering: .relaxed) else { return nil }
+        guard let pause = state.withLock({ $0.pause }), !pause.isOver(now) else { return nil }
+        return pause
+    }
+
+    func set(_ pause: PauseInForce?) {
+        state.withLock { state in
+            state.pause = pause
+            isPaused.store(pause != nil, ordering: .relaxed)
+        }
+    }
+
+    /// Counts a durable job whose time ran out while it waited.
+    func expired() { state.withLock { $0.counters.expired() } }
+
+    /// Counts a durable job that ended in the store.
+    func ended(_ job: EndedJob) { state.withLock { $0.counters.ended(job) } }
+
+    /// Counts how a durable job ended.
+    func ended(_ end: DurableEnd, _ source: AnswerSource?, wallSeconds: Int64) {
+        state.withLock { $0.counters.ended(end, source, wallSeconds: wallSeconds) }
+    }
+
+    /// Takes up why a durable job waits for another attempt.
+    func putOff(_ failure: Failure, wallSeconds: Int64) {
+        state.withLock { $0.counters.putOff(failure, wallSeconds: wallSeconds) }
     }
 
     /// Counts how a job ended.

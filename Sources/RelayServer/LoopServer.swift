@@ -10,6 +10,7 @@ import Synchronization
 package final class LoopServer {
     package let loop: EventLoop
     let engine: Engine
+    let durable: DurableJobs
     let relay: Relay
     let limits: ServerLimits
     let control: any Control
@@ -27,6 +28,7 @@ package final class LoopServer {
     package init(
         loop: EventLoop,
         engine: Engine,
+        durable: DurableJobs,
         relay: Relay,
         limits: ServerLimits,
         control: any Control,
@@ -34,6 +36,7 @@ package final class LoopServer {
     ) {
         self.loop = loop
         self.engine = engine
+        self.durable = durable
         self.relay = relay
         self.limits = limits
         self.control = control

@@ -1,3 +1,4 @@
+import Glibc
 package import RelayCore
 import RelayPosix
 import Synchronization
@@ -24,6 +25,8 @@ package final class SQLiteJobStore: JobStore {
         package var spaceInterval: Duration = .seconds(1)
         /// Pages in the log at which they are moved into the database.
         package var checkpointPages = 1_000
+        /// Ordering keys that may have changed in memory before they are written, sorted.
+        package var orderingKeysInMemory = 32_768
         package var sync: Sync = .full
         package var events = JobStoreEvents()
 
@@ -43,9 +46,12 @@ package final class SQLiteJobStore: JobStore {
 
     /// Opens the store in a directory, making one where there is none.
     ///
+    /// A limit on the size of files (RLIMIT_FSIZE) is a full disk from now on: the process no longer dies of SIGXFSZ.
+    ///
     /// - Throws: `locked`, `newerSchema`, `corrupt`, `directory`; the files are then as they were.
     package static func open(_ options: Options, at now: JobMoment) async throws(StoreError) -> SQLiteJobStore
     {
+        _ = signal(SIGXFSZ, SIG_IGN)
         let result: Result<SQLiteJobStore, StoreError> = await withCheckedContinuation { continuation in
             do throws(PosixError) {
                 try startDetachedThread("store", stackSize: 1 << 20) {
@@ -71,7 +77,8 @@ package final class SQLiteJobStore: JobStore {
         defer { ended.signal() }
         do throws(StoreError) {
             let directory = try StoreDirectory(options.directory)
-            let writer = try StoreWriter.open(directory, options, at: now)
+            let ballast = Ballast(path: directory.ballast, size: options.ballast)
+            let writer = try Self.writer(directory, options, ballast, now)
             let files = writer.files
             let fileThread = try WorkerThread<BodyFiles>("store-files") { files }
             let path = directory.database
@@ -83,7 +90,7 @@ package final class SQLiteJobStore: JobStore {
             let commits = GroupCommit(
                 writer,
                 queue: queue,
-                ballast: Ballast(path: directory.ballast, size: options.ballast),
+                ballast: ballast,
                 suspect: { directory.suspect() },
                 removeFiles: { names in fileThread.start { $0.remove(names) } }
             )
@@ -95,6 +102,22 @@ package final class SQLiteJobStore: JobStore {
             fileThread.close()
             withExtendedLifetime(directory) {}
         } catch { opened(.failure(error)) }
+    }
+
+    /// Opens with the ballast's room where there is no other.
+    private static func writer(
+        _ directory: StoreDirectory,
+        _ options: Options,
+        _ ballast: Ballast,
+        _ now: JobMoment
+    ) throws(StoreError) -> StoreWriter {
+        do throws(StoreError) {
+            return try StoreWriter.open(directory, options, at: now)
+        } catch {
+            guard error.code == .full else { throw error }
+            ballast.release()
+            return try StoreWriter.open(directory, options, at: now)
+        }
     }
 
     private init(
@@ -172,9 +195,11 @@ extension SQLiteJobStore {
         lease: Duration,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
-        // A claim that is lost in a crash is only a job sent twice, where that is acceptable.
-        try await write(.claim, weight: limit) { batch in
-            batch.claims.allSatisfy { $0.job.record.mayRepeat }
+        // A claim that is lost in a crash is only a job sent twice, where that is acceptable; but a job that crashes the
+        // process sooner than its claim is on disk would do so for ever.
+        let suspects = shared.suspects
+        return try await write(.claim, weight: limit) { batch in
+            batch.claims.allSatisfy { $0.job.record.mayRepeat && $0.token.position > suspects }
         } _: { writer throws(StoreError) in
             try writer.claim(route, limit: min(limit, 1_024), at: now)
         }
@@ -198,13 +223,22 @@ extension SQLiteJobStore {
         at now: JobMoment
     ) async throws(StoreError) -> [Settlement.Answer] {
         var settlements = settlements
-        for index in settlements.indices {
-            guard let body = settlements[index].answer?.body else { continue }
-            settlements[index].answer?.body = try await spool(body)
-        }
-        let settled = settlements
-        return try await write(.other, weight: settled.count) { writer throws(StoreError) in
-            try writer.settle(settled, at: now)
+        var spooled: [String] = []
+        do throws(StoreError) {
+            for index in settlements.indices {
+                guard let body = settlements[index].answer?.body else { continue }
+                settlements[index].answer?.body = try await spool(body)
+                if case .file(let file)? = settlements[index].answer?.body { spooled.append(file.name) }
+            }
+            let settled = settlements
+            return try await write(.other, weight: settled.count) { writer throws(StoreError) in
+                try writer.settle(settled, at: now)
+            }
+        } catch {
+            // As with acceptance; the answer comes again with the next try, in a file of its own.
+            let names = spooled
+            if error.code != .failed { fileThread.start { $0.remove(names) } }
+            throw error
         }
     }
 
@@ -213,12 +247,25 @@ extension SQLiteJobStore {
         to filter: JobFilter,
         limit: Int,
         after cursor: JobCursor?,
+        spacing: JobSpacing?,
         dryRun: Bool,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport {
         let limit = min(limit, 500)
+        if dryRun {
+            return try await reader.perform { reader throws(StoreError) in
+                try reader.count(filter, limit: limit, after: cursor)
+            }
+        }
         return try await write(.other, weight: limit) { writer throws(StoreError) in
-            try writer.apply(action, to: filter, limit: limit, after: cursor, dryRun: dryRun, at: now)
+            try writer.apply(
+                action,
+                to: filter,
+                limit: limit,
+                after: cursor,
+                spacing: spacing,
+                at: now
+            )
         }
     }
 
@@ -232,11 +279,15 @@ extension SQLiteJobStore {
         }
     }
 
-    package func nextDue(_ route: String) async throws(StoreError) -> Int64? {
+    package func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError) {
         try await write(.other, weight: 1) { writer throws(StoreError) in
-            guard let number = writer.routes[route] else { return nil }
-            return try writer.nextDue(number).map { writer.volatile.timeline.wall(ofLine: $0) }
+            try writer.advance(to: now)
+            try writer.pause(route, pause)
         }
+    }
+
+    package func nextDue(_ route: String) async throws(StoreError) -> Int64? {
+        try await reader.perform { reader throws(StoreError) in try reader.nextDue(route) }
     }
 }
 
@@ -279,6 +330,13 @@ extension SQLiteJobStore {
     }
 
     package func facts() async throws(StoreError) -> StoreFacts { shared.facts }
+
+    /// Sets how many bytes may be in use, from the next transaction on.
+    package func setMaxSize(_ bytes: UInt64) { shared.setMaxBytes(bytes) }
+
+    package func pauses() async throws(StoreError) -> [String: RoutePause] {
+        try await reader.perform { reader throws(StoreError) in try reader.pauses() }
+    }
 
     package func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {
         try await fileThread.perform { files throws(StoreError) in try files.read(index, of: file) }

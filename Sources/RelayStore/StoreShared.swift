@@ -9,8 +9,11 @@ final class StoreShared: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Up to this job each may be what brought the process before down; zero when that ended in order.
+    let suspects: Int64
 
-    init(timeline: JobTimeline, maxBytes: UInt64) {
+    init(timeline: JobTimeline, maxBytes: UInt64, suspects: Int64) {
+        self.suspects = suspects
         var state = State(timeline: timeline)
         state.facts.maxBytes = maxBytes
         self.state = Mutex(state)
@@ -19,6 +22,8 @@ final class StoreShared: Sendable {
     /// As of the last transaction.
     var timeline: JobTimeline { state.withLock { $0.timeline } }
     var facts: StoreFacts { state.withLock { $0.facts } }
+
+    func setMaxBytes(_ bytes: UInt64) { state.withLock { $0.facts.maxBytes = bytes } }
 
     func countCorrupt() { state.withLock { $0.facts.corruptRecords += 1 } }
 

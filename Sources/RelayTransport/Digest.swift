@@ -13,6 +13,11 @@ package enum Digest {
     }
 
     /// SHA-256, 32 bytes.
+    package static func hash(_ bytes: [UInt8]) -> [UInt8] {
+        unsafe bytes.withUnsafeBytes { unsafe sha256($0) }
+    }
+
+    /// SHA-256, 32 bytes.
     static func sha256(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         unsafe _ = SHA256(bytes.baseAddress, bytes.count, &digest)

@@ -16,7 +16,8 @@ enum CheckCommand {
                 Output.bytes(Diagnostic.json(warnings))
             } else {
                 Output.error(Diagnostic.render(warnings))
-                Output.text("\(file): ok (\(loaded.configuration.routes.count) routes)\n")
+                let count = loaded.configuration.routes.count
+                Output.text("\(file): ok, \(count) route\(count == 1 ? "" : "s")\n")
             }
             return arguments.isStrict && !warnings.isEmpty ? 78 : 0
         } catch {

@@ -75,6 +75,7 @@ enum ConfigurationLoader {
         }
         if let configuration = result.configuration, !diagnostics.contains(where: { $0.severity == .error }) {
             diagnostics += TLSFiles.faults(configuration, secrets: secrets, file: file)
+            diagnostics += SigningSecrets.faults(configuration, secrets: secrets, file: file)
         }
         guard let configuration = result.configuration,
             !diagnostics.contains(where: { $0.severity == .error })

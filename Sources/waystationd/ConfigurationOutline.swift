@@ -7,12 +7,12 @@ struct ConfigurationOutline: Sendable, Equatable {
     /// By the name of a route, every value it has, those it inherits included; one line each.
     private(set) var routes: [String: String] = [:]
     private let listeners: String
-    private let storageDirectory: String
+    private let storage: StorageSettings
     private let maxConnections: Int
 
     init(_ configuration: Configuration, _ effective: EffectiveConfiguration?) {
         listeners = configuration.listeners.map { "\($0)" }.joined(separator: "\n")
-        storageDirectory = configuration.storageDirectory
+        storage = configuration.storage
         maxConnections = configuration.limits.maxConnections
         for entry in effective?.entries ?? [] {
             guard let tokens = (try? JSONPointer(parsing: entry.pointer))?.tokens, tokens.count > 1,
@@ -31,7 +31,8 @@ struct ConfigurationOutline: Sendable, Equatable {
     func waitsForRestart(since start: ConfigurationOutline) -> [String] {
         var names: [String] = []
         if listeners != start.listeners { names.append("listeners") }
-        if storageDirectory != start.storageDirectory { names.append("storage.directory") }
+        if storage.directory != start.storage.directory { names.append("storage.directory") }
+        if storage.sync != start.storage.sync { names.append("storage.sync") }
         if maxConnections != start.maxConnections { names.append("limits.max_connections") }
         return names
     }

@@ -45,6 +45,9 @@ extension Daemon: Control {
             )
             record.add(.configFile, file)
             journal.record(record)
+            var event = FeedEvent(.configRejected)
+            event.detail = error.summary
+            durable.feed.publish(event, at: SystemClock.wall() / 1_000_000)
             return (422, rejection(error))
         }
         reloadError.withLock { $0 = nil }
@@ -56,7 +59,9 @@ extension Daemon: Control {
         condition.install(loaded.configuration.constrained)
         let next = loaded.snapshot(previous: previous)
         engine.install(next)
+        storage.configure(loaded.configuration)
         recordLoaded(loaded, verb: "reloaded")
+        durable.feed.publish(FeedEvent(.configReloaded), at: SystemClock.wall() / 1_000_000)
         let old = outline.withLock { outline in
             defer { outline = loaded.outline }
             return outline

@@ -63,10 +63,13 @@ private final class Lifecycle {
     private var signals: SignalWatcher?
     private var ticker: LoopTimer?
     private var machine = DrainMachine()
+    private var isEnding = false
 
     /// How often the status line is looked at, the drain's progress and the files; what the files say is documented
     /// to take effect within a second.
     private static let period: Int64 = 500_000_000
+    /// How long the durable jobs that were ended may take to be put back; what is not is found by the next start.
+    private static let settling: Int64 = 2_000_000_000
 
     init(_ daemon: Daemon) { self.daemon = daemon }
 
@@ -88,19 +91,19 @@ private final class Lifecycle {
         daemon.events.summarise()
         daemon.condition.look()
         if machine.isDraining { look() } else { daemon.notifier.send(.status(daemon.report.line)) }
-        if let ticker { daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period) }
+        if let ticker, !isEnding {
+            daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period)
+        }
     }
 
     private func stop() {
         switch machine.stopWanted(now: SystemClock.monotonic(), limit: drainLimit) {
         case .drain:
             daemon.engine.drain()
+            daemon.durable.drain()
+            let unfinished = daemon.engine.inFlight + daemon.durable.inFlight
             daemon.journal.record(
-                JournalRecord(
-                    .info,
-                    .stopping,
-                    "stopping: requests to finish first: \(daemon.engine.inFlight)"
-                )
+                JournalRecord(.info, .stopping, "stopping: requests to finish first: \(unfinished)")
             )
             daemon.notifier.send(.stopping(status: daemon.report.line))
             onEveryLoop { $0.drain() }
@@ -118,7 +121,8 @@ private final class Lifecycle {
 
     private func look() {
         let busy = daemon.connectionCount.current
-        switch machine.looked(busy: busy, inFlight: daemon.engine.inFlight, now: SystemClock.monotonic()) {
+        let inFlight = daemon.engine.inFlight + daemon.durable.inFlight
+        switch machine.looked(busy: busy, inFlight: inFlight, now: SystemClock.monotonic()) {
         case .wait(let extend):
             if extend { daemon.notifier.send(.extendTimeout(.seconds(10))) }
             daemon.notifier.send(.status(daemon.report.line))
@@ -128,20 +132,33 @@ private final class Lifecycle {
         }
     }
 
-    private func stopNow() -> Never {
+    private func stopNow() {
         // Counted before the loops give the places back.
         let unfinished = daemon.engine.inFlight
         daemon.events.abort()
+        daemon.durable.abort()
         onEveryLoop { $0.abort() }
-        guard unfinished > 0 else { end(JournalRecord(.info, .stopped, "stopped")) }
+        guard unfinished > 0 else { return end(JournalRecord(.info, .stopped, "stopped")) }
         let requests = "\(unfinished) request\(unfinished == 1 ? "" : "s")"
         end(JournalRecord(.warning, .stopped, "stopped with \(requests) unfinished"))
     }
 
-    private func end(_ record: JournalRecord) -> Never {
-        daemon.events.finish()
-        daemon.journal.record(record)
-        daemon.exit(0)
+    /// Waits a moment for what durable jobs under way have to say, closes the store and ends the process.
+    private func end(_ record: JournalRecord) {
+        guard !isEnding else { return }
+        isEnding = true
+        if let ticker { daemon.controlLoop.cancel(ticker) }
+        let loop = daemon.controlLoop
+        loop.spawn { [daemon] in
+            let deadline = loop.now + Lifecycle.settling
+            while daemon.durable.inFlight > 0, loop.now < deadline {
+                try? await loop.sleep(until: loop.now + 10_000_000)
+            }
+            await daemon.durable.store.close()
+            daemon.events.finish()
+            daemon.journal.record(record)
+            daemon.exit(0)
+        }
     }
 
     private func onEveryLoop(_ body: @escaping @Sendable (LoopServer) -> Void) {

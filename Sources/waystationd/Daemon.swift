@@ -11,6 +11,8 @@ import Synchronization
 /// The parts of a running daemon and what holds them together.
 final class Daemon: Sendable {
     let engine: Engine
+    let storage: JobStorage
+    var durable: DurableJobs { storage.jobs }
     let journal: Journal
     let events: JournalEvents
     let condition: ConstrainedCondition
@@ -25,6 +27,7 @@ final class Daemon: Sendable {
     let controlLoop: EventLoop
     let servers = Mutex<[(EventLoop, LoopBound<LoopServer>)]>([])
     let transports = Mutex<[LoopTransport]>([])
+    private let relays = Mutex<[Relay]>([])
     let reloadError = Mutex<String?>(nil)
     /// Of the configuration the process started with.
     let firstOutline: ConfigurationOutline
@@ -37,21 +40,32 @@ final class Daemon: Sendable {
         let message: String
     }
 
-    /// Starts the loops, of which `count` serve.
-    init(_ loaded: LoadedConfiguration, loops count: Int, journal: Journal) throws(StartError) {
+    /// Starts the loops, of which `count` serve, and opens the job store in `directory`.
+    init(
+        _ loaded: LoadedConfiguration,
+        loops count: Int,
+        directory: String,
+        journal: Journal
+    ) throws(StartError) {
         file = loaded.file
         firstOutline = loaded.outline
         outline = Mutex(loaded.outline)
         self.journal = journal
-        events = JournalEvents(journal: journal, level: loaded.configuration.log.level.priority)
+        let feed = EventFeed(first: EventFeed.firstNumber(at: SystemClock.wall() / 1_000_000))
+        events = JournalEvents(
+            journal: journal,
+            feed: feed,
+            level: loaded.configuration.log.level.priority
+        )
         condition = ConstrainedCondition(journal: journal)
         condition.install(loaded.configuration.constrained)
         secrets = SecretBox(loaded.secrets)
-        engine = Engine(
+        let engine = Engine(
             snapshot: loaded.snapshot(previous: nil),
             time: SystemTime(),
             entropy: SharedEntropy()
         )
+        self.engine = engine
         connectionCount = ConnectionCount(limit: loaded.configuration.limits.maxConnections)
         do throws(PosixError) {
             controlLoop = try EventLoop.start(name: "control")
@@ -61,6 +75,14 @@ final class Daemon: Sendable {
         } catch {
             throw StartError(message: "cannot start an event loop: \(error)")
         }
+        storage = try JobStorage.open(
+            directory,
+            loaded.configuration,
+            engine,
+            feed,
+            on: controlLoop,
+            journal
+        )
     }
 
     /// Opens the listeners on every loop.
@@ -103,14 +125,18 @@ final class Daemon: Sendable {
             entropy: SharedEntropy(),
             sink: events,
             start: { loop.spawn($0) },
-            isConstrained: { [condition] in condition.isConstrained }
+            isConstrained: { [condition] in condition.isConstrained },
+            signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] })
         )
         var added = HeaderFields()
         added.append("Via", "1.1 \(RelayFields.pseudonym)")
+        let relay = Relay(ports: ports, added: added)
+        relays.withLock { $0.append(relay) }
         let server = LoopServer(
             loop: loop,
             engine: engine,
-            relay: Relay(ports: ports, added: added),
+            durable: durable,
+            relay: relay,
             limits: ServerLimits(),
             control: self,
             connectionCount: connectionCount
@@ -121,9 +147,25 @@ final class Daemon: Sendable {
         return LoopBound(server, loop)
     }
 
+    /// Begins to deliver what is in the store.
+    func deliver() throws(StartError) {
+        let started = Handover<StoreError?>()
+        let relays = relays.withLock { $0 }
+        controlLoop.spawn { [durable] in
+            do throws(StoreError) {
+                try await durable.start(on: relays)
+                started.give(nil)
+            } catch {
+                started.give(error)
+            }
+        }
+        if let error = started.take() { throw StartError(message: error.message) }
+    }
+
     var report: StatusReport {
         StatusReport(
             engine: engine,
+            durable: durable,
             startedAt: startedAt,
             startedTicks: startedTicks,
             connections: connectionCount.current,

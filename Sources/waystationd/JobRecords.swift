@@ -133,7 +133,9 @@ enum JobRecords {
         case .failover(let upstream): "fail over to \(upstream)"
         case .respond(let source): "answer with the \(source.rawValue)"
         case .quickRecovery: "taken as a success"
-        case .fail: "give up"
+        case .fail, .deadLetter: "give up"
+        case .pauseRoute: "pause the route"
+        case .hold: "hold the job"
         }
     }
 
@@ -144,7 +146,7 @@ enum JobRecords {
         return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)s"
     }
 
-    private static func add(_ job: JobContext, to record: inout JournalRecord) {
+    static func add(_ job: JobContext, to record: inout JournalRecord) {
         record.add(.route, job.route.name)
         record.add(.jobID, job.id.description)
         record.add(.httpMethod, job.method.rawValue)
@@ -152,11 +154,12 @@ enum JobRecords {
         record.add(.maxAttempts, job.maxAttempts)
         guard let client = job.client else { return }
         record.add(.clientUser, client.user)
-        record.add(.clientProcess, client.process)
+        // What is known of the submitter of a kept job is who it was, not which process.
+        if client.process > 0 { record.add(.clientProcess, client.process) }
         record.add(.clientUnit, client.unit)
     }
 
-    private static func add(_ attempt: Attempt, to record: inout JournalRecord) {
+    static func add(_ attempt: Attempt, to record: inout JournalRecord) {
         record.add(.attempt, attempt.number)
         record.add(.upstream, attempt.upstream)
         record.add(.upstreamAddress, attempt.exchange?.address)

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayEngine
 import RelayPosix
 import RelaySystemd
 import Synchronization
@@ -9,18 +10,21 @@ import Synchronization
 /// first records of a minute are written whole and the others counted.
 final class JournalEvents: EventSink {
     private let journal: Journal
+    private let feed: EventFeed
     private let throttle = Mutex(RecordThrottle())
     private let isAborting = Atomic<Bool>(false)
     private let level: Mutex<JournalRecord.Priority>
 
-    init(journal: Journal, level: JournalRecord.Priority) {
+    init(journal: Journal, feed: EventFeed, level: JournalRecord.Priority) {
         self.journal = journal
+        self.feed = feed
         self.level = Mutex(level)
     }
 
     func setLevel(_ level: JournalRecord.Priority) { self.level.withLock { $0 = level } }
 
     func record(_ event: RelayEvent) {
+        tell(event)
         switch event {
         case .attemptFailed(let job, let attempt):
             guard let next = attempt.next, next != .fail else { return }
@@ -42,6 +46,18 @@ final class JournalEvents: EventSink {
                 isAborting.load(ordering: .relaxed) ? "the relay was stopped at once" : "the caller hung up"
             let record = JobRecords.jobFailed(job, failure, attempts, canceller: canceller)
             write(record, job.route.name, failure.kind)
+        case .durableEnded(let end):
+            if let record = DurableRecords.ended(end) {
+                write(record, end.context.route.name, end.failure?.kind)
+            }
+        case .durableExpired(let id, let route):
+            write(DurableRecords.expired(id, route), route, .deadlineExceeded)
+        case .durableEndedUnsent(let job):
+            if let record = DurableRecords.ended(job) { write(record, job.route, nil) }
+        case .durableEndsUntold(let count): journal.record(DurableRecords.untold(count))
+        case .jobsChanged(let change): journal.record(DurableRecords.changed(change))
+        case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
+        case .routeResumed(let route): write(DurableRecords.resumed(route), route, nil)
         case .credentialRefreshed(let name, let expiresIn):
             var record = JournalRecord(
                 .info,
@@ -63,6 +79,32 @@ final class JournalEvents: EventSink {
             record.add(.detail, detail)
             write(record, name, .credentialsFailed)
         }
+    }
+
+    /// Tells those who listen what they are not told elsewhere: the durable jobs speak for themselves.
+    private func tell(_ event: RelayEvent) {
+        let told: FeedEvent
+        switch event {
+        case .attemptFailed(let job, let attempt) where job.history == nil:
+            guard let event = FeedEvent(attempt, of: job) else { return }
+            told = event
+        case .recovered(let job, let attempts) where job.history == nil:
+            var event = FeedEvent(.jobRecovered, route: job.route.name, job: job.id, user: job.client?.user)
+            event.attempt = attempts.count
+            told = event
+        case .credentialRefreshed(let name, let expiresIn):
+            var event = FeedEvent(.credentialsRefreshed)
+            event.detail =
+                "credential \(name)" + (expiresIn.map { ", valid for \(DurationText.text($0))" } ?? "")
+            told = event
+        case .credentialFailed(let name, let detail):
+            var event = FeedEvent(.credentialsFailed)
+            event.failureKind = .credentialsFailed
+            event.detail = "credential \(name): \(detail)"
+            told = event
+        default: return
+        }
+        feed.publish(told, at: SystemClock.wall() / 1_000_000)
     }
 
     /// From now on it is the relay itself that cancels.

@@ -27,6 +27,7 @@ enum Main {
         // Before the first thread: whoever starts one inherits this.
         SignalWatcher.block([SIGHUP, SIGTERM, SIGINT])
         SignalWatcher.ignoreBrokenPipes()
+        SignalWatcher.ignoreFileSizeLimit()
         ProcessLimits.apply()
         let file = arguments.file ?? ConfigurationLoader.defaultFile()
         let loaded: LoadedConfiguration
@@ -44,10 +45,15 @@ enum Main {
         }
         let journal = Journal(sink: .detected())
         do throws(Daemon.StartError) {
-            try takeStateDirectory(loaded)
-            let daemon = try Daemon(loaded, loops: arguments.loops ?? ProcessLimits.cores, journal: journal)
+            let daemon = try Daemon(
+                loaded,
+                loops: arguments.loops ?? ProcessLimits.cores,
+                directory: try takeStateDirectory(loaded),
+                journal: journal
+            )
             daemon.recordLoaded(loaded, verb: "loaded")
             try daemon.open(try listeners(loaded, activated))
+            try daemon.deliver()
             try daemon.run()
         } catch {
             journal.flush()
@@ -66,10 +72,13 @@ enum Main {
         }
     }
 
-    private static func takeStateDirectory(_ loaded: LoadedConfiguration) throws(Daemon.StartError) {
+    private static func takeStateDirectory(_ loaded: LoadedConfiguration) throws(Daemon.StartError) -> String
+    {
         let given = SecretFiles.environment("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
         do throws(StateDirectory.Refusal) {
-            try StateDirectory.take(given ?? loaded.configuration.storageDirectory)
+            let directory = given ?? loaded.configuration.storage.directory
+            try StateDirectory.make(directory)
+            return directory
         } catch {
             throw Daemon.StartError(message: error.message)
         }

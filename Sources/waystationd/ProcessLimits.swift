@@ -15,6 +15,8 @@ enum ProcessLimits {
         var core = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(4), &core)
         _ = relay_forbid_dump()
+        // What is kept belongs to the daemon alone; who may use a socket is set on the socket itself.
+        umask(0o077)
     }
 
     /// Cores this process may use.

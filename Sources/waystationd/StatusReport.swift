@@ -7,6 +7,7 @@ import RelayPosix
 /// The daemon's state as `GET /v1/status` and `STATUS=` show it.
 struct StatusReport {
     let engine: Engine
+    let durable: DurableJobs
     let startedAt: Int64
     let startedTicks: Int64
     let connections: Int
@@ -37,10 +38,17 @@ struct StatusReport {
         json.member("in_flight", engine.inFlight)
         json.member("connections", connections)
         json.member("constrained", isConstrained)
+        let counters = durable.counters
+        json.object("jobs") { jobs in
+            jobs.member("queued", counters.unfinished())
+            jobs.member("held", counters.count(.held))
+            jobs.member("dead", counters.count(.dead))
+            jobs.member("running", durable.inFlight)
+        }
         json.array("routes") { list in
             for name in snapshot.routeNames {
                 guard let entry = snapshot.routes[name] else { continue }
-                list.object { write(entry.state, name, into: &$0) }
+                list.object { write(entry.state, name, counters, into: &$0) }
             }
         }
         json.array("credentials") { list in
@@ -59,7 +67,7 @@ struct StatusReport {
 
     /// One line for the service manager.
     var line: String {
-        if engine.isDraining { return "Draining: \(engine.inFlight) in flight" }
+        if engine.isDraining { return "Draining: \(engine.inFlight + durable.inFlight) in flight" }
         let snapshot = engine.snapshot
         var succeeded: UInt64 = 0
         var failed: UInt64 = 0
@@ -75,15 +83,33 @@ struct StatusReport {
         let breached = breaches > 0 ? ", never_fails breached \(breaches)" : ""
         let constraint = isConstrained ? "; network constrained" : ""
         let trouble = reloadError.map { "; reload failed: \($0); old configuration kept" } ?? ""
-        return "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight) in flight, ok \(succeeded), "
-            + "recovered \(helped), failed \(failed)\(breached)\(constraint)\(trouble)"
+        let jobs = durable.counters
+        let kept = "jobs queued \(jobs.unfinished()), dead \(jobs.count(.dead))"
+        let paused = snapshot.routeNames.filter { durable.pause(of: $0) != nil }
+        let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
+        return
+            "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight + durable.inFlight) in flight, "
+            + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(pauses)\(breached)\(constraint)\(trouble)"
     }
 
-    private func write(_ state: RouteState, _ name: String, into json: inout JSONObjectWriter) {
+    private func write(
+        _ state: RouteState,
+        _ name: String,
+        _ jobs: JobCounters,
+        into json: inout JSONObjectWriter
+    ) {
         let counters = state.counters
         let load = state.load
         json.member("name", name)
-        json.member("state", counters.condition(pending: load.pending).rawValue)
+        let pause = durable.pause(of: name)
+        json.member(
+            "state",
+            pause == nil ? counters.condition(pending: load.pending).rawValue : "paused"
+        )
+        if let pause { json.member("pause_reason", pause.reason) }
+        json.member("queued", jobs.unfinished(name))
+        json.member("held", jobs.count(.held, of: name))
+        json.member("dead", jobs.count(.dead, of: name))
         json.member("in_flight", load.inFlight)
         json.member("pending", load.pending)
         json.member("requests", counters.requests)

@@ -85,6 +85,17 @@ struct ArgumentsTests {
         #expect(command.help.split(separator: "\n").allSatisfy { $0.count <= 110 })
     }
 
+    @Test("what the options of a command do stands in one column", arguments: Command.all.map(\.name))
+    func column(name: String) throws {
+        let command = try #require(Command.named(name))
+        let lines = command.help.split(separator: "\n").suffix(command.options.count)
+        let columns = zip(lines, command.options).map { line, option in
+            String(line).dropLast(option.summary.count).count
+        }
+        #expect(Set(columns).count <= 1)
+        #expect(zip(lines, command.options).allSatisfy { $0.hasSuffix("  " + $1.summary) })
+    }
+
     @Test(
         "the nearest name has few changes",
         arguments: [("staus", "status"), ("send", "send"), ("sned", "send"), ("x", nil), ("", nil)]

@@ -12,6 +12,14 @@ final class StubRelay: Sendable {
         case answerEarly(String)
         /// Reads and says nothing until the client hangs up.
         case silence
+        /// Answers each request as it deserves.
+        case respond(@Sendable (_ request: String) -> Reply)
+    }
+
+    enum Reply: Sendable {
+        case close(String)
+        /// Goes on with whatever is told later, until the client hangs up.
+        case stayOpen(String)
     }
 
     let path: String
@@ -32,11 +40,15 @@ final class StubRelay: Sendable {
 
     /// What the clients have sent, by connection.
     var requests: [String] { threads.received.withLock { $0 } }
+
+    /// Sends a text over every connection that stays open.
+    func tell(_ text: String) { threads.tell(text) }
 }
 
 /// What the stub's threads share; they end when the stub goes.
 private final class Threads: Sendable {
     let received = Mutex<[String]>([])
+    private let open = Mutex<Set<Int32>>([])
     private let listener: FileDescriptor
     private let behaviour: StubRelay.Behaviour
 
@@ -47,6 +59,12 @@ private final class Threads: Sendable {
 
     /// Wakes the accepting thread, whose next accept then fails.
     func stop() { _ = shutdown(listener.raw, Int32(SHUT_RDWR)) }
+
+    func tell(_ text: String) {
+        open.withLock { open in
+            for descriptor in open { send(descriptor, text) }
+        }
+    }
 
     func accept() {
         while wait(listener.raw, Int16(POLLIN)) {
@@ -61,18 +79,33 @@ private final class Threads: Sendable {
     }
 
     private func serve(_ socket: consuming FileDescriptor) {
-        if case .answerEarly(let text) = behaviour { send(socket.raw, text) }
+        let descriptor = socket.raw
+        defer { _ = open.withLock { $0.remove(descriptor) } }
+        if case .answerEarly(let text) = behaviour { send(descriptor, text) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        while wait(socket.raw, Int16(POLLIN)) {
-            let result = unsafe buffer.withUnsafeMutableBytes { unsafe Socket.receive(socket.raw, into: $0) }
+        while wait(descriptor, Int16(POLLIN)) {
+            let result = unsafe buffer.withUnsafeMutableBytes { unsafe Socket.receive(descriptor, into: $0) }
             guard case .bytes(let count) = result else { break }
             bytes += buffer[..<count]
             let text = String(decoding: bytes, as: UTF8.self)
-            guard case .answer(let answer) = behaviour, Threads.isComplete(text) else { continue }
-            received.withLock { $0.append(text) }
-            send(socket.raw, answer)
-            return
+            guard Threads.isComplete(text) else { continue }
+            switch behaviour {
+            case .answerEarly, .silence: continue
+            case .answer(let answer):
+                received.withLock { $0.append(text) }
+                return send(descriptor, answer)
+            case .respond(let respond):
+                received.withLock { $0.append(text) }
+                switch respond(text) {
+                case .close(let answer): return send(descriptor, answer)
+                case .stayOpen(let answer):
+                    open.withLock { open in
+                        send(descriptor, answer)
+                        open.insert(descriptor)
+                    }
+                }
+            }
         }
     }
 

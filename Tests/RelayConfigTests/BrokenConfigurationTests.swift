@@ -43,7 +43,7 @@ struct BrokenRow: Sendable, CustomTestStringConvertible {
 struct BrokenConfigurationTests {
     @Test(
         "Each gets every message it should, with its place and the fix",
-        arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises
+        arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises + brokenDurable
     )
     func messages(_ row: BrokenRow) {
         let result = read(row.file)
@@ -61,7 +61,7 @@ struct BrokenConfigurationTests {
 
     @Test("Every place points at the JSON it names")
     func pointers() throws {
-        for row in brokenUpstreams + brokenRoutes + brokenRules + brokenPromises {
+        for row in brokenUpstreams + brokenRoutes + brokenRules + brokenPromises + brokenDurable {
             let tree = try JSONDocument(parsing: Array(row.file.utf8)).root.value
             for diagnostic in read(row.file).diagnostics {
                 let pointer = try JSONPointer(parsing: diagnostic.pointer)

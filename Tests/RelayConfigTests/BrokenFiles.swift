@@ -227,11 +227,10 @@ let brokenFiles: [BrokenRow] = {
         ),
         Row(
             .top,
-            #""limits": {"max_connections": 0, "max_queued_jobs": 1}"#,
+            #""limits": {"max_connections": 0, "max_queued_jobs": 0}"#,
             [
                 #"2:31: error: expected an integer from 1 to 65536  [/limits/max_connections]"#,
-                #"2:34: error: "max_queued_jobs" is not available in this version: remove it  "#
-                    + #"[/limits]"#,
+                #"2:53: error: expected an integer from 1 to 10000000  [/limits/max_queued_jobs]"#,
             ]
         ),
         Row(
@@ -280,10 +279,10 @@ let brokenFiles: [BrokenRow] = {
         ),
         Row(
             .top,
-            #""storage": {"directory": "/var/../etc", "sync": "full"}"#,
+            #""storage": {"directory": "/var/../etc", "sync": "normal"}"#,
             [
                 #"2:26: error: "." and ".." may not stand in a path  [/storage/directory]"#,
-                #"2:41: error: "sync" is not available in this version: remove it  [/storage]"#,
+                #"2:49: error: expected "full" or "off"  [/storage/sync]"#,
             ]
         ),
         Row(

@@ -371,23 +371,6 @@ let brokenRoutes: [BrokenRow] = {
         ),
         Row(
             .route,
-            #""delivery": {"mode": "durable"}"#,
-            [
-                #"2:22: warning: this version keeps no jobs: every request of the route is answered 501  "#
-                    + #"[/routes/r/delivery/mode] => write "sync""#
-            ]
-        ),
-        Row(
-            .route,
-            #""delivery": {"mode": "later", "expires_after": "3d"}"#,
-            [
-                #"2:22: error: expected "sync" or "durable"  [/routes/r/delivery/mode]"#,
-                #"2:31: error: "expires_after" is not available in this version: remove it  "#
-                    + #"[/routes/r/delivery]"#,
-            ]
-        ),
-        Row(
-            .route,
             #""tls": {"pin": {}, "verify": false, "client_certificate": {"certificate": "#
                 + #""-----BEGIN hunter2"}}"#,
             [

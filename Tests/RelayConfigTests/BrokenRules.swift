@@ -6,8 +6,8 @@ let brokenRules: [BrokenRow] = {
             .route,
             #""recovery": [{"name": "x", "on": ["429"]}]"#,
             [
-                #"2:14: error: one of "retry", "refresh_credentials", "failover", "respond", "fail" "#
-                    + #"is missing  [/routes/r/recovery/0]"#
+                #"2:14: error: one of "retry", "refresh_credentials", "failover", "respond", "fail", "#
+                    + #""dead_letter", "pause_route", "hold" is missing  [/routes/r/recovery/0]"#
             ]
         ),
         Row(
@@ -15,15 +15,14 @@ let brokenRules: [BrokenRow] = {
             #""recovery": [{"name": "x", "on": ["429"], "retry": {}, "fail": {}}]"#,
             [
                 #"2:56: error: only one of "retry", "refresh_credentials", "failover", "respond", "#
-                    + #""fail" may stand here  [/routes/r/recovery/0]"#
+                    + #""fail", "dead_letter", "pause_route", "hold" may stand here  [/routes/r/recovery/0]"#
             ]
         ),
         Row(
             .route,
-            #""recovery": [{"name": "x", "on": ["429"], "hold": {}}]"#,
+            #""recovery": [{"name": "x", "on": ["429"], "hold": {"until": "1h"}}]"#,
             [
-                #"2:43: error: "hold" is not available in this version: remove it  "#
-                    + #"[/routes/r/recovery/0]"#
+                #"2:52: error: unknown key "until"  [/routes/r/recovery/0/hold]"#
             ]
         ),
         Row(

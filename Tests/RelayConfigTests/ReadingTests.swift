@@ -14,7 +14,11 @@ struct ReadingTests {
         #expect(configuration.limits.maxRequestBody == 16 << 20)
         #expect(configuration.limits.maxResponseBody == 16 << 20)
         #expect(configuration.limits.replayBuffer == 256 << 10)
-        #expect(configuration.storageDirectory == "/var/lib/waystation")
+        #expect(configuration.storage.directory == "/var/lib/waystation")
+        #expect(configuration.storage.maxSize == 2 << 30)
+        #expect(configuration.storage.sync == .full)
+        #expect(configuration.storage.retention == Retention())
+        #expect(configuration.limits.maxQueuedJobs == 100_000)
         #expect(configuration.log.level == .info)
         #expect(configuration.log.redactedHeaders == ["authorization", "cookie", "set-cookie", "x-api-key"])
         #expect(configuration.secrets.isEmpty)
@@ -27,6 +31,9 @@ struct ReadingTests {
         #expect(policy.recovery.isEmpty)
         #expect(policy.success.statuses == .success)
         #expect(policy.authentication == nil)
+        #expect(policy.delivery == DeliverySettings())
+        #expect(policy.signing == nil)
+        #expect(policy.idempotency.window == .seconds(86_400))
         #expect(policy.limits.body == 16 << 20)
     }
 

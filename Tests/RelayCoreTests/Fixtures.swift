@@ -53,13 +53,14 @@ struct Bench {
     let transport: ScriptedTransport
     let sink = RecordingSink()
     let vault: CredentialVault
-    let relay: Relay
+    private(set) var relay: Relay
 
     init(
         _ steps: [ScriptedTransport.Step],
         mode: VirtualTime.Mode = .jumping,
         credentials: [CredentialDefinition] = [],
         secrets: [SecretReference: Secret] = [:],
+        signer: (any MessageSigner)? = nil,
         answer: (@Sendable (OutboundRequest) -> ScriptedTransport.Step)? = nil
     ) {
         time = VirtualTime(mode)
@@ -73,8 +74,51 @@ struct Bench {
                 time: time,
                 entropy: SeededEntropy(),
                 sink: sink,
+                start: { work in Task { await work() } },
+                signer: signer
+            )
+        )
+    }
+
+    /// The same with another transport.
+    func over(_ transport: any Transport) -> Bench {
+        var bench = self
+        bench.relay = Relay(
+            ports: RelayPorts(
+                transport: transport,
+                time: time,
+                entropy: SeededEntropy(),
+                sink: sink,
                 start: { work in Task { await work() } }
             )
+        )
+        return bench
+    }
+
+    /// One run of a durable job.
+    func deliver(
+        _ method: Method = .get,
+        on route: Route,
+        _ history: JobHistory = JobHistory(),
+        fields: HeaderFields = HeaderFields(),
+        body: Body = .empty,
+        options: JobOptions = JobOptions(),
+        memory: RouteMemory = RouteMemory()
+    ) async -> Delivery {
+        let context = JobContext(
+            id: JobID(milliseconds: 1, random: (2, 3)),
+            route: route,
+            method: method,
+            target: "x",
+            options: options,
+            client: nil,
+            memory: memory,
+            history: history
+        )
+        return await relay.deliver(
+            HTTPRequest(method: method, target: "x", fields: fields, body: body),
+            context: context,
+            vault: vault
         )
     }
 

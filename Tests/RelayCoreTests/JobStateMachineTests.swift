@@ -97,6 +97,15 @@ struct JobStateMachineTests {
         }
     }
 
+    @Test("A job released in its backoff waits for the rest of it", arguments: [1_500, 3_000] as [Int64])
+    func releasedBackoff(now: Int64) {
+        var machine = machine(.retrying)
+        #expect(did(machine.hold(now: 1_000)))
+        #expect(did(machine.release(isBlocked: false, now: now)))
+        #expect(machine.state == .retrying && machine.runAt == 2_000)
+        #expect(machine.reason == (now < 2_000 ? .backoff : nil))
+    }
+
     @Test("Only the live token settles", arguments: [0, 8, 10] as [UInt64])
     func tokens(token: UInt64) {
         var machine = machine(.running)

@@ -46,6 +46,9 @@ struct RecoveryMachineTests {
         case .resend: "resend"
         case .stop: "stop"
         case .fail: "fail"
+        case .deadLetter: "dead_letter"
+        case .pauseRoute: "pause_route"
+        case .hold: "hold"
         }
     }
 

@@ -312,6 +312,13 @@ struct RelayTests {
         case .jobFailed(_, let failure, _): "jobFailed \(failure.kind.rawValue)"
         case .credentialRefreshed(let name, _): "refreshed \(name)"
         case .credentialFailed(let name, _): "credentialFailed \(name)"
+        case .durableEnded(let end): "durableEnded \(end.state.name)"
+        case .durableExpired: "durableExpired"
+        case .durableEndedUnsent(let job): "durableEndedUnsent \(job.state.name)"
+        case .durableEndsUntold(let count): "durableEndsUntold \(count)"
+        case .jobsChanged(let change): "jobsChanged \(change.action.rawValue)"
+        case .routePaused(let route, _): "paused \(route)"
+        case .routeResumed(let route): "resumed \(route)"
         }
     }
 }

@@ -77,8 +77,6 @@ struct GateTests {
         arguments: [
             ("CONNECT", [], 0, Problem.Code.notImplemented), ("TRACE", [], 0, .notImplemented),
             ("POST", [], 1001, .contentTooLarge), ("GET", [("Via", "1.1 waystationd")], 0, .loop),
-            ("GET", [("Prefer", "wait=5, respond-async")], 0, .durableUnavailable),
-            ("GET", [("Waystation-Delay", "5s")], 0, .durableUnavailable),
             ("GET", [("Waystation-Timeout", "5")], 0, .badHeader),
             ("GET", [("Waystation-Timeout", "0s")], 0, .badHeader),
             ("GET", [("Waystation-Max-Attempts", "0")], 0, .badHeader),
@@ -93,9 +91,8 @@ struct GateTests {
         #expect(problem?.code == code && problem?.route == "billing")
     }
 
-    @Test("A durable route and a draining relay say so")
+    @Test("A draining relay says so, and when to come back")
     func unavailable() {
-        #expect(refusal(engine { $0.delivery = .durable })?.status == 501)
         let draining = engine()
         draining.drain()
         #expect(refusal(draining)?.code == .draining && refusal(draining)?.retryAfter != nil)
@@ -186,7 +183,7 @@ struct GateTests {
                 client: nil
             )
             jobs.keep(
-                JobRecord(
+                FinishedJob(
                     context: context,
                     outcome: Outcome(ending: .answered(HTTPResponse(status: 200), .upstream), attempts: []),
                     acceptedAt: 0,

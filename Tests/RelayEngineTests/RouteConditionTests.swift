@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayTestSupport
+import Synchronization
 import Testing
 
 @Suite("How a route is doing", .timeLimit(.minutes(1)))
@@ -72,5 +73,24 @@ struct RouteConditionTests {
         #expect(counters.condition(pending: 0) == .ok)
         job.cancel()
         _ = try await job.value
+    }
+
+    @Test("A kept job that waits after a failure tells that the upstream fails, until one is delivered")
+    func putOff() async throws {
+        let isDown = Atomic<Bool>(true)
+        let bench = DurableBench { _ in isDown.load(ordering: .relaxed) ? .answer(503) : .answer(200) }
+        try await bench.start()
+        let id = try await bench.submit()
+        try await bench.job(id, is: .retrying)
+        let state = try #require(bench.engine.snapshot.routes["hooks"]?.state)
+        await bench.until { state.counters.lastFailure?.kind == .httpStatus }
+        #expect(state.counters.condition(pending: 0) == .failing)
+        #expect(state.counters.requests == 0 && state.counters.consecutiveFailures == 0)
+        isDown.store(false, ordering: .relaxed)
+        bench.time.advance(by: .seconds(5))
+        try await bench.job(id, is: .succeeded)
+        await bench.until { state.counters.succeeded == 1 }
+        #expect(state.counters.condition(pending: 0) == .ok)
+        #expect(await bench.stop())
     }
 }

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import RelayPosix
+import RelayTestSupport
 import Testing
 
 @Suite("Listening sockets")

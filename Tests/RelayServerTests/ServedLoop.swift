@@ -8,12 +8,22 @@ import RelayTestSupport
 /// One loop that serves one route, `up`, on a loopback port.
 final class ServedLoop {
     let transport: ScriptedTransport
+    let store: MemoryJobStore
+    let durable: DurableJobs
+    let time: VirtualTime
     private let loop: EventLoop
     private let server: LoopBound<LoopServer>
     let address: SocketAddress
 
-    init(_ steps: [ScriptedTransport.Step], limits: ServerLimits) throws {
+    init(
+        _ steps: [ScriptedTransport.Step] = [],
+        limits: ServerLimits = ServerLimits(),
+        role: Role = .submit
+    ) throws {
         let time = VirtualTime(.manual)
+        self.time = time
+        let store = MemoryJobStore(at: JobMoment(time))
+        self.store = store
         let transport = ScriptedTransport(steps, time: time)
         let policy = RoutePolicy(upstreams: [Upstream(name: "u", origin: .unix(path: "/u"))])
         let snapshot = Snapshot(
@@ -30,10 +40,18 @@ final class ServedLoop {
             sink: RecordingSink(),
             start: { loop.spawn($0) }
         )
+        let durable = DurableJobs(
+            store: store,
+            engine: engine,
+            feed: EventFeed(),
+            settings: DurableJobs.Settings(digest: { $0 })
+        )
+        self.durable = durable
         server = loop.bind {
             LoopServer(
                 loop: loop,
                 engine: engine,
+                durable: durable,
                 relay: Relay(ports: ports),
                 limits: limits,
                 control: NoControl(),
@@ -50,7 +68,7 @@ final class ServedLoop {
         let raw = descriptor.release()
         let identity = ListenerIdentity(
             name: "jobs",
-            role: .submit,
+            role: role,
             users: [],
             isUnix: false,
             unit: { _ in nil }

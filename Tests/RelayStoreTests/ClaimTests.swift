@@ -84,6 +84,7 @@ struct ClaimTests {
             (.succeeded, .succeeded, nil, nil), (.dead(.rejected), .dead, nil, .rejected),
             (.retry(after: .seconds(5), .backoff), .retrying, .backoff, nil),
             (.back(after: .seconds(5), .breakerOpen), .queued, .breakerOpen, nil),
+            (.back(after: .zero, nil), .queued, nil, nil),
             (.held(.credentials), .held, .credentials, nil), (.cancelled, .cancelled, nil, .cancelled),
             (.expired, .expired, nil, .expired),
         ]

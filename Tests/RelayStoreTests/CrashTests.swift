@@ -118,6 +118,28 @@ struct CrashTests {
         await store.close()
     }
 
+    @Test("Where no file may grow, jobs are refused; nobody dies of it and nothing is lost")
+    func limitedFiles() async throws {
+        let scratch = Scratch()
+        var lines: [[Substring]] = []
+        for bytes in [3 << 20, 4 << 20] {
+            let told = try Crasher(["limited", scratch.path, "\(bytes)"]).killed(afterLines: .max)
+            #expect(told.last == ["D"])
+            lines += told
+        }
+        let store = try await SQLiteJobStore.open(
+            SQLiteJobStore.Options(directory: scratch.path),
+            at: JobMoment(wall: 2_000_000_000_000, steady: 1_000)
+        )
+        let told = lines.filter { $0[0] == "A" }
+        #expect(told.count > 100)
+        for line in told {
+            let id = try #require(JobID(text: String(line[1])))
+            #expect(try await store.body(of: id)?.bytes(from: store) == body(of: id))
+        }
+        await store.close()
+    }
+
     private func body(of id: JobID) -> [UInt8] {
         let count = id.low % 97 == 0 ? 1_100_000 : Int(id.low % 1_500)
         return (0..<count).map { UInt8(truncatingIfNeeded: UInt64($0) &* 31 &+ id.low) }

@@ -46,6 +46,22 @@ struct DamageTests {
         }
     }
 
+    @Test("A start begins the log anew, so that remains of an interrupted write are never taken for commits")
+    func newLog() async throws {
+        let original = try await Original(hasLog: true)
+        let scratch = Scratch()
+        for (name, bytes) in original.files { Files.write(scratch.path + "/" + name, bytes) }
+        let before = try #require(original.files["jobs.db-wal"])
+        var options = SQLiteJobStore.Options(directory: scratch.path)
+        options.ballast = 0
+        let store = try await SQLiteJobStore.open(options, at: Self.now)
+        let after = Files.read(scratch.path + "/jobs.db-wal")
+        // The salt of a generation stands in the log's header and in each of its frames.
+        #expect(after.count > 32 && after.count < before.count && after[16..<24] != before[16..<24])
+        for (id, bytes) in original.bodies { #expect(try await store.body(of: id) == .bytes(bytes)) }
+        await store.close()
+    }
+
     private enum Verdict {
         case refused
         /// At least one job's record was called damaged.

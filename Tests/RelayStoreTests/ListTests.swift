@@ -24,7 +24,10 @@ struct ListTests {
         let held = try await bench.accept("a")
         try await bench.apply(.hold, held)
         bench.advance(100)
-        let queued = try await bench.accept("b") { $0.record.labels = ["x=1", "y=2"] }
+        let queued = try await bench.accept("b") {
+            $0.record.labels = ["x=1", "y=2"]
+            $0.record.submitter = JobRecord.Submitter(user: 1_001, unit: nil)
+        }
         let running = try await bench.accept("c")
         _ = try await bench.claim("c")
         func expect(_ ids: [JobID], _ change: (inout JobFilter) -> Void, line: Int = #line) async throws {
@@ -47,6 +50,8 @@ struct ListTests {
             $0.route = "b"
         }
         try await expect([]) { $0.label = "x" }
+        try await expect([queued]) { $0.user = 1_001 }
+        try await expect([]) { $0.user = 0 }
         try await expect([held]) {
             $0.createdFrom = 1_800_000_000_100
             $0.createdBefore = 1_800_000_000_200

@@ -71,6 +71,33 @@ struct SQLiteTests {
         }
     }
 
+    @Test("Whoever opens a store no longer dies of the signal for files that are too large")
+    func fileSizeSignal() async throws {
+        _ = signal(SIGXFSZ, SIG_DFL)
+        let scratch = Scratch()
+        let store = try await open(scratch.path)
+        let found = signal(SIGXFSZ, SIG_IGN)
+        // SIG_IGN (signal.h), which cannot be compared in Swift.
+        #expect(unsafe unsafeBitCast(found, to: Int.self) == 1)
+        await store.close()
+    }
+
+    @Test("Nobody else may read the store, whatever the directory lets in")
+    func modes() async throws {
+        let scratch = Scratch()
+        unsafe _ = chmod(scratch.path, 0o755)
+        let store = try await open(scratch.path)
+        _ = try await store.enqueue([job(1), job(2, body: Array(repeating: 1, count: 2 << 20))], at: now)
+        for folder in ["", "/bodies/"] {
+            for name in Scratch.names(scratch.path + folder) where name != "bodies" {
+                var status = stat()
+                #expect(unsafe lstat(scratch.path + "/" + folder + name, &status) == 0)
+                #expect(status.st_mode & 0o077 == 0, "\(name)")
+            }
+        }
+        await store.close()
+    }
+
     @Test(
         "A database that has been cut short or emptied or is gone is refused, not made anew",
         arguments: [0, 50, 4_096, -1] as [off_t]

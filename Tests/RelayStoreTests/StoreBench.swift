@@ -55,6 +55,8 @@ final class StoreBench {
     private var nextID: UInt64 = 1
     private let events: JobStoreEvents
     private let readyRoutes: Log<String>
+    private let endedJobs: Log<EndedJob>
+    private let orderingKeysInMemory: Int
 
     /// What callbacks have said.
     final class Log<Value: Sendable>: Sendable {
@@ -63,12 +65,16 @@ final class StoreBench {
         var values: [Value] { kept.withLock { $0 } }
     }
 
-    init(_ kind: StoreKind) async throws {
+    init(_ kind: StoreKind, orderingKeysInMemory: Int = 32_768) async throws {
         self.kind = kind
+        self.orderingKeysInMemory = orderingKeysInMemory
         let log = Log<String>()
         readyRoutes = log
+        let ended = Log<EndedJob>()
+        endedJobs = ended
         var events = JobStoreEvents()
         events.ready = { log.add($0) }
+        events.ended = { ended.add($0) }
         self.events = events
         store = MemoryJobStore(at: now, events: events)
         if kind == .sqlite { store = try await open() }
@@ -76,10 +82,18 @@ final class StoreBench {
 
     var ready: [String] { readyRoutes.values }
 
+    /// What the store has told of jobs that nobody asked about.
+    func ended() async throws -> [EndedJob] {
+        // It is told behind the answer, and before the next one.
+        _ = try await store.extend([], lease: .zero, at: now)
+        return endedJobs.values
+    }
+
     private func open() async throws -> SQLiteJobStore {
         var options = SQLiteJobStore.Options(directory: scratch.path)
         options.events = events
         options.ballast = 1 << 20
+        options.orderingKeysInMemory = orderingKeysInMemory
         return try await SQLiteJobStore.open(options, at: now)
     }
 

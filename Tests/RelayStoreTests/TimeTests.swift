@@ -90,14 +90,25 @@ struct TimeTests {
         let running = try await bench.accept { $0.expiresAfter = .seconds(10) }
         let claim = try await bench.claim()[0]
         let queued = try await bench.accept { $0.expiresAfter = .seconds(10) }
-        let held = try await bench.accept { $0.expiresAfter = .seconds(10) }
+        let held = try await bench.accept {
+            $0.expiresAfter = .seconds(10)
+            $0.record.submitter = JobRecord.Submitter(user: 7, unit: nil)
+        }
         let later = try await bench.accept { $0.expiresAfter = .seconds(11) }
         try await bench.apply(.hold, held)
         bench.advance(10_000)
         #expect(try await bench.claim().map(\.token.id) == [later])
         #expect(try await bench.state(queued) == .expired)
+        // No sweep answers for the one that a claim has come upon.
+        let met = EndedJob(id: queued, route: "hooks", user: nil, state: .expired, reason: .expired)
+        #expect(try await bench.ended() == [met])
         let report = try await bench.store.sweep(Retention(), limit: 10, at: bench.now)
         #expect(report.expired == 1)
+        #expect(report.expiredJobs == [SweepReport.Expired(id: held, route: "hooks", user: 7)])
+        #expect(
+            try await bench.store.sweep(Retention(), limit: 10, at: bench.now).expiredJobs.isEmpty
+        )
+        #expect(try await bench.ended() == [met])
         #expect(try await bench.job(held).state == .expired)
         #expect(try await bench.job(held).end == .expired)
         #expect(try await bench.state(running) == .running)
@@ -140,6 +151,26 @@ struct TimeTests {
         #expect(try await bench.store.jobs(byLabel, order: .oldestFirst, limit: 10, after: nil).jobs.isEmpty)
         #expect(try await bench.state(waiting) == .queued)
         #expect(try await bench.counts() == [.queued: 1])
+    }
+
+    @Test(
+        "What is left of a backoff outlives a hold and a step of the clock, also of a job with a date",
+        arguments: StoreKind.allCases
+    )
+    func heldBackoff(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let start = bench.now.wall
+        let id = try await bench.accept { $0.due = .date(start) }
+        try await bench.settle(try await bench.claim()[0], .retry(after: .seconds(60), .backoff))
+        try await bench.apply(.hold, id)
+        bench.advance(10_000)
+        try await bench.apply(.release, id)
+        let job = try await bench.job(id)
+        #expect(job.state == .retrying && job.reason == .backoff && job.runAt == start + 60_000)
+        bench.stepWall(100_000)
+        #expect(try await bench.claim().isEmpty)
+        bench.advance(50_000)
+        #expect(try await bench.claim().map(\.token.id) == [id])
     }
 
     @Test("A sweep takes no more than it was told and says when there is more", arguments: [StoreKind.sqlite])

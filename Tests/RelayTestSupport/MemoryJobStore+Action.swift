@@ -29,8 +29,14 @@ extension MemoryJobStore.State {
         return page
     }
 
-    mutating func apply(_ action: JobAction, to position: Int64, _ report: inout ActionReport) -> Bool {
+    mutating func apply(
+        _ action: JobAction,
+        to position: Int64,
+        _ delay: Duration?,
+        _ report: inout ActionReport
+    ) -> Bool {
         let now = timeline.now
+        let due = delay.map { JobTimeline.advance(now, by: $0) }
         guard let entry = entries[position] else { return false }
         let blocked = isBlocked(position)
         switch action {
@@ -42,12 +48,12 @@ extension MemoryJobStore.State {
         case .release: return change(position) { $0.release(isBlocked: blocked, now: now) }
         case .drop: return drop(position)
         case .expunge:
-            guard entry.machine.state.isTerminal, entry.body != .expunged else { return false }
+            guard entry.machine.state.isTerminal, entry.hasBodies else { return false }
             expunge(position)
             return true
         case .retry:
             guard entry.machine.state.isTerminal else {
-                return change(position) { $0.hurry(isBlocked: blocked, now: now) }
+                return change(position) { $0.hurry(isBlocked: blocked, runAt: due, now: now) }
             }
             guard entry.machine.state != .succeeded else { return false }
             guard entry.body != .expunged else {
@@ -57,7 +63,7 @@ extension MemoryJobStore.State {
             entries[position]?.turn = nextTurn
             nextTurn += 1
             let behind = isBlocked(position)
-            return change(position) { $0.replay(isBlocked: behind, now: now) }
+            return change(position) { $0.replay(isBlocked: behind, runAt: due, now: now) }
         }
     }
 
@@ -79,12 +85,13 @@ extension MemoryJobStore.State {
         wake()
         var report = SweepReport()
         let now = timeline.now
-        func due(_ age: Duration) -> Int64 { now - age.saturatedNanoseconds / 1_000_000 }
-        let expired = entries.filter { ($0.value.machine.expiresAt ?? .max) <= now }
+        func before(_ age: Duration) -> Int64 { now - age.saturatedNanoseconds / 1_000_000 }
+        let due = entries.filter { ($0.value.machine.expiresAt ?? .max) <= now }
             .filter { !$0.value.machine.state.isTerminal && $0.value.machine.state != .running }
             .sorted { ($0.value.machine.expiresAt ?? 0, $0.key) < ($1.value.machine.expiresAt ?? 0, $1.key) }
-        for (position, _) in expired.prefix(limit) where change(position, { $0.expire(now: now) }) {
+        for (position, entry) in due.prefix(limit) where change(position, { $0.expire(now: now) }) {
             report.expired += 1
+            report.expiredJobs.append(entry.expired)
         }
         for state in [JobState.succeeded, .dead, .cancelled, .expired] {
             let age = state == .succeeded ? retention.succeeded : retention.dead
@@ -92,14 +99,14 @@ extension MemoryJobStore.State {
                 .sorted {
                     ($0.value.machine.finishedAt ?? 0, $0.key) < ($1.value.machine.finishedAt ?? 0, $1.key)
                 }
-            for (position, entry) in finished.filter({ ($0.value.machine.finishedAt ?? .max) <= due(age) })
+            for (position, entry) in finished.filter({ ($0.value.machine.finishedAt ?? .max) <= before(age) })
                 .prefix(limit)
             where drop(position) {
                 _ = entry
                 report.removed += 1
             }
             for (position, entry) in finished
-            where (entry.machine.finishedAt ?? .max) <= due(retention.bodies) && entry.body != .expunged
+            where (entry.machine.finishedAt ?? .max) <= before(retention.bodies) && entry.hasBodies
                 && entries[position] != nil && report.expunged < limit
             {
                 expunge(position)

@@ -38,11 +38,26 @@ extension MemoryJobStore.State {
         let was = entry.machine
         guard step(&entry.machine) else { return false }
         entries[position] = entry
-        if entry.machine.isReady, !was.isReady || entry.machine.runAt < was.runAt {
+        let machine = entry.machine
+        if machine.isAwaited, !was.isAwaited || machine.runAt < was.runAt || machine.isReady && !was.isReady {
             ready.insert(entry.record.route)
         }
         if entry.machine.state.isTerminal, !was.state.isTerminal { wakeBehind(entry) }
         return true
+    }
+
+    /// Remembers a job whose end nobody hears of otherwise.
+    mutating func tell(_ position: Int64) {
+        guard let entry = entries[position] else { return }
+        ended.append(
+            EndedJob(
+                id: entry.record.id,
+                route: entry.record.route,
+                user: entry.record.submitter?.user,
+                state: entry.machine.state,
+                reason: entry.machine.end
+            )
+        )
     }
 
     mutating func wakeBehind(_ entry: MemoryJobStore.Entry) {
@@ -97,7 +112,7 @@ extension MemoryJobStore.State {
             isBlocked: isBlocked,
             now: now
         )
-        if machine.isReady { ready.insert(record.route) }
+        if machine.isAwaited { ready.insert(record.route) }
         entries[nextPosition] = MemoryJobStore.Entry(
             record: record,
             body: job.body,
@@ -120,7 +135,7 @@ extension MemoryJobStore.State {
                 entry.record.supersedeKey == key,
                 entry.machine.state != .running
             else { continue }
-            change(position) { $0.cancel(.superseded, now: now) }
+            if change(position, { $0.cancel(.superseded, now: now) }) { tell(position) }
         }
     }
 
@@ -137,7 +152,10 @@ extension MemoryJobStore.State {
         }
         for (position, entry) in due {
             guard batch.claims.count < limit else { return batch }
-            if change(position, { $0.expire(now: now) }) { continue }
+            if change(position, { $0.expire(now: now) }) {
+                tell(position)
+                continue
+            }
             let number = nextToken
             nextToken += 1
             guard change(position, { $0.claim(token: number, now: now) }), let job = job(position) else {
@@ -177,7 +195,17 @@ extension MemoryJobStore.State {
             numbered.number = Int(before.machine.attempts) + index + 1
             entry.attempts.append(numbered)
         }
+        if settlement.dropsBody, entry.machine.state.isTerminal { entry.body = .expunged }
         entries[token.position] = entry
         return .applied(entry.machine.state)
+    }
+}
+
+extension MemoryJobStore.Entry {
+    /// Whether there is anything left to expunge.
+    var hasBodies: Bool { body != .expunged || answer.map { $0.body != .expunged } ?? false }
+
+    var expired: SweepReport.Expired {
+        SweepReport.Expired(id: record.id, route: record.route, user: record.submitter?.user)
     }
 }

@@ -39,6 +39,9 @@ package final class MemoryJobStore: JobStore {
         var nextToken: UInt64 = 1
         var facts = StoreFacts()
         var ready: Set<String> = []
+        /// Jobs that this call has ended without anybody's asking for it.
+        var ended: [EndedJob] = []
+        var pauses: [String: RoutePause] = [:]
         var isClosed = false
     }
 
@@ -58,25 +61,35 @@ package final class MemoryJobStore: JobStore {
         copy.isClosed = false
         let line = copy.timeline.now
         for position in copy.entries.keys.sorted() {
-            copy.change(position) { $0.recover(now: line) }
+            if copy.change(position, { $0.recover(now: line) }), copy.job(position)?.state.isTerminal == true
+            {
+                copy.tell(position)
+            }
         }
+        let ended = copy.ended
+        copy.ended = []
         if abs(copy.timeline.skew - skew) >= JobTimeline.stepMilliseconds { copy.redate() }
         state = Mutex(copy)
         events = other.events
+        if !ended.isEmpty { events.ended(ended) }
     }
 
     private func access<Value>(
         _ now: JobMoment? = nil,
         _ body: (inout State) -> Value
     ) throws(StoreError) -> Value {
-        let (value, ready) = try state.withLock { state throws(StoreError) in
+        let (value, ready, ended) = try state.withLock { state throws(StoreError) in
             guard !state.isClosed else { throw StoreError.closed }
             if let now { state.advance(to: now) }
             let value = body(&state)
-            defer { state.ready = [] }
-            return (value, state.ready)
+            defer {
+                state.ready = []
+                state.ended = []
+            }
+            return (value, state.ready, state.ended)
         }
         if !ready.isEmpty { events.ready(ready) }
+        if !ended.isEmpty { events.ended(ended) }
         return value
     }
 }
@@ -122,6 +135,7 @@ extension MemoryJobStore {
         to filter: JobFilter,
         limit: Int,
         after cursor: JobCursor?,
+        spacing: JobSpacing?,
         dryRun: Bool,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport {
@@ -132,7 +146,10 @@ extension MemoryJobStore {
             report.next = page.next
             report.matched = page.jobs.count
             if dryRun { return report }
-            for job in page.jobs where state.apply(action, to: job.position, &report) { report.changed += 1 }
+            for job in page.jobs
+            where state.apply(action, to: job.position, spacing?.delay(of: report.changed), &report) {
+                report.changed += 1
+            }
             return report
         }
     }
@@ -205,6 +222,12 @@ extension MemoryJobStore {
     }
 
     package func facts() async throws(StoreError) -> StoreFacts { try access { $0.facts } }
+
+    package func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError) {
+        try access(now) { $0.pauses[route] = pause }
+    }
+
+    package func pauses() async throws(StoreError) -> [String: RoutePause] { try access { $0.pauses } }
 
     package func close() async { state.withLock { $0.isClosed = true } }
 }

@@ -50,6 +50,9 @@ package final class VirtualTime: TimeSource {
         for continuation in due { continuation.resume(returning: true) }
     }
 
+    /// Somebody sets the wall clock.
+    package func stepWall(by milliseconds: Int64) { state.withLock { $0.wallOffset += milliseconds } }
+
     package func sleep(until deadline: Instant) async throws(CancellationError) {
         if mode == .jumping {
             if Task.isCancelled { throw CancellationError() }

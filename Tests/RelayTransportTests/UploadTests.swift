@@ -1,5 +1,6 @@
 import RelayCore
 import RelayPosix
+import RelayTestSupport
 import RelayTransport
 import Testing
 

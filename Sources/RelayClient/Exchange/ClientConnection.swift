@@ -1,11 +1,12 @@
 import Glibc
 import RelayPosix
 
-/// A connection to the relay, used by one thread, with one deadline for everything.
+/// A connection to the relay, used by one thread at a time.
 struct ClientConnection: ~Copyable {
     private let socket: FileDescriptor
-    private let path: String
-    private let deadline: Int64
+    let path: String
+    /// Of everything that is done from now on.
+    var deadline: Int64
 
     var raw: Int32 { socket.raw }
 

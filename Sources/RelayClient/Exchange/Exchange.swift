@@ -31,35 +31,15 @@ struct Exchange: Sendable {
             return try read(from: connection)
         } catch {
             if canceller?.isCancelled == true {
-                throw RelayClientError(
-                    .cancelled,
-                    "the request was cancelled; the relay was told by hanging up"
-                )
+                throw .hungUp
             }
             throw error
         }
     }
 
     private func read(from connection: borrowing ClientConnection) throws(RelayClientError) -> RelayResponse {
-        var parser = ResponseHeadParser(requestMethod: request.method)
-        var buffer: [UInt8] = []
-        var interim = 0
-        while true {
-            switch try parse(&parser, buffer) {
-            case .needsMore:
-                guard try connection.receive(into: &buffer) else {
-                    throw lost("before its head was complete")
-                }
-            case .head(let head, let consumed):
-                buffer.removeFirst(consumed)
-                guard head.isInterim else { return try body(of: head, after: buffer, from: connection) }
-                interim += 1
-                guard interim <= 10 else {
-                    throw RelayClientError(.invalidResponse, "the relay sent more than ten interim responses")
-                }
-                parser = ResponseHeadParser(requestMethod: request.method)
-            }
-        }
+        let (head, rest) = try connection.head(of: request.method)
+        return try body(of: head, after: rest, from: connection)
     }
 
     private func body(
@@ -74,7 +54,7 @@ struct Exchange: Sendable {
             do throws(HTTPParseError) {
                 _ = try decoder.decode(buffer.span, into: &body)
             } catch {
-                throw invalid(error)
+                throw .invalid(error, from: socketPath)
             }
             guard body.count <= maxResponseBody else {
                 throw RelayClientError(
@@ -85,32 +65,10 @@ struct Exchange: Sendable {
             if decoder.isComplete { break }
             buffer.removeAll(keepingCapacity: true)
             if try !connection.receive(into: &buffer) {
-                guard decoder.connectionClosed() else { throw lost("in the middle of its body") }
+                guard decoder.connectionClosed() else { throw .lost("in the middle of its body") }
                 break
             }
         }
         return RelayResponse(status: head.status, fields: head.fields, body: body)
-    }
-
-    private func parse(
-        _ parser: inout ResponseHeadParser,
-        _ buffer: [UInt8]
-    ) throws(RelayClientError) -> HeadResult<ResponseHead> {
-        do throws(HTTPParseError) {
-            return try parser.parse(buffer.span)
-        } catch {
-            throw invalid(error)
-        }
-    }
-
-    private func invalid(_ error: HTTPParseError) -> RelayClientError {
-        RelayClientError(.invalidResponse, "the answer from \(socketPath) is no valid HTTP: \(error.message)")
-    }
-
-    private func lost(_ place: String) -> RelayClientError {
-        RelayClientError(
-            .connectionLost,
-            "the relay ended the connection \(place); whether the request was carried out is not known"
-        )
     }
 }

@@ -25,22 +25,30 @@ final class ExchangePlaces: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    func run(_ exchange: Exchange) async throws(RelayClientError) -> RelayResponse {
-        let canceller = Canceller()
-        let result: Result<RelayResponse, RelayClientError> = await withTaskCancellationHandler {
+    /// Runs `work` on a thread as soon as there is a place; cancelling the task hangs up, and gives up the wait
+    /// for a place at once.
+    func run<Value: Sendable>(
+        _ canceller: Canceller,
+        _ work: @escaping @Sendable () throws(RelayClientError) -> Value
+    ) async throws(RelayClientError) -> Value {
+        let turn = ExchangeTurn<Value>()
+        let result: Result<Value, RelayClientError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                guard turn.wait(continuation) else { return }
                 submit {
-                    let result: Result<RelayResponse, RelayClientError>
+                    guard turn.begin() else { return }
+                    let result: Result<Value, RelayClientError>
                     do throws(RelayClientError) {
-                        result = .success(try exchange.run(canceller: canceller))
+                        result = .success(try work())
                     } catch {
                         result = .failure(error)
                     }
-                    continuation.resume(returning: result)
+                    turn.end(result)
                 }
             }
         } onCancel: {
             canceller.cancel()
+            turn.cancel()
         }
         return try result.get()
     }

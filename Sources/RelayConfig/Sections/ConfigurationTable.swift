@@ -5,17 +5,13 @@ import RelayJSON
 struct ConfigurationDraft {
     var schema: String?
     var listeners = ListenerDraft.standard
-    var storageDirectory = StorageDraft()
+    var storage = StorageSettings()
     var limits = Limits()
     var log = LogSettings()
     var constrained: ConstrainedDraft?
     var credentials: [(name: String, value: OAuth2Draft)] = []
     var defaults = RouteDraft()
     var routes: [(name: String, value: RouteDraft)] = []
-}
-
-struct StorageDraft {
-    var directory = "/var/lib/waystation"
 }
 
 /// The field table: every key there is, once.
@@ -37,7 +33,7 @@ enum ConfigurationTable {
                         + "(0660, group waystation, role submit) and control at /run/waystation/control.sock "
                         + "(0600, role admin). A change takes effect at a restart."
                 ),
-                Field("storage", storage.kind, \.storageDirectory, "Where state is kept."),
+                Field("storage", storage.kind, \.storage, "Where jobs are kept, and for how long."),
                 Field("limits", limits.kind, \.limits, "What all callers together may take."),
                 Field("log", log.kind, \.log, "What goes to the journal."),
                 Field(
@@ -88,23 +84,6 @@ enum ConfigurationTable {
         return noting
     }
 
-    private static var storage: Section<StorageDraft> {
-        Section(
-            "storage",
-            "Where state is kept.",
-            prototype: StorageDraft(),
-            fields: [
-                Field(
-                    "directory",
-                    .absolutePath,
-                    \.directory,
-                    "A directory of the relay's own. A change takes effect at a restart."
-                ),
-                .reserved("sync"), .reserved("max_size"), .reserved("retention"),
-            ]
-        )
-    }
-
     private static var limits: Section<Limits> {
         Section(
             "limits",
@@ -135,7 +114,12 @@ enum ConfigurationTable {
                     \.replayBuffer,
                     "A request body above this is streamed, and so cannot be sent a second time."
                 ),
-                .reserved("max_queued_jobs"),
+                Field(
+                    "max_queued_jobs",
+                    .integer(1...10_000_000),
+                    \.maxQueuedJobs,
+                    "Jobs on disk that are not over; one more is answered 503 queue_full."
+                ),
             ]
         )
     }

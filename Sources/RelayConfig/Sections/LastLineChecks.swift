@@ -19,6 +19,12 @@ extension ConfigurationTable {
     /// Whether a rule responds with what was kept: it passes on where nothing is.
     static func isStale(_ rule: JSONNode) -> Bool { rule["respond"]?.value["as"]?.value.text == "stale" }
 
+    /// Actions that end a request that waits for its answer with its failure.
+    private static let failingActions = ["fail"] + durableActions
+
+    /// Actions that mean something else to durable jobs than to requests that wait for their answer.
+    static let durableActions = ["dead_letter", "pause_route", "hold"]
+
     /// A route that never fails answers every failure itself, and nothing above that answer ends with one.
     static func checkLastLine(_ node: JSONNode, _ rules: RuleList, _ reading: inout Reading) {
         let lastLine = rules.elements.firstIndex { rule in
@@ -35,12 +41,12 @@ extension ConfigurationTable {
         }
         reading.elsewhere(rules.path) { reading in
             guard let list = rules.list else { return }
-            for (index, rule) in rules.elements[..<(lastLine ?? rules.elements.count)].enumerated()
-            where rule["fail"] != nil {
+            for (index, rule) in rules.elements[..<(lastLine ?? rules.elements.count)].enumerated() {
+                guard let action = failingActions.first(where: { rule[$0] != nil }) else { continue }
                 reading.error(
                     "the route says \"never_fails\", and this rule fails",
                     in: list,
-                    at: ["\(index)", "fail"],
+                    at: ["\(index)", action],
                     hint: rules.taker.map { "route \"\($0)\" takes this rule over" }
                         ?? "remove the rule, or respond"
                 )

@@ -52,8 +52,31 @@ extension ConfigurationTable {
                     "Send to another upstream, which is entered once a job."
                 ),
                 Field("respond", respond, \.respond, "Answer in the upstream's stead."),
-                Field("fail", fail.kind, \.fail, "End the job with the failure as it is."),
-                .reserved("dead_letter"), .reserved("pause_route"), .reserved("hold"),
+                Field(
+                    "fail",
+                    empty("fail", "Ending the job; an empty object.").kind,
+                    \.fail,
+                    "End the job with the failure as it is."
+                ),
+                Field(
+                    "dead_letter",
+                    empty("dead_letter", "Giving a durable job up; an empty object.").kind,
+                    \.deadLetter,
+                    "Give a durable job up, for an operator to look at and to retry; any other ends with its failure."
+                ),
+                Field(
+                    "pause_route",
+                    pause.kind,
+                    \.pause,
+                    "Send nothing of the route until an operator resumes it, and put a durable job back to wait for that; "
+                        + "any other ends with its failure."
+                ),
+                Field(
+                    "hold",
+                    empty("hold", "Putting a durable job aside; an empty object.").kind,
+                    \.hold,
+                    "Put a durable job aside until an operator releases it; any other ends with its failure."
+                ),
             ]
         )
     }
@@ -200,7 +223,24 @@ extension ConfigurationTable {
         )
     }
 
-    private static var fail: Section<FailDraft> {
-        Section("fail", "Ending the job; an empty object.", prototype: FailDraft(), fields: [])
+    private static var pause: Section<PauseDraft> {
+        Section(
+            "pause_route",
+            "Pausing a route.",
+            prototype: PauseDraft(),
+            fields: [
+                Field(
+                    "reason",
+                    .string(upTo: 200),
+                    \.reason,
+                    isRequired: true,
+                    "What operators and callers are told; at most 200 bytes."
+                )
+            ]
+        )
+    }
+
+    private static func empty(_ name: String, _ doc: String) -> Section<EmptyDraft> {
+        Section(name, doc, prototype: EmptyDraft(), fields: [])
     }
 }

@@ -8,14 +8,6 @@ extension ConfigurationTable {
     /// What must hold between the keys of one route.
     static func checkRoute(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
         checkTimeouts(route, node, &reading)
-        if route.delivery == .durable {
-            reading.warn(
-                "this version keeps no jobs: every request of the route is answered 501",
-                in: node,
-                at: ["delivery", "mode"],
-                hint: "write \"sync\""
-            )
-        }
         checkUpstreams(route, node, &reading)
         checkPinnedHost(route, node, &reading)
         checkKeys(route, node, &reading)
@@ -33,7 +25,18 @@ extension ConfigurationTable {
         }
         checkCooldowns(route, node, rules, &reading)
         checkKeptAnswers(node, rules, &reading)
-        if route.neverFails { checkLastLine(node, rules, &reading) }
+        if route.neverFails {
+            if route.delivery.mode == .durable {
+                reading.error(
+                    "a route that keeps its requests cannot promise their callers an answer",
+                    in: node,
+                    at: ["never_fails"],
+                    hint: "remove it, or write \"delivery\": {\"mode\": \"sync\"}"
+                )
+            } else {
+                checkLastLine(node, rules, &reading)
+            }
+        }
         guard let list = rules.list else { return }
         reading.elsewhere(rules.path) { reading in
             checkRules(route, node, list, kinds, taker: rules.taker, &reading)
@@ -117,7 +120,7 @@ extension ConfigurationTable {
         checkUnique("name", in: list, "rule", &reading)
         checkWords(in: list, kinds, &reading)
         let upstreams = node["upstreams"]?.value.elements.compactMap { $0["name"]?.value.text } ?? []
-        var ending: String?
+        var ending: JSONNode?
         for (index, element) in list.elements.enumerated() {
             if let name = element["failover"]?.value["upstream"]?.value.text, !upstreams.contains(name) {
                 reading.error(
@@ -145,22 +148,19 @@ extension ConfigurationTable {
                     hint: taking ?? "give it \"response\": {\"cache_last_good\": {\"max_age\": \"6h\"}}"
                 )
             }
-            if let ending {
+            if let ending, !isPassed(ending, by: element, route) {
                 reading.warn(
-                    "this rule is never reached: \"\(printable(ending))\" ends every failure above it",
+                    "this rule is never reached: \"\(printable(ending["name"]?.value.text ?? ""))\" ends every failure above it",
                     in: list,
                     at: ["\(index)"]
                 )
-            } else if endsEverything(element) {
-                ending = element["name"]?.value.text
+            }
+            if endsEverything(element, route), ending == nil || !isFinal(ending) && isFinal(element) {
+                ending = element
             }
             checkAttempts(route, element, list, index, &reading)
+            checkDurable(route, element, list, index, taking: taking, &reading)
         }
-    }
-
-    /// Whether a rule can always act on every failure, so that none gets past it.
-    private static func endsEverything(_ rule: JSONNode) -> Bool {
-        matchesAny(rule) && (rule["respond"] != nil && !isStale(rule) || rule["fail"] != nil)
     }
 
     private static func checkAttempts(
@@ -172,14 +172,15 @@ extension ConfigurationTable {
     ) {
         guard let name = element["name"]?.value.text, let retry = element["retry"]?.value,
             let draft = route.recovery.first(where: { $0.name == name })?.retry,
-            draft.attempts > route.maxAttempts
+            draft.attempts > attemptLimit(route)
         else { return }
         let key = retry["max_attempts"] == nil ? "schedule" : "max_attempts"
+        let isOwn = route.delivery.mode == .durable && route.delivery.maxAttempts != nil
         reading.warn(
-            "the rule allows \(draft.attempts) attempts, but the route ends after \(route.maxAttempts)",
+            "the rule allows \(draft.attempts) attempts, but the route ends after \(attemptLimit(route))",
             in: list,
             at: ["\(index)", "retry", key],
-            hint: "raise the route's \"max_attempts\""
+            hint: "raise the route's \"\(isOwn ? "delivery.max_attempts" : "max_attempts")\""
         )
     }
 }

@@ -21,7 +21,8 @@ struct RouteDraft {
     var response = ResponseDraft()
     var errorTypes: [ErrorTypeRule] = []
     var recovery: [RuleDraft] = []
-    var delivery = DeliveryMode.sync
+    var delivery = DeliverySettings()
+    var signing: SigningDraft?
     var neverFails = false
 }
 
@@ -77,7 +78,10 @@ struct RuleDraft {
     var refresh: RefreshDraft?
     var failover: FailoverDraft?
     var respond: RespondDraft?
-    var fail: FailDraft?
+    var fail: EmptyDraft?
+    var deadLetter: EmptyDraft?
+    var pause: PauseDraft?
+    var hold: EmptyDraft?
 }
 
 struct RetryDraft {
@@ -128,4 +132,13 @@ struct RespondDraft {
     var text: String?
 }
 
-struct FailDraft {}
+struct PauseDraft {
+    var reason = ""
+}
+
+/// An action that says nothing more.
+struct EmptyDraft {}
+
+struct SigningDraft {
+    var secrets: [SecretReference] = []
+}

@@ -91,6 +91,12 @@ extension ConfigurationTable {
             ] + sharedFields + messageFields + [
                 Field("delivery", delivery.kind, \.delivery, "Whether requests are answered or kept."),
                 Field(
+                    "signing",
+                    signing,
+                    \.signing,
+                    "How requests are signed; without the key they are not."
+                ),
+                Field(
                     "never_fails",
                     .boolean,
                     \.neverFails,
@@ -98,7 +104,6 @@ extension ConfigurationTable {
                         + "and responds with a placeholder or fallback, and none above it may fail."
                 ),
                 .reserved("circuit_breaker"), .reserved("rate_limit"), .reserved("retry_budget"),
-                .reserved("signing"),
             ],
             check: checkRoute
         )
@@ -259,25 +264,13 @@ extension ConfigurationTable {
                     "Whether a request without a key gets one of the relay's."
                 ),
                 Field("forward", .boolean, \.forwards, "Whether the caller's key is passed on."),
-                .reserved("window"),
-            ]
-        )
-    }
-
-    private static var delivery: Section<DeliveryMode> {
-        Section(
-            "delivery",
-            "Whether requests are answered or kept.",
-            prototype: DeliveryMode.sync,
-            fields: [
                 Field(
-                    "mode",
-                    .word(),
-                    \.self,
-                    "sync answers when the request is done; durable, which keeps it on disk first, is answered 501 "
-                        + "by this version."
+                    "window",
+                    .duration(.seconds(1) ... .seconds(30 * 86_400)),
+                    \.window,
+                    "How long after its acceptance a durable job's key is known; another job with the key is then the "
+                        + "first one."
                 ),
-                .reserved("expires_after"), .reserved("ordering"), .reserved("max_attempts"),
             ]
         )
     }

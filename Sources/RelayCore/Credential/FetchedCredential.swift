@@ -35,12 +35,12 @@ final class FetchedCredential: Sendable {
         switch action {
         case .use(let token): return .success(token)
         case .useAndRefresh(let token):
-            ports.start { await self.refresh(ports) }
+            _ = ports.start { await self.refresh(ports) }
             return .success(token)
         case .fail(let failure): return .failure(failure)
         case .refresh:
             // The refresh is nobody's child: cancelling the job that began it must not fail the others.
-            ports.start { await self.refresh(ports) }
+            _ = ports.start { await self.refresh(ports) }
             return nil
         case .wait: return nil
         }

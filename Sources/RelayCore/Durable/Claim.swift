@@ -47,6 +47,8 @@ package struct Settlement: Sendable {
     package var answer: StoredAnswer?
     /// Nil keeps the one before.
     package var failureKind: FailureKind?
+    /// Whether the request's body is no longer needed and goes with the settlement; only of an ending that is over.
+    package var dropsBody = false
 
     package init(
         _ token: ClaimToken,
@@ -67,8 +69,8 @@ package struct Settlement: Sendable {
         case dead(EndReason)
         /// Due again after a delay.
         case retry(after: Duration, WaitReason)
-        /// Not sent: back among those that wait, nothing burned.
-        case back(after: Duration, WaitReason)
+        /// Not sent: back among those that wait, nothing burned; without a reason it may be claimed at once.
+        case back(after: Duration, WaitReason?)
         /// Put aside until it is released.
         case held(WaitReason)
         case cancelled

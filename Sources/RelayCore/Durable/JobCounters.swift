@@ -73,10 +73,46 @@ package struct Retention: Hashable, Sendable {
 /// What one sweep did.
 package struct SweepReport: Hashable, Sendable {
     package var expired = 0
+    /// Those that expired in it, for whoever tells of it.
+    package var expiredJobs: [Expired] = []
     package var removed = 0
     package var expunged = 0
     /// Whether more is due now: sweep again soon.
     package var hasMore = false
 
     package init() {}
+}
+
+extension SweepReport {
+    /// A job whose time ran out while it waited.
+    package struct Expired: Hashable, Sendable {
+        package var id: JobID
+        package var route: String
+        /// Who handed it over.
+        package var user: UInt32?
+
+        package init(id: JobID, route: String, user: UInt32?) {
+            self.id = id
+            self.route = route
+            self.user = user
+        }
+    }
+}
+
+extension JobCounters {
+    /// Jobs of `route` (nil: of every one) that are not over.
+    package func unfinished(_ route: String? = nil) -> Int {
+        count(route) { !$0.isTerminal }
+    }
+
+    /// Jobs of `route` (nil: of every one) in `state`.
+    package func count(_ state: JobState, of route: String? = nil) -> Int {
+        count(route) { $0 == state }
+    }
+
+    private func count(_ route: String?, _ isMeant: (JobState) -> Bool) -> Int {
+        counts.reduce(0) { sum, group in
+            (route == nil || group.key.route == route) && isMeant(group.key.state) ? sum + group.value : sum
+        }
+    }
 }

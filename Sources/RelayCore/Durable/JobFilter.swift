@@ -8,10 +8,14 @@ package struct JobFilter: Hashable, Sendable {
     package var reason: WaitReason?
     package var failureKind: FailureKind?
     package var label: String?
+    /// The uid that handed the jobs over.
+    package var user: UInt32?
     /// Milliseconds since 1970 UTC, this one included.
     package var createdFrom: Int64?
     /// Milliseconds since 1970 UTC, this one excluded.
     package var createdBefore: Int64?
+    /// Jobs that are at this version.
+    package var version: UInt64?
 
     package init() {}
 
@@ -22,8 +26,10 @@ package struct JobFilter: Hashable, Sendable {
             && (states.isEmpty || states.contains(job.state)) && (reason == nil || job.reason == reason)
             && (failureKind == nil || job.failureKind == failureKind)
             && (label.map { job.record.labels.contains($0) } ?? true)
+            && (user == nil || job.record.submitter?.user == user)
             && (createdFrom.map { job.createdAt >= $0 } ?? true)
             && (createdBefore.map { job.createdAt < $0 } ?? true)
+            && (version == nil || job.version == version)
     }
 }
 
@@ -74,6 +80,23 @@ package enum JobAction: String, CaseIterable, Sendable {
     case drop
     /// Removes the bodies of jobs that are over.
     case expunge
+}
+
+/// How jobs that are made due together are spread: the first after `first`, each next one `interval` later.
+package struct JobSpacing: Hashable, Sendable {
+    package var first: Duration
+    package var interval: Duration
+
+    package init(first: Duration, interval: Duration) {
+        self.first = first
+        self.interval = interval
+    }
+
+    /// Of the job that is the `index`-th to change, counted from 0; saturates.
+    package func delay(of index: Int) -> Duration {
+        let (product, overflow) = interval.saturatedNanoseconds.multipliedReportingOverflow(by: Int64(index))
+        return .nanoseconds(first.saturatedNanoseconds.addingSaturating(overflow ? .max : product))
+    }
 }
 
 /// What one call of a bulk action did.

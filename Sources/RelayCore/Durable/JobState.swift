@@ -18,7 +18,7 @@ package enum JobState: UInt8, CaseIterable, Sendable {
     case retrying = 3
     /// Put aside until the route, the credential or the operator lets it go on.
     ///
-    /// Can transition to: queued, scheduled, cancelled, expired.
+    /// Can transition to: queued, scheduled, retrying, cancelled, expired.
     case held = 4
     /// Over: the upstream did what was asked.
     case succeeded = 5
@@ -112,4 +112,9 @@ package struct EndReason: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     package static let cancelled: EndReason = "cancelled"
     /// Its time ran out.
     package static let expired: EndReason = "expired"
+
+    /// Every reason the relay itself gives.
+    package static let known: [EndReason] = [
+        .exhausted, .rejected, .poison, .outcomeUnknown, .corrupt, .superseded, .cancelled, .expired,
+    ]
 }

@@ -15,6 +15,8 @@ package struct JobStateMachine: Equatable, Sendable {
     package var attempts: UInt32 = 0
     /// Attempts that count against the job's allowance; a replay starts again at zero.
     package var spentAttempts: UInt32 = 0
+    /// Recorded attempts before its present life, which begins with acceptance or the last replay.
+    package var earlierAttempts: UInt32 = 0
     /// Crashes at which the job was in flight; a replay starts again at zero.
     package var crashes: UInt32 = 0
     /// The live claim; zero when there is none.
@@ -59,11 +61,18 @@ package struct JobStateMachine: Equatable, Sendable {
         (state == .queued || state == .retrying) && reason != .ordering
     }
 
+    /// Whether it has a time at which a claim may take it.
+    package var isAwaited: Bool { isReady || state == .scheduled }
+
     /// Enters the waiting state that fits: behind another job, before its time, or due.
     private mutating func wait(isBlocked: Bool, now: Int64) {
         if isBlocked {
             state = .queued
             reason = .ordering
+        } else if runAt > now, attempts > 0 {
+            // It has been sent: what it waits for is no date of its submitter's.
+            state = .retrying
+            reason = .backoff
         } else if runAt > now {
             state = .scheduled
             reason = .notBefore
@@ -96,9 +105,11 @@ extension JobStateMachine {
         return true
     }
 
-    /// The wall clock has stepped: a dated job is due at another point of the line.
+    /// The wall clock has stepped: a dated job is due at another point of the line, also one that is put aside or
+    /// behind another until then.
     package mutating func redate(runAt: Int64) -> Bool {
-        guard isDated, state == .scheduled, runAt != self.runAt else { return false }
+        let keepsDate = state == .held || reason == .notBefore || reason == .ordering
+        guard isDated, attempts == 0, keepsDate, runAt != self.runAt else { return false }
         self.runAt = runAt
         return true
     }
@@ -223,34 +234,45 @@ extension JobStateMachine {
     package mutating func release(isBlocked: Bool, now: Int64) -> Bool {
         guard state == .held else { return false }
         wait(isBlocked: isBlocked, now: now)
-        if attempts > 0, state == .queued, !isBlocked { state = .retrying }
+        if attempts > 0, !isBlocked {
+            // What is left of its backoff is no date of its submitter's: a step of the clock means nothing to it.
+            state = .retrying
+            reason = runAt > now ? .backoff : nil
+        }
         version += 1
         return true
     }
 
-    /// Makes a waiting job due now.
-    package mutating func hurry(isBlocked: Bool, now: Int64) -> Bool {
+    /// Makes a waiting job due at `runAt`, at the latest, by default now.
+    package mutating func hurry(isBlocked: Bool, runAt due: Int64? = nil, now: Int64) -> Bool {
         guard
             state == .scheduled || state == .retrying || state == .held || state == .queued && reason != nil,
             !isBlocked
         else { return false }
-        runAt = min(runAt, now)
-        state = .queued
-        reason = nil
+        runAt = min(state == .held ? .max : runAt, max(now, due ?? now))
+        if runAt > now {
+            if state == .held { state = attempts > 0 ? .retrying : .queued }
+            reason = .throttled
+        } else {
+            state = .queued
+            reason = nil
+        }
         version += 1
         return true
     }
 
-    /// Gives a job that is over without success another life.
-    package mutating func replay(isBlocked: Bool, now: Int64) -> Bool {
+    /// Gives a job that is over without success another life, which is due at `runAt`, by default now.
+    package mutating func replay(isBlocked: Bool, runAt due: Int64? = nil, now: Int64) -> Bool {
         guard state == .dead || state == .cancelled || state == .expired else { return false }
         end = nil
         finishedAt = nil
         expiresAt = nil
         spentAttempts = 0
+        earlierAttempts = attempts
         crashes = 0
-        runAt = now
-        wait(isBlocked: isBlocked, now: now)
+        runAt = max(now, due ?? now)
+        state = .queued
+        reason = isBlocked ? .ordering : runAt > now ? .throttled : nil
         version += 1
         return true
     }

@@ -32,12 +32,13 @@ package protocol JobStore: AnyObject, Sendable {
 
     /// Applies `action` to at most `limit` jobs that match, oldest first, going on after `cursor`.
     ///
-    /// With `dryRun` it only counts.
+    /// With `dryRun` it only counts. `spacing` spreads the jobs a `retry` makes due, and means nothing to other actions.
     func apply(
         _ action: JobAction,
         to filter: JobFilter,
         limit: Int,
         after cursor: JobCursor?,
+        spacing: JobSpacing?,
         dryRun: Bool,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport
@@ -76,20 +77,50 @@ package protocol JobStore: AnyObject, Sendable {
 
     func facts() async throws(StoreError) -> StoreFacts
 
+    /// Puts a route's pause in the place of the one before; nil ends it.
+    func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError)
+
+    /// The pauses in force, by route.
+    func pauses() async throws(StoreError) -> [String: RoutePause]
+
     /// Ends the store after everything that was asked before; later calls throw `closed`.
     func close() async
 }
 
 /// What a store tells without being asked; called on a thread of the store's, so never to wait in.
 package struct JobStoreEvents: Sendable {
-    /// Routes that may have work now.
+    /// Routes that may have work now, or sooner than before: `JobStore.nextDue` says when.
     package var ready: @Sendable (Set<String>) -> Void = { _ in }
     /// The store is done for; the process should end and be started again.
     package var fatal: @Sendable (StoreError) -> Void = { _ in }
     /// Something an operator should read.
     package var notice: @Sendable (String) -> Void = { _ in }
+    /// Jobs ended that no settlement, no action and no sweep answers for, and that is on disk.
+    package var ended: @Sendable ([EndedJob]) -> Void = { _ in }
 
     package init() {}
+}
+
+extension JobStore {
+    /// Applies `action` to all at once.
+    package func apply(
+        _ action: JobAction,
+        to filter: JobFilter,
+        limit: Int,
+        after cursor: JobCursor?,
+        dryRun: Bool,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionReport {
+        try await apply(
+            action,
+            to: filter,
+            limit: limit,
+            after: cursor,
+            spacing: nil,
+            dryRun: dryRun,
+            at: now
+        )
+    }
 }
 
 extension StoredBody {

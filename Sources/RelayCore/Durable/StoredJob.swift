@@ -17,13 +17,15 @@ package struct StoredJob: Sendable {
     package var attempts: Int
     /// Attempts that count against its allowance.
     package var spentAttempts: Int
+    /// Recorded attempts before its present life, which begins with acceptance or the last replay.
+    package var earlierAttempts: Int
     package var crashes: Int
     /// Changes with the job: the API's ETag.
     package var version: UInt64
     /// A running job that is to be cancelled.
     package var isCancelAsked: Bool
     package var bodyLength: UInt64
-    /// False once its bodies are gone.
+    /// False once the request's body is gone.
     package var hasBody: Bool
     package var hasAnswer: Bool
 
@@ -49,6 +51,7 @@ package struct StoredJob: Sendable {
         finishedAt = machine.finishedAt.map { timeline.wall(ofLine: $0) }
         attempts = Int(machine.attempts)
         spentAttempts = Int(machine.spentAttempts)
+        earlierAttempts = Int(machine.earlierAttempts)
         crashes = Int(machine.crashes)
         version = machine.version
         isCancelAsked = machine.isCancelAsked
@@ -96,6 +99,8 @@ package struct JobAttemptRecord: Hashable, Sendable {
     package var decision: String?
     /// The wait that was decided.
     package var wait: Duration?
+    /// The rules that matched and did not act, each with its reason in words.
+    package var heldBack: [HeldRule] = []
     /// Whether it counts against the job's allowance.
     package var isSpent = true
 
@@ -104,5 +109,19 @@ package struct JobAttemptRecord: Hashable, Sendable {
         self.beganAt = beganAt
         self.duration = duration
         self.sent = sent
+    }
+}
+
+extension JobAttemptRecord {
+    /// A rule that matched and did not act.
+    package struct HeldRule: Hashable, Sendable {
+        package var rule: String
+        /// Safe to show.
+        package var reason: String
+
+        package init(rule: String, reason: String) {
+            self.rule = rule
+            self.reason = reason
+        }
     }
 }

@@ -20,8 +20,14 @@ public enum Body: Sendable {
     public var isReplayable: Bool {
         switch self {
         case .empty, .bytes: true
-        case .stream(let source): !source.wasRead
+        case .stream(let source): !source.wasRead || source.restarted() != nil
         }
+    }
+
+    /// The content for one attempt, from its beginning where it can begin again.
+    var fresh: Body {
+        guard case .stream(let source) = self, let restarted = source.restarted() else { return self }
+        return .stream(restarted)
     }
 }
 
@@ -43,11 +49,17 @@ public protocol BodySource: AnyObject, Sendable {
 
     /// Bounds the whole rest: it comes by `deadline` or the source fails. Sources with nothing to wait for ignore it.
     func bound(by deadline: Instant)
+
+    /// The same content from its beginning, however much of this source was read; nil when that is not to be had.
+    func restarted() -> (any BodySource)?
 }
 
 extension BodySource {
     /// Does nothing: there is nothing to wait for.
     public func bound(by deadline: Instant) {}
+
+    /// Nil: what was read is gone.
+    public func restarted() -> (any BodySource)? { nil }
 }
 
 extension Body {

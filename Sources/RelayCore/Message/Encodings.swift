@@ -1,15 +1,25 @@
 /// `application/x-www-form-urlencoded` of one name or value: space becomes `+`, all but `A–Z a–z 0–9 - . _ *` is
 /// percent-encoded (WHATWG URL §5.2).
 package func formEncoded(_ text: String) -> String {
+    let encoded = percentEncoded(text) { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: " ") }
+    return String(encoded.map { $0 == " " ? "+" : $0 })
+}
+
+/// Percent-encodes all but the unreserved characters (RFC 3986 §2.3).
+package func percentEncoded(_ text: String) -> String {
+    percentEncoded(text) { $0 == UInt8(ascii: "~") }
+}
+
+/// Percent-encodes all but letters, digits, `-`, `.`, `_` and what `keeps` says.
+private func percentEncoded(_ text: String, keeps: (UInt8) -> Bool) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
     for byte in text.utf8 {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "*"):
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
             encoded.append(byte)
-        case UInt8(ascii: " "): encoded.append(UInt8(ascii: "+"))
+        case _ where keeps(byte): encoded.append(byte)
         default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
     }
@@ -33,22 +43,6 @@ package func base64(_ bytes: [UInt8]) -> String {
             )
         }
         index += 3
-    }
-    return String(decoding: encoded, as: UTF8.self)
-}
-
-/// Percent-encodes all but the unreserved characters (RFC 3986 §2.3).
-package func percentEncoded(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var encoded: [UInt8] = []
-    for byte in text.utf8 {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            encoded.append(byte)
-        default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
     }
     return String(decoding: encoded, as: UTF8.self)
 }

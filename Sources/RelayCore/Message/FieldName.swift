@@ -53,12 +53,18 @@ extension FieldName {
     package static let connection = FieldName(known: "connection")
     package static let expect = FieldName(known: "expect")
     package static let host = FieldName(known: "host")
+    package static let baggage = FieldName(known: "baggage")
     package static let prefer = FieldName(known: "prefer")
+    package static let priority = FieldName(known: "priority")
     package static let proxyStatus = FieldName(known: "proxy-status")
     package static let serverTiming = FieldName(known: "server-timing")
+    package static let traceparent = FieldName(known: "traceparent")
+    package static let tracestate = FieldName(known: "tracestate")
     package static let transferEncoding = FieldName(known: "transfer-encoding")
     package static let via = FieldName(known: "via")
     package static let webhookID = FieldName(known: "webhook-id")
+    static let webhookTimestamp = FieldName(known: "webhook-timestamp")
+    static let webhookSignature = FieldName(known: "webhook-signature")
 }
 
 /// Whether `byte` may stand in a token (RFC 9110 §5.6.2).

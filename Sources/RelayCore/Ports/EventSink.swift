@@ -17,8 +17,68 @@ package enum RelayEvent: Sendable {
     /// The upstream's chain held none of the pinned keys, which only report.
     case pinsMissed(JobContext, Exchange)
     case jobFailed(JobContext, Failure, attempts: [Attempt])
+    /// A run of a durable job ended it.
+    case durableEnded(DurableEnd)
+    /// A durable job waited for its delivery until its time ran out.
+    case durableExpired(JobID, route: String)
+    /// A durable job ended in the store, without a run of it saying so.
+    case durableEndedUnsent(EndedJob)
+    /// So many more ended like that before anybody could be told.
+    case durableEndsUntold(Int)
+    /// Somebody acted on many durable jobs at once.
+    case jobsChanged(JobsChange)
+    case routePaused(route: String, RoutePause)
+    case routeResumed(route: String)
     case credentialRefreshed(credential: String, expiresIn: Duration?)
     case credentialFailed(credential: String, detail: String)
+}
+
+/// How a durable job came to its end.
+package struct DurableEnd: Sendable {
+    package var context: JobContext
+    package var state: JobState
+    package var reason: EndReason?
+    /// Nil when it succeeded.
+    package var failure: Failure?
+    /// Of its last run.
+    package var attempts: [Attempt]
+    /// Of its whole life.
+    package var attemptCount: Int
+
+    package init(
+        _ context: JobContext,
+        _ state: JobState,
+        reason: EndReason?,
+        failure: Failure?,
+        attempts: [Attempt],
+        attemptCount: Int
+    ) {
+        self.context = context
+        self.state = state
+        self.reason = reason
+        self.failure = failure
+        self.attempts = attempts
+        self.attemptCount = attemptCount
+    }
+}
+
+/// What a bulk action did.
+package struct JobsChange: Sendable {
+    /// Who asked for it; nil when the kernel has no name for them.
+    package var user: UInt32?
+    package var action: JobAction
+    package var filter: JobFilter
+    package var changed: Int
+    /// Running jobs that were asked to end.
+    package var asked: Int
+
+    package init(user: UInt32?, action: JobAction, filter: JobFilter, changed: Int, asked: Int) {
+        self.user = user
+        self.action = action
+        self.filter = filter
+        self.changed = changed
+        self.asked = asked
+    }
 }
 
 /// Who asked for what; the fields every record about a job carries.
@@ -33,6 +93,8 @@ package final class JobContext: Sendable {
     package let memory: RouteMemory
     /// Nil for every job of the daemon.
     package let hooks: (any JobHooks)?
+    /// Nil for every job that is not durable.
+    package let history: JobHistory?
 
     package init(
         id: JobID,
@@ -42,7 +104,8 @@ package final class JobContext: Sendable {
         options: JobOptions,
         client: ClientIdentity?,
         memory: RouteMemory = RouteMemory(),
-        hooks: (any JobHooks)? = nil
+        hooks: (any JobHooks)? = nil,
+        history: JobHistory? = nil
     ) {
         self.id = id
         self.route = route
@@ -52,14 +115,13 @@ package final class JobContext: Sendable {
         self.client = client
         self.memory = memory
         self.hooks = hooks
+        self.history = history
     }
 
     /// The path without its query: a query may hold what is nobody's business.
     package var path: String { "/" + target.prefix { $0 != "?" } }
 
-    package var maxAttempts: Int {
-        options.maxAttempts.map { min($0, route.policy.maxAttempts) } ?? route.policy.maxAttempts
-    }
+    package var maxAttempts: Int { route.maxAttempts(options, isDurable: history != nil) }
 }
 
 /// The process at the other end of the socket, as the kernel named it.

@@ -18,8 +18,11 @@ extension RecoveryMachine {
                     continue
                 }
                 let at = situation.now.advanced(by: wait(policy, index, failure, situation))
+                var later = situation
+                // After the wait the store gives the body once more.
+                if isDurable { later.canRepeat = true }
                 guard
-                    let reason = spent(policy, index) ?? obstacle(failure, policy.methods, situation)
+                    let reason = spent(policy, index) ?? obstacle(failure, policy.methods, later)
                         ?? lateness(at, situation)
                 else {
                     return decide(
@@ -52,6 +55,8 @@ extension RecoveryMachine {
                 }
                 held(rule, reason)
                 isExhausted = true
+            case .respond where isDurable, .respondStale where isDurable:
+                held(rule, .deliversNothing)
             case .respond(let canned):
                 guard options.allowsFallback else {
                     held(rule, .fallbackOff)
@@ -69,6 +74,12 @@ extension RecoveryMachine {
                 return .consult(strategy)
             case .fail:
                 return decide(rule, index, .fail, .fail)
+            case .deadLetter:
+                return decide(rule, index, .deadLetter, .deadLetter)
+            case .pauseRoute(let reason):
+                return decide(rule, index, .pauseRoute, .pauseRoute(reason: reason))
+            case .hold:
+                return decide(rule, index, .hold, .hold)
             }
         }
         return .fail
@@ -94,6 +105,8 @@ extension RecoveryMachine {
 
 // What keeps a rule from acting; nil when nothing does.
 extension RecoveryMachine {
+    var isDurable: Bool { history != nil }
+
     var hasAttemptsLeft: Bool {
         countedAttempts < maxAttempts && attempts.count < RecoveryMachine.attemptCeiling
     }
@@ -147,12 +160,10 @@ extension RecoveryMachine {
         guard situation.canRepeat else { return .bodyGone }
         if needsKey, !situation.keepsKey, methods != .any { return .outcomeUnknown }
         guard failure.sent == .unknown else { return nil }
-        let isSafe =
-            switch methods {
-            case .any: true
-            case .idempotent: method.isIdempotent
-            case .idempotentOrKeyed: method.isIdempotent || options.hasIdempotencyKey && situation.keepsKey
-            }
-        return isSafe ? nil : .outcomeUnknown
+        let isKeyed = options.hasIdempotencyKey && situation.keepsKey
+        return methods.allow(method, isKeyed: isKeyed) ? nil : .outcomeUnknown
     }
+
+    /// Whether the request may be sent again although nobody knows what became of it.
+    var mayRepeat: Bool { route.mayRepeat(method, isKeyed: options.hasIdempotencyKey) }
 }

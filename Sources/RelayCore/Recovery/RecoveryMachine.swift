@@ -18,26 +18,44 @@ package struct RecoveryMachine: Sendable {
     var countedAttempts = 0
     /// Whether an attempt's outcome is unknown that only its key makes safe to repeat, and no answer came since.
     var needsKey = false
-    /// Times each rule has acted; empty until the first failure.
+    /// Times each rule has acted; empty until the first failure of a job that is not durable.
     var uses: [Int] = []
+    /// What a durable job brings along; nil for every other.
+    let history: JobHistory?
     /// The failure a strategy is asked about, and where reading goes on when it passes.
     var consulted: (index: Int, failure: Failure, isExhausted: Bool)?
 
     /// The end of everything, should the sum of all allowances be larger.
     static let attemptCeiling = 1000
 
-    package init(route: Route, method: Method, options: JobOptions, now: Instant) {
+    /// With a `history` the job is durable: it goes on where its earlier runs ended, but for the upstreams it has
+    /// been sent to, and its time is bounded by its expiry alone.
+    package init(
+        route: Route,
+        method: Method,
+        options: JobOptions,
+        now: Instant,
+        history: JobHistory? = nil
+    ) {
         self.route = route
         self.method = method
         self.options = options
-        let total =
-            options.timeout.map { min($0, route.policy.timeouts.total) } ?? route.policy.timeouts.total
-        deadline = now.advanced(by: total)
+        self.history = history
+        if let history {
+            deadline = history.deadline ?? .distantFuture
+            countedAttempts = history.spentAttempts
+            if !history.ruleUses.isEmpty {
+                uses = route.policy.recovery.map { history.ruleUses[$0.name] ?? 0 }
+            }
+        } else {
+            let total =
+                options.timeout.map { min($0, route.policy.timeouts.total) } ?? route.policy.timeouts.total
+            deadline = now.advanced(by: total)
+        }
         attemptTimeout =
             options.attemptTimeout.map { min($0, route.policy.timeouts.attempt) }
             ?? route.policy.timeouts.attempt
-        maxAttempts =
-            options.maxAttempts.map { min($0, route.policy.maxAttempts) } ?? route.policy.maxAttempts
+        maxAttempts = route.maxAttempts(options, isDurable: history != nil)
     }
 
     /// Where the next attempt goes and when it must be over.
@@ -67,6 +85,12 @@ package struct RecoveryMachine: Sendable {
         case stop(Failure)
         /// The job ends with the failure it has.
         case fail
+        /// A durable job is given up; any other ends with the failure it has.
+        case deadLetter
+        /// A durable job waits for its route, which is paused; any other ends with the failure it has.
+        case pauseRoute(reason: String)
+        /// A durable job waits for an operator; any other ends with the failure it has.
+        case hold
     }
 
     /// While the network is constrained the route's lighter upstream takes the place of the first.
@@ -75,9 +99,10 @@ package struct RecoveryMachine: Sendable {
         if place == 0, isConstrained, let lighter = route.constrainedUpstream { place = lighter }
         if place != 0, !entered.contains(place) { entered.append(place) }
         let target = route.policy.upstreams[place]
-        attempts.append(Attempt(number: attempts.count + 1, upstream: target.name, began: now))
+        let number = (history?.attempts ?? 0) + attempts.count + 1
+        attempts.append(Attempt(number: number, upstream: target.name, began: now))
         return Plan(
-            number: attempts.count,
+            number: number,
             upstream: target,
             place: place,
             deadline: min(now.advanced(by: attemptTimeout), deadline)
@@ -98,6 +123,15 @@ package struct RecoveryMachine: Sendable {
     package mutating func quickRecovered(from failure: Failure, at now: Instant) {
         note(failure, at: now)
         attempts[attempts.count - 1].next = .quickRecovery
+    }
+
+    /// The attempt that has begun comes to nothing through no fault of its own; one that was never sent was none.
+    package mutating func attemptInterrupted(_ failure: Failure, at now: Instant) {
+        if failure.sent == .neverSent {
+            attempts.removeLast()
+        } else {
+            note(failure, at: now)
+        }
     }
 
     /// What a decision may draw on besides the failure itself.

@@ -19,6 +19,12 @@ public struct RecoveryRule: Sendable {
         case consult(any RecoveryStrategy, methods: RetryPolicy.Methods)
         /// End the job with the failure as it is.
         case fail
+        /// Give a durable job up for an operator to look at; ends any other with its failure.
+        case deadLetter
+        /// Pause the route and put a durable job aside until it is resumed; ends any other with its failure.
+        case pauseRoute(reason: String)
+        /// Put a durable job aside until an operator releases it; ends any other with its failure.
+        case hold
     }
 
     package init(name: String, on: FailureMatcher, action: Action) {
@@ -38,6 +44,15 @@ public enum RepeatableMethods: String, CaseIterable, Sendable {
     case idempotentOrKeyed = "idempotent_or_keyed"
     /// Every request: the upstream may then do something twice.
     case any
+
+    /// Whether a request with that method, and a key or none, is one of them.
+    func allow(_ method: Method, isKeyed: Bool) -> Bool {
+        switch self {
+        case .idempotent: method.isIdempotent
+        case .idempotentOrKeyed: method.isIdempotent || isKeyed
+        case .any: true
+        }
+    }
 }
 
 /// When to send again.

@@ -37,6 +37,12 @@ public struct Attempt: Sendable {
         case quickRecovery
         /// The job ends with its failure, or with the one the strategy gave.
         case fail
+        /// The job is given up for an operator to look at.
+        case deadLetter
+        /// The route is paused and the job waits for it.
+        case pauseRoute
+        /// The job waits for an operator.
+        case hold
 
         /// The action's name in configuration, journal and API.
         public var name: String {
@@ -47,6 +53,9 @@ public struct Attempt: Sendable {
             case .respond: "respond"
             case .quickRecovery: "quick_recovery"
             case .fail: "fail"
+            case .deadLetter: "dead_letter"
+            case .pauseRoute: "pause_route"
+            case .hold: "hold"
             }
         }
     }

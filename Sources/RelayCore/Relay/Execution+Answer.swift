@@ -29,7 +29,9 @@ extension Execution {
         guard case .stream(let source) = inbound.response.body else { return nil }
         passesRest = false
         if judge.needsBody(inbound.response.status) { return judge.inspectLimit }
-        if context.options.collectsAnswer { return context.route.policy.limits.body }
+        if context.options.collectsAnswer || context.history != nil {
+            return context.route.policy.limits.body
+        }
         if keepsAnswer(inbound.response.status) {
             let limit = min(LastGoodAnswers.answerLimit, context.route.policy.limits.body)
             // What is too large to be kept passes through, as it would without the cache.
@@ -69,6 +71,7 @@ extension Execution {
         case .refused(let failure): refused(failure, inbound)
         case .invalid(var failure):
             if context.hooks != nil { failure.response = inbound.response }
+            if context.history != nil { lastAnswer = inbound.response }
             decide(noted(failure))
         }
     }
@@ -79,6 +82,7 @@ extension Execution {
             return quickRecovered(recovered, from: failure)
         }
         answer = inbound.response
+        if context.history != nil { lastAnswer = answer }
         decide(noted(failure))
     }
 
@@ -137,6 +141,7 @@ extension Execution {
             }
         }
         if !isQuickRecovered { keep(response) }
+        if context.history != nil { return end(.succeeded(response, .upstream)) }
         if machine.attempts.count > 1 || machine.attempts.last?.failure != nil {
             ports.sink.record(.recovered(context, attempts: machine.attempts))
         }

@@ -20,7 +20,8 @@ extension Execution {
     func decide(_ found: Failure) {
         var failure = found
         if let redirect { failure.sent = redirect.sent(failure.sent, after: preparation.method) }
-        if Task.isCancelled, failure.kind != .cancelled {
+        // What the upstream has answered a durable job stands, whatever ends its run.
+        if Task.isCancelled, failure.kind != .cancelled, context.history == nil {
             failure = Failure(.cancelled, sent: failure.sent, "the caller went away")
         }
         self.failure = failure
@@ -39,6 +40,7 @@ extension Execution {
         switch decision {
         case .consult: break
         case .fail: if let failure { ended(failure) }
+        case .deadLetter, .pauseRoute, .hold: if let failure { putAside(decision, failure) }
         case .stop(let failure):
             discard()
             ended(failure)
@@ -60,6 +62,7 @@ extension Execution {
             refused = token?.generation ?? 0
             begin()
         case .retry(let at):
+            if context.history != nil { return waits() }
             discard()
             resumeAt = at
             step = .wait
@@ -118,6 +121,7 @@ extension Execution {
     func ended(_ last: Failure) {
         var failure = last
         if failure.sent == .neverSent { failure.sent = machine.furthest }
+        if context.history != nil { return gaveUp(failure) }
         if context.isBreached(by: failure) { ports.sink.record(.neverFailsBreached(context, failure)) }
         ports.sink.record(.jobFailed(context, failure, attempts: machine.attempts))
         end(.failed(failure, answer: answer))

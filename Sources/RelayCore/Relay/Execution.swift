@@ -28,8 +28,12 @@ final class Execution {
     var resumeAt = Instant(nanoseconds: 0)
     var redirect: Redirect?
     var outcome: Outcome?
+    /// How the run of a durable job ended; such a job has no outcome of its own.
+    var delivery: Delivery?
     /// The upstream's answer to the last attempt, where it failed with one.
     var answer: HTTPResponse?
+    /// The last answer of a durable job's run that was a failure, whatever came after it.
+    var lastAnswer: HTTPResponse?
     var failure: Failure?
     var token: Token?
     /// Generation of the credential that was refused last.
@@ -91,9 +95,11 @@ final class Execution {
             route: context.route,
             method: context.method,
             options: options,
-            now: began ?? now
+            now: began ?? now,
+            history: context.history
         )
         guard now < machine.deadline else { throw Execution.late }
+        if context.history != nil { refused = context.memory.takeRefusal(of: context.id) }
         plan = machine.attemptBegan(at: now, isConstrained: ports.isConstrained(for: context.route))
         step = .send
         step = firstStep
@@ -116,7 +122,8 @@ final class Execution {
             plan,
             token: token,
             wallSeconds: ports.time.wallSeconds(),
-            redirect: redirect
+            redirect: redirect,
+            signer: ports.signer
         )
     }
 
@@ -216,6 +223,7 @@ final class Execution {
 
     func failed(_ failure: Failure) {
         answer = nil
+        if context.history != nil, interrupted(by: failure) { return }
         if failure.kind != .preparation, failure.kind != .cancelled,
             let recovered = judge.quickRecovery(failure, nil) ?? context.hooks?.quickRecovery(failure, nil)
         {
@@ -252,6 +260,7 @@ final class Execution {
 
     /// The caller went away while the job waited.
     func cancelled() {
+        if context.history != nil, let failure { return stoppedWaiting(after: failure) }
         ended(Failure(.cancelled, sent: failure?.sent ?? .neverSent, "the caller went away"))
     }
 }

@@ -39,6 +39,8 @@ public struct HeldBack: Sendable, Equatable {
         case nothingKept
         /// The strategy was asked and passed on.
         case passedOn
+        /// The job is to be delivered, and an answer of the relay's own delivers nothing.
+        case deliversNothing
 
         /// The reason in words, for whoever reads a timeline.
         public var text: String {
@@ -61,6 +63,7 @@ public struct HeldBack: Sendable, Equatable {
             case .fallbackOff: "the caller asked for no fallback"
             case .nothingKept: "no good answer to this request is kept"
             case .passedOn: "the strategy passed on"
+            case .deliversNothing: "an answer in the upstream's stead would not deliver a durable job"
             }
         }
     }

@@ -5,17 +5,20 @@ package final class RelayPorts: Sendable {
     package let entropy: any Entropy
     package let sink: any EventSink
     /// Starts work that outlives the task that asked for it, on the same executor.
-    package let start: @Sendable (@escaping @Sendable () async -> Void) -> Void
+    package let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
     /// Whether the network is constrained now; asked before every attempt, so it must answer at once.
     package let isConstrained: @Sendable () -> Bool
+    /// Signs messages of routes that say so; nil where no route can.
+    package let signer: (any MessageSigner)?
 
     package init(
         transport: any Transport,
         time: any TimeSource,
         entropy: any Entropy,
         sink: any EventSink,
-        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Void,
-        isConstrained: @escaping @Sendable () -> Bool = { false }
+        start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
+        isConstrained: @escaping @Sendable () -> Bool = { false },
+        signer: (any MessageSigner)? = nil
     ) {
         self.transport = transport
         self.time = time
@@ -23,7 +26,17 @@ package final class RelayPorts: Sendable {
         self.sink = sink
         self.start = start
         self.isConstrained = isConstrained
+        self.signer = signer
     }
+}
+
+/// Signs with secrets it alone knows.
+package protocol MessageSigner: AnyObject, Sendable {
+    /// The signatures of `message`, one for each secret: `v1,BASE64` for HMAC-SHA256, `v1a,BASE64` for ed25519,
+    /// separated by blanks (Standard Webhooks).
+    ///
+    /// - Throws: `preparation` for a secret that is missing or no key.
+    func signatures(of message: [UInt8], with settings: SigningSettings) throws(Failure) -> String
 }
 
 /// Runs `operation` and cancels it at `deadline`.

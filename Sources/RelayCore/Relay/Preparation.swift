@@ -49,7 +49,16 @@ package struct Preparation: Sendable {
         {
             jobFields.append(route.policy.idempotency.header, job.description)
         }
-        isKeyed = route.keyFields.contains { fields.hasValue($0) || jobFields.hasValue($0) }
+        if route.policy.signing != nil {
+            for name in WebhookSignature.fieldNames {
+                fields.remove(name)
+                jobFields.remove(name)
+            }
+        }
+        // The id that goes with a signature is the job's own, and stays.
+        isKeyed =
+            route.policy.signing != nil
+            || route.keyFields.contains { fields.hasValue($0) || jobFields.hasValue($0) }
         body = try Preparation.wrap(request.body, route.policy.request.wrap)
         if route.policy.request.wrap != nil { fields.remove(.contentEncoding) }
         self.fields = fields
@@ -66,7 +75,8 @@ package struct Preparation: Sendable {
         _ plan: RecoveryMachine.Plan,
         token: Token?,
         wallSeconds: Int64,
-        redirect: Redirect? = nil
+        redirect: Redirect? = nil,
+        signer: (any MessageSigner)? = nil
     ) throws(Failure) -> OutboundRequest {
         var fields = fields
         var added = jobFields
@@ -105,13 +115,19 @@ package struct Preparation: Sendable {
             fields.remove(.contentType)
             fields.remove(.contentEncoding)
         }
+        let content = keepsBody ? body.fresh : .empty
+        if let settings = route.policy.signing {
+            let signature = WebhookSignature(id: job.description, wallSeconds: wallSeconds)
+            for name in WebhookSignature.fieldNames { fields.remove(name) }
+            try signature.sign(content, with: settings, by: signer, into: &added)
+        }
         return OutboundRequest(
             upstream: plan.upstream,
             method: redirect?.method ?? method,
             target: redirect?.target ?? plan.upstream.basePath + target,
             fields: fields,
             addedFields: added,
-            body: keepsBody ? body : .empty,
+            body: content,
             deadline: plan.deadline,
             timeouts: AttemptTimeouts(
                 connect: route.policy.timeouts.connect,

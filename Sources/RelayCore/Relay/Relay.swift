@@ -16,13 +16,21 @@ package final class Relay: Sendable {
     /// still be retried; anything else streams through.
     package static let collectLimit: UInt64 = 262_144
 
-    /// Runs one request; its time counts from `began`, by default from now.
+    /// Runs one request that is not durable; its time counts from `began`, by default from now.
     package func perform(
         _ request: HTTPRequest,
         context: JobContext,
         vault: CredentialVault,
         since began: Instant? = nil
     ) async -> Outcome {
+        var request = request
+        if needsCollecting(request, context) {
+            do throws(Failure) {
+                request = try await collectedForSigning(request, context, since: began)
+            } catch {
+                return refused(context, error)
+            }
+        }
         let execution: Execution
         switch begin(request, context, vault, began) {
         case .success(let begun): execution = begun
@@ -35,7 +43,7 @@ package final class Relay: Sendable {
 
 // Each wait is a function of its own and not inlined: a job's frames are then no larger than the wait it is in.
 extension Relay {
-    private func run(_ execution: Execution, _ vault: CredentialVault) async {
+    func run(_ execution: Execution, _ vault: CredentialVault) async {
         while true {
             switch execution.step {
             case .send: await send(execution)
@@ -87,7 +95,7 @@ extension Relay {
     }
 
     @inline(never)
-    private func begin(
+    func begin(
         _ request: HTTPRequest,
         _ context: JobContext,
         _ vault: CredentialVault,

@@ -6,7 +6,12 @@ package final class RouteMemory: Sendable {
         var answers = LastGoodAnswers()
         /// By the upstream's name: until when no `failover` rule enters it.
         var cooling: [String: Instant] = [:]
+        /// Tokens that were refused to durable jobs which wait for a newer one, as generations.
+        var refusals: [JobID: UInt64] = [:]
     }
+
+    /// Refusals remembered at once; a job whose refusal is forgotten tries the old token once more.
+    private static let refusalLimit = 10_000
 
     private let state = Mutex(State())
 
@@ -26,6 +31,19 @@ package final class RouteMemory: Sendable {
     package func failed(_ upstream: Upstream, now: Instant) {
         guard upstream.cooldown > .zero else { return }
         state.withLock { $0.cooling[upstream.name] = now.advanced(by: upstream.cooldown) }
+    }
+
+    /// A durable job waits for a newer token than the one of that generation, which was refused to it.
+    func refused(_ generation: UInt64, to job: JobID) {
+        state.withLock { state in
+            if state.refusals.count >= Self.refusalLimit { state.refusals.removeAll() }
+            state.refusals[job] = generation
+        }
+    }
+
+    /// The generation that was refused to the job in its last run; told once.
+    func takeRefusal(of job: JobID) -> UInt64? {
+        state.withLock { $0.refusals.isEmpty ? nil : $0.refusals.removeValue(forKey: job) }
     }
 
     /// The last good answer, unless it is older than `maxAge`.

@@ -62,7 +62,9 @@ public struct RoutePolicy: Sendable {
     public var recovery: [RecoveryRule] = []
     /// What an answer may cost.
     public var limits = ResponseLimits()
-    package var delivery = DeliveryMode.sync
+    package var delivery = DeliverySettings()
+    /// How requests are signed; nil leaves them as they are.
+    package var signing: SigningSettings?
     /// Whether no failure may reach the caller: the configuration then demands a rule that answers every one, and
     /// one that gets through all the same is counted and reported as a breach.
     public var neverFails = false
@@ -75,6 +77,46 @@ public struct RoutePolicy: Sendable {
 package enum DeliveryMode: String, CaseIterable, Sendable {
     case sync
     case durable
+}
+
+/// How a route treats jobs that are kept on disk.
+package struct DeliverySettings: Sendable, Equatable {
+    /// How much of a finished job's bodies stays, until retention takes the rest.
+    package enum Keeping: String, CaseIterable, Sendable {
+        case always
+        /// Only of jobs that did not succeed.
+        case onFailure = "on_failure"
+        case never
+    }
+
+    package enum Ordering: String, CaseIterable, Sendable {
+        /// Jobs with the same `Waystation-Ordering-Key` go one at a time and in their order.
+        case key
+        /// All jobs of the route do.
+        case route
+    }
+
+    /// What becomes of a request that does not say `respond-async`.
+    package var mode = DeliveryMode.sync
+    /// How long a job may wait for its delivery in all: one second to 365 days.
+    package var expiresAfter: Duration = .seconds(7 * 86_400)
+    package var ordering = Ordering.key
+    /// Attempts of one durable job; nil leaves it at the route's `max_attempts`.
+    package var maxAttempts: Int?
+    package var keepsRequests = Keeping.always
+    package var keepsResponses = Keeping.always
+
+    package init() {}
+}
+
+/// Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature` on every attempt.
+package struct SigningSettings: Sendable, Equatable {
+    /// Each signs; several while one takes the place of another.
+    ///
+    /// `whsec_…` is a key for HMAC-SHA256 (24 to 64 bytes), `whsk_…` one for ed25519, both base 64.
+    package var secrets: [SecretReference]
+
+    package init(secrets: [SecretReference]) { self.secrets = secrets }
 }
 
 /// Every wait of a job is bounded by one of these.
@@ -123,6 +165,8 @@ public struct IdempotencySettings: Sendable {
     public var generates = false
     /// Whether the caller's key is passed on.
     public var forwards = true
+    /// How long after acceptance a durable job's key is known: a second job with it is then the first one.
+    package var window: Duration = .seconds(86_400)
 
     /// The defaults of every property.
     public init() {}

@@ -38,7 +38,7 @@ extension RoutePolicy {
                 throw Refusal("maxRetryAfter of rule \"\(rule.name)\" is below zero")
             }
         case .respond(let answer): try check(answer.status, "rule \"\(rule.name)\"")
-        case .consult, .fail: break
+        case .consult, .fail, .deadLetter, .pauseRoute, .hold: break
         }
     }
 

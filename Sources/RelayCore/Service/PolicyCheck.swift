@@ -86,7 +86,7 @@ extension RoutePolicy {
         for rule in recovery {
             switch rule.action {
             case .respond: if rule.on.tokens.contains(.any) { return true }
-            case .fail: return false
+            case .fail, .deadLetter, .pauseRoute, .hold: return false
             default: break
             }
         }

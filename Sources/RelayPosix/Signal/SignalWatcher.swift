@@ -16,6 +16,11 @@ package final class SignalWatcher: Watcher {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
+    /// Makes a write past `RLIMIT_FSIZE` fail with an error instead of ending the process.
+    package static func ignoreFileSizeLimit() {
+        _ = signal(SIGXFSZ, SIG_IGN)
+    }
+
     /// Watches until it is removed from the loop; only on the loop.
     ///
     /// The signals are to be blocked in every thread. `received` is called on the loop with each one's

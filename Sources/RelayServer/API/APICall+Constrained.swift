@@ -7,9 +7,7 @@ extension APICall {
     func constrained(_ document: [UInt8], _ connection: Connection) throws(Problem) -> [UInt8] {
         let control = connection.server.control
         if method == .put {
-            if let type = fields[.contentType], !type.lowercased().hasPrefix("application/json") {
-                throw Problem(.unsupportedMediaType, "a state is application/json")
-            }
+            try checkJSON("a state")
             let order = try ConstrainedOrder(document: document)
             guard control.order(order, by: connection.client) else {
                 throw Problem(

@@ -7,44 +7,16 @@ struct APICall {
     let resource: Resource
     let method: Method
     let fields: HeaderFields
-
-    enum Resource {
-        case version
-        case status
-        case live
-        case ready
-        case reload
-        case jobs
-        case stream
-        case job(id: String)
-        case constrained
-
-        /// The methods besides HEAD, which goes with GET.
-        var methods: [Method] {
-            switch self {
-            case .version, .status, .live, .ready, .job: [.get]
-            case .reload, .jobs, .stream: [.post]
-            case .constrained: [.get, .put]
-            }
-        }
-
-        func role(_ method: Method) -> Role {
-            switch self {
-            case .version, .live, .ready, .jobs, .stream, .job: .submit
-            case .status: .read
-            case .reload: .admin
-            case .constrained: method == .put ? .operate : .read
-            }
-        }
-    }
+    /// Path and query, checked.
+    let target: String
 
     init(_ head: RequestHead, role: Role) throws(Problem) {
-        let path: String
         do throws(HTTPParseError) {
-            path = "/" + (try RelayTarget.rest(of: head.target)).prefix { $0 != "?" }
+            target = "/" + (try RelayTarget.rest(of: head.target))
         } catch {
             throw Problem(error)
         }
+        let path = String(target.prefix { $0 != "?" })
         guard let resource = Resource(path: path) else {
             var problem = Problem(
                 .pathNotFound,
@@ -75,30 +47,5 @@ struct APICall {
         self.resource = resource
         method = head.method
         fields = head.fields
-    }
-}
-
-extension APICall.Resource {
-    static let paths = [
-        "/v1/version", "/v1/status", "/v1/health/live", "/v1/health/ready", "/v1/reload", "/v1/jobs",
-        "/v1/stream", "/v1/constrained",
-    ]
-
-    init?(path: String) {
-        switch path {
-        case "/v1/version": self = .version
-        case "/v1/status": self = .status
-        case "/v1/health/live": self = .live
-        case "/v1/health/ready": self = .ready
-        case "/v1/reload": self = .reload
-        case "/v1/jobs": self = .jobs
-        case "/v1/stream": self = .stream
-        case "/v1/constrained": self = .constrained
-        default:
-            let prefix = "/v1/jobs/"
-            let id = path.dropFirst(prefix.count)
-            guard path.hasPrefix(prefix), !id.isEmpty, !id.contains("/") else { return nil }
-            self = .job(id: String(id))
-        }
     }
 }

@@ -9,6 +9,10 @@ struct AnswerFacts {
     /// The word of the job's document.
     let outcome: StaticString
     let attempts: [Attempt]
+    /// Of the whole job, when those at hand are not all.
+    var attemptCount: Int
+    /// What else is to be said; values are free of control bytes.
+    var extra: [(name: StaticString, value: String)] = []
 
     /// Whether the answer's fields are an upstream's, of now or of some time ago.
     let isUpstream: Bool
@@ -17,6 +21,7 @@ struct AnswerFacts {
     init(job: JobID, source: Outcome.Source?, isFailure: Bool, attempts: [Attempt]) {
         self.job = job
         self.attempts = attempts
+        attemptCount = attempts.count
         isUpstream = source == .upstream || source == .stale
         self.source =
             switch source {
@@ -37,8 +42,9 @@ struct AnswerFacts {
         HeadWriter.append("\r\nWaystation-Outcome: ", to: &output)
         HeadWriter.append(outcome, to: &output)
         HeadWriter.append("\r\nWaystation-Attempts: ", to: &output)
-        HeadWriter.appendDecimal(UInt64(attempts.count), to: &output)
+        HeadWriter.appendDecimal(UInt64(attemptCount), to: &output)
         HeadWriter.appendLineEnd(to: &output)
+        for field in extra { HeadWriter.appendField(field.name, field.value, to: &output) }
         appendProxyStatus(&output)
         appendServerTiming(&output)
     }
@@ -67,8 +73,8 @@ struct AnswerFacts {
     private func appendServerTiming(_ output: inout [UInt8]) {
         guard !attempts.isEmpty else { return }
         HeadWriter.append("Server-Timing: ", to: &output)
-        for attempt in attempts.prefix(20) {
-            if attempt.number > 1 { HeadWriter.append(", ", to: &output) }
+        for (index, attempt) in attempts.prefix(20).enumerated() {
+            if index > 0 { HeadWriter.append(", ", to: &output) }
             HeadWriter.append("attempt-", to: &output)
             HeadWriter.appendDecimal(UInt64(attempt.number), to: &output)
             HeadWriter.append(";dur=", to: &output)

@@ -15,6 +15,9 @@ struct AnswerWriter {
         HeadWriter.append("Content-Type: application/problem+json\r\n", to: &output)
         HeadWriter.append("Waystation-Source: relay\r\n", to: &output)
         if let job = problem.job { HeadWriter.appendField("Waystation-Job", job.description, to: &output) }
+        if let job = problem.job, problem.namesLocation {
+            HeadWriter.appendField("Location", "/v1/jobs/\(job)", to: &output)
+        }
         if let allow = problem.allow { HeadWriter.appendField("Allow", allow, to: &output) }
         if let wait = problem.retryAfter {
             let seconds = (wait.saturatedNanoseconds + 999_999_999) / 1_000_000_000
@@ -25,20 +28,44 @@ struct AnswerWriter {
     }
 
     /// A whole answer of the API.
-    func append(_ status: Status, type: StaticString, _ body: [UInt8], to output: inout [UInt8]) {
-        HeadWriter.appendStatusLine(status, to: &output)
+    func append(_ answer: APIAnswer, to output: inout [UInt8]) {
+        HeadWriter.appendStatusLine(answer.status, to: &output)
+        appendAPIFields(answer, to: &output)
+        if answer.status.forbidsContent {
+            endOfHead(&output)
+        } else {
+            end(UInt64(answer.body.count), &output)
+            if !isHead { output += answer.body }
+        }
+    }
+
+    /// The head of an answer of the API whose body of `length` bytes follows.
+    func appendHead(_ answer: APIAnswer, length: UInt64, to output: inout [UInt8]) {
+        HeadWriter.appendStatusLine(answer.status, to: &output)
+        appendAPIFields(answer, to: &output)
+        end(length, &output)
+    }
+
+    private func appendAPIFields(_ answer: APIAnswer, to output: inout [UInt8]) {
+        if !answer.status.forbidsContent {
+            HeadWriter.append("Content-Type: ", to: &output)
+            HeadWriter.append(answer.type, to: &output)
+            HeadWriter.appendLineEnd(to: &output)
+        }
+        HeadWriter.append("Cache-Control: no-store\r\nWaystation-Source: relay\r\n", to: &output)
+        for field in answer.fields { HeadWriter.appendField(field.name, field.value, to: &output) }
+    }
+
+    /// The head of a stream of lines.
+    func appendStreamHead(
+        framing: Framing,
+        type: StaticString = "application/x-ndjson",
+        to output: inout [UInt8]
+    ) {
+        HeadWriter.appendStatusLine(200, to: &output)
         HeadWriter.append("Content-Type: ", to: &output)
         HeadWriter.append(type, to: &output)
         HeadWriter.append("\r\nCache-Control: no-store\r\nWaystation-Source: relay\r\n", to: &output)
-        end(UInt64(body.count), &output)
-        if !isHead { output += body }
-    }
-
-    /// The head of a stream of outcomes.
-    func appendStreamHead(framing: Framing, to output: inout [UInt8]) {
-        HeadWriter.appendStatusLine(200, to: &output)
-        HeadWriter.append("Content-Type: application/x-ndjson\r\nCache-Control: no-store\r\n", to: &output)
-        HeadWriter.append("Waystation-Source: relay\r\n", to: &output)
         if framing == .chunked { HeadWriter.append("Transfer-Encoding: chunked\r\n", to: &output) }
         appendConnection(&output)
         server.appendDate(to: &output)
@@ -48,6 +75,10 @@ struct AnswerWriter {
     /// Framing by length, and the end of the head.
     private func end(_ length: UInt64, _ output: inout [UInt8]) {
         HeadWriter.appendContentLength(length, to: &output)
+        endOfHead(&output)
+    }
+
+    private func endOfHead(_ output: inout [UInt8]) {
         appendConnection(&output)
         server.appendDate(to: &output)
         HeadWriter.appendLineEnd(to: &output)

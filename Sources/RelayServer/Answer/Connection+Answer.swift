@@ -16,9 +16,9 @@ extension Connection {
     func answer(_ outcome: Outcome, _ admission: Admission, isHead: Bool) -> Streaming? {
         switch outcome.ending {
         case .answered(let response, let source):
-            return pass(response, source, outcome, admission, isHead: isHead)
+            return pass(response, facts(source, outcome, admission), isHead: isHead)
         case .failed(_, let answer?):
-            return pass(answer, .upstream, outcome, admission, isHead: isHead)
+            return pass(answer, facts(.upstream, outcome, admission), isHead: isHead)
         case .failed(let failure, nil):
             // A job that was cancelled because its caller left has nobody to tell.
             if phase == .busy { fail(failure, outcome, admission, isHead: isHead) }
@@ -66,27 +66,31 @@ extension Connection {
         }
     }
 
-    private var mayKeepAlive: Bool {
-        keepsAlive && !server.isDraining && upload?.decoder.isComplete ?? true
-    }
-
-    private func pass(
-        _ response: HTTPResponse,
+    private func facts(
         _ source: Outcome.Source,
         _ outcome: Outcome,
-        _ admission: Admission,
-        isHead: Bool
-    ) -> Streaming? {
-        guard phase == .busy else {
-            if case .stream(let body) = response.body { body.cancel() }
-            return nil
-        }
-        let facts = AnswerFacts(
+        _ admission: Admission
+    ) -> AnswerFacts {
+        AnswerFacts(
             job: admission.id,
             source: source,
             isFailure: outcome.isFailure,
             attempts: outcome.attempts
         )
+    }
+
+    var mayKeepAlive: Bool {
+        keepsAlive && !server.isDraining && upload?.decoder.isComplete ?? true
+    }
+
+    /// Passes an upstream's answer on, or one in its stead.
+    ///
+    /// - Returns: a body that has to be streamed behind the head.
+    func pass(_ response: HTTPResponse, _ facts: AnswerFacts, isHead: Bool) -> Streaming? {
+        guard phase == .busy else {
+            if case .stream(let body) = response.body { body.cancel() }
+            return nil
+        }
         let framing = framing(response, isHead: isHead)
         if framing == .untilClose || !mayKeepAlive { keepsAlive = false }
         let writer = AnswerWriter(server: server, keepsAlive: keepsAlive, isHead: isHead)

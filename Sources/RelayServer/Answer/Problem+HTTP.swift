@@ -29,4 +29,12 @@ extension Problem {
             }
         self.init(code, "\(error.message) (\(error.code.rawValue))")
     }
+
+    /// Whether the job it names is another one, which the caller may want to look at.
+    var namesLocation: Bool {
+        switch code {
+        case .idempotencyInProgress, .idempotencyKeyReused, .responseNotReady: true
+        default: false
+        }
+    }
 }

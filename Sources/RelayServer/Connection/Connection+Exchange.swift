@@ -32,6 +32,7 @@ extension Connection {
                     client: client,
                     whileDraining: true
                 )
+                if admission.durable != nil { try server.durable.checkRoom(for: target.route) }
                 return Upload(
                     head: head,
                     purpose: .relay(admission),
@@ -78,6 +79,11 @@ extension Connection {
         let body = upload.takeBody()
         switch upload.purpose {
         case .relay(let admission):
+            if let durable = admission.durable {
+                await keep(admission, durable, body)
+                _ = await drainOutput()
+                break
+            }
             let outcome = await server.engine.run(admission, body: body, relay: server.relay)
             if let rest = answer(outcome, admission, isHead: upload.head.method == .head) {
                 await stream(rest)
@@ -88,6 +94,7 @@ extension Connection {
             var document: [UInt8] = []
             if case .bytes(let bytes) = body { document = bytes }
             await call.answer(document, on: self)
+            _ = await drainOutput()
         case .stream(let jobs): await jobs.serve()
         }
         finish(upload)

@@ -33,6 +33,8 @@ final class Connection: Watcher {
     /// Whether a request has come on this connection.
     var wasUsed = false
     var task: Task<Void, Never>?
+    /// The task waits for something that loses nothing when the daemon stops.
+    var yieldsAtDrain = false
     /// What the socket would not take yet.
     var unsent: [UInt8] = []
     var unsentOffset = 0
@@ -82,6 +84,7 @@ final class Connection: Watcher {
         keepsAlive = false
         if phase == .idle { receive() }
         if phase == .busy, case .stream(let jobs)? = upload?.purpose { return jobs.drain() }
+        if phase == .busy, yieldsAtDrain { task?.cancel() }
         guard phase == .idle else { return }
         if wasUsed { close() } else { setDeadline(.seconds(1)) }
     }

@@ -66,8 +66,10 @@ final class Upload {
     /// The body is read by what serves it, line by line.
     var isLineStream: Bool { if case .stream = purpose { true } else { false } }
 
-    /// A document for the API is always collected, and so is a body that is to be wrapped.
+    /// A document for the API is always collected, and so is a body that is to be wrapped; one that is kept on disk
+    /// first is not wrapped yet.
     var streams: Bool {
-        if case .relay(let admission) = purpose { admission.route.policy.request.wrap == nil } else { false }
+        guard case .relay(let admission) = purpose else { return false }
+        return admission.durable != nil || admission.route.policy.request.wrap == nil
     }
 }

@@ -106,9 +106,22 @@ final class LineStream {
 
     private func run(_ job: AdmittedJob) async {
         let server = connection.server
+        if job.admission.durable != nil { return await keep(job) }
         let outcome = await server.engine.run(job.admission, body: job.body, relay: server.relay)
         server.engine.left(job.admission, outcome)
         report(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : [], of: job.line)
+    }
+
+    /// The outcome of a line that is kept on disk is that it is.
+    private func keep(_ job: AdmittedJob) async {
+        var body: [UInt8] = []
+        if case .bytes(let bytes) = job.body { body = bytes }
+        do throws(Problem) {
+            let accepted = try await JobIntake(connection.server).keep(job.admission, body)
+            report(StreamOutcome.accepted(accepted, job), of: job.line)
+        } catch {
+            report(StreamOutcome.refused(error, line: job.line, id: job.id), of: job.line)
+        }
     }
 
     private func report(_ outcome: [UInt8], of line: Int) {

@@ -11,6 +11,16 @@ enum StreamOutcome {
         return end(json)
     }
 
+    /// The job is on disk; how it ends is told by `/v1/jobs/{id}`.
+    static func accepted(_ accepted: DurableJobs.Accepted, _ job: AdmittedJob) -> [UInt8] {
+        var json = begin(job.line, job.id, isSuccess: true)
+        json.member("job", accepted.id.description)
+        json.member("state", "accepted")
+        if accepted.isReplayed { json.member("replayed", true) }
+        json.member("location", "/v1/jobs/\(accepted.id)")
+        return end(json)
+    }
+
     static func ended(_ outcome: Outcome, _ job: AdmittedJob) -> [UInt8] {
         let isSuccess = if case .answered = outcome.ending { true } else { false }
         var json = begin(job.line, job.id, isSuccess: isSuccess)

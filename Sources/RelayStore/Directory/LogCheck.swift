@@ -7,6 +7,11 @@ import RelayPosix
 /// SQLite reads a log up to the first frame whose checksum is wrong: that is how an interrupted write looks. But a
 /// transaction is begun only after the one before is on disk, so a wrong frame with two later commits behind it is
 /// no interrupted write, and to go on would be to lose what was acknowledged.
+///
+/// Damage within the last transaction cannot be told from an interrupted write: a cut while it was written leaves any
+/// of its sectors out, its last one not among them or just so, and that its sync had returned stands nowhere. To write
+/// that down would take a second sync behind every commit. A log is never written on behind an interrupted write
+/// either, whose remains would look like later commits: every start begins it anew.
 /// The format is that of https://www.sqlite.org/fileformat2.html#walformat.
 enum LogCheck {
     /// Whether acknowledged transactions stand behind damage.

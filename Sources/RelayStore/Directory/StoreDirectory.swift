@@ -16,7 +16,8 @@ final class StoreDirectory {
     var ballast: String { path + "/ballast" }
 
     /// Takes the directory for this process alone, until it is let go.
-    init(_ path: String) throws(StoreError) {
+    init(_ given: String) throws(StoreError) {
+        let path = try Self.resolved(given)
         try Self.check(path)
         lock = try Self.takeLock(path)
         wasUsed = Self.text(lock).contains("made")
@@ -67,6 +68,15 @@ final class StoreDirectory {
     /// Remembers that there is a store here now: an empty database is from now on a damaged one.
     func markMade() throws(StoreError) {
         if !wasUsed { try mark(isMade: true) }
+    }
+
+    /// Where symbolic links lead to: a service manager gives a service with a dynamic user one.
+    private static func resolved(_ path: String) throws(StoreError) -> String {
+        guard let found = unsafe realpath(path, nil) else {
+            throw StoreError.directory(PosixError("open", .current, path: path))
+        }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
     }
 
     private static func check(_ path: String) throws(StoreError) {

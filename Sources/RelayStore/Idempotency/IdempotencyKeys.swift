@@ -17,6 +17,8 @@ struct IdempotencyKeys {
     /// Taken in the open transaction.
     private var added: [KeyedHash.Value] = []
     private var runs: [Run] = []
+    /// Given up in the open transaction.
+    private var dropped: [(index: Int, run: Run)] = []
     private var filling: Filling?
     private var nextRun: Int64 = 1
 
@@ -92,13 +94,18 @@ struct IdempotencyKeys {
     }
 
     /// The transaction is on disk.
-    mutating func commit() { added.removeAll(keepingCapacity: true) }
+    mutating func commit() {
+        added.removeAll(keepingCapacity: true)
+        dropped = []
+    }
 
     /// The transaction has never been.
     mutating func rollBack() {
         for key in added { new[key] = nil }
         nextNew -= Int64(added.count)
         added.removeAll(keepingCapacity: true)
+        for (index, run) in dropped.reversed() { runs.insert(run, at: index) }
+        dropped = []
     }
 
     /// User, route and key, so that no two triples have the same text.
@@ -205,7 +212,7 @@ extension IdempotencyKeys {
         let forget = try database.statement("DELETE FROM idemrun WHERE run = ?")
         forget.bind(1, runs[index].number)
         try forget.run()
-        runs.remove(at: index)
+        dropped.append((index, runs.remove(at: index)))
         return runs.contains { $0.until <= now }
     }
 }

@@ -111,6 +111,7 @@ struct JobQuery {
             && (filter.route == nil || filter.route == names[row.route] || names[row.route] == nil)
             && (filter.failureKind == nil || filter.failureKind == machine.failureKind)
             && (filter.reason == nil || filter.reason == machine.reason)
+            && (filter.user == nil || filter.user == row.user)
             && (filter.createdFrom.map { row.created >= $0 } ?? true)
             && (filter.createdBefore.map { row.created < $0 } ?? true)
     }

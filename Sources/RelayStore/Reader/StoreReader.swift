@@ -4,7 +4,7 @@ import RelayPosix
 /// A connection that only reads; belongs to the reading thread.
 final class StoreReader {
     let database: Database
-    private let shared: StoreShared
+    let shared: StoreShared
     private var names: [Int64: String] = [:]
 
     /// What a read may take: longer ones would hold back the writer's checkpoints.
@@ -19,7 +19,7 @@ final class StoreReader {
     }
 
     /// Reads from one state of the store; from a later one when that took too long.
-    private func read<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    func read<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         for _ in 1..<Self.tries {
             do throws(StoreError) {
                 return try readOnce(body)
@@ -64,6 +64,25 @@ final class StoreReader {
             query.names = try routeNames()
             query.deadline = SystemClock.monotonic() + 50_000_000
             return try query.page(limit: limit, timeline: shared.timeline)
+        }
+    }
+
+    /// What a bulk action would match; those that are damaged it would not.
+    func count(
+        _ filter: JobFilter,
+        limit: Int,
+        after cursor: JobCursor?
+    ) throws(StoreError) -> ActionReport {
+        try read { () throws(StoreError) in
+            var query = JobQuery(database: database, filter: filter, order: .oldestFirst, after: cursor)
+            query.names = try routeNames()
+            query.skipsDamaged = true
+            query.deadline = SystemClock.monotonic() + 50_000_000
+            let page = try query.page(limit: limit, timeline: shared.timeline)
+            var report = ActionReport()
+            report.matched = page.jobs.count
+            report.next = page.next
+            return report
         }
     }
 
@@ -123,7 +142,17 @@ final class StoreReader {
         }
     }
 
-    private func routeNames() throws(StoreError) -> [Int64: String] {
+    func nextDue(_ route: String) throws(StoreError) -> Int64? {
+        try read { () throws(StoreError) in
+            let select = try database.statement("SELECT id FROM route WHERE name = ?")
+            select.bind(1, route)
+            defer { select.reset() }
+            guard try select.step() else { return nil }
+            return try database.nextDue(select.int(0)).map { shared.timeline.wall(ofLine: $0) }
+        }
+    }
+
+    func routeNames() throws(StoreError) -> [Int64: String] {
         let select = try database.statement("SELECT id, name FROM route WHERE id > ?")
         select.bind(1, names.keys.max() ?? 0)
         defer { select.reset() }

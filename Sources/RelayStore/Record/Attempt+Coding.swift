@@ -22,6 +22,11 @@ extension JobAttemptRecord {
         writer.add(decision)
         writer.add(wait)
         writer.add(isSpent)
+        writer.add(UInt64(heldBack.count))
+        for held in heldBack {
+            writer.add(held.rule)
+            writer.add(held.reason)
+        }
         return writer.sealed(at: key)
     }
 
@@ -50,6 +55,9 @@ extension JobAttemptRecord {
         decision = try reader.optionalText()
         wait = try reader.optionalDuration()
         isSpent = try reader.flag()
+        for _ in 0..<(try reader.count()) {
+            heldBack.append(HeldRule(rule: try reader.text(), reason: try reader.text()))
+        }
     }
 }
 

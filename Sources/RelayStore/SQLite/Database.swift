@@ -19,7 +19,11 @@ import RelayPosix
         var logPages: Int32 = 0
     }
 
+    /// Once, before the first connection; where another part of the process was first, memory goes on being counted.
+    private static let configured: Int32 = relay_sqlite_forget_memory()
+
     init(_ path: String, readOnly: Bool) throws(StoreError) {
+        _ = Self.configured
         self.path = path
         var opened: OpaquePointer?
         let mode = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

@@ -18,8 +18,8 @@ enum Schema {
             seq INTEGER PRIMARY KEY, id BLOB NOT NULL, route INTEGER NOT NULL, prio INTEGER NOT NULL,
             state INTEGER NOT NULL, reason INTEGER NOT NULL, ready INTEGER, side INTEGER, run_at INTEGER NOT NULL,
             date INTEGER, expires INTEGER, created INTEGER NOT NULL, fin INTEGER, attempts INTEGER NOT NULL,
-            spent INTEGER NOT NULL, crashes INTEGER NOT NULL, token INTEGER NOT NULL, version INTEGER NOT NULL,
-            flags INTEGER NOT NULL, kind TEXT, ending TEXT, okey TEXT, prv INTEGER, nxt INTEGER, skey TEXT,
+            spent INTEGER NOT NULL, earlier INTEGER NOT NULL, crashes INTEGER NOT NULL, token INTEGER NOT NULL,
+            version INTEGER NOT NULL, user INTEGER, flags INTEGER NOT NULL, kind TEXT, ending TEXT, okey TEXT, prv INTEGER, nxt INTEGER, skey TEXT,
             length INTEGER NOT NULL, sum INTEGER NOT NULL);
         CREATE UNIQUE INDEX job_id ON job(id);
         CREATE INDEX job_ready ON job(route, ready, run_at) WHERE ready IS NOT NULL;
@@ -37,7 +37,8 @@ enum Schema {
         CREATE TABLE label(label TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(label, seq)) WITHOUT ROWID;
         CREATE TABLE file(name TEXT PRIMARY KEY, seq INTEGER NOT NULL, length INTEGER NOT NULL) WITHOUT ROWID;
 
-        -- The last job of each ordering key that has unfinished ones; `prv` and `nxt` of the jobs link the others.
+        -- The last job of each ordering key that has unfinished ones, as of the job `keyed` in meta, and some of keys
+        -- that have none; `prv` and `nxt` of the jobs link the others.
         CREATE TABLE keyq(
             route INTEGER NOT NULL, okey TEXT NOT NULL, tail INTEGER NOT NULL, PRIMARY KEY(route, okey)
         ) WITHOUT ROWID;
@@ -47,6 +48,9 @@ enum Schema {
         CREATE TABLE idemrun(run INTEGER PRIMARY KEY, until INTEGER NOT NULL, filter BLOB NOT NULL);
         -- Those of no run yet, in the order of acceptance.
         CREATE TABLE idemnew(n INTEGER PRIMARY KEY, v BLOB NOT NULL);
+
+        -- Routes that send nothing, each with its reason.
+        CREATE TABLE pause(route INTEGER PRIMARY KEY, record BLOB NOT NULL);
 
         -- Jobs by route, state and minute of acceptance (zero once they are over): counts without counting.
         CREATE TABLE tally(

@@ -11,6 +11,8 @@ final class GroupCommit {
     private let suspect: () -> Void
     private var isFull: Bool
     private var hasBallast: Bool
+    /// What the database took at the end of the last transaction; looked up inside it, where that costs no locks.
+    private var pages: (all: Int64, free: Int64) = (0, 0)
     /// Steady nanoseconds before which space is not asked for again.
     private var nextTry: Int64 = 0
 
@@ -34,7 +36,10 @@ final class GroupCommit {
     /// Returns when the queue is closed and empty, or the store has failed.
     func run() {
         do throws(StoreError) {
+            try lookAtPages()
             publish()
+            // What the opening has ended.
+            tell()
             while let tasks = queue.take(waits: !hasOwnWork) {
                 if !tasks.isEmpty { try commit(tasks) }
                 try doOwnWork()
@@ -51,7 +56,9 @@ final class GroupCommit {
         }
     }
 
-    private var hasOwnWork: Bool { writer.keys.wantsStep && !isFull || writer.volatile.redateFrom != nil }
+    private var hasOwnWork: Bool {
+        (writer.keys.wantsStep || writer.wantsTails) && !isFull || writer.volatile.redateFrom != nil
+    }
 
     /// Takes a step of what nobody waits for, in a transaction of its own.
     private func doOwnWork() throws(StoreError) {
@@ -61,8 +68,10 @@ final class GroupCommit {
         do throws(StoreError) {
             try writer.database.statement("BEGIN IMMEDIATE").run()
             if writer.keys.wantsStep { try writer.keys.step(in: writer.database) }
-            try writer.wake()
+            if writer.wantsTails { try writer.stepTails() }
+            if writer.volatile.redateFrom != nil { try writer.wake() }
             try writer.flushTally()
+            try lookAtPages()
             try commitTransaction()
             announce()
         } catch {
@@ -82,7 +91,17 @@ final class GroupCommit {
         }
     }
 
+    /// Ends in order; without room for that the next start finds its way as after a crash.
     private func end() throws(StoreError) {
+        do throws(StoreError) {
+            try conclude()
+        } catch {
+            guard error.code == .full else { throw error }
+            if writer.database.isInTransaction { try writer.database.execute("ROLLBACK") }
+        }
+    }
+
+    private func conclude() throws(StoreError) {
         try writer.database.statement("BEGIN IMMEDIATE").run()
         try writer.setMeta("line", writer.now)
         try writer.setMeta("skew", writer.volatile.timeline.skew)
@@ -123,12 +142,19 @@ extension GroupCommit {
                     isOver = true
                     continue
                 }
+                if error.error.code == .full, error.task == nil, told.isEmpty {
+                    // Nothing of it is on disk, and nobody was told otherwise: it can all be asked again.
+                    for task in tasks { task.fail(error.error) }
+                    return
+                }
                 guard let index = error.task, error.error.code == .corrupt || error.error.code == .full,
                     !told.contains(index)
                 else {
                     for (index, task) in tasks.enumerated() where !told.contains(index) {
                         task.fail(error.error)
                     }
+                    // Nobody believes anything that is not on disk: what found no room may be asked for again.
+                    if error.error.code == .full, told.isEmpty { return }
                     throw error.error
                 }
                 tasks[index].fail(error.error)
@@ -171,6 +197,7 @@ extension GroupCommit {
             }
             current = nil
             try writer.flushTally()
+            try lookAtPages()
         } catch { throw Setback(error: error, task: current) }
         do throws(StoreError) {
             try commitTransaction()
@@ -184,12 +211,15 @@ extension GroupCommit {
     private func commitTransaction() throws(StoreError) {
         try writer.database.statement("COMMIT").run()
         writer.keys.commit()
+        writer.tails.commit()
     }
 
     private func rollBack(to volatile: StoreWriter.Volatile) throws(StoreError) {
         if writer.database.isInTransaction { try writer.database.execute("ROLLBACK") }
+        try lookAtPages()
         writer.volatile = volatile
         writer.keys.rollBack()
+        writer.tails.rollBack()
         // Routes named in this transaction have no row.
         try writer.loadRoutes()
     }
@@ -202,7 +232,23 @@ extension GroupCommit {
         writer.volatile.orphans = []
         if !orphans.isEmpty { removeFiles(orphans) }
         if !ready.isEmpty { options.events.ready(ready) }
+        tell()
         writer.commits += 1
+    }
+
+    /// Tells what has happened to jobs that nobody asked about.
+    private func tell() {
+        let (ended, untold, notices) = (
+            writer.volatile.ended, writer.volatile.untold, writer.volatile.notices
+        )
+        writer.volatile.ended = []
+        writer.volatile.untold = 0
+        writer.volatile.notices = []
+        for notice in notices { options.events.notice(notice) }
+        if !ended.isEmpty { options.events.ended(ended) }
+        if untold > 0 {
+            options.events.notice("\(untold) more jobs came to their end at once; look for them in the list")
+        }
     }
 }
 
@@ -220,27 +266,31 @@ extension GroupCommit {
         guard !hasBallast, SystemClock.monotonic() >= nextTry else { return }
         nextTry = SystemClock.monotonic() + options.spaceInterval.saturatedNanoseconds
         hasBallast = ballast.take()
-        guard isFull, hasBallast || pages.free >= 2 * ballast.size else { return }
+        guard isFull, hasBallast || freeBytes >= 2 * ballast.size else { return }
         isFull = false
         options.events.notice("the job store \(writer.database.path) has room again and accepts jobs")
     }
 
     /// Whether nothing may be accepted; without the ballast, free pages of its size have to be left for settling.
     private var isOver: Bool {
-        let pages = pages
-        return isFull || pages.used >= options.maxSize || !hasBallast && pages.free < ballast.size
+        isFull || usedBytes >= writer.shared.facts.maxBytes || !hasBallast && freeBytes < ballast.size
     }
 
-    /// Bytes that hold something, and bytes of the database that do not.
-    private var pages: (used: UInt64, free: Int) {
-        let all = (try? writer.database.number("PRAGMA page_count")) ?? 0
-        let free = (try? writer.database.number("PRAGMA freelist_count")) ?? 0
-        let files = UInt64(max(0, writer.volatile.fileBytes))
-        return (UInt64(max(0, all - free)) * 4_096 + files, Int(free) * 4_096)
+    private func lookAtPages() throws(StoreError) {
+        pages.all = try writer.database.number("PRAGMA page_count")
+        pages.free = try writer.database.number("PRAGMA freelist_count")
     }
+
+    /// Bytes that hold something.
+    private var usedBytes: UInt64 {
+        UInt64(max(0, pages.all - pages.free)) * 4_096 + UInt64(max(0, writer.volatile.fileBytes))
+    }
+
+    /// Bytes of the database that hold nothing.
+    private var freeBytes: Int { Int(pages.free) * 4_096 }
 
     private func publish() {
-        let used = pages.used
+        let used = usedBytes
         let isOver = isOver
         let log = UInt64(writer.database.logPages) * 4_120
         writer.shared.update(writer.volatile.timeline) { facts in

@@ -13,6 +13,10 @@ struct JobRow {
     var created: Int64
     var hasBody: Bool
     var hasAnswer: Bool
+    /// Whether the answer still has its body.
+    var hasAnswerBody = false
+    /// Who handed it over.
+    var user: UInt32?
     var orderingKey: String?
     /// The unfinished jobs before and after it in its ordering key.
     var previous: Int64?
@@ -26,7 +30,7 @@ struct JobRow {
 
     static let columns = """
         seq, id, route, prio, state, reason, run_at, date, expires, created, fin, attempts, spent, crashes, token,
-        version, flags, kind, ending, okey, prv, nxt, skey, length, sum
+        version, flags, kind, ending, okey, prv, nxt, skey, length, sum, earlier, user
         """
 
     private enum Flag {
@@ -34,12 +38,17 @@ struct JobRow {
         static let isCancelAsked: Int64 = 2
         static let hasBody: Int64 = 4
         static let hasAnswer: Int64 = 8
+        static let hasAnswerBody: Int64 = 16
     }
 
     var flags: Int64 {
         (machine.mayRepeat ? Flag.mayRepeat : 0) | (machine.isCancelAsked ? Flag.isCancelAsked : 0)
             | (hasBody ? Flag.hasBody : 0) | (hasAnswer ? Flag.hasAnswer : 0)
+            | (hasAnswerBody ? Flag.hasAnswerBody : 0)
     }
+
+    /// Whether there is anything left to expunge.
+    var hasBodies: Bool { hasBody || hasAnswerBody }
 
     var ready: Int64? { machine.isReady ? priority : nil }
 
@@ -57,8 +66,10 @@ struct JobRow {
             seq, Int64(bitPattern: id.high), Int64(bitPattern: id.low), route, priority,
             Int64(machine.state.rawValue), Int64(machine.reason?.rawValue ?? 0), machine.runAt, date ?? -1,
             machine.expiresAt ?? -1, created, machine.finishedAt ?? -1, Int64(machine.attempts),
-            Int64(machine.spentAttempts), Int64(machine.crashes), Int64(bitPattern: machine.token),
+            Int64(machine.spentAttempts), Int64(machine.earlierAttempts), Int64(machine.crashes),
+            Int64(bitPattern: machine.token),
             Int64(bitPattern: machine.version), flags, previous ?? 0, next ?? 0, bodyLength,
+            user.map(Int64.init) ?? -1,
         ] {
             sum.add(number)
         }
@@ -94,11 +105,14 @@ struct JobRow {
         machine.attempts = UInt32(clamping: row.int(11))
         machine.spentAttempts = UInt32(clamping: row.int(12))
         machine.crashes = UInt32(clamping: row.int(13))
+        machine.earlierAttempts = UInt32(clamping: row.int(25))
         machine.token = UInt64(bitPattern: row.int(14))
         machine.version = UInt64(bitPattern: row.int(15))
         machine.isCancelAsked = flags & Flag.isCancelAsked != 0
         hasBody = flags & Flag.hasBody != 0
         hasAnswer = flags & Flag.hasAnswer != 0
+        hasAnswerBody = flags & Flag.hasAnswerBody != 0
+        user = row.optionalInt(26).map { UInt32(truncatingIfNeeded: $0) }
         machine.failureKind = row.text(17).map(FailureKind.init(rawValue:))
         machine.end = row.text(18).map(EndReason.init(rawValue:))
         orderingKey = row.text(19)
@@ -127,6 +141,7 @@ struct JobRow {
         self.created = created
         hasBody = true
         hasAnswer = false
+        user = job.record.submitter?.user
         orderingKey = job.record.orderingKey
         self.previous = previous
         supersedeKey = job.record.supersedeKey

@@ -6,7 +6,7 @@ extension StoreWriter {
         to filter: JobFilter,
         limit: Int,
         after cursor: JobCursor?,
-        dryRun: Bool,
+        spacing: JobSpacing?,
         at moment: JobMoment
     ) throws(StoreError) -> ActionReport {
         try advance(to: moment)
@@ -19,9 +19,9 @@ extension StoreWriter {
         report.next = page.next
         for job in page.jobs {
             report.matched += 1
-            if dryRun { continue }
-            guard let old = try row(job.position) else { continue }
-            if try apply(action, to: old, &report) { report.changed += 1 }
+            guard let old = try intact(job.position) else { continue }
+            let due = spacing.map { JobTimeline.advance(now, by: $0.delay(of: report.changed)) }
+            if try apply(action, to: old, due, &report) { report.changed += 1 }
         }
         volatile.operations += UInt64(report.changed)
         return report
@@ -30,6 +30,7 @@ extension StoreWriter {
     private func apply(
         _ action: JobAction,
         to old: JobRow,
+        _ due: Int64?,
         _ report: inout ActionReport
     ) throws(StoreError) -> Bool {
         let now = now
@@ -40,19 +41,20 @@ extension StoreWriter {
             return true
         case .hold: return try change(old) { $0.hold(now: now) } != nil
         case .release: return try change(old) { $0.release(isBlocked: old.isBlocked, now: now) } != nil
-        case .retry: return try retry(old, &report)
+        case .retry: return try retry(old, due, &report)
         case .drop: return try drop(old)
         case .expunge:
-            guard old.machine.state.isTerminal, old.hasBody else { return false }
+            guard old.machine.state.isTerminal, old.hasBodies else { return false }
             try expunge(old)
             return true
         }
     }
 
-    private func retry(_ old: JobRow, _ report: inout ActionReport) throws(StoreError) -> Bool {
+    private func retry(_ old: JobRow, _ due: Int64?, _ report: inout ActionReport) throws(StoreError) -> Bool
+    {
         let now = now
         guard old.machine.state.isTerminal else {
-            return try change(old) { $0.hurry(isBlocked: old.isBlocked, now: now) } != nil
+            return try change(old) { $0.hurry(isBlocked: old.isBlocked, runAt: due, now: now) } != nil
         }
         guard old.machine.state != .succeeded else { return false }
         guard old.hasBody else {
@@ -61,7 +63,7 @@ extension StoreWriter {
         }
         var row = old
         if let key = old.orderingKey { row.previous = try append(old.seq, route: old.route, key: key) }
-        guard row.machine.replay(isBlocked: row.isBlocked, now: now) else { return false }
+        guard row.machine.replay(isBlocked: row.isBlocked, runAt: due, now: now) else { return false }
         try save(row, replacing: old)
         return true
     }
@@ -99,13 +101,9 @@ extension StoreWriter {
     /// Removes the bodies of a job that is over.
     func expunge(_ old: JobRow) throws(StoreError) {
         var row = old
-        try forgetFiles(of: old.seq)
-        let update = try database.statement(
-            "UPDATE payload SET body = NULL, sum = NULL, file = NULL WHERE seq = ?"
-        )
-        update.bind(1, old.seq)
-        try update.run()
-        if old.hasAnswer, var answer = try? database.answer(old.seq) {
+        try dropBody(of: &row)
+        if old.hasAnswerBody, var answer = try? database.answer(old.seq) {
+            if case .file(let file) = answer.body { try forget(file) }
             answer.body = .expunged
             let update = try database.statement(
                 "UPDATE answer SET head = ?, body = NULL, sum = NULL WHERE seq = ?"
@@ -114,7 +112,7 @@ extension StoreWriter {
             update.bind(2, old.seq)
             try update.run()
         }
-        row.hasBody = false
+        row.hasAnswerBody = false
         row.machine.touch()
         try save(row, replacing: old)
     }

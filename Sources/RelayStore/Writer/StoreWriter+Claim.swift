@@ -28,23 +28,16 @@ extension StoreWriter {
                 guard let old = try intact(seq) else { continue }
                 try change(old) { $0.wake(now: now) }
             }
-            if let next = try nextScheduled(route) {
+            if let next = try database.nextScheduled(route) {
                 volatile.nextScheduled = min(volatile.nextScheduled, next)
             }
         }
         return volatile.nextScheduled <= now
     }
 
-    func nextScheduled(_ route: Int64) throws(StoreError) -> Int64? {
-        let select = try database.statement("SELECT min(run_at) FROM job WHERE route = ? AND state = 0")
-        select.bind(1, route)
-        defer { select.reset() }
-        return try select.step() ? select.optionalInt(0) : nil
-    }
-
     private func redate(from: Int64) throws(StoreError) -> Int64? {
         let select = try database.statement(
-            "SELECT seq FROM job WHERE side = 0 AND seq >= ? ORDER BY seq LIMIT ?"
+            "SELECT seq FROM job WHERE seq >= ? AND date IS NOT NULL AND fin IS NULL ORDER BY seq LIMIT ?"
         )
         select.bind(1, from)
         select.bind(2, Self.wakeLimit)
@@ -55,25 +48,6 @@ extension StoreWriter {
             try change(old) { $0.redate(runAt: runAt) }
         }
         return found.count < Self.wakeLimit ? nil : found[found.count - 1] + 1
-    }
-
-    /// The row, unless it is damaged: then what can be done about it has been done.
-    func intact(_ seq: Int64) throws(StoreError) -> JobRow? {
-        do throws(StoreError) {
-            return try row(seq)
-        } catch {
-            guard error.code == .corrupt else { throw error }
-            try hide(seq)
-            return nil
-        }
-    }
-
-    /// Takes a damaged row out of every index that leads to work; its bytes stay for the operator.
-    private func hide(_ seq: Int64) throws(StoreError) {
-        let update = try database.statement("UPDATE job SET ready = NULL, state = -1 WHERE seq = ?")
-        update.bind(1, seq)
-        try update.run()
-        options.events.notice("job number \(seq) of \(database.path) is damaged and will not be sent")
     }
 
     func claim(_ route: String, limit: Int, at moment: JobMoment) throws(StoreError) -> ClaimBatch {
@@ -94,7 +68,7 @@ extension StoreWriter {
             }
         }
         if batch.claims.count < limit {
-            batch.nextDue = try nextDue(number).map { volatile.timeline.wall(ofLine: $0) }
+            batch.nextDue = try database.nextDue(number).map { volatile.timeline.wall(ofLine: $0) }
         }
         volatile.operations += UInt64(batch.claims.count)
         return batch
@@ -103,7 +77,10 @@ extension StoreWriter {
     private func claim(_ seq: Int64, route: String) throws(StoreError) -> Claim? {
         guard let old = try intact(seq) else { return nil }
         let now = now
-        if try change(old, { $0.expire(now: now) }) != nil { return nil }
+        if let row = try change(old, { $0.expire(now: now) }) {
+            tell(row)
+            return nil
+        }
         let payload: (record: JobRecord, body: StoredBody)
         do throws(StoreError) {
             payload = try database.payload(seq)
@@ -111,7 +88,7 @@ extension StoreWriter {
         } catch {
             guard error.code == .corrupt else { throw error }
             shared.countCorrupt()
-            try change(old) { $0.quarantine(now: now) }
+            if let row = try change(old, { $0.quarantine(now: now) }) { tell(row) }
             return nil
         }
         let token = volatile.nextToken
@@ -124,22 +101,8 @@ extension StoreWriter {
         )
     }
 
-    /// On the line.
-    func nextDue(_ route: Int64) throws(StoreError) -> Int64? {
-        var first: Int64?
-        for priority in 0..<8 {
-            let select = try database.statement("SELECT min(run_at) FROM job WHERE route = ? AND ready = ?")
-            select.bind(1, route)
-            select.bind(2, Int64(priority))
-            defer { select.reset() }
-            if try select.step(), let due = select.optionalInt(0) { first = min(first ?? .max, due) }
-        }
-        if let scheduled = try nextScheduled(route) { first = min(first ?? .max, scheduled) }
-        return first
-    }
-
     func isLive(_ token: ClaimToken) throws(StoreError) -> Bool {
-        guard let row = try row(token.position) else { return false }
+        guard let row = try intact(token.position) else { return false }
         return row.id == token.id && row.machine.state == .running && row.machine.token == token.number
     }
 }

@@ -70,8 +70,8 @@ extension StoreWriter {
         let insert = try database.statement(
             """
             INSERT INTO job(seq, id, route, prio, state, reason, ready, side, run_at, date, expires, created,
-            attempts, spent, crashes, token, version, flags, okey, prv, skey, length, sum)
-            VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?)
+            attempts, spent, earlier, crashes, token, version, flags, okey, prv, skey, length, sum, user)
+            VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         )
         insert.bind(1, row.seq)
@@ -93,6 +93,7 @@ extension StoreWriter {
         insert.bind(17, row.supersedeKey)
         insert.bind(18, row.bodyLength)
         insert.bind(19, row.sum)
+        insert.bind(20, row.user.map(Int64.init))
         try insert.run()
         count(row, 1)
         noteWaiting(row, before: nil)
@@ -135,16 +136,16 @@ extension StoreWriter {
     private func supersede(_ key: String, route: Int64) throws(StoreError) {
         let select = try database.statement(
             """
-            SELECT seq FROM job WHERE route = ? AND skey = ? AND skey IS NOT NULL AND fin IS NULL AND state <> 2
-            ORDER BY seq
+            SELECT seq FROM job WHERE route = ? AND skey = ? AND skey IS NOT NULL AND fin IS NULL
+            AND state BETWEEN 0 AND 4 AND state <> 2 ORDER BY seq
             """
         )
         select.bind(1, route)
         select.bind(2, key)
         for seq in try select.numbers() {
-            guard let old = try row(seq) else { continue }
+            guard let old = try intact(seq) else { continue }
             let now = now
-            try change(old) { $0.cancel(.superseded, now: now) }
+            if let row = try change(old, { $0.cancel(.superseded, now: now) }) { tell(row) }
         }
     }
 }

@@ -38,6 +38,9 @@ extension StoreWriter {
     }
 
     static func connect(_ path: String, _ options: SQLiteJobStore.Options) throws(StoreError) -> Database {
+        // SQLite would let everyone read it who may enter the directory; its other files take their mode from it.
+        let made = openFile(path, O_RDWR | O_CREAT)
+        if made >= 0 { close(made) }
         let database = try Database(path, readOnly: false)
         try database.execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")
         let mode = try database.statement(text: "PRAGMA journal_mode = WAL")
@@ -86,6 +89,8 @@ extension StoreWriter {
         try inspect(directory)
         let database = try connect(directory.database, options)
         if directory.wasUsed { try checkIntegrity(database, directory) }
+        // What an interrupted write has left behind the log's end must not be taken for commits (`LogCheck`).
+        if directory.wasUsed { try database.checkpoint(truncate: true) }
         try Schema.migrate(database)
         try directory.markMade()
 
@@ -109,7 +114,10 @@ extension StoreWriter {
         )
         var keys = IdempotencyKeys(hash: KeyedHash(key: key))
         try keys.load(database)
+        var tails = OrderingTails(limit: options.orderingKeysInMemory, known: try meta("keyed") ?? 0)
+        try tails.load(database)
         let first = try meta("seq") ?? 1
+        let isClean = try meta("clean") == 1
         var volatile = Volatile(
             timeline: timeline,
             nextSeq: first,
@@ -123,9 +131,14 @@ extension StoreWriter {
             database: database,
             files: BodyFiles(directory: directory.bodies, epoch: epoch),
             options: options,
-            shared: StoreShared(timeline: timeline, maxBytes: options.maxSize),
+            shared: StoreShared(
+                timeline: timeline,
+                maxBytes: options.maxSize,
+                suspects: isClean ? 0 : first - 1
+            ),
             epoch: epoch,
             keys: keys,
+            tails: tails,
             volatile: volatile
         )
         try writer.takeOver(key)
@@ -147,7 +160,7 @@ extension StoreWriter {
         )
         for seq in try running.numbers() {
             guard let old = try intact(seq) else { continue }
-            try change(old) { $0.recover(now: now) }
+            if let row = try change(old, { $0.recover(now: now) }), row.machine.state.isTerminal { tell(row) }
         }
         if volatile.redateFrom != nil { try wake() }
         try flushTally()

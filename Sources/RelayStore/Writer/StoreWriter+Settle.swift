@@ -15,7 +15,7 @@ extension StoreWriter {
         let attempts = UInt32(clamping: settlement.attempts.count)
         let spent = UInt32(clamping: settlement.attempts.count { $0.isSpent })
         let now = now
-        guard let old = try row(token.position), old.id == token.id else { return try stale(settlement) }
+        guard let old = try intact(token.position), old.id == token.id else { return try stale(settlement) }
         var row = old
         guard
             row.machine.settle(
@@ -30,6 +30,7 @@ extension StoreWriter {
         if let answer = settlement.answer {
             try put(answer, of: token.position)
             row.hasAnswer = true
+            row.hasAnswerBody = answer.body != .expunged
         }
         for (index, attempt) in settlement.attempts.enumerated() {
             let key = AttemptKey.make(token.position, Int(old.machine.attempts) + index + 1)
@@ -38,9 +39,26 @@ extension StoreWriter {
             insert.bind(2, attempt.sealed(at: key))
             try insert.run()
         }
-        if row.machine.state.isTerminal { try unlink(&row) }
+        if row.machine.state.isTerminal {
+            try unlink(&row)
+            if settlement.dropsBody { try dropBody(of: &row) }
+        }
         try save(row, replacing: old)
         return .applied(row.machine.state)
+    }
+
+    /// Removes the request's body; the answer's stays.
+    func dropBody(of row: inout JobRow) throws(StoreError) {
+        guard row.hasBody else { return }
+        if let payload = try? database.payload(row.seq), case .file(let file) = payload.body {
+            try forget(file)
+        }
+        let update = try database.statement(
+            "UPDATE payload SET body = NULL, sum = NULL, file = NULL WHERE seq = ?"
+        )
+        update.bind(1, row.seq)
+        try update.run()
+        row.hasBody = false
     }
 
     private func stale(_ settlement: Settlement) throws(StoreError) -> Settlement.Answer {

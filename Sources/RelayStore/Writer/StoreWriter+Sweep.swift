@@ -35,9 +35,15 @@ extension StoreWriter {
         let now = now
         for seq in due {
             guard let old = try intact(seq) else { continue }
-            if try change(old, { $0.expire(now: now) }) != nil { report.expired += 1 }
+            guard try change(old, { $0.expire(now: now) }) != nil else { continue }
+            report.expired += 1
+            report.expiredJobs.append(expired(old))
         }
         if due.count == limit { report.hasMore = true }
+    }
+
+    func expired(_ row: JobRow) -> SweepReport.Expired {
+        SweepReport.Expired(id: row.id, route: routeNames[row.route] ?? "", user: row.user)
     }
 
     private func remove(
@@ -60,11 +66,11 @@ extension StoreWriter {
         _ limit: Int,
         _ report: inout SweepReport
     ) throws(StoreError) {
-        let from = expunged[state] ?? (.min, .min)
+        let from = volatile.expunged[state] ?? (.min, .min)
         let due = try finished(state, after: from, by: time, limit)
         for (seq, finished) in due {
-            expunged[state] = (finished, seq)
-            guard let old = try intact(seq), old.hasBody else { continue }
+            volatile.expunged[state] = (finished, seq)
+            guard let old = try intact(seq), old.hasBodies else { continue }
             try expunge(old)
             report.expunged += 1
         }

@@ -12,10 +12,9 @@ final class StoreWriter {
     var routes: [String: Int64] = [:]
     var routeNames: [Int64: String] = [:]
     var keys: IdempotencyKeys
+    var tails: OrderingTails
     var volatile: Volatile
     var commits: UInt64 = 0
-    /// Where each state's search for bodies to drop goes on.
-    var expunged: [JobState: (finished: Int64, seq: Int64)] = [:]
 
     struct Volatile {
         var timeline: JobTimeline
@@ -25,7 +24,7 @@ final class StoreWriter {
         var nextToken: UInt64
         /// Changes of `tally` in this transaction.
         var tally: [TallyKey: Int] = [:]
-        /// Routes that have got work in this transaction.
+        /// Routes that have got work, or work that is due sooner, in this transaction.
         var ready: Set<String> = []
         /// Files that nothing refers to once this transaction is on disk.
         var orphans: [String] = []
@@ -33,6 +32,14 @@ final class StoreWriter {
         var nextScheduled: Int64
         /// The clock has stepped: dated jobs have to be put on the line anew, from this position on.
         var redateFrom: Int64?
+        /// Where each state's search for bodies to drop goes on.
+        var expunged: [JobState: (finished: Int64, seq: Int64)] = [:]
+        /// Jobs that this transaction has ended without anybody's asking for it.
+        var ended: [EndedJob] = []
+        /// More of them.
+        var untold = 0
+        /// What an operator is to read once this transaction is on disk.
+        var notices: [String] = []
         var operations: UInt64 = 0
         /// Of bodies in files.
         var fileBytes: Int64 = 0
@@ -51,6 +58,7 @@ final class StoreWriter {
         shared: StoreShared,
         epoch: Int64,
         keys: IdempotencyKeys,
+        tails: OrderingTails,
         volatile: Volatile
     ) {
         self.database = database
@@ -59,6 +67,7 @@ final class StoreWriter {
         self.shared = shared
         self.epoch = epoch
         self.keys = keys
+        self.tails = tails
         self.volatile = volatile
     }
 
@@ -94,11 +103,21 @@ extension StoreWriter {
 
     /// Puts `row` in the place of `old` and moves the counts.
     func save(_ row: JobRow, replacing old: JobRow) throws(StoreError) {
+        let machine = row.machine
+        if row.isClaim(of: old) { try saveClaim(row) } else { try saveAll(row) }
+        if old.machine.state != machine.state {
+            count(old, -1)
+            count(row, 1)
+        }
+        noteWaiting(row, before: old)
+    }
+
+    private func saveAll(_ row: JobRow) throws(StoreError) {
         let update = try database.statement(
             """
             UPDATE job SET state = ?2, reason = ?3, ready = ?4, side = ?5, run_at = ?6, expires = ?7, fin = ?8,
             attempts = ?9, spent = ?10, crashes = ?11, token = ?12, version = ?13, flags = ?14, kind = ?15,
-            ending = ?16, prv = ?17, nxt = ?18, sum = ?19 WHERE seq = ?1
+            ending = ?16, prv = ?17, nxt = ?18, sum = ?19, earlier = ?20 WHERE seq = ?1
             """
         )
         let machine = row.machine
@@ -121,19 +140,57 @@ extension StoreWriter {
         update.bind(17, row.previous)
         update.bind(18, row.next)
         update.bind(19, row.sum)
+        update.bind(20, Int64(machine.earlierAttempts))
         try update.run()
-        if old.machine.state != machine.state {
-            count(old, -1)
-            count(row, 1)
-        }
-        noteWaiting(row, before: old)
+    }
+
+    /// Names only what a claim changes: SQLite rewrites every index that has a named column, whether its value is
+    /// another or not.
+    private func saveClaim(_ row: JobRow) throws(StoreError) {
+        let update = try database.statement(
+            """
+            UPDATE job SET state = ?2, reason = ?3, ready = ?4, side = ?5, token = ?6, version = ?7, sum = ?8
+            WHERE seq = ?1
+            """
+        )
+        update.bind(1, row.seq)
+        update.bind(2, Int64(row.machine.state.rawValue))
+        update.bind(3, Int64(row.machine.reason?.rawValue ?? 0))
+        update.bind(4, row.ready)
+        update.bind(5, row.side)
+        update.bind(6, Int64(bitPattern: row.machine.token))
+        update.bind(7, Int64(bitPattern: row.machine.version))
+        update.bind(8, row.sum)
+        try update.run()
+    }
+
+    /// Jobs told of one by one for one transaction.
+    private static let endedLimit = 10_000
+
+    /// Remembers a job whose end nobody hears of otherwise.
+    func tell(_ job: EndedJob) {
+        if volatile.ended.count < Self.endedLimit { volatile.ended.append(job) } else { volatile.untold += 1 }
+    }
+
+    func tell(_ row: JobRow) {
+        tell(
+            EndedJob(
+                id: row.id,
+                route: routeNames[row.route] ?? "",
+                user: row.user,
+                state: row.machine.state,
+                reason: row.machine.end
+            )
+        )
     }
 
     /// Remembers what a changed job means for those who look for work.
     func noteWaiting(_ row: JobRow, before old: JobRow?) {
         let machine = row.machine
         if machine.state == .scheduled { volatile.nextScheduled = min(volatile.nextScheduled, machine.runAt) }
-        guard machine.isReady, old?.machine.isReady != true || machine.runAt < old?.machine.runAt ?? .max,
+        guard machine.isAwaited,
+            old?.machine.isAwaited != true || machine.runAt < old?.machine.runAt ?? .max
+                || machine.isReady && old?.machine.isReady != true,
             let name = routeNames[row.route]
         else { return }
         volatile.ready.insert(name)
@@ -198,5 +255,17 @@ extension StoreWriter {
         routes[name] = select.int(0)
         routeNames[select.int(0)] = name
         return select.int(0)
+    }
+}
+
+extension JobRow {
+    /// Whether nothing is different from `old` but what a claim changes.
+    fileprivate func isClaim(of old: JobRow) -> Bool {
+        let (new, before) = (machine, old.machine)
+        return new.state == .running && flags == old.flags && previous == old.previous && next == old.next
+            && new.runAt == before.runAt && new.expiresAt == before.expiresAt
+            && new.finishedAt == before.finishedAt && new.attempts == before.attempts
+            && new.spentAttempts == before.spentAttempts && new.crashes == before.crashes
+            && new.failureKind == before.failureKind && new.end == before.end
     }
 }

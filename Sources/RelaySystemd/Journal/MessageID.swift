@@ -36,6 +36,19 @@ package struct MessageID: Hashable, Sendable {
 
     /// The network counts as constrained now, or no longer, or somebody else decides.
     package static let constrainedChanged = MessageID("d435103ad33c47beb3638c5ec5e626d4")
+    /// A durable job was given up; it is kept and can be retried.
+    package static let jobDead = MessageID("b785bf2a9ecc44b444cd501954ef66a3")
+    /// A durable job's time ran out before it was delivered.
+    package static let jobExpired = MessageID("11438dbfa1394ec80c16e25362457795")
+    /// A route sends nothing until it is resumed.
+    package static let routePaused = MessageID("02d26309775ceab8868b1b3a163fd695")
+    package static let routeResumed = MessageID("f98c10cfca24f15b5e81908b209a6418")
+    /// The job store has something to say: it is full, or has room again.
+    package static let storeNotice = MessageID("6d4c6645daa8ad4ab90a5262b053980c")
+    /// The job store cannot go on; the daemon ends and is started again.
+    package static let storeFailed = MessageID("78f2e14bc7977bae8bc44b07b8a5f12d")
+    /// An operator acted on durable jobs.
+    package static let jobsChanged = MessageID("8f4297811067674f5f151ccbe57f9490")
 
     /// Every id with its name, for the catalog.
     package static let all: [(name: String, id: MessageID)] = [
@@ -46,6 +59,8 @@ package struct MessageID: Hashable, Sendable {
         ("stopped", stopped), ("records_dropped", recordsDropped),
         ("records_suppressed", recordsSuppressed), ("loop_stalled", loopStalled),
         ("never_fails_breached", neverFailsBreached), ("pins_missed", pinsMissed),
-        ("constrained_changed", constrainedChanged),
+        ("constrained_changed", constrainedChanged), ("job_dead", jobDead), ("job_expired", jobExpired),
+        ("route_paused", routePaused), ("route_resumed", routeResumed), ("store_notice", storeNotice),
+        ("store_failed", storeFailed), ("jobs_changed", jobsChanged),
     ]
 }

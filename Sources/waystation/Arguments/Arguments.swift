@@ -1,8 +1,10 @@
+import RelayCore
+
 /// A command's words, sorted into options and operands.
 struct Arguments {
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
-    private let command: String
+    let command: String
 
     /// Reads `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`; `--` ends the options and `-` is an operand.
     init(_ words: [String], of command: String, options: [OptionSpec]) throws(CommandFailure) {
@@ -70,6 +72,22 @@ struct Arguments {
         if operands.count > count {
             throw .usage("there is one word too many: \"\(operands[count])\"", of: command)
         }
+    }
+
+    /// Refuses options that mean nothing to `action`, one of the command's words.
+    func allow(_ names: [String], in action: String) throws(CommandFailure) {
+        let others = values.keys.filter { !names.contains($0) }.sorted()
+        guard let other = others.first else { return }
+        throw .usage("--\(other) says nothing to \(command) \(action)", of: command)
+    }
+
+    /// The last value of an option, as a duration above zero.
+    func duration(_ name: String) throws(CommandFailure) -> Duration? {
+        guard let text = self[name] else { return nil }
+        guard let duration = DurationText.parse(text), duration > .zero else {
+            throw .usage("--\(name) needs a duration with a unit, such as 500ms, 20s or 1h30m", of: command)
+        }
+        return duration
     }
 
     /// How results are to be printed.

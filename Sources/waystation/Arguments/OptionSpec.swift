@@ -14,10 +14,14 @@ struct OptionSpec: Sendable {
         self.summary = summary
     }
 
-    /// The option's line of the help text.
-    var helpLine: String {
-        let spelled = (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (value.map { " \($0)" } ?? "")
-        let padding = String(repeating: " ", count: max(1, 28 - spelled.count))
-        return "  \(spelled)\(padding)\(summary)\n"
+    /// As it is typed: `-o, --output table|json`.
+    var spelled: String {
+        (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (value.map { " \($0)" } ?? "")
+    }
+
+    /// The option's line of the help text, what it does in a column of its own.
+    func helpLine(width: Int) -> String {
+        let padding = String(repeating: " ", count: max(0, width - spelled.count))
+        return "  \(spelled)\(padding)  \(summary)\n"
     }
 }

@@ -26,7 +26,10 @@ struct Command: Sendable {
     }
 
     static var all: [Command] {
-        [.status, .send, .explain, .check, .reload, .constrained, .demo, .help, .version]
+        [
+            .status, .send, .jobs, .dead, .explain, .cat, .shape, .events, .routes, .pause, .resume, .check,
+            .reload, .constrained, .demo, .help, .version,
+        ]
     }
 
     /// The command of that name; the options `--help` and `--version` count as names.
@@ -47,7 +50,10 @@ struct Command: Sendable {
     var help: String {
         var text = "usage: waystation \(name)\(usage.isEmpty ? "" : " " + usage)\n\n\(summary)\n"
         if !details.isEmpty { text += "\n\(details)" }
-        if !options.isEmpty { text += "\nOptions:\n" + options.map(\.helpLine).joined() }
+        if !options.isEmpty {
+            let width = options.map(\.spelled.count).max() ?? 0
+            text += "\nOptions:\n" + options.map { $0.helpLine(width: width) }.joined()
+        }
         return text
     }
 }

@@ -28,8 +28,45 @@ struct DaemonAccess {
         do throws(RelayClientError) {
             return try client.blockingRequest(method, target, fields: fields, body: body)
         } catch {
-            throw CommandFailure(error, socketPath: client.socketPath)
+            throw failure(error)
         }
+    }
+
+    /// Asks for something whose body is read piece by piece.
+    func stream(
+        _ target: String,
+        fields: HeaderFields = HeaderFields()
+    ) throws(CommandFailure) -> StreamedAnswer {
+        let answer: StreamedAnswer
+        let refusal: [UInt8]
+        do throws(RelayClientError) {
+            answer = try client.blockingStream(.get, target, fields: fields)
+            // An upstream's answer that is replayed may say anything.
+            let isOwn = answer.fields[.waystationSource] == RelayResponse.Source.relay.rawValue
+            if answer.status.class == .success || !isOwn { return answer }
+            refusal = try answer.rest(within: client.timeout, limit: 65_536)
+        } catch {
+            throw failure(error)
+        }
+        throw CommandFailure(answer.status, refusal)
+    }
+
+    /// What to say of a failure to get an answer.
+    func failure(_ error: RelayClientError) -> CommandFailure {
+        CommandFailure(error, socketPath: client.socketPath)
+    }
+
+    /// Does something and refuses everything but a success.
+    func change(
+        _ method: Method,
+        _ target: String,
+        _ document: [UInt8] = []
+    ) throws(CommandFailure) -> RelayResponse {
+        var fields = HeaderFields()
+        if !document.isEmpty { fields.append("Content-Type", "application/json") }
+        let response = try request(method, target, fields: fields, body: document)
+        guard response.status.class == .success else { throw CommandFailure(response) }
+        return response
     }
 
     /// Asks for a document and refuses everything but a success.
@@ -50,17 +87,24 @@ struct DaemonAccess {
 
 extension CommandFailure {
     /// A problem document of the daemon.
-    init(_ response: RelayResponse) {
-        let problem = try? JSONValue(parsing: response.body)
+    init(_ response: RelayResponse) { self.init(response.status, response.body) }
+
+    /// A problem document of the daemon.
+    init(_ status: Status, _ document: [UInt8]) {
+        let problem = try? JSONValue(parsing: document)
         let code: ExitCode =
-            switch response.status {
+            switch status {
             case 403: .notAllowed
             case 404: .notFound
             default: .failed
             }
-        let detail = problem?["detail"]?.text ?? problem?["title"]?.text ?? "no explanation"
+        var detail = safe(problem?["detail"]?.text ?? problem?["title"]?.text ?? "no explanation")
+        for error in problem?["errors"]?.elements ?? [] {
+            let hint = error["hint"]?.text.map { " (\($0))" } ?? ""
+            detail += safe("; \(error["pointer"]?.text ?? ""): \(error["message"]?.text ?? "")\(hint)")
+        }
         let meant = problem?["did_you_mean"]?.text.map { "Did you mean \"\(safe($0))\"?" }
-        self.init(code, "the daemon answered \(response.status.rawValue): \(safe(detail))", advice: meant)
+        self.init(code, "the daemon answered \(status.rawValue): \(detail)", advice: meant)
     }
 
     /// A failure to reach the daemon, with what to do about it.
@@ -79,7 +123,8 @@ extension CommandFailure {
             )
         case .timedOut: self.init(.timedOut, error.message)
         case .invalidRequest: self.init(.usage, error.message)
-        case .connectionLost, .invalidResponse, .cancelled: self.init(.failed, error.message)
+        case .connectionLost, .invalidResponse, .refused, .cancelled:
+            self.init(.failed, safe(error.message))
         }
     }
 }

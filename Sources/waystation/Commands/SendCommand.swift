@@ -12,6 +12,11 @@ extension Command {
             The method is GET, or POST when there is a body. DATA beginning with @ names a file; @- and - are
             standard input.
 
+            With --async the daemon has the request on disk when the command ends, and delivers it from there: the
+            id goes to standard output, for waystation jobs watch and waystation explain. With --wait, too, the
+            command stays until the job is over: status 6 when it ended without success, 7 when it was not over in
+            time. With --wait alone the answer is printed as without it, if it comes in time.
+
             """,
         options: [
             OptionSpec("request", "X", value: "METHOD", "the method"),
@@ -26,11 +31,37 @@ extension Command {
                 value: "DURATION",
                 "give up after this long, such as 20s; all attempts included"
             ),
+            OptionSpec("async", nil, "hand it over for keeping and print the job's id only"),
+            OptionSpec(
+                "wait",
+                value: "DURATION",
+                "hand it over for keeping and wait for its end, at most so long"
+            ),
+            OptionSpec("key", value: "KEY", "the idempotency key: the same request twice is one job"),
+            OptionSpec("delay", value: "DURATION", "put a kept job off for so long"),
+            OptionSpec("not-before", value: "TIME", "the moment before which a kept job is not sent"),
+            OptionSpec("expires-after", value: "DURATION", "give a kept job up after so long"),
+            OptionSpec(
+                "ordering-key",
+                value: "KEY",
+                "deliver kept jobs of this key one at a time and in order"
+            ),
+            OptionSpec("supersede-key", value: "KEY", "cancel what still waits with this key"),
+            OptionSpec("priority", value: "0-7", "0 first, 7 last; 3"),
+            OptionSpec("label", value: "NAME=VALUE", "what a job can be found by; may stand more than once"),
             OptionSpec("socket", value: "PATH", "the daemon's jobs socket (WAYSTATION_SOCKET)"),
         ]
     ) { arguments throws(CommandFailure) in
         let order = try SendOrder(arguments)
+        if order.isAsynchronous { return try order.submit() }
         let response = try order.send()
+        if order.wait != nil, response.status == 202, let job = response.job {
+            throw CommandFailure(
+                .timedOut,
+                "job \(safe(job)) is not over yet; it is kept and goes on",
+                advice: "Its end: waystation jobs watch \(safe(job))"
+            )
+        }
         try order.deliver(response)
         guard arguments.has("fail"), !isSuccess(response) else { return .done }
         Output.error.write("waystation: \(failure(response))\n")

@@ -13,6 +13,10 @@ struct SendOrder {
     private let body: [UInt8]
     private let includesHead: Bool
     private let file: String?
+    /// Whether only the id is wanted.
+    let isAsynchronous: Bool
+    /// How long to wait for the end of a job that is kept; nil without a wait.
+    let wait: Duration?
 
     init(_ arguments: Arguments) throws(CommandFailure) {
         try arguments.limitOperands(to: 2)
@@ -21,7 +25,13 @@ struct SendOrder {
         path = arguments.operands.count > 1 ? arguments.operands[1] : ""
         includesHead = arguments.has("include")
         file = arguments["output"]
+        isAsynchronous = arguments.has("async")
+        wait = try arguments.duration("wait")
+        guard !isAsynchronous || file == nil && !includesHead else {
+            throw .usage("--async prints an id only: -i and -o go without it", of: "send")
+        }
         var fields = try SendOrder.fields(arguments)
+        try SendOrder.addOptions(arguments, to: &fields)
         body = try SendOrder.body(arguments)
         if arguments.has("json") {
             SendOrder.setDefault("Content-Type", "application/json", in: &fields)
@@ -50,7 +60,35 @@ struct SendOrder {
         self.client = client
     }
 
+    /// Hands the request over for keeping and prints the id; waits for its end when that was asked for.
+    func submit() throws(CommandFailure) -> ExitCode {
+        let response = try send()
+        guard response.status.class == .success else { throw CommandFailure(response) }
+        guard let id = response.job else {
+            throw CommandFailure(.failed, "the daemon accepted the request and did not say as which job")
+        }
+        Output.standard.write(safe(id) + "\n")
+        guard let wait else { return .done }
+        var patient = client
+        patient.timeout = .seconds(JobWatch.question + 30)
+        let progress = Progress("waiting for job \(safe(id))")
+        defer { progress.end() }
+        var last = ""
+        let code = try JobWatch(DaemonAccess(patient), id, timeout: wait) { job in
+            let view = JobDocument(job)
+            last = [view.stateAndReason, view.failure].compactMap { $0 }.joined(separator: ", ")
+            progress.update("job \(view.id): \(view.stateAndReason), \(view.attemptCount) attempts")
+        }.run()
+        progress.end()
+        if code != .done {
+            Output.error.write("waystation: the job is \(last); why: waystation explain \(safe(id))\n")
+        }
+        return code
+    }
+
     func send() throws(CommandFailure) -> RelayResponse {
+        let progress = Progress("waiting for the answer")
+        defer { progress.end() }
         do throws(RelayClientError) {
             return try client.blockingSend(
                 route: route,
@@ -102,6 +140,58 @@ extension SendOrder {
             }
         }
         return fields
+    }
+
+    /// What is said to the relay about the keeping of the job.
+    private static func addOptions(
+        _ arguments: Arguments,
+        to fields: inout HeaderFields
+    ) throws(CommandFailure) {
+        if let wait = try arguments.duration("wait"), !arguments.has("async") {
+            // The daemon answers no later; what takes longer is watched.
+            guard wait <= .seconds(300) else {
+                throw .usage("--wait takes at most 5m without --async", of: "send")
+            }
+            let (seconds, rest) = wait.components
+            fields.append("Prefer", "respond-async, wait=\(seconds + (rest > 0 ? 1 : 0))")
+        } else if arguments.has("async") {
+            fields.append("Prefer", "respond-async")
+        }
+        if let key = arguments["key"] {
+            let quoted = key.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
+            guard key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), !key.isEmpty else {
+                throw .usage("--key takes printable ASCII", of: "send")
+            }
+            fields.set("Idempotency-Key", "\"\(quoted)\"")
+        }
+        for name in ["delay", "expires-after"] {
+            if let span = try arguments.duration(name) {
+                fields.set("Waystation-\(name)", DurationText.text(span))
+            }
+        }
+        if let text = arguments["not-before"] {
+            guard let moment = WallTime(text) else {
+                throw .usage("--not-before takes a date and time such as 2027-01-31T08:00:00Z", of: "send")
+            }
+            fields.set("Waystation-Not-Before", moment.description)
+        }
+        for name in ["ordering-key", "supersede-key"] {
+            guard let key = arguments[name] else { continue }
+            guard !key.isEmpty, fields.set("Waystation-\(name)", key) else {
+                throw .usage("--\(name) takes text without control characters", of: "send")
+            }
+        }
+        if let text = arguments["priority"] {
+            guard let urgency = Int(text), (0...7).contains(urgency) else {
+                throw .usage("--priority takes a number from 0 to 7", of: "send")
+            }
+            fields.set("Priority", "u=\(urgency)")
+        }
+        for label in arguments.all("label") {
+            guard label.contains("="), label.first != "=", fields.append("Waystation-Label", label) else {
+                throw .usage("--label takes name=value", of: "send")
+            }
+        }
     }
 
     private static func setDefault(_ name: String, _ value: String, in fields: inout HeaderFields) {

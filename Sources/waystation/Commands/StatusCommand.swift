@@ -64,18 +64,26 @@ struct StatusText {
     }
 
     private func routes() -> TextTable {
-        var table = TextTable([
+        let routes = status["routes"]?.elements ?? []
+        // A daemon without a store has no jobs to tell of.
+        let hasJobs = routes.contains { $0["queued"] != nil }
+        let titles: [(title: String, alignment: TextTable.Alignment)] = [
             ("ROUTE", .left), ("STATE", .left), ("IN FLIGHT", .right), ("PENDING", .right),
             ("REQUESTS", .right), ("OK", .right), ("RECOVERED", .right), ("STAND-IN", .right),
-            ("FAILED", .right), ("CANCELLED", .right), ("LAST FAILURE", .left), ("NOTE", .left),
-        ])
-        for route in status["routes"]?.elements ?? [] {
-            table.add([
+            ("FAILED", .right), ("CANCELLED", .right),
+        ]
+        let waiting: [(title: String, alignment: TextTable.Alignment)] =
+            hasJobs ? [("QUEUED", .right), ("DEAD", .right)] : []
+        var table = TextTable(titles + waiting + [("LAST FAILURE", .left), ("NOTE", .left)])
+        for route in routes {
+            let figures = [
                 safe(route["name"]?.text ?? "?"), safe(route["state"]?.text ?? "?").replacingUnderscores,
                 count(route, "in_flight"), count(route, "pending"), count(route, "requests"),
                 share(route), count(route, "recovered"), count(route, "fallbacks"), count(route, "failed"),
-                count(route, "cancelled"), lastFailure(route), note(route),
-            ])
+                count(route, "cancelled"),
+            ]
+            let kept = hasJobs ? [count(route, "queued"), count(route, "dead")] : []
+            table.add(figures + kept + [lastFailure(route), note(route)])
         }
         return table
     }
@@ -101,7 +109,9 @@ struct StatusText {
 
     private func note(_ route: JSONValue) -> String {
         let breaches = route["never_fails_breaches"]?.integer ?? 0
-        return breaches > 0 ? "never_fails breached \(breaches)x" : ""
+        let pause = route["pause_reason"]?.text.map { "paused: \(safe($0))" }
+        let breached = breaches > 0 ? "never_fails breached \(breaches)x" : nil
+        return [pause, breached].compactMap { $0 }.joined(separator: "; ")
     }
 
     private var uptime: String {

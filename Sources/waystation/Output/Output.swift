@@ -20,6 +20,9 @@ struct Output {
     /// Writes all of it; a reader that has gone ends it without a word.
     func write(_ bytes: [UInt8]) { _ = writeAll(bytes, to: descriptor) }
 
+    /// Writes all of it; false when nobody reads any more, which ends whatever would go on writing.
+    func reaches(_ bytes: [UInt8]) -> Bool { writeAll(bytes, to: descriptor) }
+
     /// `text` in a style, where the stream shows styles; colour is never the only carrier of meaning.
     func styled(_ text: String, _ style: Style) -> String {
         hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text

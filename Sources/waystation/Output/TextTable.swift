@@ -15,25 +15,38 @@ struct TextTable {
     /// Adds a row of as many cells as there are columns.
     mutating func add(_ cells: [String]) { rows.append(cells) }
 
-    /// The lines, the title's first; the last column is not padded.
+    /// The lines, the title's first; without blanks at their ends.
     func text(style: (String) -> String) -> String {
-        let titles = columns.map(\.title)
-        let widths = columns.indices.map { column in
-            ([titles] + rows).map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+        let widths = widths
+        return style(line(columns.map(\.title), widths)) + "\n"
+            + rows.map { line($0, widths) + "\n" }.joined()
+    }
+
+    /// The lines without the titles.
+    var rowsText: String {
+        let widths = widths
+        return rows.map { line($0, widths) + "\n" }.joined()
+    }
+
+    private var widths: [Int] {
+        let cells = [columns.map(\.title)] + rows
+        return columns.indices.map { column in
+            cells.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
         }
-        func line(_ cells: [String]) -> String {
-            var line = ""
-            for (column, cell) in cells.enumerated() where column < columns.count {
-                let padding = String(repeating: " ", count: max(0, widths[column] - cell.count))
-                if columns[column].alignment == .right {
-                    line += padding + cell
-                } else {
-                    line += column == columns.count - 1 ? cell : cell + padding
-                }
-                if column < columns.count - 1 { line += "  " }
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        var line = ""
+        for (column, cell) in cells.enumerated() where column < columns.count {
+            let padding = String(repeating: " ", count: max(0, widths[column] - cell.count))
+            if columns[column].alignment == .right {
+                line += padding + cell
+            } else {
+                line += column == columns.count - 1 ? cell : cell + padding
             }
-            return line
+            if column < columns.count - 1 { line += "  " }
         }
-        return style(line(titles)) + "\n" + rows.map { line($0) + "\n" }.joined()
+        while line.last == " " { line.removeLast() }
+        return line
     }
 }

@@ -1,0 +1,119 @@
+package import RelayCore
+import RelayHTTP
+import RelayPosix
+import Synchronization
+
+/// An answer whose body is read when somebody asks for more of it.
+///
+/// Nothing is read ahead: a reader that takes its time holds back the relay, not memory, and no thread.
+package final class StreamedAnswer: Sendable {
+    private struct Reading: ~Copyable {
+        var connection: ClientConnection
+        var decoder: BodyDecoder
+        /// What came with the head.
+        var first: [UInt8]
+    }
+
+    package let status: Status
+    package let fields: HeaderFields
+    let canceller: Canceller
+    private let reading: Mutex<Reading?>
+    private let socketPath: String
+
+    /// Sends a request and reads the head of its answer, on the calling thread.
+    ///
+    /// - Throws: when no head comes within `timeout`, or the connection breaks.
+    init(
+        _ request: ClientRequest,
+        socketPath: String,
+        timeout: Duration,
+        canceller: Canceller
+    ) throws(RelayClientError) {
+        let connection = try ClientConnection(path: socketPath, deadline: StreamedAnswer.deadline(timeout))
+        guard canceller.adopt(connection.raw) else {
+            throw .neverSent
+        }
+        let head: ResponseHead
+        let rest: [UInt8]
+        do throws(RelayClientError) {
+            if try connection.send(request.head) { _ = try connection.send(request.body) }
+            (head, rest) = try connection.head(of: request.method)
+        } catch {
+            canceller.release(connection.raw)
+            throw canceller.isCancelled ? .hungUp : error
+        }
+        status = head.status
+        fields = head.fields
+        self.canceller = canceller
+        self.socketPath = socketPath
+        reading = Mutex(
+            Reading(connection: connection, decoder: BodyDecoder(framing: head.framing), first: rest)
+        )
+    }
+
+    deinit { close() }
+
+    /// The next bytes of the body, as soon as there are any; blocks the calling thread.
+    ///
+    /// - Parameter patience: how long nothing may come.
+    /// - Returns: at most what one read gives; nil at the end.
+    /// - Throws: when nothing comes in time, or the connection breaks.
+    package func next(within patience: Duration) throws(RelayClientError) -> [UInt8]? {
+        do throws(RelayClientError) {
+            return try reading.withLock { reading throws(RelayClientError) in
+                try read(from: &reading, by: StreamedAnswer.deadline(patience))
+            }
+        } catch {
+            throw canceller.isCancelled ? .hungUp : error
+        }
+    }
+
+    private func read(
+        from reading: inout Reading?,
+        by deadline: Int64
+    ) throws(RelayClientError) -> [UInt8]? {
+        var piece: [UInt8] = []
+        while reading != nil, piece.isEmpty {
+            if reading?.decoder.isComplete ?? true { return nil }
+            reading?.connection.deadline = deadline
+            var buffer = reading?.first ?? []
+            reading?.first = []
+            if buffer.isEmpty, try reading?.connection.receive(into: &buffer) == false {
+                guard reading?.decoder.connectionClosed() ?? true else {
+                    throw .lost("in the middle of its body")
+                }
+                return nil
+            }
+            do throws(HTTPParseError) {
+                _ = try reading?.decoder.decode(buffer.span, into: &piece)
+            } catch {
+                throw .invalid(error, from: socketPath)
+            }
+        }
+        return piece.isEmpty ? nil : piece
+    }
+
+    /// The rest of the body, at most `limit` bytes of it.
+    package func rest(within patience: Duration, limit: Int) throws(RelayClientError) -> [UInt8] {
+        var body: [UInt8] = []
+        while body.count < limit, let piece = try next(within: patience) { body += piece }
+        return Array(body.prefix(limit))
+    }
+
+    private func close() {
+        reading.withLock { reading in
+            if let raw = reading?.connection.raw { canceller.release(raw) }
+            reading = nil
+        }
+    }
+
+    private static func deadline(_ timeout: Duration) -> Int64 {
+        Instant(nanoseconds: SystemClock.monotonic()).advanced(by: timeout).nanoseconds
+    }
+}
+
+extension RelayClientError {
+    static var hungUp: RelayClientError {
+        RelayClientError(.cancelled, "the request was cancelled; the relay was told by hanging up")
+    }
+}

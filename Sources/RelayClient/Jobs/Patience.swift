@@ -1,0 +1,36 @@
+import RelayCore
+
+/// How often a client asks again that waits for something at a relay which may stop meanwhile.
+struct Patience {
+    private var failures = 0
+    private var wasReached = false
+
+    /// Anything but an error came back.
+    mutating func wasAnswered() {
+        wasReached = true
+        failures = 0
+    }
+
+    /// Whether to ask again after `error`: not before the relay has answered once, and not after a refusal.
+    mutating func forgives(_ error: RelayClientError) -> Bool {
+        switch error.code {
+        case .notReachable, .connectionLost, .timedOut: break
+        case .refused where error.problem?.status == 503: break
+        case .refused, .notAllowed, .invalidRequest, .invalidResponse, .cancelled: return false
+        }
+        failures += 1
+        return wasReached
+    }
+
+    /// 100, 200, 400 … 5000 ms after so many failures in a row, and 100 ms after none.
+    var pause: Duration { .milliseconds(min(5_000, 100 << min(failures, 10))) }
+
+    /// - Throws: `cancelled` when the task is.
+    func sleep(atMost limit: Duration = .seconds(5)) async throws(RelayClientError) {
+        do {
+            try await Task.sleep(for: min(pause, limit))
+        } catch {
+            throw RelayClientError(.cancelled, "the wait was cancelled")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+public import RelayCore
+import RelayJSON
+
+/// Why the relay did not do what was asked (RFC 9457).
+public struct RelayProblem: Sendable {
+    /// The answer's status.
+    public let status: Status
+    /// The relay's word for it, such as `route_not_found` or `queue_full`; empty when it gave none.
+    public let code: String
+    /// In words, safe to show.
+    public let detail: String
+
+    /// Reads the problem document of an answer.
+    init(_ status: Status, _ body: [UInt8]) {
+        let document = try? JSONValue(parsing: body)
+        self.status = status
+        code = document?["code"]?.string ?? ""
+        detail = document?["detail"]?.string ?? document?["title"]?.string ?? "no explanation"
+    }
+}
+
+extension RelayClientError {
+    /// What the relay said in place of doing what was asked.
+    static func refused(_ response: RelayResponse) -> RelayClientError {
+        refused(response.status, response.body)
+    }
+
+    static func refused(_ status: Status, _ body: [UInt8]) -> RelayClientError {
+        let problem = RelayProblem(status, body)
+        let code = problem.code.isEmpty ? "" : " \(problem.code)"
+        return RelayClientError(
+            .refused,
+            "the relay answered \(status.rawValue)\(code): \(problem.detail)",
+            problem: problem
+        )
+    }
+}

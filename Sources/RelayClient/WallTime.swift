@@ -1,0 +1,28 @@
+import RelayCore
+
+/// A moment of the wall clock, to the millisecond.
+public struct WallTime: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Milliseconds since 1970-01-01 00:00:00 UTC, without leap seconds.
+    public var milliseconds: Int64
+
+    /// - Parameter milliseconds: since 1970-01-01 00:00:00 UTC.
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    /// Reads a date and time of RFC 3339 with its zone, such as `2026-11-21T04:29:43.250Z`; nil when it is not
+    /// well-formed or names no moment.
+    public init?(_ text: String) {
+        guard let milliseconds = UTCTime.milliseconds(parsing: text) else { return nil }
+        self.milliseconds = milliseconds
+    }
+
+    /// RFC 3339, UTC, with milliseconds; clamped to the years 1970 to 9999.
+    public var description: String {
+        let clamped = min(max(0, milliseconds), 253_402_300_799_999)
+        let digits = String(clamped % 1_000)
+        return UTCTime.format(seconds: clamped / 1_000).dropLast() + "."
+            + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
+    }
+
+    /// Whether `lhs` is earlier.
+    public static func < (lhs: WallTime, rhs: WallTime) -> Bool { lhs.milliseconds < rhs.milliseconds }
+}

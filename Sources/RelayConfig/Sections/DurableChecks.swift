@@ -1,0 +1,63 @@
+import RelayCore
+import RelayJSON
+
+// What the rules of a route mean for jobs that are kept on disk.
+extension ConfigurationTable {
+    /// The most attempts that any job of the route may have.
+    static func attemptLimit(_ route: RouteDraft) -> Int {
+        guard let limit = route.delivery.maxAttempts else { return route.maxAttempts }
+        return route.delivery.mode == .durable ? limit : max(limit, route.maxAttempts)
+    }
+
+    /// Whether a rule can always act on every failure, so that none gets past it.
+    ///
+    /// No answer stands in for that to a job which is kept.
+    static func endsEverything(_ rule: JSONNode, _ route: RouteDraft) -> Bool {
+        guard matchesAny(rule) else { return false }
+        if rule["respond"] != nil { return !isStale(rule) && route.delivery.mode == .sync }
+        return isFinal(rule)
+    }
+
+    /// Whether a rule ends every failure it matches, of whatever request.
+    static func isFinal(_ rule: JSONNode?) -> Bool {
+        guard let rule else { return false }
+        return rule["fail"] != nil || durableActions.contains { rule[$0] != nil }
+    }
+
+    /// Whether `rule` still acts below the one that ends everything: for jobs that it does not answer.
+    static func isPassed(_ ending: JSONNode, by rule: JSONNode, _ route: RouteDraft) -> Bool {
+        !isFinal(ending) && durableActions.contains { rule[$0] != nil }
+    }
+
+    /// Reports what a rule of a durable route will not do.
+    static func checkDurable(
+        _ route: RouteDraft,
+        _ rule: JSONNode,
+        _ list: JSONNode,
+        _ index: Int,
+        taking: String?,
+        _ reading: inout Reading
+    ) {
+        guard route.delivery.mode == .durable else { return }
+        if rule["respond"] != nil {
+            reading.warn(
+                "it answers only requests that wait for their answer, and the route keeps every one",
+                in: list,
+                at: ["\(index)", "respond"],
+                hint: taking ?? "remove the rule, or leave out \"mode\": \"durable\""
+            )
+        }
+        guard let name = rule["name"]?.value.text,
+            let schedule = route.recovery.first(where: { $0.name == name })?.retry?.schedule
+        else { return }
+        let total = schedule.reduce(.zero, +)
+        guard total > route.delivery.expiresAfter else { return }
+        let (waits, end) = (DurationText.text(total), DurationText.text(route.delivery.expiresAfter))
+        reading.warn(
+            "the waits of the schedule take \(waits), but delivery.expires_after ends a job after \(end)",
+            in: list,
+            at: ["\(index)", "retry", "schedule"],
+            hint: taking ?? "raise \"delivery.expires_after\", or shorten the schedule"
+        )
+    }
+}

@@ -1,0 +1,13 @@
+/// What a durable job brings along from its earlier runs, and when it is over.
+package struct JobHistory: Sendable {
+    /// Recorded attempts over the whole life of the job: the next one's number is one more.
+    package var attempts = 0
+    /// Attempts that count against its allowance.
+    package var spentAttempts = 0
+    /// How often each rule has acted since acceptance or the last replay, by the rule's name.
+    package var ruleUses: [String: Int] = [:]
+    /// When the job expires; nil never.
+    package var deadline: Instant?
+
+    package init() {}
+}

@@ -1,0 +1,32 @@
+/// How one run of a durable job came out: what the store is told.
+///
+/// A run ends with the first wait: however long or short that is, it is the store that keeps it.
+package struct Delivery: Sendable {
+    package enum Ending: Sendable {
+        case succeeded(HTTPResponse, AnswerSource)
+        case dead(Failure, EndReason)
+        /// Its time ran out; nil when nothing was tried.
+        case expired(Failure?)
+        case cancelled
+        /// Due again after a wait that a rule named.
+        case retry(after: Duration, Failure)
+        /// Not sent for a reason that is not the job's: nothing is burned.
+        case back(WaitReason?, Failure)
+        /// Put aside until an operator lets it go on.
+        case held(Failure)
+        /// The route is to be paused, and the job waits for it.
+        case routePaused(reason: String, Failure)
+    }
+
+    package var ending: Ending
+    /// What was tried in this run.
+    package var attempts: [Attempt]
+    /// The upstream's last answer, where the run did not succeed and there was one.
+    package var answer: HTTPResponse?
+
+    package init(ending: Ending, attempts: [Attempt], answer: HTTPResponse? = nil) {
+        self.ending = ending
+        self.attempts = attempts
+        self.answer = answer
+    }
+}

@@ -1,0 +1,84 @@
+// How the run of a durable job ends; none of this is asked of any other.
+extension Execution {
+    /// How the run ended; once, after the last step.
+    func takeDelivery() -> Delivery {
+        guard let delivery else { preconditionFailure("a run was asked for its end at the step \(step)") }
+        self.delivery = nil
+        return delivery
+    }
+
+    func end(_ ending: Delivery.Ending) {
+        discard()
+        var delivery = Delivery(ending: ending, attempts: machine.attempts)
+        if case .succeeded = ending {} else { delivery.answer = lastAnswer }
+        self.delivery = delivery
+        step = .end
+    }
+
+    /// A rule decided on a wait, which the store keeps.
+    func waits() {
+        guard let failure, case .retry(let wait) = machine.attempts.last?.next else { return }
+        end(.retry(after: wait, failure))
+    }
+
+    /// A rule took the job out of the way.
+    func putAside(_ decision: RecoveryMachine.Decision, _ failure: Failure) {
+        guard context.history != nil else { return ended(failure) }
+        switch decision {
+        case .deadLetter: end(.dead(failure, .rejected))
+        case .pauseRoute(let reason): end(.routePaused(reason: reason, failure))
+        case .hold: end(.held(failure))
+        case .retry, .refreshCredentials, .failover, .respond, .respondStale, .consult, .resend, .stop, .fail:
+            ended(failure)
+        }
+    }
+
+    /// No rule has anything left.
+    func gaveUp(_ failure: Failure) {
+        if failure.kind == .preparation { return end(.dead(failure, .rejected)) }
+        end(ports.time.now() < machine.deadline ? .dead(failure, .exhausted) : .expired(failure))
+    }
+
+    /// Ends the run after what is neither the upstream's failure nor the request's: no rule is asked.
+    ///
+    /// - Returns: whether the failure was such a one.
+    func interrupted(by found: Failure) -> Bool {
+        var failure = found
+        if let redirect { failure.sent = redirect.sent(failure.sent, after: preparation.method) }
+        let wasSent = failure.sent != .neverSent
+        switch failure.kind {
+        case .credentialsFailed where !wasSent:
+            if let refused { context.memory.refused(refused, to: context.id) }
+            interrupt(failure, .back(.credentials, failure))
+        case .overloaded where !wasSent: interrupt(failure, .back(nil, failure))
+        case .storedBodyCorrupt: interrupt(failure, .dead(failure, .corrupt))
+        case .cancelled, .storedBodyUnread: stopped(failure)
+        default:
+            // An answer that is there stands, and the rules decide about it.
+            guard Task.isCancelled, failure.sent != .answered else { return false }
+            var cancelled = Failure(.cancelled, sent: failure.sent, "the run of the job was stopped")
+            cancelled.exchange = failure.exchange
+            stopped(cancelled)
+        }
+        return true
+    }
+
+    private func stopped(_ failure: Failure) {
+        let isSafe = failure.sent == .neverSent || machine.mayRepeat
+        interrupt(failure, isSafe ? .back(nil, failure) : .dead(failure, .outcomeUnknown))
+    }
+
+    /// The run was stopped after an attempt that is on record.
+    func stoppedWaiting(after failure: Failure) {
+        let isSafe = failure.sent != .unknown || machine.mayRepeat
+        end(isSafe ? .back(nil, failure) : .dead(failure, .outcomeUnknown))
+    }
+
+    private func interrupt(_ failure: Failure, _ ending: Delivery.Ending) {
+        machine.attemptInterrupted(failure, at: ports.time.now())
+        if failure.sent != .neverSent, let attempt = machine.attempts.last {
+            ports.sink.record(.attemptFailed(context, attempt))
+        }
+        end(ending)
+    }
+}

@@ -1,0 +1,91 @@
+import RelayCore
+import Synchronization
+
+/// The dispatch of one route: its machine, and the task that does what the machine says.
+final class DispatchLane: Sendable {
+    private struct State {
+        var machine = DispatchMachine()
+        var isWoken = false
+        var sleeper: CheckedContinuation<Void, Never>?
+        var pump: Task<Void, Never>?
+        var isEnded = false
+    }
+
+    let route: String
+    private let state = Mutex(State())
+
+    init(route: String) { self.route = route }
+
+    /// Asks or tells the machine; what it then has to do is done at once.
+    func tell<Value: Sendable>(_ body: (inout DispatchMachine) -> Value) -> Value {
+        let (value, sleeper) = state.withLock { state in
+            let value = body(&state.machine)
+            state.isWoken = true
+            defer { state.sleeper = nil }
+            return (value, state.sleeper)
+        }
+        sleeper?.resume()
+        return value
+    }
+
+    /// Asks the machine what to do, or tells it something that gives it nothing to do.
+    func ask<Value: Sendable>(_ body: (inout DispatchMachine) -> Value) -> Value {
+        state.withLock { body(&$0.machine) }
+    }
+
+    /// What to do now; whatever wakes the lane from here on ends the sleep that may follow.
+    func step(_ now: Instant, places: Int) -> DispatchMachine.Step {
+        state.withLock { state in
+            state.isWoken = false
+            return state.machine.step(now, places: places)
+        }
+    }
+
+    /// Returns at `deadline`, when somebody told the machine something, or when the task is cancelled.
+    func sleep(until deadline: Instant, _ time: any TimeSource) async {
+        _ = await cancelling(at: deadline, time) { await self.sleep() }
+    }
+
+    private func sleep() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.isWoken || Task.isCancelled { return true }
+                    state.sleeper = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                defer { state.sleeper = nil }
+                return state.sleeper
+            }
+            sleeper?.resume()
+        }
+    }
+}
+
+extension DispatchLane {
+    /// Whatever happened, the machine is to be asked again.
+    func wake() { tell { _ in } }
+
+    /// Keeps the task that does the work, to be cancelled with the lane.
+    func keep(_ pump: Task<Void, Never>) {
+        let isEnded = state.withLock { state in
+            state.pump = pump
+            return state.isEnded
+        }
+        if isEnded { pump.cancel() }
+    }
+
+    /// No more claims; the task ends as soon as what it has asked for is answered.
+    func end() {
+        let pump = state.withLock { state in
+            state.isEnded = true
+            return state.pump
+        }
+        tell { $0.end() }
+        pump?.cancel()
+    }
+}

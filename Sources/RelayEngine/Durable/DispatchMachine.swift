@@ -1,0 +1,194 @@
+package import RelayCore
+
+/// Decides when the jobs of one route are claimed: how many, and what has to happen first.
+///
+/// Times are those of the monotonic clock. Two limits belong to it: claims that are not settled, and, after a
+/// credential failed, one probe at a time.
+package struct DispatchMachine: Sendable {
+    /// Jobs claimed in one go.
+    package static let batch = 64
+    /// How long it sleeps at most: a step of the wall clock may have brought a date nearer.
+    package static let longestSleep: Duration = .seconds(60)
+    /// The first and the longest wait after a failed credential.
+    package static let firstProbe: Duration = .seconds(1)
+    package static let longestProbe: Duration = .seconds(60)
+    /// A store that finishes no settlement for so long is slow: what it has to write stays in memory meanwhile.
+    package static let longestSettlement: Duration = .seconds(1)
+
+    package private(set) var gate = Gate.open
+    /// Jobs that are claimed and not settled.
+    package private(set) var unsettled = 0
+    package private(set) var isPaused = false
+    private var isEnded = false
+    /// Whether the store may have a due job; true until a claim has shown that it has none.
+    private var mayHaveWork = true
+    private var nextDue: Instant?
+    private let maxUnsettled: Int
+    /// Runs whose settlement is on its way to disk.
+    private var settling = 0
+    /// When the store last finished a settlement, or was first asked for one.
+    private var lastProgress: Instant?
+    /// Whether its last answer to a settlement was that it could not.
+    private var hasFailed = false
+    /// Whether more would be claimed if less were unsettled.
+    private var isFull = false
+
+    package init(maxUnsettled: Int = 1_024) { self.maxUnsettled = maxUnsettled }
+
+    /// Whether the route's credential lets jobs through.
+    package enum Gate: Hashable, Sendable {
+        /// Can transition to: shut.
+        case open
+        /// It failed: nothing is claimed until then, and then one job.
+        ///
+        /// Can transition to: probing, open.
+        case shut(until: Instant, wait: Duration)
+        /// One job finds out.
+        ///
+        /// Can transition to: shut, open.
+        case probing(wait: Duration)
+    }
+
+    package enum Step: Hashable, Sendable {
+        /// Take places, at most so many, and claim as many jobs as there are places.
+        case claim(atMost: Int)
+        /// Nothing to do until then, or until something happens.
+        case sleep(until: Instant)
+        /// Nothing will be claimed any more.
+        case end
+    }
+
+    /// What to do now.
+    ///
+    /// While settlements fail or are slow, no more is unsettled than the route has `places`.
+    package mutating func step(_ now: Instant, places: Int = .max) -> Step {
+        if isEnded { return .end }
+        let latest = now.advanced(by: DispatchMachine.longestSleep)
+        if let due = nextDue, due <= now {
+            mayHaveWork = true
+            nextDue = nil
+        }
+        let limit = isHeldUp(now) ? min(maxUnsettled, max(1, places)) : maxUnsettled
+        isFull = unsettled >= limit
+        guard !isPaused, !isFull else { return .sleep(until: latest) }
+        guard mayHaveWork else { return .sleep(until: min(latest, nextDue ?? latest)) }
+        switch gate {
+        case .open: return .claim(atMost: min(DispatchMachine.batch, limit - unsettled))
+        case .shut(let until, _): return until <= now ? .claim(atMost: 1) : .sleep(until: min(latest, until))
+        case .probing: return .sleep(until: latest)
+        }
+    }
+
+    /// A claim is about to be asked for: what becomes ready from now on may not be in its answer.
+    package mutating func claiming() { mayHaveWork = false }
+
+    /// The store has answered a claim.
+    ///
+    /// - Returns: whether the job is a probe of the credential.
+    package mutating func claimed(_ count: Int, of asked: Int, nextDue: Instant?, _ now: Instant) -> Bool {
+        unsettled += count
+        if count == asked { mayHaveWork = true }
+        self.nextDue = nextDue
+        guard count > 0, case .shut(let until, let wait) = gate, until <= now else { return false }
+        gate = .probing(wait: wait)
+        return true
+    }
+
+    /// The store could not answer a claim.
+    package mutating func claimFailed(_ now: Instant) {
+        nextDue = now.advanced(by: .seconds(1))
+    }
+
+    /// The store is asked to settle a claim.
+    package mutating func settling(_ now: Instant) {
+        if settling == 0 { lastProgress = now }
+        settling += 1
+    }
+
+    /// The store could not settle a claim; it will be asked again.
+    package mutating func settlementFailed() { hasFailed = true }
+
+    /// A claim is settled.
+    ///
+    /// - Returns: whether there was no room for another claim until now.
+    package mutating func settled(_ now: Instant) -> Bool {
+        unsettled -= 1
+        settling -= 1
+        lastProgress = now
+        hasFailed = false
+        defer { isFull = false }
+        return isFull
+    }
+
+    /// Whether the store does not keep up.
+    private func isHeldUp(_ now: Instant) -> Bool {
+        guard settling > 0, let lastProgress else { return false }
+        return hasFailed || lastProgress.duration(to: now) >= DispatchMachine.longestSettlement
+    }
+
+    /// Jobs may have become due.
+    package mutating func ready() { mayHaveWork = true }
+
+    package mutating func pause(_ isPaused: Bool) {
+        self.isPaused = isPaused
+        if !isPaused { mayHaveWork = true }
+    }
+
+    /// No more claims.
+    package mutating func end() { isEnded = true }
+}
+
+// The credential of the route.
+extension DispatchMachine {
+    /// How a run met the route's credential.
+    package enum Credential: Hashable, Sendable {
+        /// It was refused, or could not be had.
+        case failed
+        /// The attempt got beyond it.
+        case passed
+        /// The run ended before that was known.
+        case unknown
+    }
+
+    /// A run is over.
+    ///
+    /// Runs that began before the gate shut say nothing that is not known. `random` spreads the probes of
+    /// several routes: a fifth longer at most.
+    ///
+    /// - Returns: whether the gate has changed.
+    package mutating func ran(
+        _ credential: Credential,
+        isProbe: Bool,
+        random: UInt64,
+        _ now: Instant
+    ) -> Bool {
+        let before = gate
+        switch (credential, gate) {
+        case (.failed, .open): shut(DispatchMachine.firstProbe, random, now)
+        case (.failed, .probing(let wait)) where isProbe:
+            shut(min(wait * 2, DispatchMachine.longestProbe), random, now)
+        case (.passed, .probing), (.passed, .shut):
+            guard isProbe else { break }
+            gate = .open
+            mayHaveWork = true
+        case (.unknown, .probing(let wait)) where isProbe:
+            gate = .shut(until: now, wait: wait)
+            mayHaveWork = true
+        case (.failed, _), (.unknown, _), (.passed, .open): break
+        }
+        return gate != before
+    }
+
+    /// The configuration is another, and with it perhaps the credential: the next probe need not wait.
+    package mutating func reconfigured(_ now: Instant) {
+        guard case .shut(_, let wait) = gate else { return }
+        gate = .shut(until: now, wait: wait)
+    }
+
+    private mutating func shut(_ wait: Duration, _ random: UInt64, _ now: Instant) {
+        let spread = wait.saturatedNanoseconds / 5
+        let extra = Int64(random >> 11) % max(1, spread)
+        gate = .shut(until: now.advanced(by: wait).advanced(by: .nanoseconds(extra)), wait: wait)
+        mayHaveWork = true
+    }
+}

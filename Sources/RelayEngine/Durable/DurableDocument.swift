@@ -1,0 +1,179 @@
+package import RelayCore
+package import RelayJSON
+
+/// A durable job as the API shows it, in the words of a finished synchronous one; never a field of its request.
+package struct DurableDocument {
+    package var job: StoredJob
+    /// The last ones; nil leaves the list out.
+    package var attempts: [JobAttemptRecord]?
+    /// Of the whole job, as the caller and the route bound it; nil when the route is gone.
+    package var maxAttempts: Int?
+    package var blocker: DurableJobs.Blocker?
+    /// The last answer's status, and who made it.
+    package var answer: (status: Status, source: AnswerSource)?
+    /// Writes the request's body into the member `request`.
+    package var requestBody: ((inout JSONObjectWriter) -> Void)?
+
+    package init(_ job: StoredJob) { self.job = job }
+
+    package func json() -> JSONObjectWriter {
+        var json = JSONObjectWriter()
+        json.member("id", job.record.id.description)
+        json.member("route", job.record.route)
+        json.member("state", job.state.name)
+        if let reason = job.reason { json.member("reason", reason.name) }
+        if let end = job.end { json.member("end", end.rawValue) }
+        if let outcome { json.member("outcome", outcome) }
+        if job.isCancelAsked { json.member("cancel_asked", true) }
+        json.object("request") { request in
+            request.member("method", job.record.method.rawValue)
+            request.member("path", "/" + job.record.target.prefix { $0 != "?" })
+            request.member("size", job.bodyLength)
+            requestBody?(&request)
+        }
+        writeTimes(into: &json)
+        if let answer {
+            json.member("status", answer.status.rawValue)
+            json.member("source", answer.source.rawValue)
+        }
+        if let maxAttempts { json.member("max_attempts", maxAttempts) }
+        json.member("attempt_count", job.attempts)
+        json.member("spent_attempts", job.spentAttempts)
+        if job.crashes > 0 { json.member("crashes", job.crashes) }
+        if let attempts {
+            json.array("attempts") { list in
+                for attempt in attempts { list.object { attempt.write(into: &$0, since: job.createdAt) } }
+            }
+        }
+        writeFailure(into: &json)
+        if let blocker {
+            json.object("blocker") { writer in
+                writer.member("reason", blocker.reason)
+                writer.member("detail", blocker.detail)
+                if let until = blocker.until {
+                    writer.member("until", UTCTime.format(milliseconds: until))
+                }
+            }
+        }
+        writeRecord(into: &json)
+        return json
+    }
+
+    private func writeTimes(into json: inout JSONObjectWriter) {
+        json.member("created_at", UTCTime.format(milliseconds: job.createdAt))
+        if !job.state.isTerminal, job.state != .running {
+            json.member("due_at", UTCTime.format(milliseconds: job.runAt))
+        }
+        if let expiresAt = job.expiresAt {
+            json.member("expires_at", UTCTime.format(milliseconds: expiresAt))
+        }
+        if let finishedAt = job.finishedAt {
+            json.member("finished_at", UTCTime.format(milliseconds: finishedAt))
+        }
+    }
+
+    private func writeFailure(into json: inout JSONObjectWriter) {
+        guard job.state != .succeeded else { return }
+        if let last = attempts?.last(where: { $0.failureKind != nil }), let kind = last.failureKind {
+            json.object("last_failure") { writer in
+                writer.member("kind", kind.rawValue)
+                if let detail = last.detail { writer.member("detail", detail) }
+                writer.member("sent", last.sent.rawValue)
+                if let status = last.status { writer.member("status", status.rawValue) }
+                writer.member("upstream", last.upstream)
+            }
+        } else if let kind = job.failureKind {
+            json.object("last_failure") { $0.member("kind", kind.rawValue) }
+        }
+    }
+
+    private func writeRecord(into json: inout JSONObjectWriter) {
+        if let submitter = job.record.submitter {
+            json.object("client") { writer in
+                writer.member("uid", submitter.user)
+                if let unit = submitter.unit { writer.member("unit", unit) }
+            }
+        }
+        if !job.record.labels.isEmpty {
+            json.array("labels") { list in for label in job.record.labels { list.element(label) } }
+        }
+        json.member("keyed", job.record.idempotencyKey != nil)
+        if let key = job.record.orderingKey { json.member("ordering_key", key) }
+        if let key = job.record.supersedeKey { json.member("supersede_key", key) }
+        json.member("priority", job.record.priority)
+        json.member("durable", true)
+        json.member("version", job.version)
+        let path = "/v1/jobs/\(job.record.id)"
+        json.object("links") { links in
+            links.member("self", path)
+            links.member("attempts", path + "/attempts")
+            if job.hasBody { links.member("request_body", path + "/request/body") }
+            if job.hasAnswer { links.member("response", path + "/response") }
+        }
+    }
+
+    private var outcome: String? {
+        switch job.state {
+        case .scheduled, .queued, .running, .retrying, .held: nil
+        case .dead, .cancelled, .expired: "failure"
+        case .succeeded:
+            switch answer?.source {
+            case .fallback: "fallback"
+            case .placeholder: "placeholder"
+            case .stale: "stale"
+            case .upstream, nil: "success"
+            }
+        }
+    }
+}
+
+extension JobAttemptRecord {
+    /// The members of an attempt; `start` is when the job was accepted.
+    package func write(into json: inout JSONObjectWriter, since start: Int64) {
+        json.member("number", number)
+        json.member("upstream", upstream)
+        if let address { json.member("address", address) }
+        json.member("started_at", UTCTime.format(milliseconds: beganAt))
+        json.member("started_after_ms", max(0, beganAt - start))
+        json.milliseconds("duration_ms", duration)
+        json.object("timing_ms") { timing in
+            timing.milliseconds("dns", nameLookup)
+            timing.milliseconds("connect", connect)
+            if let firstByte { timing.milliseconds("first_byte", firstByte) }
+        }
+        json.member(
+            "result",
+            failureKind == nil ? "success" : failureKind == .cancelled ? "cancelled" : "failure"
+        )
+        if let status { json.member("status", status.rawValue) }
+        if let failureKind {
+            json.member("kind", failureKind.rawValue)
+            json.member("sent", sent.rawValue)
+            if let detail { json.member("detail", detail) }
+        }
+        if let rule { json.member("rule", rule) }
+        if let decision { json.member("next", decision) }
+        if let wait { json.milliseconds("wait_ms", wait) }
+        json.member("spent", isSpent)
+        if !heldBack.isEmpty {
+            json.array("held_back") { list in
+                for held in heldBack {
+                    list.object {
+                        $0.member("rule", held.rule)
+                        $0.member("reason", held.reason)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension UTCTime {
+    /// The text of a moment in milliseconds since 1970, clamped to the years 1970 to 9999.
+    package static func format(milliseconds: Int64) -> String {
+        let clamped = max(0, milliseconds)
+        let digits = String(clamped % 1_000)
+        return format(seconds: clamped / 1_000).dropLast() + "."
+            + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
+    }
+}

@@ -1,0 +1,93 @@
+import RelayCore
+import Synchronization
+
+/// The jobs that are claimed by this process and not settled.
+final class RunningJobs: Sendable {
+    private struct State {
+        var runs: [JobID: Run] = [:]
+        /// To be cancelled as soon as their claims arrive: the store knows of them and nobody here does yet.
+        var expected: Set<JobID> = []
+    }
+
+    private let state = Mutex(State())
+    /// Claims that can be on their way at once, and more.
+    private static let maxExpected = 4_096
+
+    /// One claimed job.
+    final class Run: Sendable {
+        private struct State {
+            var task: Task<Void, Never>?
+            var isCancelAsked = false
+            var isAborted = false
+        }
+
+        private let state = Mutex(State())
+
+        /// Whether somebody cancelled the job.
+        var isCancelAsked: Bool { state.withLock { $0.isCancelAsked } }
+
+        func keep(_ task: Task<Void, Never>) {
+            let isOver = state.withLock { state in
+                state.task = task
+                return state.isCancelAsked || state.isAborted
+            }
+            if isOver { task.cancel() }
+        }
+
+        func cancel() {
+            let task = state.withLock { state in
+                state.isCancelAsked = true
+                return state.task
+            }
+            task?.cancel()
+        }
+
+        func abort() {
+            let task = state.withLock { state in
+                state.isAborted = true
+                return state.task
+            }
+            task?.cancel()
+        }
+    }
+
+    var count: Int { state.withLock { $0.runs.count } }
+
+    func add(_ id: JobID) -> Run {
+        let run = Run()
+        let isExpected = state.withLock { state in
+            state.runs[id] = run
+            return state.expected.remove(id) != nil
+        }
+        if isExpected { run.cancel() }
+        return run
+    }
+
+    /// Forgets a run that is settled; the job may have been claimed again by then, and its new run stays.
+    func remove(_ id: JobID, _ run: Run) {
+        state.withLock { state in
+            if state.runs[id] === run { state.runs[id] = nil }
+        }
+    }
+
+    /// Cancels a job that runs as far as the store knows.
+    ///
+    /// - Returns: whether nobody here runs it: its claim is on its way, or it was settled a moment ago.
+    func cancel(_ id: JobID) -> Bool {
+        let run: Run? = state.withLock { state in
+            if let run = state.runs[id] { return run }
+            if state.expected.count < RunningJobs.maxExpected { state.expected.insert(id) }
+            return nil
+        }
+        run?.cancel()
+        return run == nil
+    }
+
+    /// The job that was to be cancelled is settled: what runs under its id from now on is another life of it.
+    func expectNoMore(_ id: JobID) { state.withLock { _ = $0.expected.remove(id) } }
+
+    func abort() {
+        let runs = state.withLock { Array($0.runs.values) }
+        for run in runs { run.abort() }
+    }
+}

@@ -1,0 +1,170 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+import RelayPosix
+
+extension APICall {
+    /// What a call to one job answers; nil when it has answered on the connection already.
+    func job(_ id: String, _ part: JobPart, _ connection: Connection) async throws(Problem) -> APIAnswer? {
+        let server = connection.server
+        let sight = Sight(connection)
+        if method == .delete || method == .post {
+            return try await change(id, part, connection)
+        }
+        if case .whole = part { return try await whole(id, connection) }
+        let query = try Query(self, part.parameters)
+        let window = (
+            after: try query.number("after", 0...1_000_000_000) ?? 0,
+            limit: try query.number("limit", 1...500) ?? 100
+        )
+        let patience = try query.duration("wait", upTo: Preferences.longestWait)
+        let job: StoredJob
+        do throws(Problem) {
+            job = try await sight.find(id, in: server.durable)
+        } catch {
+            guard error.code == .jobNotFound, let record = recent(id, connection) else { throw error }
+            return try part.answer(of: record)
+        }
+        switch part {
+        case .attempts: return try await attempts(job, query, window, server)
+        case .response:
+            let preferences = Preferences(fields)
+            var finished = job
+            if let wait = patience ?? preferences.waitDuration, !job.state.isTerminal {
+                finished = try await connection.over(job.record.id, within: wait) ?? job
+            }
+            let replay = JobReplay(
+                finished,
+                server.durable,
+                isSubmission: false,
+                extra: preferences.wait == nil
+                    ? [] : [("Preference-Applied", "wait=\(preferences.wait ?? 0)")]
+            )
+            try await replay.answer(on: connection, isHead: method == .head)
+        case .responseBody:
+            let answer = try await JobReplay.answer(of: job, in: server.durable.store) { JobReplay.none(job) }
+            try await raw(answer.body, of: job, connection)
+        case .requestBody:
+            let body: StoredBody?
+            do throws(StoreError) {
+                body = try await server.durable.store.body(of: job.record.id)
+            } catch {
+                throw Problem(error)
+            }
+            guard let body else { throw Sight.notFound }
+            try await raw(body, of: job, connection)
+        case .whole, .content, .action: break
+        }
+        return nil
+    }
+
+    /// The job itself, now or when it has changed.
+    private func whole(_ id: String, _ connection: Connection) async throws(Problem) -> APIAnswer {
+        let query = try Query(self, ["include", "wait"])
+        let withBodies = try query.word("include", [("body", true)]) ?? false
+        let preferences = Preferences(fields)
+        let wait = try query.duration("wait", upTo: Preferences.longestWait) ?? preferences.waitDuration
+        let tags = EntityTags(fields, .ifNoneMatch)
+        var job: StoredJob
+        do throws(Problem) {
+            job = try await Sight(connection).find(id, in: connection.server.durable)
+        } catch {
+            guard error.code == .jobNotFound, let record = recent(id, connection) else { throw error }
+            if tags.has(version: 1) { return APIAnswer(304, [], fields: [("ETag", "\"v1\"")]) }
+            return APIAnswer(200, record.document().bytes, fields: [("ETag", "\"v1\"")])
+        }
+        if let wait, tags.isEmpty ? !job.state.isTerminal : tags.has(version: job.version) {
+            let known = tags.isEmpty ? nil : job.version
+            let id = job.record.id
+            job = try await connection.waiting { (durable, time) throws(Problem) in
+                try await durable.job(id, changedSince: known, by: time.now().advanced(by: wait), time)
+            }
+        }
+        var fields: [(name: StaticString, value: String)] = [("ETag", "\"v\(job.version)\"")]
+        if let wait = preferences.wait { fields.append(("Preference-Applied", "wait=\(wait)")) }
+        if tags.has(version: job.version) { return APIAnswer(304, [], fields: fields) }
+        let document = try await JobView(connection.server).document(of: job, withBodies: withBodies)
+        return APIAnswer(200, document, fields: fields)
+    }
+
+    private func attempts(
+        _ job: StoredJob,
+        _ query: Query,
+        _ window: (after: Int, limit: Int),
+        _ server: LoopServer
+    ) async throws(Problem) -> APIAnswer {
+        let found: [JobAttemptRecord]
+        do throws(StoreError) {
+            found = try await server.durable.store.attempts(
+                of: job.record.id,
+                after: window.after,
+                limit: window.limit
+            )
+        } catch {
+            throw Problem(error)
+        }
+        var json = JSONObjectWriter()
+        json.array("attempts") { list in
+            for attempt in found { list.object { attempt.write(into: &$0, since: job.createdAt) } }
+        }
+        guard found.count == window.limit, let last = found.last, last.number < job.attempts else {
+            json.member("next", JSONValue.null)
+            return APIAnswer(200, json.bytes)
+        }
+        json.member("next", last.number)
+        let target = query.target(replacing: "after", with: String(last.number))
+        return APIAnswer(200, json.bytes, fields: [("Link", "<\(target)>; rel=\"next\"")])
+    }
+
+    /// A body as it is kept, and nothing that would make a browser read anything into it.
+    private func raw(_ body: StoredBody, of job: StoredJob, _ connection: Connection) async throws(Problem) {
+        var answer = APIAnswer(200, [], fields: [("X-Content-Type-Options", "nosniff")])
+        answer.type = "application/octet-stream"
+        switch body.body(from: connection.server.durable.store) {
+        case .empty: connection.respond(answer, isHead: method == .head)
+        case .bytes(let bytes):
+            answer.body = bytes
+            connection.respond(answer, isHead: method == .head)
+        case .stream(let source):
+            connection.respond(answer, length: body.length, isHead: method == .head)
+            if method == .head { return }
+            await connection.stream(Streaming(source: source, framing: .length(body.length)))
+        case nil: throw JobReplay.expired(job)
+        }
+    }
+
+    /// A job that was answered at once, as long as it is remembered.
+    private func recent(_ id: String, _ connection: Connection) -> RelayEngine.FinishedJob? {
+        guard let record = connection.server.engine.recent.find(id),
+            Sight(connection).sees(record.context.client?.user)
+        else { return nil }
+        return record
+    }
+}
+
+extension APICall.JobPart {
+    fileprivate var parameters: [String] {
+        switch self {
+        case .whole: ["include", "wait"]
+        case .attempts: ["after", "limit"]
+        case .response: ["wait"]
+        case .responseBody, .requestBody, .content, .action: []
+        }
+    }
+
+    /// Of a job that was answered at once nothing but its attempts is kept.
+    fileprivate func answer(of record: RelayEngine.FinishedJob) throws(Problem) -> APIAnswer {
+        guard case .attempts = self else {
+            var problem = Problem(
+                .bodyExpired,
+                "the job was answered at once; bodies are kept of durable jobs only (Prefer: respond-async)"
+            )
+            problem.job = record.context.id
+            throw problem
+        }
+        var json = JSONObjectWriter()
+        json.array("attempts") { record.attemptDocuments(into: &$0) }
+        json.member("next", JSONValue.null)
+        return APIAnswer(200, json.bytes)
+    }
+}

@@ -1,0 +1,86 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+extension APICall {
+    /// Pages read for one answer: a filter that few jobs match gives a short list with a cursor rather than a late one.
+    private static let pageLimit = 16
+
+    /// A part of the list of jobs.
+    func list(_ connection: Connection) async throws(Problem) -> APIAnswer {
+        let query = try Query(
+            self,
+            [
+                "route", "state", "reason", "failure_kind", "label", "created_after", "created_before",
+                "order",
+                "limit", "cursor",
+            ]
+        )
+        var filter = try JobFilter(query)
+        let order =
+            try query.word("order", [("newest", ListOrder.newestFirst), ("oldest", .oldestFirst)])
+            ?? .newestFirst
+        let limit = try query.number("limit", 1...500) ?? 50
+        var cursor: JobCursor?
+        if let text = query["cursor"] {
+            guard let known = JobCursor(text: text) else {
+                throw Problem(.badTarget, "cursor is what an earlier answer has as next, unchanged")
+            }
+            cursor = known
+        }
+        try Sight(connection).narrow(&filter)
+        let view = JobView(connection.server)
+        var found = 0
+        var list = JSONArrayWriter()
+        for _ in 0..<APICall.pageLimit {
+            let page: JobPage
+            do throws(StoreError) {
+                page = try await connection.server.durable.store.jobs(
+                    filter,
+                    order: order,
+                    limit: limit - found,
+                    after: cursor
+                )
+            } catch {
+                throw Problem(error)
+            }
+            for job in page.jobs { list.element(json: view.line(job)) }
+            found += page.jobs.count
+            cursor = page.next
+            guard found < limit, cursor != nil, connection.phase == .busy else { break }
+        }
+        var json = JSONObjectWriter()
+        json.member("jobs", json: list.bytes)
+        guard let cursor else {
+            json.member("next", JSONValue.null)
+            return APIAnswer(200, json.bytes)
+        }
+        json.member("next", cursor.text)
+        let target = query.target(replacing: "cursor", with: cursor.text)
+        return APIAnswer(200, json.bytes, fields: [("Link", "<\(target)>; rel=\"next\"")])
+    }
+}
+
+extension JobFilter {
+    /// States by their words.
+    static var stateWords: [(word: String, value: JobState)] { JobState.allCases.map { ($0.name, $0) } }
+    /// Reasons by their words.
+    static var reasonWords: [(word: String, value: WaitReason)] { WaitReason.allCases.map { ($0.name, $0) } }
+    /// Bytes of a name, a kind or a label that is looked for.
+    static let textLengths = 1...256
+
+    fileprivate init(_ query: Query) throws(Problem) {
+        self.init()
+        for name in ["route", "failure_kind", "label"] {
+            guard let text = query[name], !JobFilter.textLengths.contains(text.utf8.count) else { continue }
+            throw Problem(.badTarget, "\(name) has 1 to 256 bytes")
+        }
+        route = query["route"]
+        states = Set(try query.words("state", JobFilter.stateWords))
+        reason = try query.word("reason", JobFilter.reasonWords)
+        failureKind = query["failure_kind"].map { FailureKind(rawValue: $0) }
+        label = query["label"]
+        createdFrom = try query.moment("created_after")
+        createdBefore = try query.moment("created_before")
+    }
+}

@@ -1,0 +1,91 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+import RelayPosix
+
+extension APICall {
+    /// Runs a JSON job and answers with what became of it, or keeps it and answers with where it stands.
+    func run(_ document: [UInt8], _ connection: Connection) async throws(Problem) -> APIAnswer? {
+        let server = connection.server
+        _ = try Query(self, [])
+        try checkJSON("a job")
+        let submission = try Submission(document)
+        var jobFields = submission.fields
+        // What the caller says about the job in the request's own fields counts as in the drop-in way.
+        for entry in fields.entries {
+            let name = fields.nameText(entry).lowercased()
+            guard name == "prefer" || name == "idempotency-key" || name.hasPrefix("waystation-") else {
+                continue
+            }
+            jobFields.append(name, fields.valueText(entry))
+        }
+        let admission = try server.engine.admit(submission, fields: jobFields, client: connection.client)
+        if let durable = admission.durable {
+            return try await keep(admission, durable, submission, connection)
+        }
+        let outcome = await server.engine.run(admission, body: submission.content, relay: server.relay)
+        server.engine.left(admission, outcome)
+        guard connection.phase == .busy else { return nil }
+        var json = FinishedJob(
+            context: admission.context,
+            outcome: outcome,
+            acceptedAt: admission.acceptedAt,
+            finishedAt: SystemClock.wallSeconds()
+        ).document()
+        if let response = outcome.response {
+            var body: [UInt8] = []
+            if case .bytes(let bytes) = response.body { body = bytes }
+            json.object("response") { JobAnswer.write(response, body, into: &$0) }
+        }
+        return APIAnswer(200, json.bytes)
+    }
+
+    /// Keeps a job; the answer is its document, with the upstream's answer when the caller waited for it.
+    private func keep(
+        _ admission: Admission,
+        _ durable: DurableOptions,
+        _ submission: Submission,
+        _ connection: Connection
+    ) async throws(Problem) -> APIAnswer {
+        let server = connection.server
+        let accepted = try await JobIntake(server).keep(admission, submission.body)
+        let answer = AcceptedAnswer(accepted: accepted, preferences: Preferences(fields))
+        let view = JobView(server)
+        if let wait = durable.wait, let job = try await connection.over(accepted.id, within: wait) {
+            let document = try await view.document(of: job, withBodies: true)
+            return APIAnswer(200, document, fields: answer.fields(withWait: true))
+        }
+        guard let job = try await connection.kept(accepted.id) else {
+            return answer.answer(answer.document(admission, durable))
+        }
+        return answer.answer(try await view.document(of: job))
+    }
+}
+
+extension Engine {
+    /// Decides on a JSON job; its answer is collected.
+    func admit(
+        _ submission: Submission,
+        fields: HeaderFields,
+        client: ClientIdentity?
+    ) throws(Problem) -> Admission {
+        try admit(
+            route: submission.route,
+            target: submission.target,
+            method: submission.method,
+            fields: fields,
+            length: UInt64(submission.body.count),
+            client: client,
+            collectsAnswer: true
+        )
+    }
+}
+
+extension Outcome {
+    var response: HTTPResponse? {
+        switch ending {
+        case .answered(let response, _): response
+        case .failed(_, let answer): answer
+        }
+    }
+}

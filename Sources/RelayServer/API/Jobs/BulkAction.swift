@@ -1,0 +1,129 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+/// What `POST /v1/jobs/actions` asks for, read strictly.
+struct BulkAction {
+    private(set) var action = JobAction.retry
+    private(set) var filter = JobFilter()
+    /// Only counts, unless the caller says otherwise.
+    private(set) var isDryRun = true
+    /// Jobs a second that become due.
+    private(set) var rate: Double?
+    private(set) var limit = BulkAction.mostJobs
+    private(set) var cursor: JobCursor?
+
+    /// Jobs of one call.
+    static let mostJobs = 10_000
+    /// Ids of one filter.
+    private static let mostIDs = 1_000
+
+    init(_ document: [UInt8]) throws(Problem) {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: document)
+        } catch {
+            throw Problem(.invalidJob, "the action is not JSON: \(error.message) at byte \(error.offset)")
+        }
+        var reader = SubmissionReader()
+        var named: JobAction?
+        var hasFilter = false
+        let known = ["action", "filter", "dry_run", "rate", "limit", "cursor"]
+        reader.members(value, "", known) { reader, name, value in
+            switch name {
+            case "action":
+                named = reader.word(value, "/action", JobAction.allCases.map { ($0.rawValue, $0) })
+            case "filter":
+                hasFilter = true
+                readFilter(value, &reader)
+            case "dry_run":
+                guard case .bool(let isOn) = value else {
+                    return reader.fail("/dry_run", "dry_run is true or false")
+                }
+                isDryRun = isOn
+            case "rate":
+                rate = reader.string(value, "/rate").flatMap(BulkAction.rate)
+                if rate == nil {
+                    reader.fail("/rate", "a rate is jobs in a time, such as 50/s, 100/m or 5/h")
+                }
+            case "limit":
+                guard case .number(let number) = value, let count = number.int64,
+                    (1...Int64(BulkAction.mostJobs)).contains(count)
+                else {
+                    return reader.fail("/limit", "limit is a whole number from 1 to \(BulkAction.mostJobs)")
+                }
+                limit = Int(count)
+            default:
+                if case .null = value { return }
+                cursor = reader.string(value, "/cursor").flatMap(JobCursor.init)
+                if cursor == nil {
+                    reader.fail("/cursor", "cursor is what an earlier answer has as next, unchanged")
+                }
+            }
+        }
+        if reader.errors.isEmpty {
+            if named == nil { reader.fail("/action", "an action names what is to be done") }
+            if !hasFilter { reader.fail("/filter", "an action says which jobs it means; {} means all") }
+            if rate != nil, named != .retry { reader.fail("/rate", "only a retry has a rate") }
+        }
+        guard reader.errors.isEmpty, let named else {
+            var problem = Problem(
+                .invalidJob,
+                "the action has \(reader.count); see errors"
+            )
+            problem.errors = reader.errors
+            throw problem
+        }
+        action = named
+    }
+
+    private mutating func readFilter(_ value: JSONValue, _ reader: inout SubmissionReader) {
+        let known = [
+            "route", "state", "reason", "failure_kind", "label", "created_after", "created_before", "ids",
+        ]
+        reader.members(value, "/filter", known) { reader, name, value in
+            let pointer = "/filter/\(name)"
+            switch name {
+            case "route": filter.route = reader.text(value, pointer)
+            case "failure_kind":
+                filter.failureKind = reader.text(value, pointer).map { FailureKind(rawValue: $0) }
+            case "label": filter.label = reader.text(value, pointer)
+            case "reason": filter.reason = reader.word(value, pointer, JobFilter.reasonWords)
+            case "state":
+                let states = reader.elements(value, pointer, atMost: JobState.allCases.count)
+                for (index, element) in states.enumerated() {
+                    let place = "\(pointer)/\(index)"
+                    guard let state = reader.word(element, place, JobFilter.stateWords) else { continue }
+                    filter.states.insert(state)
+                }
+            case "created_after": filter.createdFrom = reader.moment(value, pointer)
+            case "created_before": filter.createdBefore = reader.moment(value, pointer)
+            default:
+                let ids = reader.elements(value, pointer, atMost: BulkAction.mostIDs)
+                for (index, element) in ids.enumerated() {
+                    let place = "\(pointer)/\(index)"
+                    guard let text = reader.string(element, place) else { continue }
+                    guard let id = JobID(text: text) else {
+                        reader.fail(place, "an id has 26 characters, such as 01K9ZQ3V7N4T0C8R5B2M6XW1HD")
+                        continue
+                    }
+                    filter.ids.append(id)
+                }
+            }
+        }
+    }
+
+    /// Reads `50/s` as jobs a second.
+    static func rate(_ text: String) -> Double? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].utf8.count <= 7, let count = Int(parts[0]), count > 0 else {
+            return nil
+        }
+        switch parts[1] {
+        case "s": return Double(count)
+        case "m": return Double(count) / 60
+        case "h": return Double(count) / 3_600
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayJSON
+
+/// Jobs as documents.
+struct JobView {
+    private let server: LoopServer
+    private var store: any JobStore { server.durable.store }
+
+    /// Attempts in a document; older ones stand under `/attempts`.
+    static let attemptLimit = 100
+    /// Bytes of a body that a document holds.
+    static let bodyLimit = 65_536
+
+    init(_ server: LoopServer) { self.server = server }
+
+    /// One job, with its attempts and what keeps it from being delivered.
+    func document(of job: StoredJob, withBodies: Bool = false) async throws(Problem) -> [UInt8] {
+        var view = outline(job)
+        view.blocker = server.durable.blocker(of: job)
+        var request: StoredBody?
+        var answer: StoredAnswer?
+        do throws(StoreError) {
+            view.attempts = try await store.attempts(
+                of: job.record.id,
+                after: max(0, job.attempts - JobView.attemptLimit),
+                limit: JobView.attemptLimit
+            )
+            if job.hasAnswer, withBodies || job.state.isTerminal {
+                answer = try await store.answer(of: job.record.id)
+            }
+            if withBodies { request = try await store.body(of: job.record.id) }
+        } catch {
+            throw Problem(error)
+        }
+        if let answer, job.state.isTerminal { view.answer = (answer.status, answer.source) }
+        let path = "/v1/jobs/\(job.record.id)"
+        if let request {
+            view.requestBody = { JobAnswer.write(request, href: path + "/request/body", into: &$0) }
+        }
+        var json = view.json()
+        if withBodies, let answer {
+            json.object("response") { writer in
+                writer.member("source", answer.source.rawValue)
+                JobAnswer.writeHead(answer.status, answer.fields, into: &writer)
+                JobAnswer.write(answer.body, href: path + "/response/body", into: &writer)
+            }
+        }
+        return json.bytes
+    }
+
+    /// One job of a list: what its row tells.
+    func line(_ job: StoredJob) -> [UInt8] { outline(job).json().bytes }
+
+    private func outline(_ job: StoredJob) -> DurableDocument {
+        var view = DurableDocument(job)
+        if let policy = server.engine.snapshot.routes[job.record.route]?.route.policy {
+            let limit = policy.delivery.maxAttempts ?? policy.maxAttempts
+            view.maxAttempts = job.record.bounds.maxAttempts.map { min($0, limit) } ?? limit
+        }
+        return view
+    }
+}
+
+/// An answer inside a job's document.
+enum JobAnswer {
+    static func write(_ response: HTTPResponse, _ body: [UInt8], into json: inout JSONObjectWriter) {
+        writeHead(response.status, response.fields, into: &json)
+        json.object("body") { content(body, into: &$0) }
+    }
+
+    static func writeHead(_ status: Status, _ fields: HeaderFields, into json: inout JSONObjectWriter) {
+        json.member("status", status.rawValue)
+        json.array("headers") { list in
+            for (name, value) in fields.removingHopByHop().pairs {
+                list.array {
+                    $0.element(name)
+                    $0.element(value)
+                }
+            }
+        }
+    }
+
+    /// A body that is kept: its content where that is short, else where it is to be had.
+    static func write(_ body: StoredBody, href: String, into json: inout JSONObjectWriter) {
+        json.object("body") { writer in
+            switch body {
+            case .bytes(let bytes) where bytes.count <= JobView.bodyLimit: content(bytes, into: &writer)
+            case .bytes, .file:
+                writer.member("size", body.length)
+                writer.member("href", href)
+            case .expunged: writer.member("expired", true)
+            }
+        }
+    }
+
+    private static func content(_ body: [UInt8], into writer: inout JSONObjectWriter) {
+        writer.member("size", body.count)
+        if (try? JSONScan.validate(body.span)) != nil {
+            writer.member("json", json: body)
+        } else if let text = String(validating: body, as: UTF8.self) {
+            writer.member("text", text)
+        } else {
+            writer.member("base64", base64(body))
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import RelayCore
+import RelayEngine
+
+/// Which jobs a caller may see: their own, or all with the role `read`.
+struct Sight {
+    let role: Role
+    let user: UInt32?
+
+    init(_ connection: Connection) {
+        role = connection.listener.role
+        user = connection.client?.user
+    }
+
+    var isUnlimited: Bool { role >= .read }
+
+    func sees(_ owner: UInt32?) -> Bool { isUnlimited || user != nil && user == owner }
+
+    /// Whether they may end the job.
+    func mayCancel(_ job: StoredJob) -> Bool { role >= .operate || owns(job) }
+
+    private func owns(_ job: StoredJob) -> Bool {
+        guard let user, let submitter = job.record.submitter else { return false }
+        return submitter.user == user
+    }
+
+    /// Narrows a filter to what may be seen.
+    ///
+    /// - Throws: `not_allowed` for somebody the kernel has no name for.
+    func narrow(_ filter: inout JobFilter) throws(Problem) {
+        guard !isUnlimited else { return }
+        guard let user else {
+            throw Problem(
+                .notAllowed,
+                "a caller without peer credentials has no jobs of their own: use a Unix socket"
+            )
+        }
+        filter.user = user
+    }
+
+    /// The job of that id.
+    ///
+    /// - Throws: `job_not_found` also for a job that may not be seen: whether it exists is not said.
+    func find(_ text: String, in durable: DurableJobs) async throws(Problem) -> StoredJob {
+        guard let id = JobID(text: text) else { throw Sight.notFound }
+        let job: StoredJob
+        do throws(Problem) {
+            job = try await durable.job(id)
+        } catch {
+            throw error.code == .jobNotFound ? Sight.notFound : error
+        }
+        guard sees(job.record.submitter?.user) else { throw Sight.notFound }
+        return job
+    }
+
+    static let notFound = Problem(
+        .jobNotFound,
+        "no job of yours has this id: jobs on disk go with their retention, those answered at once after the last 1024"
+    )
+}

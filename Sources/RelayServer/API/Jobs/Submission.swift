@@ -1,0 +1,148 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayJSON
+
+/// A JSON job, read strictly: an unknown member, a wrong type or a path trick is refused with its place.
+struct Submission {
+    private(set) var route = ""
+    private(set) var method: Method = .post
+    private(set) var target = ""
+    var fields = HeaderFields()
+    /// An option that only a job has which is kept on disk.
+    var keepingOption: String?
+    private(set) var body: [UInt8] = []
+    /// What `mode` said; nil leaves it to the route and the options.
+    private var isAsynchronous: Bool?
+
+    /// Bytes of the name a caller may give a job on a stream.
+    static let idLengths = 1...128
+
+    var content: Body { body.isEmpty ? .empty : .bytes(body) }
+
+    init(_ document: [UInt8]) throws(Problem) {
+        try self.init(try Submission.parse(document), onStream: false)
+    }
+
+    static func parse(_ document: [UInt8]) throws(Problem) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONValue(parsing: document)
+        } catch {
+            throw Problem(.invalidJob, "the job is not JSON: \(error.message) at byte \(error.offset)")
+        }
+    }
+
+    /// Only a job on a stream has an `id`: elsewhere there is no other job to tell it from.
+    init(_ document: JSONValue, onStream: Bool) throws(Problem) {
+        var reader = SubmissionReader()
+        let known = ["route", "mode", "request", "options"] + (onStream ? ["id"] : [])
+        reader.members(document, "", known, hints: SubmissionHints.outside) { reader, name, value in
+            switch name {
+            case "id":
+                guard let id = reader.string(value, "/id"), !Submission.idLengths.contains(id.utf8.count)
+                else { break }
+                reader.fail("/id", "an id has 1 to 128 bytes")
+            case "route": route = reader.string(value, "/route") ?? ""
+            case "mode": readMode(value, &reader)
+            case "request": readRequest(value, &reader)
+            default: readOptions(value, &reader)
+            }
+        }
+        if route.isEmpty { reader.fail("/route", "a job names its route") }
+        if isAsynchronous == false, let option = keepingOption {
+            reader.fail(
+                "/options/\(option)",
+                "only a job that is kept has it",
+                hint: "leave out mode, or say \"async\""
+            )
+        }
+        if !reader.errors.isEmpty {
+            var problem = Problem(.invalidJob, "the job has \(reader.count); see errors")
+            problem.errors = reader.errors
+            throw problem
+        }
+    }
+
+    private mutating func readMode(_ value: JSONValue, _ reader: inout SubmissionReader) {
+        switch reader.string(value, "/mode") {
+        case "async":
+            isAsynchronous = true
+            fields.append("Prefer", "respond-async")
+        case "sync": isAsynchronous = false
+        case nil: break
+        case let other?:
+            let hint = other == "durable" ? "say \"async\" for a job that is kept" : nil
+            reader.fail("/mode", "mode is sync or async", hint: hint)
+        }
+    }
+
+    private mutating func readRequest(_ value: JSONValue, _ reader: inout SubmissionReader) {
+        var path = ""
+        var query: [String] = []
+        var bodies = 0
+        let known = SubmissionHints.requestMembers
+        reader.members(value, "/request", known, hints: SubmissionHints.inRequest) { reader, name, value in
+            let pointer = "/request/\(name)"
+            switch name {
+            case "method":
+                guard let text = reader.string(value, pointer) else { break }
+                guard !text.isEmpty, text.utf8.count <= 32, text.utf8.allSatisfy(isTokenByte) else {
+                    return reader.fail(pointer, "a method is a token, such as POST")
+                }
+                method = Method(rawValue: text)
+            case "path": path = reader.string(value, pointer) ?? ""
+            case "query":
+                query = reader.strings(value, pointer).map { "\(percentEncoded($0))=\(percentEncoded($1))" }
+            case "headers": readHeaders(value, &reader)
+            case "json":
+                body = value.encoded()
+                bodies += 1
+                if !fields.contains(.contentType) { fields.append("Content-Type", "application/json") }
+            case "text":
+                body = Array((reader.string(value, pointer) ?? "").utf8)
+                bodies += 1
+            default:
+                bodies += 1
+                guard let text = reader.string(value, pointer) else { break }
+                guard let bytes = decodedBase64(text) else {
+                    return reader.fail(pointer, "this is not base 64 (RFC 4648 §4)")
+                }
+                body = bytes
+            }
+        }
+        if bodies > 1 { reader.fail("/request", "a request has one of json, text and base64") }
+        let text =
+            (path.hasPrefix("/") ? path : "/" + path)
+            + (query.isEmpty ? "" : (path.contains("?") ? "&" : "?") + query.joined(separator: "&"))
+        do throws(HTTPParseError) {
+            target = try RelayTarget.rest(of: text)
+        } catch {
+            reader.fail("/request/path", error.message)
+        }
+    }
+
+    private mutating func readHeaders(_ value: JSONValue, _ reader: inout SubmissionReader) {
+        for (name, text) in reader.strings(value, "/request/headers") {
+            guard let key = FieldName(name), !Submission.reserved.contains(key.lowercasedText),
+                !key.lowercasedText.hasPrefix("waystation-")
+            else {
+                reader.fail("/request/headers" + pointerToken(name), "this field cannot be set by a job")
+                continue
+            }
+            fields.remove(key)
+            if !fields.append(name, text) {
+                reader.fail(
+                    "/request/headers" + pointerToken(name),
+                    "a field value has no control characters"
+                )
+            }
+        }
+    }
+
+    /// Framing, routing and hop-by-hop fields are the relay's.
+    private static let reserved: Set<String> = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via", "prefer",
+    ]
+}

@@ -1,0 +1,92 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+extension APICall {
+    /// Every route.
+    func routes(_ server: LoopServer) async throws(Problem) -> APIAnswer {
+        _ = try Query(self, [])
+        let view = try await RouteView(server)
+        var json = JSONObjectWriter()
+        json.array("routes") { list in
+            for name in view.names { list.object { view.write(name, into: &$0) } }
+        }
+        return APIAnswer(200, json.bytes)
+    }
+
+    /// One route, after an operator's word when the call brings one.
+    func route(
+        _ name: String,
+        _ part: RoutePart,
+        _ document: [UInt8],
+        _ server: LoopServer
+    ) async throws(Problem) -> APIAnswer {
+        _ = try Query(self, [])
+        switch part {
+        case .whole: break
+        case .pause:
+            if !document.isEmpty { try checkJSON("a pause") }
+            let order = try PauseOrder(document)
+            try APICall.check(name, server)
+            try await server.durable.pause(name, reason: order.reason, for: order.duration)
+        case .resume:
+            guard document.isEmpty else {
+                throw Problem(.badRequest, "a resume has no document")
+            }
+            try APICall.check(name, server)
+            try await server.durable.resume(name)
+        }
+        let view = try await RouteView(server)
+        guard view.names.contains(name) else { throw APICall.missing(name, view.snapshot) }
+        var json = JSONObjectWriter()
+        view.write(name, into: &json)
+        return APIAnswer(200, json.bytes)
+    }
+
+    private static func check(_ name: String, _ server: LoopServer) throws(Problem) {
+        let snapshot = server.engine.snapshot
+        guard snapshot.routes[name] == nil else { return }
+        throw missing(name, snapshot)
+    }
+
+    private static func missing(_ name: String, _ snapshot: Snapshot) -> Problem {
+        var problem = Problem(.routeNotFound, "the configuration has no route \"\(name.prefix(64))\"")
+        problem.didYouMean = nearestWord(to: name, among: snapshot.routeNames)
+        return problem
+    }
+
+    /// Unfinished jobs by age, as a table: what waits, and for how long already.
+    func shape(_ server: LoopServer) async throws(Problem) -> APIAnswer {
+        let query = try Query(self, ["by", "route"])
+        let isByState = try query.word("by", [("route", false), ("state", true)]) ?? false
+        let counters = try await RouteView.counters(server)
+        var rows: [String: [Int]] = [:]
+        let none = Array(repeating: 0, count: JobCounters.bucketCount)
+        var total = none
+        for (group, ages) in counters.ages where query["route"] == nil || query["route"] == group.route {
+            let key = isByState ? group.state.name : group.route
+            rows[key] = zip(rows[key] ?? none, ages).map(+)
+            total = zip(total, ages).map(+)
+        }
+        var json = JSONObjectWriter()
+        json.member("by", isByState ? "state" : "route")
+        // The last bucket has no end.
+        json.array("bucket_ms") { list in
+            for bucket in 0..<(JobCounters.bucketCount - 1) { list.element(60_000 << bucket) }
+        }
+        json.object("total") { writer in
+            writer.member("total", total.reduce(0, +))
+            writer.array("counts") { list in for count in total { list.element(count) } }
+        }
+        json.array("rows") { list in
+            for (key, ages) in rows.sorted(by: { $0.key < $1.key }) where ages.contains(where: { $0 != 0 }) {
+                list.object { row in
+                    row.member("key", key)
+                    row.member("total", ages.reduce(0, +))
+                    row.array("counts") { list in for count in ages { list.element(count) } }
+                }
+            }
+        }
+        return APIAnswer(200, json.bytes)
+    }
+}

@@ -1,0 +1,89 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+/// Routes as documents: how they are doing, what holds them back and what waits for them.
+struct RouteView {
+    let snapshot: Snapshot
+    let durable: DurableJobs
+    let counters: JobCounters
+
+    init(_ server: LoopServer) async throws(Problem) {
+        snapshot = server.engine.snapshot
+        durable = server.durable
+        counters = try await RouteView.counters(server)
+    }
+
+    static func counters(_ server: LoopServer) async throws(Problem) -> JobCounters {
+        let time = server.relay.ports.time
+        let now = JobMoment(
+            wall: time.wallMilliseconds(),
+            steady: time.now().nanoseconds / 1_000_000
+        )
+        do throws(StoreError) {
+            return try await server.durable.store.counters(at: now)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// Those of the configuration in its order, then those that only have jobs.
+    var names: [String] {
+        let known = Set(snapshot.routeNames)
+        return snapshot.routeNames
+            + Set(counters.counts.filter { $0.value > 0 }.keys.map(\.route)).subtracting(known).sorted()
+    }
+
+    func write(_ name: String, into json: inout JSONObjectWriter) {
+        json.member("name", name)
+        let pause = durable.pause(of: name)
+        if let entry = snapshot.routes[name] {
+            let counters = entry.state.counters
+            let load = entry.state.load
+            json.member(
+                "state",
+                pause == nil ? counters.condition(pending: load.pending).rawValue : "paused"
+            )
+            writePause(pause, into: &json)
+            json.member("delivery", entry.route.policy.delivery.mode.rawValue)
+            json.member("in_flight", load.inFlight)
+            json.member("pending", load.pending)
+            json.member("max_requests", entry.route.policy.concurrency.maxRequests)
+            json.member("requests", counters.requests)
+            json.member("succeeded", counters.succeeded)
+            json.member("failed", counters.failed)
+            json.member("cancelled", counters.cancelled)
+            json.member("recovered", counters.recovered)
+            json.member("fallbacks", counters.fallbacks)
+            json.member("consecutive_failures", counters.consecutiveFailures)
+            if let failure = counters.lastFailure {
+                json.object("last_failure") { writer in
+                    writer.member("kind", failure.kind.rawValue)
+                    writer.member("detail", failure.detail)
+                    writer.member("at", UTCTime.format(seconds: failure.wallSeconds))
+                }
+            }
+        } else {
+            json.member("state", "unconfigured")
+            writePause(pause, into: &json)
+        }
+        json.object("jobs") { jobs in
+            for state in JobState.allCases {
+                jobs.member(state.name, counters.counts[JobCounters.Group(route: name, state: state)] ?? 0)
+            }
+        }
+        if let oldest = counters.oldest[name] {
+            json.member("oldest_job_at", UTCTime.format(milliseconds: oldest))
+        }
+    }
+
+    private func writePause(_ pause: RoutePause?, into json: inout JSONObjectWriter) {
+        guard let pause else { return }
+        json.object("pause") { writer in
+            writer.member("reason", pause.reason)
+            writer.member("began_at", UTCTime.format(milliseconds: pause.began))
+            if let until = pause.until { writer.member("until", UTCTime.format(milliseconds: until)) }
+            if let rule = pause.rule { writer.member("rule", rule) }
+        }
+    }
+}

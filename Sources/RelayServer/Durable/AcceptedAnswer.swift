@@ -1,0 +1,55 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+/// What a caller is told whose job is kept.
+struct AcceptedAnswer {
+    let accepted: DurableJobs.Accepted
+    let preferences: Preferences
+
+    /// Where the job stands from now on, and whether it is an earlier one.
+    ///
+    /// An answer of the upstream names its job already.
+    func fields(
+        withWait: Bool = false,
+        withJob: Bool = true
+    ) -> [(name: StaticString, value: String)] {
+        var fields: [(name: StaticString, value: String)] = [("Location", "/v1/jobs/\(accepted.id)")]
+        if withJob { fields.append(("Waystation-Job", accepted.id.description)) }
+        if accepted.isReplayed { fields.append(("Waystation-Replayed", "true")) }
+        if let applied = preferences.applied(withWait: withWait) {
+            fields.append(("Preference-Applied", applied))
+        }
+        return fields
+    }
+
+    /// 202, or 200 for a key that was known.
+    func answer(_ document: [UInt8]) -> APIAnswer {
+        APIAnswer(accepted.isReplayed ? 200 : 202, document, fields: fields())
+    }
+
+    /// The job in a few words, without asking the store: it has just said that it is there.
+    ///
+    /// Of an earlier job that was dropped since there is nothing to say but that.
+    func document(_ admission: Admission, _ durable: DurableOptions) -> [UInt8] {
+        var json = JSONObjectWriter()
+        json.member("id", accepted.id.description)
+        json.member("route", admission.route.name)
+        json.member("durable", true)
+        if accepted.isReplayed {
+            json.member("dropped", true)
+            return json.bytes
+        }
+        if case .now = durable.due {
+            json.member("state", "queued")
+        } else {
+            json.member("state", "scheduled")
+        }
+        let path = "/v1/jobs/\(accepted.id)"
+        json.object("links") { links in
+            links.member("self", path)
+            links.member("response", path + "/response")
+        }
+        return json.bytes
+    }
+}

@@ -1,0 +1,106 @@
+import RelayCore
+import RelayEngine
+
+/// Hands admitted jobs over for keeping.
+struct JobIntake {
+    let durable: DurableJobs
+
+    init(_ server: LoopServer) { durable = server.durable }
+
+    /// Keeps a job whose body is in memory: what is too large for a record goes beside it.
+    ///
+    /// - Throws: what spooling and accepting throw.
+    func keep(_ admission: Admission, _ bytes: [UInt8]) async throws(Problem) -> DurableJobs.Accepted {
+        guard bytes.count > admission.snapshot.replayBuffer else {
+            return try await accept(admission, .bytes(bytes))
+        }
+        var rest = bytes[...]
+        return try await spool(admission) { () throws(Problem) in
+            defer { rest = rest.dropFirst(JobIntake.pieceSize) }
+            return rest.isEmpty ? nil : Array(rest.prefix(JobIntake.pieceSize))
+        }
+    }
+
+    /// Keeps a job whose body still arrives: each piece is written before the next is read.
+    ///
+    /// - Throws: what spooling and accepting throw, or what `broken` makes of a body that does not come.
+    func keep(
+        _ admission: Admission,
+        _ source: any BodySource,
+        broken: (Failure) -> Problem
+    ) async throws(Problem) -> DurableJobs.Accepted {
+        do throws(Problem) {
+            return try await spool(admission) { () async throws(Problem) in
+                do throws(Failure) {
+                    return try await source.next()
+                } catch {
+                    throw broken(error)
+                }
+            }
+        } catch {
+            source.cancel()
+            throw error
+        }
+    }
+
+    private static let pieceSize = 65_536
+
+    private func spool(
+        _ admission: Admission,
+        _ next: () async throws(Problem) -> [UInt8]?
+    ) async throws(Problem) -> DurableJobs.Accepted {
+        try await checkDisk(admission)
+        let spool = try await durable.spool()
+        let file: StoredBodyFile
+        do throws(Problem) {
+            while let piece = try await next() {
+                do throws(StoreError) {
+                    try await spool.append(piece)
+                } catch {
+                    throw Problem(error.code == .full ? JobIntake.noRoom : error, route: admission.route.name)
+                }
+            }
+            try durable.reserveRoom(for: admission.route.name)
+            do throws(StoreError) {
+                file = try await spool.finish()
+            } catch {
+                durable.giveBackRoom()
+                throw Problem(error.code == .full ? JobIntake.noRoom : error, route: admission.route.name)
+            }
+        } catch {
+            spool.discard()
+            throw error
+        }
+        return try await accept(admission, .file(file))
+    }
+
+    /// A body that could not be accepted in the end would be written for nothing.
+    private func checkDisk(_ admission: Admission) async throws(Problem) {
+        let facts: StoreFacts
+        do throws(StoreError) {
+            facts = try await durable.store.facts()
+        } catch {
+            throw Problem(error, route: admission.route.name)
+        }
+        guard facts.isFull else { return }
+        throw Problem(JobIntake.noRoom, route: admission.route.name)
+    }
+
+    private static let noRoom = StoreError(
+        .full,
+        "the job store has no room; free space on its disk, or raise storage.max_size"
+    )
+
+    private func accept(
+        _ admission: Admission,
+        _ body: StoredBody
+    ) async throws(Problem) -> DurableJobs.Accepted {
+        do throws(Problem) {
+            return try await durable.accept(admission, body: body)
+        } catch {
+            var problem = error
+            problem.route = problem.route ?? admission.route.name
+            throw problem
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Glibc
+import RelayCore
+import RelayJSON
+
+/// Acts on every job that matches, call by call, and tells how far it is.
+struct BulkRun {
+    /// What has been done so far.
+    struct Count {
+        var matched: Int64 = 0
+        var changed: Int64 = 0
+        /// Running jobs that were asked to end.
+        var asked: Int64 = 0
+        /// Jobs whose bodies are gone, so that they cannot be sent again.
+        var expired: Int64 = 0
+    }
+
+    private let daemon: DaemonAccess
+    private let action: JobActionWord
+    private let filter: WhereClause
+    private let rate: JobRate?
+    private let isQuiet: Bool
+
+    /// Jobs of one call; with a rate as many as the API takes, because each call spaces its own jobs.
+    private static let usual = 1_000
+    private static let most = 10_000
+
+    init(
+        _ daemon: DaemonAccess,
+        _ action: JobActionWord,
+        _ filter: WhereClause,
+        _ rate: JobRate?,
+        isQuiet: Bool
+    ) {
+        self.daemon = daemon
+        self.action = action
+        self.filter = filter
+        self.rate = rate
+        self.isQuiet = isQuiet
+    }
+
+    func perform(isDryRun: Bool) throws(CommandFailure) -> Count {
+        let verb = isDryRun ? "counting jobs" : action.rawValue
+        let progress = Progress(verb, isQuiet: isQuiet)
+        defer { progress.end() }
+        var count = Count()
+        var cursor: String?
+        repeat {
+            let before = count.changed
+            let response = try daemon.change(.post, "/v1/jobs/actions", body(isDryRun: isDryRun, cursor))
+            let answer = try DaemonAccess.parse(response)
+            count.matched += answer["matched"]?.integer ?? 0
+            count.changed += answer["changed"]?.integer ?? 0
+            count.asked += answer["asked"]?.integer ?? 0
+            count.expired += answer["body_expired"]?.integer ?? 0
+            cursor = answer["next"]?.text
+            progress.update("\(verb): \(isDryRun ? count.matched : count.changed) jobs")
+            if let rate, !isDryRun, cursor != nil {
+                // The next call spaces its jobs from the moment it is made.
+                wait(Double(count.changed - before) / rate.perSecond)
+            }
+        } while cursor != nil
+        return count
+    }
+
+    func body(isDryRun: Bool, _ cursor: String?) -> [UInt8] {
+        var members = [
+            JSONValue.Member("action", .string(action.rawValue)),
+            JSONValue.Member("filter", .object(filter.filter)),
+            JSONValue.Member("dry_run", .bool(isDryRun)),
+            JSONValue.Member("limit", .number(JSONNumber(rate == nil ? BulkRun.usual : BulkRun.most))),
+        ]
+        if let rate { members.append(JSONValue.Member("rate", .string(rate.text))) }
+        if let cursor { members.append(JSONValue.Member("cursor", .string(cursor))) }
+        return JSONValue.object(members).encoded()
+    }
+
+    private func wait(_ seconds: Double) {
+        var left = seconds
+        while left > 0 {
+            _ = poll(nil, 0, Int32(min(left, 1) * 1_000))
+            left -= 1
+        }
+    }
+}
+
+extension BulkRun.Count {
+    func text(_ action: JobActionWord, isDryRun: Bool) -> String {
+        let jobs = matched == 1 ? "1 job matches" : "\(matched) jobs match"
+        if isDryRun { return jobs + "\n" }
+        var text = "\(jobs), \(changed) \(action.done)"
+        if asked > 0 { text += ", \(asked) running asked to end" }
+        if expired > 0 { text += ", \(expired) not: their bodies are no longer kept" }
+        return text + "\n"
+    }
+
+    func document(_ action: JobActionWord, isDryRun: Bool) -> [UInt8] {
+        var json = JSONObjectWriter()
+        json.member("action", action.rawValue)
+        json.member("dry_run", isDryRun)
+        json.member("matched", matched)
+        json.member("changed", changed)
+        json.member("asked", asked)
+        json.member("body_expired", expired)
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+}

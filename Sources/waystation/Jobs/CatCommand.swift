@@ -1,0 +1,45 @@
+import RelayClient
+import RelayCore
+import RelayHTTP
+
+extension Command {
+    static let cat = Command(
+        "cat",
+        "ID [--response] [--headers]",
+        "Prints the body of a job's request or answer, byte by byte.",
+        options: [
+            OptionSpec("response", nil, "the answer's, in place of the request's"),
+            OptionSpec("headers", nil, "the answer's status and fields before it"), .control,
+        ]
+    ) { arguments throws(CommandFailure) in
+        try arguments.limitOperands(to: 1)
+        guard let word = arguments.operands.first else { throw .usage("which job?", of: "cat") }
+        let id = try jobID(word, of: "cat")
+        let isAnswer = arguments.has("response")
+        let hasHead = arguments.has("headers")
+        guard isAnswer || !hasHead else {
+            throw .usage(
+                "--headers goes with --response: the fields of a request may hold secrets",
+                of: "cat"
+            )
+        }
+        let daemon = DaemonAccess.control(arguments)
+        let part = hasHead ? "response" : isAnswer ? "response/body" : "request/body"
+        let answer = try daemon.stream("/v1/jobs/\(id)/\(part)")
+        if hasHead {
+            var head: [UInt8] = []
+            HeadWriter.appendStatusLine(answer.status, to: &head)
+            HeadWriter.appendFields(answer.fields, to: &head)
+            HeadWriter.appendLineEnd(to: &head)
+            Output.standard.write(head)
+        }
+        do throws(RelayClientError) {
+            while let piece = try answer.next(within: .seconds(30)) {
+                guard Output.standard.reaches(piece) else { return .failed }
+            }
+        } catch {
+            throw daemon.failure(error)
+        }
+        return .done
+    }
+}

@@ -1,0 +1,165 @@
+import Glibc
+import RelayClient
+import RelayCore
+import RelayJSON
+
+/// What can be done to jobs.
+enum JobActionWord: String, CaseIterable {
+    case retry
+    case cancel
+    case hold
+    case release
+    case drop
+
+    /// `retried`.
+    var done: String {
+        switch self {
+        case .retry: "retried"
+        case .cancel: "cancelled"
+        case .hold: "held"
+        case .release: "released"
+        case .drop: "dropped"
+        }
+    }
+}
+
+/// What `waystation jobs ACTION` is to do, and to which jobs.
+struct JobActionOrder {
+    private enum Target {
+        case ids([String])
+        case filter(WhereClause)
+    }
+
+    private let action: JobActionWord
+    private let target: Target
+    private let rate: JobRate?
+    private let isDryRun: Bool
+    private let isYes: Bool
+    private let isQuiet: Bool
+    private let isJSON: Bool
+    private let daemon: DaemonAccess
+
+    init(_ action: JobActionWord, _ arguments: Arguments, _ words: [String]) throws(CommandFailure) {
+        try arguments.allow(
+            ["where", "rate", "dry-run", "yes", "output", "quiet", "socket"],
+            in: action.rawValue
+        )
+        self.action = action
+        isDryRun = arguments.has("dry-run")
+        isYes = arguments.has("yes")
+        isQuiet = arguments.has("quiet")
+        isJSON = try arguments.format() == .json
+        if let text = arguments["rate"] {
+            guard action == .retry else { throw .usage("only a retry has a --rate", of: "jobs") }
+            rate = try JobRate(text)
+        } else {
+            rate = nil
+        }
+        var ids: [String] = []
+        for word in words { ids.append(try jobID(word, of: "jobs")) }
+        let clauses = arguments.all("where")
+        guard clauses.isEmpty || ids.isEmpty else {
+            throw .usage("name jobs or say --where, not both", of: "jobs")
+        }
+        if !clauses.isEmpty {
+            target = .filter(try WhereClause(clauses, now: Moments.wallMilliseconds()))
+        } else if ids.isEmpty {
+            throw .usage("which jobs? jobs \(action.rawValue) ID... or --where FILTER", of: "jobs")
+        } else if rate != nil || isDryRun {
+            target = .filter(try WhereClause(ids: ids))
+        } else {
+            target = .ids(ids)
+        }
+        daemon = .control(arguments, timeout: .seconds(300))
+    }
+
+    func run() throws(CommandFailure) -> ExitCode {
+        switch target {
+        case .ids(let ids): try each(ids)
+        case .filter(let filter): try all(filter)
+        }
+    }
+
+    /// Acts on one job after the other; one that cannot be acted on does not keep the others from it.
+    private func each(_ ids: [String]) throws(CommandFailure) -> ExitCode {
+        let progress = Progress("\(action.rawValue): \(ids.count) jobs", isQuiet: isQuiet)
+        defer { progress.end() }
+        var code = ExitCode.done
+        for (index, id) in ids.enumerated() {
+            progress.update("\(action.rawValue): \(index) of \(ids.count) jobs")
+            do throws(CommandFailure) {
+                let response =
+                    action == .drop
+                    ? try daemon.change(.delete, "/v1/jobs/\(id)")
+                    : try daemon.change(.post, "/v1/jobs/\(id)/\(action.rawValue)")
+                guard !isQuiet else { continue }
+                if isJSON {
+                    if !response.body.isEmpty { Output.standard.write(response.body + [UInt8(ascii: "\n")]) }
+                } else {
+                    let state =
+                        action == .drop
+                        ? "dropped" : JobDocument(try DaemonAccess.parse(response)).stateAndReason
+                    Output.standard.write("\(id)  \(state)\n")
+                }
+            } catch {
+                // What keeps every job from being acted on ends it.
+                guard error.code == .notFound || error.code == .failed else { throw error }
+                Output.error.write("waystation: \(id): \(error.message)\n")
+                code = error.code
+            }
+        }
+        return code
+    }
+
+    /// Acts on every job that matches, after a count and a yes.
+    private func all(_ filter: WhereClause) throws(CommandFailure) -> ExitCode {
+        let run = BulkRun(daemon, action, filter, rate, isQuiet: isQuiet)
+        if isDryRun || !isYes {
+            let count = try run.perform(isDryRun: true)
+            guard count.matched > 0 || isDryRun else {
+                report(count, isDryRun: true)
+                return .done
+            }
+            let asks = !isDryRun && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
+            if !asks {
+                report(count, isDryRun: true)
+                if !isDryRun {
+                    Output.error.write(
+                        "Nothing was changed: standard input is no terminal to ask; --yes does it.\n"
+                    )
+                }
+                return .done
+            }
+            let jobs = count.matched == 1 ? "1 job" : "\(count.matched) jobs"
+            Output.error.write("\(action.rawValue) \(jobs): \(filter.words)? [y/N] ")
+            let answer = readLine() ?? ""
+            guard ["y", "yes"].contains(answer.lowercased()) else {
+                Output.error.write("Nothing was changed.\n")
+                return .done
+            }
+        }
+        report(try run.perform(isDryRun: false), isDryRun: false)
+        return .done
+    }
+
+    private func report(_ count: BulkRun.Count, isDryRun: Bool) {
+        if isJSON { return Output.standard.write(count.document(action, isDryRun: isDryRun)) }
+        if !isQuiet || isDryRun { Output.standard.write(count.text(action, isDryRun: isDryRun)) }
+    }
+}
+
+/// Jobs in a time: `50/s`, `100/m`, `5/h`.
+struct JobRate {
+    let text: String
+    let perSecond: Double
+
+    init(_ text: String) throws(CommandFailure) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let units: [Substring: Double] = ["s": 1, "m": 60, "h": 3_600]
+        guard parts.count == 2, let count = Int(parts[0]), (1...9_999_999).contains(count),
+            let seconds = units[parts[1]]
+        else { throw .usage("--rate takes jobs in a time, such as 50/s, 100/m or 5/h", of: "jobs") }
+        self.text = text
+        perSecond = Double(count) / seconds
+    }
+}

@@ -1,0 +1,54 @@
+import RelayJSON
+
+/// A job of the API, with its words made safe for a terminal.
+struct JobDocument {
+    let json: JSONValue
+
+    init(_ json: JSONValue) { self.json = json }
+
+    var id: String { string("id") ?? "?" }
+    var route: String { string("route") ?? "?" }
+    var state: String { string("state") ?? "?" }
+    /// Why it waits, or why it is over.
+    var reason: String? { string("reason") ?? string("end") }
+    var failureKind: String? { json["last_failure"]?["kind"]?.text.map(safe) }
+    var isDurable: Bool { json["durable"] == .bool(true) }
+
+    var isOver: Bool { ["succeeded", "dead", "cancelled", "expired"].contains(state) }
+
+    /// Whether it goes on by itself when it is due: what is held does not.
+    var hasNextAttempt: Bool {
+        !isOver && state != "held" && json["blocker"]?["reason"]?.text != "route_paused"
+    }
+
+    /// `2/8`, or `9` when nobody says how many there may be, or another life has added to them.
+    var attempts: String {
+        let made = attemptCount
+        guard let limit = json["max_attempts"]?.integer, made <= limit else { return String(made) }
+        return "\(made)/\(limit)"
+    }
+
+    var attemptCount: Int64 {
+        json["attempt_count"]?.integer ?? Int64(json["attempts"]?.elements.count ?? 0)
+    }
+
+    var request: String {
+        let request = json["request"] ?? json
+        return safe("\(request["method"]?.text ?? "?") \(request["path"]?.text ?? "?")")
+    }
+
+    var labels: String {
+        safe((json["labels"]?.elements ?? []).compactMap(\.text).joined(separator: " "))
+    }
+
+    /// `retrying (backoff)`.
+    var stateAndReason: String { reason.map { "\(state) (\($0))" } ?? state }
+
+    /// `http_status: the upstream answered 503`.
+    var failure: String? {
+        guard let kind = failureKind else { return nil }
+        return kind + (json["last_failure"]?["detail"]?.text.map { ": \(safe($0))" } ?? "")
+    }
+
+    func string(_ name: String) -> String? { json[name]?.text.map(safe) }
+}

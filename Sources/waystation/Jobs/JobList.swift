@@ -1,0 +1,84 @@
+import RelayCore
+import RelayJSON
+
+/// Prints jobs as rows.
+struct JobList {
+    private let style: ListStyle
+
+    init(_ style: ListStyle) { self.style = style }
+
+    /// Prints the jobs of `query`, a page at a time, so that a long list takes no memory.
+    func print(_ query: JobQuery, of daemon: DaemonAccess) throws(CommandFailure) {
+        let progress = Progress("reading jobs")
+        defer { progress.end() }
+        var pages = JobPages(daemon, query)
+        var rows: [JSONValue] = []
+        var count = 0
+        if style.format == .json { Output.standard.write("{\"jobs\":[") }
+        while let page = try pages.page() {
+            progress.update("reading jobs: \(count + page.count)")
+            if style.format == .table {
+                // A table's columns are as wide as its widest cells: a very long one is printed in parts.
+                rows += page
+                if rows.count >= JobList.part {
+                    guard printTable(rows, isFirst: count < JobList.part, progress) else { return }
+                    rows = []
+                }
+            } else {
+                guard Output.standard.reaches(bytes(page, isFirst: count == 0)) else { return }
+            }
+            count += page.count
+        }
+        progress.end()
+        switch style.format {
+        case .json:
+            let next = pages.next.map { JSONValue.string($0) } ?? .null
+            Output.standard.write(Array("],\"next\":".utf8) + next.encoded() + Array("}\n".utf8))
+        case .table:
+            if count == 0 {
+                Output.error.write("There are no such jobs.\n")
+            } else if !rows.isEmpty {
+                _ = printTable(rows, isFirst: count <= JobList.part, progress)
+            }
+            if pages.next != nil, count > 0 {
+                Output.error.write("There may be more: --limit N or --limit all shows them.\n")
+            }
+        case .ndjson, .name: break
+        }
+    }
+
+    private static let part = 5_000
+
+    private func bytes(_ page: [JSONValue], isFirst: Bool) -> [UInt8] {
+        switch style.format {
+        case .json:
+            let list = page.map { $0.encoded() }.joined(separator: [UInt8(ascii: ",")])
+            return (isFirst || page.isEmpty ? [] : [UInt8(ascii: ",")]) + list
+        case .ndjson: return page.flatMap(\.line)
+        case .name, .table: return page.flatMap { Array((safe($0["id"]?.text ?? "?") + "\n").utf8) }
+        }
+    }
+
+    private func printTable(_ jobs: [JSONValue], isFirst: Bool, _ progress: Progress) -> Bool {
+        progress.end()
+        let table = table(jobs)
+        return Output.standard.reaches(Array((isFirst ? style.text(of: table) : table.rowsText).utf8))
+    }
+
+    func table(_ jobs: [JSONValue]) -> TextTable {
+        var table = TextTable([
+            ("ID", .left), ("ROUTE", .left), ("STATE", .left), ("REASON", .left), ("ATTEMPTS", .right),
+            ("AGE", .right), ("NEXT", .right), ("FAILED BY", .left), ("REQUEST", .left), ("LABELS", .left),
+        ])
+        for job in jobs {
+            let view = JobDocument(job)
+            table.add([
+                view.id, view.route, view.state, view.reason ?? "–", view.attempts,
+                style.moments.age(job["created_at"]?.text),
+                view.hasNextAttempt ? style.moments.until(job["due_at"]?.text) : "–", view.failureKind ?? "–",
+                view.request, view.labels,
+            ])
+        }
+        return table
+    }
+}

@@ -1,0 +1,87 @@
+import RelayClient
+import RelayCore
+
+/// Parameters of a path, in order.
+struct QueryText {
+    private var pairs: [String] = []
+
+    mutating func add(_ name: String, _ value: String?) {
+        if let value { pairs.append("\(name)=\(percentEncoded(value))") }
+    }
+
+    func target(_ path: String) -> String { pairs.isEmpty ? path : path + "?" + pairs.joined(separator: "&") }
+}
+
+/// Which jobs a list is of.
+struct JobQuery {
+    private var query = QueryText()
+    /// How many at most; nil for all.
+    let limit: Int?
+
+    /// Jobs of one answer.
+    private static let page = 500
+    /// Jobs that are listed unless somebody asks for more.
+    private static let usual = 50
+
+    init(_ arguments: Arguments, now: Int64) throws(CommandFailure) {
+        switch arguments["limit"] {
+        case nil: limit = JobQuery.usual
+        case "all": limit = nil
+        case let text?:
+            guard let count = Int(text), count > 0 else {
+                throw .usage("--limit takes a whole number above zero, or all", of: arguments.command)
+            }
+            limit = count
+        }
+        query.add("route", arguments["route"])
+        let states = arguments.all("state").joined(separator: ",")
+        query.add("state", states.isEmpty ? nil : states)
+        query.add("reason", arguments["reason"])
+        query.add("failure_kind", arguments["failed-by"])
+        guard arguments.all("label").count <= 1 else {
+            throw .usage("--label may stand once here", of: arguments.command)
+        }
+        if let label = arguments["label"] {
+            guard label.contains("=") else {
+                throw .usage("--label takes name=value", of: arguments.command)
+            }
+            query.add("label", label)
+        }
+        if let since = arguments["since"] {
+            query.add("created_after", try moment(since, now: now, "--since", of: arguments.command))
+        }
+    }
+
+    /// Every job in one of these states.
+    init(state: String, route: String?) {
+        limit = nil
+        query.add("state", state)
+        query.add("route", route)
+    }
+
+    func target(count: Int, cursor: String?) -> String {
+        var query = query
+        query.add("limit", String(min(count, JobQuery.page)))
+        query.add("cursor", cursor)
+        return query.target("/v1/jobs")
+    }
+}
+
+/// A moment as the API wants it: given so, or as a span before `now`.
+func moment(
+    _ text: String,
+    now: Int64,
+    _ option: String,
+    of command: String
+) throws(CommandFailure) -> String {
+    if let span = DurationText.parse(text) {
+        return WallTime(milliseconds: max(0, now - span.saturatedNanoseconds / 1_000_000)).description
+    }
+    guard let moment = WallTime(text) else {
+        throw .usage(
+            "\(option) takes a span such as 90m or 2d, or a date and time such as 2027-01-31T08:00:00Z",
+            of: command
+        )
+    }
+    return moment.description
+}

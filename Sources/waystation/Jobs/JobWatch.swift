@@ -1,0 +1,114 @@
+import Glibc
+import RelayClient
+import RelayCore
+import RelayJSON
+import RelayPosix
+
+/// Follows one job to its end.
+struct JobWatch {
+    private let daemon: DaemonAccess
+    private let id: String
+    private let end: Instant?
+    private let show: (JSONValue) -> Void
+
+    /// Seconds of one question.
+    static let question = 30
+
+    /// - Parameters:
+    ///   - daemon: patient for longer than one question.
+    ///   - id: the job.
+    ///   - timeout: nil for as long as it takes.
+    ///   - show: called with the job as it is, and whenever it has changed.
+    init(_ daemon: DaemonAccess, _ id: String, timeout: Duration?, show: @escaping (JSONValue) -> Void) {
+        self.daemon = daemon
+        self.id = id
+        self.show = show
+        end = timeout.map { Instant(nanoseconds: SystemClock.monotonic()).advanced(by: $0) }
+    }
+
+    /// Returns when the job is over: done, or `upstreamFailed` when it ended without success.
+    ///
+    /// - Throws: `timedOut`, and what the daemon says; a daemon that goes away meanwhile is waited for.
+    func run() throws(CommandFailure) -> ExitCode {
+        var version: Int64?
+        var isAway = false
+        while true {
+            let left = end.map { Instant(nanoseconds: SystemClock.monotonic()).duration(to: $0) }
+            if let left, left <= .zero {
+                throw CommandFailure(
+                    .timedOut,
+                    "job \(id) is not over yet",
+                    advice: "Why it waits: waystation explain \(id)"
+                )
+            }
+            do throws(CommandFailure) {
+                let job = try ask(after: version, within: left)
+                isAway = false
+                guard let job else { continue }
+                version = job["version"]?.integer ?? 0
+                show(job)
+                let view = JobDocument(job)
+                if view.isOver { return view.state == "succeeded" ? .done : .upstreamFailed }
+            } catch {
+                guard version != nil, [.notReachable, .failed, .timedOut].contains(error.code) else {
+                    throw error
+                }
+                if !isAway {
+                    Output.error.write("waystation: \(error.message); waiting for it to come back\n")
+                }
+                isAway = true
+                _ = poll(nil, 0, 500)
+            }
+        }
+    }
+
+    /// The job as soon as it is no longer of that version; nil when it still was at the end of the question.
+    private func ask(after version: Int64?, within left: Duration?) throws(CommandFailure) -> JSONValue? {
+        var fields = HeaderFields()
+        var query = QueryText()
+        if let version {
+            let question = Duration.seconds(JobWatch.question)
+            query.add("wait", DurationText.text(min(left ?? question, question)))
+            fields.append("If-None-Match", "\"v\(version)\"")
+        }
+        let response = try daemon.request(.get, query.target("/v1/jobs/\(id)"), fields: fields)
+        if response.status == 304 { return nil }
+        guard response.status == 200 else { throw CommandFailure(response) }
+        return try DaemonAccess.parse(response)
+    }
+}
+
+/// The lines a watcher sees: what is new since the last one.
+struct JobNews {
+    private let moments: (Int64) -> Moments
+    private var attempts: Int64 = 0
+    private var told: String?
+
+    init(isUTC: Bool) { moments = { Moments(now: $0, isUTC: isUTC) } }
+
+    mutating func lines(of job: JSONValue, now: Int64) -> String {
+        let view = JobDocument(job)
+        let moments = moments(now)
+        var text = ""
+        for attempt in job["attempts"]?.elements ?? [] {
+            let number = attempt["number"]?.integer ?? 0
+            guard number > attempts else { continue }
+            attempts = number
+            let status = attempt["status"]?.integer.map { " \($0)" } ?? ""
+            let kind = attempt["kind"]?.text.map { " \(safe($0))" } ?? ""
+            let upstream = safe(attempt["upstream"]?.text ?? "?")
+            let began = attempt["started_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)) ?? now
+            let took = Int64(min(max(0, attempt["duration_ms"]?.double ?? 0), 1e12))
+            text += "\(moments.precise(began + took))  attempt \(number) → \(upstream)\(status)\(kind)\n"
+        }
+        var state = view.stateAndReason
+        if !view.isOver, let due = job["due_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)), due > now {
+            state += ", next in \(Moments.span(due - now))"
+        }
+        // The wait gets shorter by itself, which is no news.
+        guard told != view.stateAndReason || !text.isEmpty else { return text }
+        told = view.stateAndReason
+        let ended = job["finished_at"]?.text.flatMap(UTCTime.milliseconds(parsing:))
+        return text + "\(moments.precise(ended ?? now))  \(state)\n"
+    }
+}

@@ -1,0 +1,57 @@
+import RelayClient
+import RelayJSON
+
+/// Which jobs an action is for, as the command line says it and as the API wants it.
+struct WhereClause {
+    private(set) var filter: [JSONValue.Member] = []
+    /// What a person is asked about: `route=a, state=dead`.
+    private(set) var words = "all there are"
+
+    private static let names = ["route", "state", "reason", "kind", "label", "since", "before"]
+
+    init(ids: [String]) throws(CommandFailure) {
+        guard ids.count <= 1_000 else {
+            throw .usage("a dry run and a rate take at most 1000 ids", of: "jobs")
+        }
+        filter = [JSONValue.Member("ids", .array(ids.map { .string($0) }))]
+        words = "those that were named"
+    }
+
+    /// Reads `route=a,state=dead,state=expired`; `all` alone means every job.
+    init(_ clauses: [String], now: Int64) throws(CommandFailure) {
+        let pairs = clauses.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        if pairs == ["all"] { return }
+        var states: [JSONValue] = []
+        for pair in pairs {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
+                String.init
+            )
+            guard parts.count == 2, !parts[1].isEmpty else {
+                throw .usage(
+                    "--where takes name=value pairs such as route=a,state=dead, or all; not \"\(safe(String(pair)))\"",
+                    of: "jobs"
+                )
+            }
+            let (name, value) = (parts[0], parts[1])
+            switch name {
+            case "state": states += value.split(separator: "|").map { .string(String($0)) }
+            case "route", "reason", "label": try add(name, value)
+            case "kind": try add("failure_kind", value)
+            case "since": try add("created_after", try moment(value, now: now, "since", of: "jobs"))
+            case "before": try add("created_before", try moment(value, now: now, "before", of: "jobs"))
+            default:
+                let near = nearestName(to: name, in: WhereClause.names).map { "; did you mean \($0)?" } ?? ""
+                throw .usage("--where knows no \"\(safe(name))\"\(near)", of: "jobs")
+            }
+        }
+        if !states.isEmpty { filter.append(JSONValue.Member("state", .array(states))) }
+        words = safe(pairs.joined(separator: ", "))
+    }
+
+    private mutating func add(_ name: String, _ value: String) throws(CommandFailure) {
+        guard !filter.contains(where: { $0.name == name }) else {
+            throw .usage("--where takes one value of each name but state", of: "jobs")
+        }
+        filter.append(JSONValue.Member(name, .string(value)))
+    }
+}

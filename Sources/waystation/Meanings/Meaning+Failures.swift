@@ -1,0 +1,234 @@
+extension Meaning {
+    /// Kinds of failures.
+    static let failures: [Meaning] = [
+        Meaning(
+            .failure,
+            "dns_timeout",
+            "The name look-up took too long.",
+            causes: "A name server that does not answer.",
+            remedy: "Try the name on this machine: getent hosts NAME"
+        ),
+        Meaning(
+            .failure,
+            "dns_error",
+            "The upstream's name does not exist, or the name servers failed.",
+            causes: "A misspelt host in the upstream's url; a zone that is gone; no network.",
+            remedy: "Try the name on this machine: getent hosts NAME"
+        ),
+        Meaning(
+            .failure,
+            "destination_unavailable",
+            "No address of the upstream could be reached.",
+            causes: "No route to its network; a firewall; the network of this machine is down.",
+            remedy: "Look at the machine's network and at the address in the attempt."
+        ),
+        Meaning(
+            .failure,
+            "destination_ip_prohibited",
+            "The upstream's addresses may not be dialled, because they are not public.",
+            causes: """
+                An upstream on this machine or in a private network that the route does not allow; a \
+                name that was bent to such an address.
+                """,
+            remedy: "If it is meant, name the network in the route's allow_addresses."
+        ),
+        Meaning(
+            .failure,
+            "connection_refused",
+            "The upstream's machine refused the connection.",
+            causes: "Nothing listens at that port: the service is stopped, or the port is wrong.",
+            remedy: "Start the service, or correct the upstream's url."
+        ),
+        Meaning(
+            .failure,
+            "connection_terminated",
+            "The connection ended before the answer began.",
+            causes: """
+                The upstream crashed or restarts; it, or a balancer before it, closed an idle \
+                connection.
+                """,
+            remedy: "A few are normal; for many look at the upstream's log."
+        ),
+        Meaning(
+            .failure,
+            "connection_timeout",
+            "Connecting, with name look-up and TLS handshake, took longer than timeouts.connect.",
+            causes: "A firewall that drops packets; an upstream that accepts no more connections.",
+            remedy: "Try it with curl from this machine; raise timeouts.connect only for far upstreams."
+        ),
+        Meaning(
+            .failure,
+            "connection_read_timeout",
+            "The upstream sent nothing for longer than timeouts.idle.",
+            causes: "It hangs in the middle of an answer.",
+            remedy: "Look at the upstream; raise timeouts.idle for answers with long pauses."
+        ),
+        Meaning(
+            .failure,
+            "connection_write_timeout",
+            "The upstream took nothing for longer than timeouts.idle.",
+            causes: "It does not read the request.",
+            remedy: "Look at the upstream, and at the network for lost packets."
+        ),
+        Meaning(
+            .failure,
+            "connection_limit_reached",
+            "There is no room for another connection.",
+            causes: "The process has as many open files as it may, or an upstream as many connections.",
+            remedy: "Raise LimitNOFILE= of the unit, or lower concurrency.max_requests."
+        ),
+        Meaning(
+            .failure,
+            "tls_protocol_error",
+            "The TLS handshake failed.",
+            causes: "The port does not speak TLS, or speaks versions that are too old.",
+            remedy: "Try it: openssl s_client -connect HOST:PORT"
+        ),
+        Meaning(
+            .failure,
+            "tls_certificate_error",
+            "The upstream's certificate is not trusted, or its chain has none of the pinned keys.",
+            causes: """
+                It has expired, is for another name, or comes from an authority this machine does not \
+                know; the keys were changed.
+                """,
+            remedy: """
+                See detail; renew the certificate, name its authority in the upstream's tls section, or \
+                correct the pins.
+                """
+        ),
+        Meaning(
+            .failure,
+            "tls_alert_received",
+            "The upstream ended the TLS handshake with an alert.",
+            causes: "It wants a client certificate, or does not know the name.",
+            remedy: "See detail; give the upstream a client certificate in its tls section."
+        ),
+        Meaning(
+            .failure,
+            "http_response_incomplete",
+            "The answer ended before it was complete.",
+            causes: "The upstream crashed or was restarted in the middle of it; a proxy cut it off.",
+            remedy: """
+                Look at the upstream; a request that is safe to repeat is repeated by a rule on \
+                protocol.
+                """
+        ),
+        Meaning(
+            .failure,
+            "http_response_timeout",
+            "The answer was not there in the time of the attempt, timeouts.attempt.",
+            causes: "The upstream is slow, or has more to do than it can.",
+            remedy: "Look at the upstream; raise timeouts.attempt if such answers take that long."
+        ),
+        Meaning(
+            .failure,
+            "http_protocol_error",
+            "The answer is not HTTP, or its status is outside 200 to 599.",
+            causes: "Another service at that port; a server that breaks the protocol.",
+            remedy: "Look at the answer with curl -v."
+        ),
+        Meaning(
+            .failure,
+            "http_response_body_size",
+            "The content of the answer is larger than limits.max_response_body.",
+            causes: "An answer that grew; a request without a page size.",
+            remedy: "Ask for less, or raise limits.max_response_body."
+        ),
+        Meaning(
+            .failure,
+            "http_response_header_section_size",
+            "The head of the answer is larger than may be, or has too many fields.",
+            causes: "Cookies without end.",
+            remedy: "Mend the upstream."
+        ),
+        Meaning(
+            .failure,
+            "http_response_content_coding",
+            "The content of the answer could not be decoded, or grew too much.",
+            causes: "A broken Content-Encoding; content made to grow when it is unpacked.",
+            remedy: "Mend the upstream."
+        ),
+        Meaning(
+            .failure,
+            "http_status",
+            "The status of the answer is none that counts as a success.",
+            causes: "The upstream says no: 4xx is mostly the request's fault, 5xx the upstream's.",
+            remedy: """
+                See the attempt's status and, of a kept job, its answer with waystation cat --response; \
+                rules name statuses in on.
+                """
+        ),
+        Meaning(
+            .failure,
+            "api_error",
+            "The answer is an error document of the upstream, whatever its status.",
+            causes: """
+                The upstream refuses the request in its own words; api_code of the attempt has its code.
+                """,
+            remedy: "Look the code up in the upstream's documentation."
+        ),
+        Meaning(
+            .failure,
+            "invalid_response",
+            "The status counts as a success, and the content did not pass the route's success rules.",
+            causes: "A login page or an error with status 200; an interface that has changed.",
+            remedy: "Look at the answer; correct the success section of the route."
+        ),
+        Meaning(
+            .failure,
+            "decoding",
+            "The answer could not be turned into the value that was asked for.",
+            causes: """
+                A response section of the route that does not fit the answer; an interface that has \
+                changed.
+                """,
+            remedy: "Look at the answer; correct the response section of the route."
+        ),
+        Meaning(
+            .failure,
+            "preparation",
+            "The request could not be made ready; nothing was sent, and no rule is asked.",
+            causes: "An envelope around a body that is not JSON.",
+            remedy: "Correct the request, or the request section of the route."
+        ),
+        Meaning(
+            .failure,
+            "overloaded",
+            "The relay had too much to do to take the request; nothing was sent.",
+            causes: "The route's places are taken, and as many requests wait as may.",
+            remedy: "Raise concurrency when the upstream can bear it, or send less."
+        ),
+        Meaning(
+            .failure,
+            "credentials_failed",
+            "The route's credential could not be obtained; nothing was sent.",
+            causes: "The token endpoint is down or refuses; the secret was replaced.",
+            remedy: "See waystation status and the journal; after the secret was replaced, reload."
+        ),
+        Meaning(
+            .failure,
+            "deadline_exceeded",
+            "The time of the whole job was up.",
+            causes: """
+                The attempts and the waits between them took longer than timeouts.total, the caller's \
+                timeout, or the expiry of a kept job.
+                """,
+            remedy: "See where the time went in the attempts; give it more time or fewer retries."
+        ),
+        Meaning(
+            .failure,
+            "cancelled",
+            "The attempt was ended by the relay before it was complete.",
+            causes: "Somebody cancelled the job, or the daemon stopped.",
+            remedy: "Nothing is to be done; sent tells whether the upstream may have acted."
+        ),
+        Meaning(
+            .failure,
+            "client_gone",
+            "The caller hung up before there was an answer.",
+            causes: "A client with a shorter timeout than the route's.",
+            remedy: "Give the client more time, or say less in Waystation-Timeout."
+        ),
+    ]
+}

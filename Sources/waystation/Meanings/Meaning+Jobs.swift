@@ -1,0 +1,245 @@
+extension Meaning {
+    /// States of kept jobs.
+    static let states: [Meaning] = [
+        Meaning(
+            .state,
+            "scheduled",
+            "The job is not due before the date that its caller named.",
+            remedy: "Wait; or cancel it, hold it, or retry it, which makes it due now."
+        ),
+        Meaning(
+            .state,
+            "queued",
+            "The job may be sent, and is as soon as there is a place for it.",
+            remedy: "See blocker for what it waits for; cancel or hold it if it should not go."
+        ),
+        Meaning(
+            .state,
+            "running",
+            "The job is with the upstream.",
+            remedy: "Wait; or cancel it, which cuts the attempt off."
+        ),
+        Meaning(
+            .state,
+            "retrying",
+            "An attempt has failed, and the next is due at a date.",
+            remedy: "Wait; or cancel it, hold it, or retry it, which makes it due now."
+        ),
+        Meaning(
+            .state,
+            "held",
+            "The job is put aside until its route goes on or somebody releases it.",
+            remedy: "Release it, or resume its route, when it may go on; or cancel it."
+        ),
+        Meaning(
+            .state,
+            "succeeded",
+            "The job is over: the upstream did what was asked.",
+            remedy: "Nothing is to be done; drop it, or expunge its bodies, if they should not be kept."
+        ),
+        Meaning(
+            .state,
+            "dead",
+            "The job is over without success, and end says why.",
+            remedy: "Mend the cause, then retry it, which gives it another life; or drop it."
+        ),
+        Meaning(
+            .state,
+            "cancelled",
+            "The job is over because somebody cancelled it or a newer one took its place.",
+            remedy: "Retry it if that was a mistake, or drop it."
+        ),
+        Meaning(
+            .state,
+            "expired",
+            "The job is over because its time ran out before it was delivered.",
+            remedy: "Retry it, which takes the expiry away, or drop it."
+        ),
+    ]
+}
+
+extension Meaning {
+    /// Why a job waits, or is not sent yet.
+    static let reasons: [Meaning] = [
+        Meaning(
+            .reason,
+            "backoff",
+            "The last attempt failed, and a rule named the date of the next.",
+            remedy: "Wait, or make it due now: waystation jobs retry JOB"
+        ),
+        Meaning(
+            .reason,
+            "breaker_open",
+            "The route is left alone because its upstream fails.",
+            causes: "This version has no breaker and never says this.",
+            remedy: "Wait."
+        ),
+        Meaning(
+            .reason,
+            "rate_limited",
+            "The route's rate is used up for the moment.",
+            causes: "This version sets no rates and never says this.",
+            remedy: "Wait."
+        ),
+        Meaning(
+            .reason,
+            "concurrency",
+            "The route's places are taken: concurrency.max_requests are with the upstream.",
+            causes: "The upstream is slow, or a backlog drains.",
+            remedy: "Wait; raise concurrency.max_requests when the upstream can bear it."
+        ),
+        Meaning(
+            .reason,
+            "route_paused",
+            "The route is paused by an operator or by a rule, and the job goes on with it.",
+            causes: """
+                Maintenance; a rule with pause_route, such as one on the 410 of a receiver of webhooks.
+                """,
+            remedy: "When the cause is gone: waystation resume ROUTE"
+        ),
+        Meaning(
+            .reason,
+            "ordering",
+            "An earlier job with the same ordering key is not over.",
+            causes: "That job waits or is retried.",
+            remedy: "Explain that one; deliver, cancel or drop it."
+        ),
+        Meaning(
+            .reason,
+            "not_before",
+            "The date that the caller named has not come.",
+            remedy: "Wait, or make it due now: waystation jobs retry JOB"
+        ),
+        Meaning(
+            .reason,
+            "operator_hold",
+            "An operator or a rule with hold put the job aside.",
+            remedy: "When it may go on: waystation jobs release JOB"
+        ),
+        Meaning(
+            .reason,
+            "credentials",
+            "The route's credential could not be obtained; the job has lost no attempt.",
+            causes: "The token endpoint is down or refuses; the secret was replaced.",
+            remedy: "Mend the credential; one job at a time tries it again, and the others follow."
+        ),
+        Meaning(
+            .reason,
+            "throttled",
+            "The job is held back to spare the upstream.",
+            causes: "A replay at a rate, or a relay that is short of something for a moment.",
+            remedy: "Wait."
+        ),
+        Meaning(
+            .reason,
+            "due",
+            "Nothing keeps the job: it is next.",
+            remedy: "Wait a moment."
+        ),
+        Meaning(
+            .reason,
+            "route_removed",
+            "The configuration has the route of the job no more.",
+            causes: "A route that was renamed or removed while jobs waited.",
+            remedy: "Put the route back and reload, or cancel the job."
+        ),
+    ]
+}
+
+extension Meaning {
+    /// Why a job that did not succeed is over.
+    static let ends: [Meaning] = [
+        Meaning(
+            .end,
+            "exhausted",
+            "Every rule and every attempt of the job is spent.",
+            causes: "The upstream failed for longer than the route retries, or in a way no rule acts on.",
+            remedy: """
+                Mend the upstream, then retry the job; for longer patience change the route's recovery.
+                """
+        ),
+        Meaning(
+            .end,
+            "rejected",
+            "A rule with dead_letter gave the job up, or it could not be made ready to send.",
+            causes: "The upstream says that it will never take this request.",
+            remedy: "See last_failure and the answer; correct what sends such requests."
+        ),
+        Meaning(
+            .end,
+            "poison",
+            "The job was under way at three crashes of the daemon in a row, and may be their cause.",
+            causes: "A mistake in the relay, or a machine that fails.",
+            remedy: "Look into the journal before retrying it."
+        ),
+        Meaning(
+            .end,
+            "outcome_unknown",
+            "The request was sent, no answer is known, and repeating it may not be safe.",
+            causes: """
+                The method is not idempotent and there is no key, and the daemon crashed or stopped \
+                during the attempt, or a rule paused the route after it.
+                """,
+            remedy: """
+                Ask the upstream whether it has acted; retry the job only if it has not. Give such \
+                requests an Idempotency-Key.
+                """
+        ),
+        Meaning(
+            .end,
+            "corrupt",
+            "The disk no longer holds what was written.",
+            causes: "A failing disk, or somebody who changed the store's files.",
+            remedy: "Look at the disk; hand the request over again."
+        ),
+        Meaning(
+            .end,
+            "superseded",
+            "A newer job with the same Waystation-Supersede-Key took the place of this one.",
+            remedy: "Nothing is to be done."
+        ),
+        Meaning(
+            .end,
+            "cancelled",
+            "Somebody cancelled the job.",
+            remedy: "If that was a mistake, retry it."
+        ),
+        Meaning(
+            .end,
+            "expired",
+            "The time of the job ran out.",
+            causes: """
+                delivery.expires_after, the caller's Waystation-Expires-After or Waystation-Timeout was \
+                shorter than the upstream's outage.
+                """,
+            remedy: "Retry it, which takes the expiry away; give later jobs more time."
+        ),
+    ]
+}
+
+extension Meaning {
+    /// How far a request got.
+    static let reaches: [Meaning] = [
+        Meaning(
+            .sent,
+            "never_sent",
+            "No byte of the request reached the wire.",
+            remedy: "Repeating it is always safe; of a kept job it costs no attempt."
+        ),
+        Meaning(
+            .sent,
+            "unknown",
+            "Bytes were sent and no complete answer came, so the upstream may have acted.",
+            remedy: """
+                It is repeated when the method is idempotent, the request has an idempotency key, or the \
+                rule says methods any.
+                """
+        ),
+        Meaning(
+            .sent,
+            "answered",
+            "The upstream gave a complete answer.",
+            remedy: "What happens next is what the route's rules say."
+        ),
+    ]
+}

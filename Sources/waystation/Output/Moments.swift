@@ -1,0 +1,78 @@
+import Glibc
+import RelayCore
+
+/// Moments and ages for people, as of one `now`.
+struct Moments {
+    /// Milliseconds since 1970 UTC.
+    let now: Int64
+    let isUTC: Bool
+
+    init(now: Int64 = Moments.wallMilliseconds(), isUTC: Bool) {
+        self.now = now
+        self.isUTC = isUTC
+    }
+
+    static func wallMilliseconds() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// As short as it can be told: `15:07:10` today, `Nov 20 15:07` this year, else `2025-11-20`.
+    func short(_ text: String?) -> String {
+        guard let moment = text.flatMap(UTCTime.milliseconds(parsing:)) else { return "–" }
+        if format(moment, "%Y") != format(now, "%Y") { return format(moment, "%Y-%m-%d") }
+        return format(moment, isToday(moment) ? "%H:%M:%S" : "%b %e %H:%M")
+    }
+
+    /// The time of day with milliseconds, after the day when it is not today's.
+    func precise(_ moment: Int64) -> String {
+        let digits = String(1_000 + (moment % 1_000 + 1_000) % 1_000).dropFirst()
+        return format(moment, isToday(moment) ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S") + "." + digits
+    }
+
+    func precise(_ text: String?) -> String {
+        text.flatMap(UTCTime.milliseconds(parsing:)).map { precise($0) } ?? "–"
+    }
+
+    /// How long ago: `12s`, `4m`, `3h`, `5d`.
+    func age(_ text: String?) -> String {
+        guard let moment = text.flatMap(UTCTime.milliseconds(parsing:)) else { return "–" }
+        return Moments.span(now - moment)
+    }
+
+    /// The same of a moment that is known to the minute only: `<1m`, `4m`, `3h`.
+    func ageInMinutes(_ text: String?) -> String {
+        let age = age(text)
+        return age.hasSuffix("s") ? "<1m" : age
+    }
+
+    /// How long until then, `now` when that is past.
+    func until(_ text: String?) -> String {
+        guard let moment = text.flatMap(UTCTime.milliseconds(parsing:)) else { return "–" }
+        return moment <= now ? "now" : Moments.span(moment - now)
+    }
+
+    /// A span in its largest unit.
+    static func span(_ milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1_000
+        switch seconds {
+        case ..<60: return "\(seconds)s"
+        case ..<3_600: return "\(seconds / 60)m"
+        case ..<172_800: return "\(seconds / 3_600)h"
+        default: return "\(seconds / 86_400)d"
+        }
+    }
+
+    private func isToday(_ moment: Int64) -> Bool { format(moment, "%Y-%j") == format(now, "%Y-%j") }
+
+    /// In the words of strftime(3).
+    private func format(_ milliseconds: Int64, _ pattern: String) -> String {
+        var seconds = time_t(min(max(0, milliseconds), 253_402_300_799_999) / 1_000)
+        var parts = unsafe tm()
+        _ = unsafe isUTC ? gmtime_r(&seconds, &parts) : localtime_r(&seconds, &parts)
+        var buffer = [CChar](repeating: 0, count: 64)
+        let count = unsafe strftime(&buffer, buffer.count, pattern, &parts)
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,58 @@
+import RelayClient
+import RelayCore
+import RelayJSON
+
+extension Command {
+    static let pause = Command(
+        "pause",
+        "ROUTE [--for DURATION] [--reason TEXT] [-o table|json]",
+        "Sends nothing of a route until it is resumed.",
+        details: """
+            Durable jobs are accepted and wait; requests that wait for their answer get 503 route_paused.
+
+            """,
+        options: [
+            OptionSpec("for", value: "DURATION", "resume by itself after this long, such as 10m"),
+            OptionSpec("reason", value: "TEXT", "what others are told"), .output,
+            OptionSpec("utc", nil, "print times in UTC"), .control,
+        ]
+    ) { arguments throws(CommandFailure) in
+        let route = try routeOperand(arguments)
+        var document = JSONObjectWriter()
+        if let reason = arguments["reason"] { document.member("reason", reason) }
+        if let span = try arguments.duration("for") { document.member("for", DurationText.text(span)) }
+        return try change(arguments, "/v1/routes/\(percentEncoded(route))/pause", document.bytes)
+    }
+
+    static let resume = Command(
+        "resume",
+        "ROUTE [-o table|json]",
+        "Lets a paused route go on, with the jobs that waited for it.",
+        options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
+    ) { arguments throws(CommandFailure) in
+        let route = try routeOperand(arguments)
+        return try change(arguments, "/v1/routes/\(percentEncoded(route))/resume", [])
+    }
+}
+
+private func routeOperand(_ arguments: Arguments) throws(CommandFailure) -> String {
+    try arguments.limitOperands(to: 1)
+    guard let route = arguments.operands.first else { throw .usage("which route?", of: arguments.command) }
+    return route
+}
+
+private func change(
+    _ arguments: Arguments,
+    _ target: String,
+    _ document: [UInt8]
+) throws(CommandFailure) -> ExitCode {
+    let format = try arguments.format()
+    let response = try DaemonAccess.control(arguments).change(.post, target, document)
+    switch format {
+    case .json: Output.standard.write(response.body + [UInt8(ascii: "\n")])
+    case .table:
+        let view = RouteDocument(try DaemonAccess.parse(response), Moments(isUTC: arguments.has("utc")))
+        Output.standard.write("\(view.name): \(view.pause ?? "goes on")\n")
+    }
+    return .done
+}

@@ -1,0 +1,61 @@
+import RelayCore
+import RelayJSON
+
+/// A route of the API, with its words made safe for a terminal.
+struct RouteDocument {
+    let json: JSONValue
+    private let moments: Moments
+
+    init(_ json: JSONValue, _ moments: Moments) {
+        self.json = json
+        self.moments = moments
+    }
+
+    var name: String { safe(json["name"]?.text ?? "?") }
+    var state: String { safe(json["state"]?.text ?? "?").replacingUnderscores }
+
+    /// `paused until 15:40:00: the receiver answered 410 Gone`; nil for a route that is not.
+    var pause: String? {
+        guard let pause = json["pause"], pause != .null else { return nil }
+        let until = pause["until"]?.text.map { " until \(moments.short($0))" } ?? ""
+        let reason = pause["reason"]?.text.map { ": \(safe($0))" } ?? ""
+        let rule = pause["rule"]?.text.map { " (rule \"\(safe($0))\")" } ?? ""
+        return "paused\(until)\(reason)\(rule)"
+    }
+
+    func jobs(_ state: String) -> String { json["jobs"]?[state]?.integer.map { String($0) } ?? "–" }
+
+    func count(_ name: String) -> String { json[name]?.integer.map { String($0) } ?? "–" }
+
+    var lastFailure: String? {
+        guard let failure = json["last_failure"], let kind = failure["kind"]?.text else { return nil }
+        let at = failure["at"]?.text.map { " at \(moments.short($0))" } ?? ""
+        return safe(kind) + at + (failure["detail"]?.text.map { ": \(safe($0))" } ?? "")
+    }
+
+    /// Everything, a line each.
+    var sheet: String {
+        let states = [
+            "scheduled", "queued", "running", "retrying", "held", "succeeded", "dead", "cancelled", "expired",
+        ]
+        let jobs = states.compactMap { state in
+            json["jobs"]?[state]?.integer.flatMap { $0 > 0 ? "\($0) \(state)" : nil }
+        }
+        let rows: [(String, String?)] = [
+            ("Route", name), ("State", pause ?? state), ("Delivery", json["delivery"]?.text.map(safe)),
+            ("In flight", "\(count("in_flight")) of \(count("max_requests")), \(count("pending")) waiting"),
+            (
+                "Requests",
+                "\(count("requests")): \(count("succeeded")) succeeded, \(count("recovered")) of them recovered,"
+                    + " \(count("fallbacks")) stand-ins, \(count("failed")) failed, \(count("cancelled")) cancelled"
+            ),
+            ("Jobs", json["jobs"] == nil ? nil : jobs.isEmpty ? "none" : jobs.joined(separator: ", ")),
+            ("Oldest job", json["oldest_job_at"]?.text.map { moments.ageInMinutes($0) + " old" }),
+            ("Last failure", lastFailure),
+        ]
+        return rows.map { title, value in
+            guard let value else { return "" }
+            return title + String(repeating: " ", count: max(1, 15 - title.count)) + value + "\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,162 @@
+import RelayCore
+import RelayJSON
+
+/// What happened to a durable job, why it waits and what can be done about it, for people.
+struct JobStory {
+    /// Jobs of the route that wait with the same failure, this one included.
+    struct Companions {
+        var count: Int
+        /// Whether there are more than were counted.
+        var hasMore: Bool
+        /// When the oldest of them was accepted.
+        var since: String?
+    }
+
+    private let job: JobDocument
+    private let moments: Moments
+    private let companions: Companions?
+
+    init(_ json: JSONValue, _ moments: Moments, companions: Companions? = nil) {
+        job = JobDocument(json)
+        self.moments = moments
+        self.companions = companions
+    }
+
+    func text(for output: Output) -> String {
+        let attempts = job.json["attempts"]?.elements ?? []
+        var text = output.styled(title, .bold) + "\n"
+        text += line(job.json["created_at"]?.text, "accepted", accepted)
+        let shown = Int64(attempts.count)
+        if job.attemptCount > shown {
+            text += column("") + "(earlier attempts not shown: \(job.attemptCount - shown))\n"
+        }
+        for attempt in attempts {
+            text += AttemptLines(attempt).text(
+                at: moments.precise(attempt["started_at"]?.text),
+                width: width,
+                output
+            )
+        }
+        if job.string("end") == "exhausted", let last = attempts.last, JobStory.isOfNoRule(last) {
+            text += column("") + "no rule of the route acts on this failure\n"
+        }
+        text += now(output)
+        if !job.isOver { text += why }
+        let commands = commands
+        if !commands.isEmpty { text += "Do: " + commands.joined(separator: "   ·   ") + "\n" }
+        return text
+    }
+
+    private var title: String {
+        var parts = ["Job \(job.id)", job.route, job.request]
+        if let size = job.json["request"]?["size"]?.integer { parts.append(ByteText.short(size)) }
+        if let client = job.json["client"] {
+            let user = client["uid"]?.integer.map { "uid \($0)" }
+            let unit = client["unit"]?.text.map(safe)
+            parts.append(
+                "from " + (unit.map { unit in unit + (user.map { " (\($0))" } ?? "") } ?? user ?? "?")
+            )
+        }
+        if !job.labels.isEmpty { parts.append("label \(job.labels)") }
+        return parts.joined(separator: " · ")
+    }
+
+    private var accepted: String {
+        var words = ["durable"]
+        if job.json["keyed"] == .bool(true) { words.append("with an idempotency key") }
+        if let key = job.string("ordering_key") { words.append("in order of \"\(key)\"") }
+        if let expires = job.json["expires_at"]?.text, !job.isOver {
+            words.append("expires in \(span(until: expires))")
+        }
+        return words.joined(separator: ", ")
+    }
+
+    /// Where it stands: the end, or the next attempt.
+    private func now(_ output: Output) -> String {
+        guard !job.isOver else {
+            // A failure says itself what the answer was.
+            let answered = job.json["status"]?.integer.flatMap { job.failure == nil ? $0 : nil }
+            let status = answered.map { ": answered \($0)" } ?? ""
+            let standIn =
+                job.json["source"]?.text.flatMap { $0 == "upstream" ? nil : " with the \(safe($0))" } ?? ""
+            let end = job.string("end").flatMap { $0 == job.state ? nil : " (\($0))" } ?? ""
+            let failure = job.failure.map { ": \($0)" } ?? ""
+            let style: Output.Style = job.state == "succeeded" ? .green : .red
+            let word = output.styled(job.state, style)
+            return line(job.json["finished_at"]?.text, word + end + status + standIn + failure, "")
+        }
+        guard job.state != "running" else { return line(nil, "with the upstream", "") }
+        guard let due = job.json["due_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)) else { return "" }
+        guard job.hasNextAttempt else { return "" }
+        guard due > moments.now else { return line(nil, "next attempt", "as soon as it may") }
+        return line(job.json["due_at"]?.text, "next attempt", "in \(span(until: job.json["due_at"]?.text))")
+    }
+
+    private func span(until text: String?) -> String {
+        let left = max(0, (text.flatMap(UTCTime.milliseconds(parsing:)) ?? 0) - moments.now)
+        return left < 60_000 ? "\(left / 1_000)s" : DurationText.short(milliseconds: Double(left))
+    }
+
+    private var why: String {
+        let blocker = job.json["blocker"]
+        let reason = blocker?["reason"]?.text ?? job.json["reason"]?.text
+        guard let reason else { return "" }
+        var text = "Why it waits: \(safe(reason))."
+        if let detail = blocker?["detail"]?.text, !detail.isEmpty { text += " \(sentence(safe(detail)))" }
+        // The next attempt stands in a line of its own.
+        let isTold = blocker?["until"]?.text == job.json["due_at"]?.text
+        if let until = blocker?["until"]?.text, !isTold { text += " Until \(moments.short(until))." }
+        if let companions, companions.count > 1 {
+            let count = "\(companions.hasMore ? "more than " : "")\(companions.count)"
+            let since = companions.since.map { " (since \(moments.short($0)))" } ?? ""
+            text += " The route sees the same failure on \(count) jobs\(since)."
+        }
+        return text + "\n"
+    }
+
+    /// The commands that may help, ready to be copied.
+    private var commands: [String] {
+        let route = safe(job.json["route"]?.text ?? "")
+        let journal = "journalctl -u waystationd JOB_ID=\(job.id)"
+        let reason = job.json["blocker"]?["reason"]?.text ?? job.json["reason"]?.text
+        switch (job.state, reason) {
+        case ("succeeded", _): return []
+        case ("dead", _), ("cancelled", _), ("expired", _):
+            return ["waystation jobs retry \(job.id)", "waystation jobs drop \(job.id)", journal]
+        case (_, "route_paused"):
+            return ["waystation resume \(route)", "waystation jobs cancel \(job.id)"]
+        case (_, "operator_hold"):
+            return ["waystation jobs release \(job.id)", "waystation jobs cancel \(job.id)"]
+        case ("held", _): return ["waystation jobs release \(job.id)", "waystation status", journal]
+        case ("running", _): return ["waystation jobs watch \(job.id)", "waystation jobs cancel \(job.id)"]
+        default: return ["waystation jobs retry \(job.id)", "waystation pause \(route)", journal]
+        }
+    }
+
+    /// Whether no rule said anything after a failed attempt.
+    private static func isOfNoRule(_ attempt: JSONValue) -> Bool {
+        attempt["kind"]?.text != nil && attempt["rule"] == nil && attempt["next"] == nil
+            && (attempt["held_back"]?.elements ?? []).isEmpty
+    }
+
+    private func sentence(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+    }
+
+    private func line(_ moment: String?, _ what: String, _ more: String) -> String {
+        let padding = more.isEmpty ? "" : String(repeating: " ", count: max(2, 14 - what.count))
+        return column(moment == nil ? "" : moments.precise(moment)) + what + padding + more + "\n"
+    }
+
+    /// As wide as the widest moment.
+    private var width: Int {
+        let texts =
+            [job.json["created_at"]?.text, job.json["due_at"]?.text, job.json["finished_at"]?.text]
+            + (job.json["attempts"]?.elements ?? []).map { $0["started_at"]?.text }
+        return 2 + (texts.map { moments.precise($0).count }.max() ?? 0)
+    }
+
+    private func column(_ text: String) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text + "  "
+    }
+}

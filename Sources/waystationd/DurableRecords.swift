@@ -1,0 +1,140 @@
+import RelayCore
+import RelayEngine
+import RelaySystemd
+
+/// The words and fields of records about durable jobs and their routes.
+enum DurableRecords {
+    /// Nil when there is nothing an operator should read.
+    static func ended(_ end: DurableEnd) -> JournalRecord? {
+        let job = end.context
+        let count = "\(end.attemptCount) attempt\(end.attemptCount == 1 ? "" : "s")"
+        var record: JournalRecord
+        switch end.state {
+        case .succeeded:
+            // As it should be, unless it took more than one.
+            guard end.attemptCount > 1 else { return nil }
+            let message =
+                "job \(job.id): \(job.method.rawValue) on route \(job.route.name) was delivered after \(count)"
+            record = JournalRecord(.info, .recovered, message)
+        case .dead:
+            let why = end.failure.map { ": \($0.kind.rawValue): \($0.detail)" } ?? ""
+            let message =
+                "job \(job.id): \(job.method.rawValue) on route \(job.route.name) is dead"
+                + (end.reason.map { " (\($0.rawValue))" } ?? "") + " after \(count)\(why)"
+            record = JournalRecord(.error, .jobDead, message)
+        case .expired:
+            let message = "job \(job.id): its time on route \(job.route.name) ran out after \(count)"
+            record = JournalRecord(.error, .jobExpired, message)
+        case .cancelled, .scheduled, .queued, .running, .retrying, .held: return nil
+        }
+        JobRecords.add(job, to: &record)
+        if let last = end.attempts.last { JobRecords.add(last, to: &record) }
+        if let failure = end.failure {
+            if end.attempts.isEmpty { record.add(.failureKind, failure.kind.rawValue) }
+            record.add(.detail, failure.detail)
+        }
+        return record
+    }
+
+    static func expired(_ id: JobID, _ route: String) -> JournalRecord {
+        let message = "job \(id): its time on route \(route) ran out before it could be delivered"
+        var record = JournalRecord(.error, .jobExpired, message)
+        record.add(.jobID, id.description)
+        record.add(.route, route)
+        return record
+    }
+
+    /// Nil when there is nothing an operator should read.
+    static func ended(_ job: EndedJob) -> JournalRecord? {
+        let place = "job \(job.id) on route \(job.route)"
+        var record: JournalRecord
+        switch job.state {
+        case .dead:
+            let message = "\(place) is dead" + (job.reason.map { " (\($0.rawValue)): \(why($0))" } ?? "")
+            record = JournalRecord(.error, .jobDead, message)
+        case .expired:
+            record = JournalRecord(.error, .jobExpired, "\(place): its time ran out")
+        case .cancelled:
+            guard job.reason == .superseded else { return nil }
+            let message = "\(place) was superseded: a newer job has its supersede key"
+            record = JournalRecord(.info, .jobsChanged, message)
+        case .succeeded, .scheduled, .queued, .running, .retrying, .held: return nil
+        }
+        record.add(.jobID, job.id.description)
+        record.add(.route, job.route)
+        if let user = job.user { record.add(.clientUser, user) }
+        return record
+    }
+
+    /// What an operator makes of the end.
+    private static func why(_ reason: EndReason) -> String {
+        switch reason {
+        case .poison: "the relay crashed too often while it was in flight; look at it before it is retried"
+        case .outcomeUnknown:
+            "the relay stopped while it was in flight, it may have arrived, and it must not be sent twice"
+        case .corrupt: "its record on disk is damaged"
+        default: "it ended before it was sent"
+        }
+    }
+
+    static func untold(_ count: Int) -> JournalRecord {
+        JournalRecord(
+            .error,
+            .jobDead,
+            "\(count) more jobs ended before the relay was ready; `waystation dead` shows why"
+        )
+    }
+
+    static func changed(_ change: JobsChange) -> JournalRecord {
+        let who = change.user.map { "uid \($0)" } ?? "a caller without peer credentials"
+        let asked = change.asked > 0 ? ", \(change.asked) running ones asked to end" : ""
+        var record = JournalRecord(
+            .notice,
+            .jobsChanged,
+            "\(who): \(change.action.rawValue) of \(words(change.filter)): \(change.changed) jobs changed\(asked)"
+        )
+        if let route = change.filter.route { record.add(.route, route) }
+        if let user = change.user { record.add(.clientUser, user) }
+        return record
+    }
+
+    /// Which jobs were meant.
+    private static func words(_ filter: JobFilter) -> String {
+        var words: [String] = []
+        if !filter.ids.isEmpty { words.append("\(filter.ids.count) ids") }
+        if let route = filter.route { words.append("route=\(route)") }
+        if !filter.states.isEmpty {
+            words.append("state=" + filter.states.map(\.name).sorted().joined(separator: ","))
+        }
+        if let reason = filter.reason { words.append("reason=\(reason.name)") }
+        if let kind = filter.failureKind { words.append("failure_kind=\(kind.rawValue)") }
+        if let label = filter.label { words.append("label=\(label)") }
+        if let user = filter.user { words.append("uid=\(user)") }
+        if let from = filter.createdFrom {
+            words.append("created_after=" + UTCTime.format(milliseconds: from))
+        }
+        if let end = filter.createdBefore {
+            words.append("created_before=" + UTCTime.format(milliseconds: end))
+        }
+        return words.isEmpty ? "all jobs" : "jobs with " + words.joined(separator: " ")
+    }
+
+    static func paused(_ route: String, _ pause: RoutePause) -> JournalRecord {
+        let who = pause.rule.map { "rule \($0)" } ?? "an operator"
+        var record = JournalRecord(
+            .warning,
+            .routePaused,
+            "route \(route) is paused by \(who): \(pause.reason); `waystation resume \(route)` lets it go on"
+        )
+        record.add(.route, route)
+        record.add(.rule, pause.rule)
+        record.add(.detail, pause.reason)
+        return record
+    }
+
+    static func resumed(_ route: String) -> JournalRecord {
+        var record = JournalRecord(.notice, .routeResumed, "route \(route) goes on")
+        record.add(.route, route)
+        return record
+    }
+}

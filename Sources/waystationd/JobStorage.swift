@@ -1,0 +1,102 @@
+import Glibc
+import RelayConfig
+import RelayCore
+import RelayEngine
+import RelayPosix
+import RelayStore
+import RelaySystemd
+import RelayTransport
+import Synchronization
+
+/// The job store of the daemon, in its state directory.
+struct JobStorage {
+    let jobs: DurableJobs
+    private let store: SQLiteJobStore
+
+    /// Opens it and says to the journal what the store has to say; what it cannot survive ends the process.
+    static func open(
+        _ directory: String,
+        _ configuration: Configuration,
+        _ engine: Engine,
+        _ feed: EventFeed,
+        on loop: EventLoop,
+        _ journal: Journal
+    ) throws(Daemon.StartError) -> JobStorage {
+        let shared = Shared()
+        var options = SQLiteJobStore.Options(directory: directory)
+        options.maxSize = configuration.storage.maxSize
+        options.sync = configuration.storage.sync == .full ? .full : .off
+        options.events.ready = { routes in shared.jobs?.ready(routes) }
+        options.events.ended = { jobs in shared.ended(jobs) }
+        options.events.notice = { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
+        options.events.fatal = { error in
+            journal.record(JournalRecord(.critical, .storeFailed, error.message))
+            journal.flush(milliseconds: 1000)
+            _exit(74)
+        }
+        let opened = Handover<Result<SQLiteJobStore, StoreError>>()
+        let wanted = options
+        _ = loop.spawn {
+            do throws(StoreError) {
+                opened.give(.success(try await SQLiteJobStore.open(wanted, at: JobMoment(SystemTime()))))
+            } catch {
+                opened.give(.failure(error))
+            }
+        }
+        switch opened.take() {
+        case .success(let store):
+            let jobs = DurableJobs(
+                store: store,
+                engine: engine,
+                feed: feed,
+                settings: settings(configuration)
+            )
+            shared.take(jobs)
+            return JobStorage(jobs: jobs, store: store)
+        case .failure(let error): throw Daemon.StartError(message: error.message)
+        }
+    }
+
+    /// Puts in force what another configuration says; its directory and `sync` wait for a restart.
+    func configure(_ configuration: Configuration) {
+        store.setMaxSize(configuration.storage.maxSize)
+        jobs.configured(Self.settings(configuration))
+    }
+
+    private static func settings(_ configuration: Configuration) -> DurableJobs.Settings {
+        var settings = DurableJobs.Settings(digest: { Digest.hash($0) })
+        settings.retention = configuration.storage.retention
+        settings.maxQueued = configuration.limits.maxQueuedJobs
+        return settings
+    }
+
+    /// Where the store finds the jobs that are made from it.
+    private final class Shared: Sendable {
+        private struct State {
+            var jobs: DurableJobs?
+            /// Ended while the store was opened.
+            var early = EndedJobs()
+        }
+
+        private let state = Mutex(State())
+
+        var jobs: DurableJobs? { state.withLock { $0.jobs } }
+
+        func ended(_ ended: [EndedJob]) {
+            let jobs = state.withLock { state in
+                if state.jobs == nil { state.early.add(ended) }
+                return state.jobs
+            }
+            jobs?.ended(ended)
+        }
+
+        func take(_ jobs: DurableJobs) {
+            let early = state.withLock { state in
+                state.jobs = jobs
+                defer { state.early = EndedJobs() }
+                return state.early
+            }
+            jobs.ended(early)
+        }
+    }
+}

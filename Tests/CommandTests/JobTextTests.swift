@@ -1,0 +1,264 @@
+import RelayCore
+import RelayJSON
+import Testing
+
+@testable import waystation
+
+private let now: Int64 = 1_795_234_664_000  // 2026-11-21T04:17:44Z
+
+private func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+
+@Suite("Jobs for people")
+struct JobTextTests {
+    private let moments = Moments(now: now, isUTC: true)
+
+    private let waiting = """
+        {"id":"01K9","route":"hooks","state":"retrying","reason":"backoff","durable":true,
+         "request":{"method":"POST","path":"/orders","size":512},"created_at":"2026-11-21T04:07:10.028Z",
+         "due_at":"2026-11-21T04:20:24.000Z","expires_at":"2026-11-24T04:07:10.028Z","max_attempts":8,
+         "attempt_count":3,"attempts":[{"number":2,"upstream":"partner","address":"203.0.113.7:443",
+          "started_at":"2026-11-21T04:07:15.640Z","duration_ms":15000,"kind":"http_response_timeout",
+          "rule":"later","next":"retry","wait_ms":300000},
+          {"number":3,"upstream":"partner","started_at":"2026-11-21T04:12:31.000Z","duration_ms":210,"status":503,
+           "kind":"http_status","rule":"later","next":"retry","wait_ms":473000}],
+         "last_failure":{"kind":"http_status","detail":"the upstream answered 503"},
+         "blocker":{"reason":"backoff","detail":"its last attempt failed","until":"2026-11-21T04:20:24.000Z"},
+         "client":{"uid":1001,"unit":"shop-web.service"},"labels":["order=8841"],"version":7}
+        """
+
+    @Test("a job that waits tells each attempt, the next one, why, and what to do")
+    func story() throws {
+        let companions = JobStory.Companions(count: 184, hasMore: false, since: "2026-11-20T22:41:00Z")
+        let text = JobStory(try json(waiting), moments, companions: companions).text(for: .standard)
+        #expect(
+            text == """
+                Job 01K9 · hooks · POST /orders · 512 B · from shop-web.service (uid 1001) · label order=8841
+                  04:07:10.028  accepted      durable, expires in 2d 23h
+                                (earlier attempts not shown: 1)
+                  04:07:15.640  attempt 2  → partner 203.0.113.7:443      http_response_timeout in 15.00s
+                                rule "later": retry in 5m 0s
+                  04:12:31.000  attempt 3  → partner                      503 in 210ms
+                                rule "later": retry in 7m 53s
+                  04:20:24.000  next attempt  in 2m 40s
+                Why it waits: backoff. Its last attempt failed. The route sees the same failure on 184 jobs \
+                (since Nov 20 22:41).
+                Do: waystation jobs retry 01K9   ·   waystation pause hooks   ·   journalctl -u waystationd JOB_ID=01K9
+
+                """
+        )
+    }
+
+    @Test(
+        "what can be done depends on why it waits",
+        arguments: [
+            ("held", "route_paused", "waystation resume r"),
+            ("held", "operator_hold", "waystation jobs release 01K9"),
+            ("held", "credentials", "waystation jobs release 01K9"),
+            ("running", "running", "waystation jobs watch 01K9"),
+            ("dead", "", "waystation jobs retry 01K9"), ("queued", "ordering", "waystation jobs retry 01K9"),
+        ]
+    )
+    func advice(state: String, reason: String, command: String) throws {
+        let document =
+            #"{"id":"01K9","route":"r","state":"\#(state)","blocker":{"reason":"\#(reason)","detail":"x"}}"#
+        let text = JobStory(try json(document), moments).text(for: .standard)
+        #expect(text.contains("\nDo: \(command)"))
+    }
+
+    @Test("a job that is over says how, with the reason once")
+    func over() throws {
+        let dead =
+            #"{"id":"1","state":"dead","end":"exhausted","status":503,"finished_at":"2026-11-21T04:17:00Z","last_failure":{"kind":"http_status","detail":"no"}}"#
+        #expect(
+            JobStory(try json(dead), moments).text(for: .standard)
+                .contains("04:17:00.000  dead (exhausted): http_status: no\n")
+        )
+        let fine = #"{"id":"1","state":"succeeded","status":200,"source":"fallback"}"#
+        let text = JobStory(try json(fine), moments).text(for: .standard)
+        #expect(text.contains("succeeded: answered 200 with the fallback\n") && !text.contains("Do:"))
+    }
+
+    @Test(
+        "a failure that no rule is for says so, one that a rule was asked about does not",
+        arguments: [true, false]
+    )
+    func noRule(isAsked: Bool) throws {
+        let held = isAsked ? #","held_back":[{"rule":"later","reason":"spent"}]"# : ""
+        let dead = """
+            {"id":"1","state":"dead","end":"exhausted","last_failure":{"kind":"http_status"},
+             "attempts":[{"number":1,"status":404,"kind":"http_status"\(held)}]}
+            """
+        let text = JobStory(try json(dead), moments).text(for: .standard)
+        #expect(text.contains("no rule of the route acts on this failure\n") != isAsked)
+    }
+
+    @Test(
+        "no next attempt is told of a job that does not go on by itself",
+        arguments: [
+            ("held", "operator_hold", false), ("retrying", "route_paused", false),
+            ("retrying", "backoff", true),
+        ]
+    )
+    func next(state: String, reason: String, isTold: Bool) throws {
+        let document = """
+            {"id":"1","state":"\(state)","reason":"\(reason)","due_at":"2026-11-21T04:20:24Z",
+             "blocker":{"reason":"\(reason)","detail":"x"}}
+            """
+        let job = try json(document)
+        #expect(JobStory(job, moments).text(for: .standard).contains("next attempt") == isTold)
+        let style = try ListStyle(Arguments([], of: "jobs", options: OptionSpec.list))
+        #expect(JobList(style).table([job]).rowsText.contains("  –     –") != isTold)
+    }
+
+    @Test(
+        "the attempts stand with their limit, until another life has added to them",
+        arguments: [(4, "4/4"), (5, "5")]
+    )
+    func attempts(count: Int, text: String) throws {
+        #expect(JobDocument(try json(#"{"attempt_count":\#(count),"max_attempts":4}"#)).attempts == text)
+    }
+
+    @Test("text from elsewhere cannot act on the terminal", arguments: [true, false])
+    func escapes(isSheet: Bool) throws {
+        let bad = #"\u001b[2J"#
+        let document = """
+            {"id":"\(bad)","route":"\(bad)","state":"held","reason":"\(bad)","request":{"method":"\(bad)","path":"\(bad)"},
+             "attempts":[{"upstream":"\(bad)","address":"\(bad)","kind":"\(bad)","rule":"\(bad)","next":"\(bad)"}],
+             "last_failure":{"kind":"\(bad)","detail":"\(bad)"},"labels":["\(bad)"],"client":{"unit":"\(bad)"},
+             "blocker":{"reason":"\(bad)","detail":"\(bad)"},"ordering_key":"\(bad)","supersede_key":"\(bad)"}
+            """
+        let job = try json(document)
+        var news = JobNews(isUTC: true)
+        let text =
+            isSheet
+            ? JobSheet(job, moments).text
+            : JobStory(job, moments).text(for: .standard) + news.lines(of: job, now: now)
+        #expect(!text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+    }
+
+    @Test("a list has a row for each job, and nothing is said twice")
+    func list() throws {
+        let style = try ListStyle(Arguments(["--no-headers"], of: "jobs", options: OptionSpec.list))
+        let table = JobList(style).table([try json(waiting)])
+        let cells = table.rowsText.split(separator: " ").map(String.init)
+        #expect(cells.prefix(5) == ["01K9", "hooks", "retrying", "backoff", "3/8"])
+        #expect(cells.suffix(4) == ["http_status", "POST", "/orders", "order=8841\n"])
+        #expect(style.text(of: table) == table.rowsText)
+    }
+
+    @Test("a watcher is told an attempt and a state once")
+    func news() throws {
+        var news = JobNews(isUTC: true)
+        let job = try json(waiting)
+        #expect(
+            news.lines(of: job, now: now) == """
+                04:07:30.640  attempt 2 → partner http_response_timeout
+                04:12:31.210  attempt 3 → partner 503 http_status
+                04:17:44.000  retrying (backoff), next in 2m
+
+                """
+        )
+        #expect(news.lines(of: job, now: now + 1_000) == "")
+        let over = try json(#"{"state":"dead","end":"exhausted","finished_at":"2026-11-21T04:21:00Z"}"#)
+        #expect(news.lines(of: over, now: now + 300_000) == "04:21:00.000  dead (exhausted)\n")
+    }
+
+    @Test(
+        "ages and moments are short",
+        arguments: [
+            ("2026-11-21T04:17:32Z", "12s", "04:17:32"), ("2026-11-21T04:13:00Z", "4m", "04:13:00"),
+            ("2026-11-20T22:41:00Z", "5h", "Nov 20 22:41"), ("2025-11-21T04:17:44Z", "365d", "2025-11-21"),
+            ("nonsense", "–", "–"), ("2026-11-21T04:18:00Z", "0s", "04:18:00"),
+        ]
+    )
+    func ages(text: String, age: String, moment: String) {
+        #expect(moments.age(text) == age)
+        #expect(moments.short(text) == moment)
+    }
+}
+
+@Suite("Groups of dead jobs, routes and events for people")
+struct OverviewTextTests {
+    private let moments = Moments(now: now, isUTC: true)
+
+    @Test("dead jobs are grouped by what they died of, the largest group first, each with its commands")
+    func dead() throws {
+        var groups = DeadGroups(by: .kind)
+        for (id, route, kind, minute) in [
+            ("A", "a", "http_status", "01"), ("B", "b", "http_status", "03"), ("C", "a", "dns_error", "02"),
+        ] {
+            groups.add(
+                try json(
+                    #"{"id":"\#(id)","route":"\#(route)","end":"exhausted","created_at":"2026-11-21T04:\#(minute):44Z","last_failure":{"kind":"\#(kind)"}}"#
+                )
+            )
+        }
+        groups.add(try json(#"{"id":"D","route":"a","end":"poison","created_at":"2026-11-21T04:00:00Z"}"#))
+        #expect(groups.sorted.map(\.key) == ["http_status", "dns_error", "poison"])
+        let style = try ListStyle(Arguments(["--utc"], of: "dead", options: OptionSpec.list))
+        let text = groups.text(style, route: "a")
+        #expect(text.contains("a, b"))
+        #expect(text.contains("  Why:    waystation explain B\n"))
+        #expect(text.contains("jobs retry --where state=dead,route=a,kind=http_status --rate 50/s\n"))
+        #expect(text.contains("poison:\n  Why:    waystation explain D\n  Retry:  waystation jobs retry D\n"))
+        #expect(groups.document["groups"]?.elements.first?["count"]?.integer == 2)
+        #expect(DeadGroups(by: .route).text(style, route: nil) == "There are no dead jobs.\n")
+    }
+
+    @Test("the shape has a column for each age and the total first")
+    func shape() throws {
+        let document =
+            #"{"bucket_ms":[60000,7680000],"total":{"total":3,"counts":[1,2,0]},"rows":[{"key":"hooks","total":3,"counts":[1,2,0]}]}"#
+        #expect(
+            shapeTable(try json(document)).text { $0 } == """
+                       TOTAL  <1m  <2h8m  2h8m+
+                TOTAL      3    1      2      0
+                hooks      3    1      2      0
+
+                """
+        )
+    }
+
+    @Test("a paused route says why and until when")
+    func route() throws {
+        let document =
+            #"{"name":"hooks","state":"paused","jobs":{"queued":184,"dead":3},"pause":{"reason":"410 Gone","until":"2026-11-21T04:30:00Z","rule":"gone"}}"#
+        let view = RouteDocument(try json(document), moments)
+        #expect(view.pause == #"paused until 04:30:00: 410 Gone (rule "gone")"#)
+        #expect(routesTable([try json(document)], moments).rowsText.contains("184"))
+        #expect(view.sheet.contains("Jobs           184 queued, 3 dead\n"))
+    }
+
+    @Test(
+        "the oldest job's age is told no finer than it is known",
+        arguments: [
+            ("2026-11-21T04:17:00Z", "<1m"), ("2026-11-21T04:14:00Z", "3m"), ("2026-11-21T01:00:00Z", "3h"),
+        ]
+    )
+    func oldest(since: String, age: String) throws {
+        let route = try json(#"{"name":"hooks","oldest_job_at":"\#(since)"}"#)
+        #expect(RouteDocument(route, moments).sheet.contains("Oldest job     \(age) old\n"))
+        #expect(routesTable([route], moments).rowsText.contains("  \(age)"))
+    }
+
+    @Test("an event is a line with its time, its kind, and what is known")
+    func event() throws {
+        let document =
+            #"{"type":"waystation.job.attempt.failed","time":"2026-11-21T04:17:00.250Z","data":{"route":"r","job":"J","attempt":2,"status":503,"kind":"http_status","rule":"later","wait_ms":2000,"detail":"\u001bno"}}"#
+        #expect(
+            eventLine(try json(document), moments)
+                == "04:17:00.250  job.attempt.failed  r  J  attempt 2  503  http_status  rule later  next in 2.00s  \\u{1b}no\n"
+        )
+        let gap = #"{"type":"waystation.gap","time":"2026-11-21T04:17:00Z","data":{"lost":6}}"#
+        #expect(eventLine(try json(gap), moments).contains("gap                 events that are gone: 6"))
+    }
+
+    @Test("the status has columns for jobs only when the daemon keeps any", arguments: [true, false])
+    func status(hasJobs: Bool) throws {
+        let jobs = hasJobs ? #","queued":184,"dead":3,"pause_reason":"down""# : ""
+        let text = StatusText(try json(#"{"routes":[{"name":"a"\#(jobs)}]}"#)).text(for: .standard)
+        #expect(text.contains("QUEUED  DEAD") == hasJobs)
+        #expect(text.contains("184     3") == hasJobs)
+        #expect(text.contains("paused: down\n") == hasJobs)
+    }
+}

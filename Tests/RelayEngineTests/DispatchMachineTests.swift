@@ -1,0 +1,178 @@
+import RelayCore
+import RelayEngine
+import Testing
+
+/// A machine that an expectation may move.
+private final class Moved {
+    var machine: DispatchMachine
+
+    init(_ machine: DispatchMachine = DispatchMachine()) { self.machine = machine }
+
+    func step(_ now: Instant, places: Int = .max) -> DispatchMachine.Step {
+        machine.step(now, places: places)
+    }
+    func claiming() { machine.claiming() }
+    func ready() { machine.ready() }
+    func settled(_ now: Instant) -> Bool { machine.settled(now) }
+    func settling(_ now: Instant) { machine.settling(now) }
+    func failed() { machine.settlementFailed() }
+
+    func claimed(_ count: Int, of asked: Int, nextDue: Instant? = nil, _ now: Instant) -> Bool {
+        machine.claimed(count, of: asked, nextDue: nextDue, now)
+    }
+
+    func ran(
+        _ credential: DispatchMachine.Credential,
+        isProbe: Bool,
+        random: UInt64 = 0,
+        _ now: Instant
+    ) -> Bool {
+        machine.ran(credential, isProbe: isProbe, random: random, now)
+    }
+}
+
+@Suite("When jobs are claimed")
+struct DispatchMachineTests {
+    private func at(_ seconds: Int) -> Instant { Instant(nanoseconds: Int64(seconds) * 1_000_000_000) }
+
+    private func idle(_ machine: Moved, due: Int? = nil) {
+        machine.claiming()
+        _ = machine.claimed(0, of: 64, nextDue: due.map { at($0) }, at(0))
+    }
+
+    @Test("It begins with a claim, and sleeps when there is nothing until it hears of something")
+    func begins() {
+        let machine = Moved()
+        #expect(machine.step(at(0)) == .claim(atMost: 64))
+        idle(machine)
+        #expect(machine.step(at(0)) == .sleep(until: at(60)))
+        machine.ready()
+        #expect(machine.step(at(1)) == .claim(atMost: 64))
+    }
+
+    @Test("A job that becomes ready while a claim is asked for is not overlooked")
+    func race() {
+        let machine = Moved()
+        machine.claiming()
+        machine.ready()
+        _ = machine.claimed(0, of: 64, at(0))
+        #expect(machine.step(at(0)) == .claim(atMost: 64))
+    }
+
+    @Test("It sleeps until the next job is due, and never longer than a minute")
+    func due() {
+        let machine = Moved()
+        idle(machine, due: 10)
+        #expect(machine.step(at(1)) == .sleep(until: at(10)))
+        #expect(machine.step(at(10)) == .claim(atMost: 64))
+        idle(machine, due: 100_000)
+        #expect(machine.step(at(11)) == .sleep(until: at(71)))
+    }
+
+    @Test("As many as were asked for means that there may be more")
+    func more() {
+        let machine = Moved()
+        machine.claiming()
+        _ = machine.claimed(3, of: 3, at(0))
+        #expect(machine.step(at(0)) == .claim(atMost: 64))
+    }
+
+    @Test("Claims that are not settled are bounded")
+    func bounded() {
+        let machine = Moved(DispatchMachine(maxUnsettled: 70))
+        machine.claiming()
+        _ = machine.claimed(64, of: 64, at(0))
+        #expect(machine.step(at(0)) == .claim(atMost: 6))
+        machine.claiming()
+        _ = machine.claimed(6, of: 6, at(0))
+        #expect(machine.step(at(0)) == .sleep(until: at(60)))
+        #expect(machine.settled(at(0)) && machine.step(at(0)) == .claim(atMost: 1))
+        #expect(!machine.settled(at(0)) && machine.machine.unsettled == 68)
+    }
+
+    @Test(
+        "While settlements fail or are slow, no more is unsettled than the route has places",
+        arguments: [(true, 0), (false, 1)]
+    )
+    func heldUp(fails: Bool, seconds: Int) {
+        let machine = Moved()
+        machine.claiming()
+        _ = machine.claimed(5, of: 5, at(0))
+        for _ in 0..<5 { machine.settling(at(0)) }
+        #expect(machine.step(at(0), places: 5) == .claim(atMost: 64))
+        if fails { machine.failed() }
+        #expect(machine.step(at(seconds), places: 5) == .sleep(until: at(seconds + 60)))
+        #expect(machine.step(at(seconds), places: 8) == .claim(atMost: 3))
+        #expect(machine.step(at(seconds), places: 5) == .sleep(until: at(seconds + 60)))
+        // The store goes on, and so does the lane.
+        #expect(machine.settled(at(seconds)))
+        #expect(machine.step(at(seconds), places: 5) == .claim(atMost: 64))
+        for _ in 0..<4 { _ = machine.settled(at(seconds)) }
+        #expect(machine.step(at(100), places: 5) == .claim(atMost: 64))
+    }
+
+    @Test("A paused route claims nothing, and looks again when it goes on")
+    func paused() {
+        let machine = Moved()
+        machine.machine.pause(true)
+        machine.ready()
+        #expect(machine.step(at(0)) == .sleep(until: at(60)))
+        machine.machine.pause(false)
+        #expect(machine.step(at(0)) == .claim(atMost: 64))
+        machine.machine.end()
+        #expect(machine.step(at(0)) == .end)
+    }
+
+    @Test("A store that could not answer is asked again a second later")
+    func failed() {
+        let machine = Moved()
+        machine.claiming()
+        machine.machine.claimFailed(at(0))
+        #expect(machine.step(at(0)) == .sleep(until: at(1)))
+        #expect(machine.step(at(1)) == .claim(atMost: 64))
+    }
+
+    @Test("After a credential failed one job at a time tries it, after waits that double up to a minute")
+    func gate() {
+        let machine = Moved()
+        #expect(machine.ran(.failed, isProbe: false, at(0)))
+        // Those that were under way at the time say the same, once.
+        #expect(!machine.ran(.failed, isProbe: false, at(0)))
+        var now = 0
+        for wait in [1, 2, 4, 8, 16, 32, 60, 60] {
+            #expect(machine.step(at(now)) == .sleep(until: at(now + wait)))
+            now += wait
+            #expect(machine.step(at(now)) == .claim(atMost: 1))
+            machine.claiming()
+            #expect(machine.claimed(1, of: 1, at(now)))
+            #expect(machine.step(at(now)) == .sleep(until: at(now + 60)))
+            #expect(machine.ran(.failed, isProbe: true, at(now)))
+        }
+        #expect(machine.step(at(now + 60)) == .claim(atMost: 1))
+        machine.claiming()
+        #expect(machine.claimed(1, of: 1, at(now + 60)))
+        #expect(!machine.ran(.passed, isProbe: false, at(now + 60)))
+        #expect(machine.ran(.passed, isProbe: true, at(now + 60)) && machine.machine.gate == .open)
+        #expect(machine.step(at(now + 60)) == .claim(atMost: 64))
+    }
+
+    @Test("A probe that ended before it knew lets the next job try at once; the spread is a fifth at most")
+    func unknown() {
+        let machine = Moved()
+        _ = machine.ran(.failed, isProbe: false, random: .max, at(0))
+        guard case .shut(let until, _) = machine.machine.gate else {
+            Issue.record("the gate is open")
+            return
+        }
+        #expect(until > at(1) && until <= at(1).advanced(by: .milliseconds(200)))
+        machine.claiming()
+        #expect(machine.claimed(1, of: 1, at(2)))
+        _ = machine.ran(.unknown, isProbe: true, at(2))
+        #expect(machine.step(at(2)) == .claim(atMost: 1))
+        machine.claiming()
+        // Nothing to try it with: the next job does.
+        #expect(!machine.claimed(0, of: 1, at(2)))
+        machine.ready()
+        #expect(machine.step(at(3)) == .claim(atMost: 1))
+    }
+}

@@ -1,0 +1,328 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+import Synchronization
+
+/// A daemon's durable side with one route, and everything behind it under the test's control.
+final class DurableBench: Sendable {
+    /// Where the store finds the jobs that are made from it.
+    private final class Shared: Sendable {
+        let jobs = Mutex<DurableJobs?>(nil)
+        /// Ended while the store was opened.
+        let early = Mutex(EndedJobs())
+    }
+
+    /// Counts the tasks of the loops.
+    private final class Tasks: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
+    let time: VirtualTime
+    let transport: ScriptedTransport
+    let sink = RecordingSink()
+    let store: MemoryJobStore
+    let faults: FaultyJobStore
+    let engine: Engine
+    let jobs: DurableJobs
+    private let relays: [Relay]
+    private let shared: Shared
+    private let tasks = Tasks()
+
+    /// With `earlier` the next process after that one's crash.
+    init(
+        after earlier: DurableBench? = nil,
+        maxQueued: Int = 100,
+        vault: CredentialVault = CredentialVault([], secrets: [:]),
+        _ change: (inout RoutePolicy) -> Void = { _ in },
+        answer: @escaping @Sendable (OutboundRequest) -> ScriptedTransport.Step
+    ) {
+        let time = earlier?.time ?? VirtualTime(.manual)
+        self.time = time
+        let shared = earlier?.shared ?? Shared()
+        self.shared = shared
+        // Nobody of the process that crashed hears of anything.
+        shared.jobs.withLock { $0 = nil }
+        var events = JobStoreEvents()
+        events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }
+        events.ended = { jobs in
+            if let present = shared.jobs.withLock({ $0 }) {
+                present.ended(jobs)
+            } else {
+                shared.early.withLock { $0.add(jobs) }
+            }
+        }
+        store =
+            earlier.map { MemoryJobStore(afterCrashOf: $0.store, at: JobMoment(time)) }
+            ?? MemoryJobStore(at: JobMoment(time), events: events)
+        faults = FaultyJobStore(store)
+        transport = ScriptedTransport(time: time, answer: answer)
+        engine = Engine(
+            snapshot: DurableBench.snapshot(vault: vault, change),
+            time: time,
+            entropy: SeededEntropy()
+        )
+        let settings = DurableBench.settings(maxQueued: maxQueued)
+        jobs = DurableJobs(store: faults, engine: engine, feed: EventFeed(), settings: settings)
+        let (transport, sink, tasks) = (transport, sink, tasks)
+        relays = (1...2).map { seed in
+            Relay(
+                ports: RelayPorts(
+                    transport: transport,
+                    time: time,
+                    entropy: SeededEntropy(seed: UInt64(seed)),
+                    sink: sink,
+                    start: { work in
+                        tasks.count.add(1, ordering: .relaxed)
+                        return Task {
+                            await work()
+                            tasks.count.subtract(1, ordering: .relaxed)
+                        }
+                    }
+                )
+            )
+        }
+        let jobs = jobs
+        shared.jobs.withLock { $0 = jobs }
+        jobs.ended(shared.early.withLock { $0 })
+    }
+
+    static func settings(maxQueued: Int) -> DurableJobs.Settings {
+        var settings = DurableJobs.Settings(digest: { $0 })
+        settings.maxQueued = maxQueued
+        return settings
+    }
+
+    static func snapshot(
+        previous: Snapshot? = nil,
+        vault: CredentialVault = CredentialVault([], secrets: [:]),
+        names: [String] = ["hooks", "other"],
+        _ change: (inout RoutePolicy) -> Void = { _ in }
+    ) -> Snapshot {
+        var policy = RoutePolicy(upstreams: [Upstream(name: "one", origin: .unix(path: "/one"))])
+        policy.delivery.mode = .durable
+        var retry = RetryPolicy()
+        retry.maxAttempts = 4
+        retry.backoff = Backoff(schedule: .list([.seconds(5), .seconds(60), .seconds(3600)]), jitter: .none)
+        policy.recovery = [RecoveryRule(name: "later", on: FailureMatcher([.any]), action: .retry(retry))]
+        change(&policy)
+        return Snapshot(
+            routes: names.map { Route(name: $0, policy: policy) },
+            vault: vault,
+            settings: Snapshot.Settings(),
+            previous: previous
+        )
+    }
+
+    func start() async throws { try await jobs.start(on: relays) }
+
+    /// Ends everything.
+    ///
+    /// - Returns: whether nothing was left behind: no task, no waiter, no place.
+    func stop() async -> Bool {
+        shared.jobs.withLock { $0 = nil }
+        jobs.abort()
+        while tasks.count.load(ordering: .relaxed) > 0 { await Task.yield() }
+        return time.sleeperCount == 0 && transport.heldCount == 0 && jobs.inFlight == 0
+            && engine.snapshot.routes.values.allSatisfy { $0.state.load == (0, 0) }
+    }
+
+    func admit(
+        _ fields: [(String, String)] = [],
+        route: String = "hooks",
+        method: Method = .put,
+        target: String = "x",
+        user: UInt32 = 1000
+    ) throws(Problem) -> Admission {
+        var all = HeaderFields()
+        for (name, value) in fields { all.append(name, value) }
+        return try engine.admit(
+            route: route,
+            target: target,
+            method: method,
+            fields: all,
+            length: 0,
+            client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: "shop.service")
+        )
+    }
+
+    @discardableResult
+    func submit(
+        _ fields: [(String, String)] = [],
+        route: String = "hooks",
+        method: Method = .put,
+        target: String = "x",
+        body: String = "hello"
+    ) async throws(Problem) -> JobID {
+        let admission = try admit(fields, route: route, method: method, target: target)
+        return try await jobs.accept(admission, body: .bytes(Array(body.utf8))).id
+    }
+
+    /// Yields until it is so.
+    func until(_ isSo: () async throws -> Bool) async rethrows {
+        while try await !isSo() { await Task.yield() }
+    }
+
+    /// Yields until the job is in that state.
+    ///
+    /// - Returns: the job then.
+    @discardableResult
+    func job(_ id: JobID, is state: JobState) async throws -> StoredJob {
+        while true {
+            if let job = try await store.job(id), job.state == state { return job }
+            await Task.yield()
+        }
+    }
+
+    /// Lets everybody who can go on do so: the clock stands still, and so does the rest in the end.
+    func settle() async {
+        for _ in 0..<200 { await Task.yield() }
+    }
+
+    /// The targets of what was sent, in order.
+    var sent: [String] { transport.sent.map(\.target) }
+
+    var ends: [DurableEnd] {
+        sink.events.compactMap { if case .durableEnded(let end) = $0 { end } else { nil } }
+    }
+
+    func feed(_ kind: FeedEvent.Kind) -> [FeedEvent] {
+        jobs.feed.events(after: 0, limit: 10_000).events.map(\.event).filter { $0.kind == kind }
+    }
+}
+
+/// A store that fails when a test says so.
+final class FaultyJobStore: JobStore {
+    let inner: MemoryJobStore
+    private let settleFaults = Mutex<[StoreError]>([])
+    private let enqueueFault = Mutex<StoreError?>(nil)
+    private let settled = Mutex<Settlement?>(nil)
+    /// How often somebody looked at a job.
+    let looks = Atomic<Int>(0)
+    private let interludes = Mutex<[Call: @Sendable () async -> Void]>([:])
+
+    /// What can be held back after it was done.
+    enum Call: Hashable {
+        case enqueue
+        case claim
+        case settle
+        case apply(JobAction)
+    }
+
+    init(_ inner: MemoryJobStore) { self.inner = inner }
+
+    /// The next settlements fail like that, one after the other.
+    func failSettlements(_ errors: [StoreError]) { settleFaults.withLock { $0 = errors } }
+    func failAcceptance(_ error: StoreError?) { enqueueFault.withLock { $0 = error } }
+    /// Does that after the next such call, before its caller learns of it.
+    func after(_ call: Call, _ body: @escaping @Sendable () async -> Void) {
+        interludes.withLock { $0[call] = body }
+    }
+
+    private func interlude(_ call: Call) async {
+        await interludes.withLock { $0.removeValue(forKey: call) }?()
+    }
+
+    /// What the store was told last.
+    var lastSettlement: Settlement? { settled.withLock { $0 } }
+    var settlementsToFail: Int { settleFaults.withLock { $0.count } }
+
+    func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance] {
+        if let fault = enqueueFault.withLock({ $0 }) { throw fault }
+        let acceptances = try await inner.enqueue(jobs, at: now)
+        await interlude(.enqueue)
+        return acceptances
+    }
+
+    func claim(
+        _ route: String,
+        limit: Int,
+        lease: Duration,
+        at now: JobMoment
+    ) async throws(StoreError) -> ClaimBatch {
+        let batch = try await inner.claim(route, limit: limit, lease: lease, at: now)
+        if !batch.claims.isEmpty { await interlude(.claim) }
+        return batch
+    }
+
+    func extend(_ tokens: [ClaimToken], lease: Duration, at now: JobMoment) async throws(StoreError) -> [Bool]
+    { try await inner.extend(tokens, lease: lease, at: now) }
+
+    func settle(
+        _ settlements: [Settlement],
+        at now: JobMoment
+    ) async throws(StoreError) -> [Settlement.Answer] {
+        if let fault = settleFaults.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
+        settled.withLock { $0 = settlements.last }
+        let answers = try await inner.settle(settlements, at: now)
+        await interlude(.settle)
+        return answers
+    }
+
+    func apply(
+        _ action: JobAction,
+        to filter: JobFilter,
+        limit: Int,
+        after cursor: JobCursor?,
+        spacing: JobSpacing?,
+        dryRun: Bool,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionReport {
+        let report = try await inner.apply(
+            action,
+            to: filter,
+            limit: limit,
+            after: cursor,
+            spacing: spacing,
+            dryRun: dryRun,
+            at: now
+        )
+        await interlude(.apply(action))
+        return report
+    }
+
+    func sweep(_ retention: Retention, limit: Int, at now: JobMoment) async throws(StoreError) -> SweepReport
+    {
+        try await inner.sweep(retention, limit: limit, at: now)
+    }
+
+    func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
+        looks.add(1, ordering: .relaxed)
+        return try await inner.job(id)
+    }
+
+    func jobs(
+        _ filter: JobFilter,
+        order: ListOrder,
+        limit: Int,
+        after cursor: JobCursor?
+    ) async throws(StoreError) -> JobPage {
+        try await inner.jobs(filter, order: order, limit: limit, after: cursor)
+    }
+
+    func body(of id: JobID) async throws(StoreError) -> StoredBody? { try await inner.body(of: id) }
+    func answer(of id: JobID) async throws(StoreError) -> StoredAnswer? { try await inner.answer(of: id) }
+
+    func attempts(
+        of id: JobID,
+        after number: Int,
+        limit: Int
+    ) async throws(StoreError) -> [JobAttemptRecord] {
+        try await inner.attempts(of: id, after: number, limit: limit)
+    }
+
+    func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {
+        try await inner.piece(index, of: file)
+    }
+
+    func spool() async throws(StoreError) -> any BodySpool { try await inner.spool() }
+    func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
+        try await inner.counters(at: now)
+    }
+    func nextDue(_ route: String) async throws(StoreError) -> Int64? { try await inner.nextDue(route) }
+    func facts() async throws(StoreError) -> StoreFacts { try await inner.facts() }
+    func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError) {
+        try await inner.pause(route, pause, at: now)
+    }
+    func pauses() async throws(StoreError) -> [String: RoutePause] { try await inner.pauses() }
+    func close() async { await inner.close() }
+}

@@ -1,0 +1,120 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+import Testing
+
+@Suite("What bounds the jobs that are kept", .timeLimit(.minutes(1)))
+struct DurableBoundsTests {
+    private let full = StoreError(.full, "cannot write now")
+
+    @Test(
+        "A run keeps its place until its answer is on disk where that is large",
+        arguments: [(65_536, 0), (65_537, 1)]
+    )
+    func largeAnswers(length: Int, places: Int) async throws {
+        let bench = DurableBench(
+            { $0.delivery.keepsResponses = .always },
+            answer: { _ in .answer(200, [], String(repeating: "x", count: length)) }
+        )
+        bench.faults.failSettlements([full])
+        try await bench.start()
+        let id = try await bench.submit()
+        await bench.until { bench.faults.settlementsToFail == 0 }
+        await bench.settle()
+        let state = try #require(bench.engine.snapshot.routes["hooks"]).state
+        #expect(state.load.inFlight == places)
+        bench.time.advance(by: .milliseconds(100))
+        try await bench.job(id, is: .succeeded)
+        await bench.until { bench.jobs.inFlight == 0 }
+        #expect(state.load.inFlight == 0)
+        #expect(await bench.stop())
+    }
+
+    @Test("A store that cannot settle gets no more to settle than the route has places, until it can")
+    func failingSettlements() async throws {
+        let bench = DurableBench({ $0.concurrency.maxRequests = 2 }, answer: { _ in .answer(200) })
+        bench.faults.failSettlements(Array(repeating: full, count: 1_000))
+        for index in 0..<60 { try await bench.submit(target: "\(index)") }
+        try await bench.start()
+        await bench.until { bench.faults.settlementsToFail < 1_000 }
+        await bench.settle()
+        #expect(bench.sent.count < 60)
+        bench.faults.failSettlements([])
+        await bench.until {
+            bench.time.advance(by: .milliseconds(100))
+            return bench.sent.count == 60 && bench.jobs.inFlight == 0
+        }
+        #expect(await bench.stop())
+    }
+
+    @Test("Room is taken before a job is on disk, and given back when it does not come there")
+    func room() async throws {
+        let bench = DurableBench(maxQueued: 1) { _ in .hold }
+        bench.faults.failAcceptance(full)
+        await #expect(throws: Problem.self) { try await bench.submit() }
+        bench.faults.failAcceptance(nil)
+        let (codes, found) = AsyncStream<Problem.Code?>.makeStream()
+        bench.faults.after(.enqueue) {
+            do throws(Problem) {
+                try await bench.submit()
+                found.yield(nil)
+            } catch {
+                found.yield(error.code)
+            }
+        }
+        try await bench.submit()
+        var iterator = codes.makeAsyncIterator()
+        #expect(await iterator.next() == .queueFull)
+        #expect(await bench.stop())
+    }
+
+    @Test("A repeated submission takes no room")
+    func repeated() async throws {
+        let bench = DurableBench(maxQueued: 2) { _ in .hold }
+        let key = [("Idempotency-Key", "\"k\"")]
+        for _ in 0..<5 { try await bench.submit(key, method: .post) }
+        try await bench.submit()
+        #expect(await bench.stop())
+    }
+
+    @Test("What is done to one version of a job is done to no other")
+    func versions() async throws {
+        let bench = DurableBench { _ in .hold }
+        let id = try await bench.submit()
+        let seen = try await bench.jobs.job(id).version
+        let held = try #require(try await bench.jobs.act(.hold, on: id, version: seen))
+        #expect(held.state == .held && held.version != seen)
+        do throws(Problem) {
+            _ = try await bench.jobs.act(.drop, on: id, version: seen)
+            Issue.record("another version was dropped")
+        } catch {
+            #expect(error.code == .preconditionFailed && error.job == id)
+        }
+        #expect(try await bench.jobs.act(.drop, on: id, version: held.version) == nil)
+        do throws(Problem) {
+            _ = try await bench.jobs.act(.drop, on: id, version: held.version)
+            Issue.record("a job that is gone was dropped")
+        } catch {
+            #expect(error.code == .jobNotFound)
+        }
+        #expect(await bench.stop())
+    }
+
+    @Test("A job whose body cannot be read now comes back after a moment, not at once")
+    func unread() async throws {
+        let bench = DurableBench { _ in .fail(.storedBodyUnread, .neverSent) }
+        let id = try await bench.submit()
+        try await bench.start()
+        try await bench.until {
+            try await bench.store.job(id)?.reason == .throttled && bench.jobs.inFlight == 0
+        }
+        await bench.settle()
+        let job = try #require(try await bench.store.job(id))
+        #expect(bench.sent.count == 1)
+        #expect(job.runAt == bench.time.wallMilliseconds() + 1_000 && job.attempts == 0)
+        // It is tried again when its time has come.
+        bench.time.advance(by: .seconds(1))
+        await bench.until { bench.sent.count == 2 }
+        #expect(await bench.stop())
+    }
+}

@@ -1,0 +1,166 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+import Testing
+
+@Suite("What a caller may ask for a job that is kept")
+struct DurableFieldsTests {
+    private let time = VirtualTime(.manual)
+
+    private func admit(
+        _ pairs: [(String, String)],
+        _ change: (inout RoutePolicy) -> Void = { _ in },
+        engine given: Engine? = nil,
+        user: UInt32 = 1000
+    ) throws(Problem) -> Admission {
+        let engine =
+            given ?? Engine(snapshot: EngineBench.snapshot(change), time: time, entropy: SeededEntropy())
+        var fields = HeaderFields()
+        for (name, value) in pairs { fields.append(name, value) }
+        return try engine.admit(
+            route: "up",
+            target: "x",
+            method: .post,
+            fields: fields,
+            length: 0,
+            client: ClientIdentity(user: user, group: 1, process: 1, groups: [], unit: nil)
+        )
+    }
+
+    private func refusal(_ pairs: [(String, String)]) -> Problem.Code? {
+        do throws(Problem) {
+            _ = try admit(pairs)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test(
+        "A request is kept when it says so, or when what it says means nothing otherwise",
+        arguments: [
+            ([("Prefer", "respond-async")], true), ([("Prefer", "wait=5, Respond-Async")], true),
+            ([("Prefer", "wait=5"), ("Prefer", "respond-async; x=1")], true),
+            ([("Prefer", "respond-async=1")], false), ([("Prefer", "wait=5")], false), ([], false),
+            ([("Waystation-Delay", "5s")], true),
+            ([("Waystation-Not-Before", "2027-01-31T08:00:00Z")], true),
+            ([("Waystation-Expires-After", "1h")], true), ([("Waystation-Ordering-Key", "k")], true),
+            ([("Waystation-Supersede-Key", "k")], true), ([("Priority", "u=1")], false),
+            ([("Idempotency-Key", "\"k\"")], false), ([("Waystation-Label", "a=b")], false),
+        ] as [([(String, String)], Bool)]
+    )
+    func asks(fields: [(String, String)], isDurable: Bool) throws {
+        #expect((try admit(fields).durable != nil) == isDurable)
+        #expect(try admit(fields, { $0.delivery.mode = .durable }).durable != nil)
+    }
+
+    @Test("Every field finds its place, and those of other standards go on to the upstream")
+    func options() throws {
+        let admission = try admit([
+            ("Prefer", "respond-async, wait=7"), ("Waystation-Delay", "10m"),
+            ("Waystation-Expires-After", "1h"), ("Waystation-Ordering-Key", "customer 42"),
+            ("Waystation-Supersede-Key", "s"), ("Priority", "u=1, i"), ("Idempotency-Key", "\"8841 \\\"x\""),
+            ("X-One", "1"),
+        ])
+        let options = try #require(admission.durable)
+        #expect(options.due == .after(.seconds(600)) && options.expiresAfter == .seconds(3600))
+        #expect(options.orderingKey == "customer 42" && options.supersedeKey == "s")
+        #expect(options.priority == 1 && options.idempotencyKey == "8841 \"x")
+        #expect(options.wait == .seconds(7))
+        #expect(admission.fields.pairs.map(\.name) == ["Priority", "Idempotency-Key", "X-One"])
+    }
+
+    @Test(
+        "A date is read with its fraction and its zone",
+        arguments: [
+            ("2027-01-15T08:00:00Z", 1_800_000_000_000), ("2027-01-15T08:00:00.25z", 1_800_000_000_250),
+            ("2027-01-15t09:30:00.1234+01:30", 1_800_000_000_123),
+            ("2027-01-15T00:00:00-08:00", 1_800_000_000_000), ("2020-01-01T00:00:00Z", 1_577_836_800_000),
+        ]
+    )
+    func dates(text: String, date: Int64) throws {
+        #expect(try admit([("Waystation-Not-Before", text)]).durable?.due == .date(date))
+    }
+
+    @Test(
+        "What is malformed or out of bounds is refused",
+        arguments: [
+            ("Waystation-Delay", "366d"), ("Waystation-Delay", "5"), ("Waystation-Expires-After", "999ms"),
+            ("Waystation-Expires-After", "366d"), ("Waystation-Ordering-Key", ""),
+            ("Waystation-Ordering-Key", String(repeating: "k", count: 257)),
+            ("Waystation-Supersede-Key", String(repeating: "k", count: 257)),
+            ("Waystation-Not-Before", "2027-01-15 08:00:00Z"),
+            ("Waystation-Not-Before", "2027-02-29T08:00:00Z"),
+            ("Waystation-Not-Before", "2027-01-15T08:00:00"),
+            ("Waystation-Not-Before", "2027-01-15T08:00:00.Z"),
+            ("Waystation-Not-Before", "2027-01-15T08:00:00+24:00"),
+            ("Waystation-Not-Before", "2029-01-15T08:00:00Z"),
+            ("Waystation-Not-Before", "1969-12-31T23:59:59Z"), ("Waystation-Label", "=x"),
+            ("Idempotency-Key", ""),
+            ("Idempotency-Key", "\"\""), ("Idempotency-Key", "\"a"), ("Idempotency-Key", "a b"),
+            ("Idempotency-Key", "\"a\\b\""), ("Idempotency-Key", "\"a\"b\""), ("Idempotency-Key", "a,b"),
+            ("Idempotency-Key", String(repeating: "k", count: 257)),
+        ]
+    )
+    func malformed(name: String, value: String) {
+        #expect(refusal([(name, value)]) == .badHeader)
+    }
+
+    @Test("A delay and a date exclude each other, and a key stands once")
+    func twice() {
+        #expect(
+            refusal([("Waystation-Delay", "1s"), ("Waystation-Not-Before", "2027-01-15T08:00:00Z")])
+                == .badHeader
+        )
+        #expect(refusal([("Idempotency-Key", "a"), ("Idempotency-Key", "a")]) == .badHeader)
+    }
+
+    @Test(
+        "A wait has a ceiling, and a preference or priority that is malformed is ignored",
+        arguments: [
+            ("wait=301", "u=7", 300, 7), ("wait=99999999999999999999", "u=8", 300, 3),
+            ("wait=-1", "u=-1", nil, 3), ("wait=", "u", nil, 3), ("wait=x", "i", nil, 3),
+            ("wait=0", "u=2;a=1, u=5", 0, 5), ("wait = 3", "x=1, u=0", 3, 0),
+        ] as [(String, String, Int?, UInt8)]
+    )
+    func ignored(wait: String, priority: String, seconds: Int?, urgency: UInt8) throws {
+        let options = try #require(
+            try admit([("Prefer", "respond-async, \(wait)"), ("Priority", priority)]).durable
+        )
+        #expect(options.wait == seconds.map { .seconds($0) } && options.priority == urgency)
+    }
+
+    @Test("While a request with a key is under way, no other caller's and no other key's request is refused")
+    func inProgress() throws {
+        let engine = Engine(snapshot: EngineBench.snapshot(), time: time, entropy: SeededEntropy())
+        func code(_ key: String, user: UInt32 = 1000, _ more: [(String, String)] = []) -> Problem.Code? {
+            do throws(Problem) {
+                _ = try admit([("Idempotency-Key", key)] + more, engine: engine, user: user)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        let first = try admit([("Idempotency-Key", "\"k\"")], engine: engine)
+        do throws(Problem) {
+            _ = try admit([("Idempotency-Key", "k")], engine: engine)
+            Issue.record("the second request with the key was let in")
+        } catch {
+            #expect(error.code == .idempotencyInProgress && error.job == first.id && error.retryAfter != nil)
+        }
+        #expect(code("k2") == nil && code("k", user: 1001) == nil)
+        #expect(code("k", [("Prefer", "respond-async")]) == nil)
+        engine.left(
+            first,
+            Outcome(
+                ending: .failed(Failure("x", sent: .unknown, ""), answer: nil),
+                attempts: [],
+                hasPlace: false
+            )
+        )
+        #expect(code("k") == nil)
+        // An admission that never ran holds its key no longer than itself.
+        #expect(code("k") == nil)
+        withExtendedLifetime(first) {}
+    }
+}

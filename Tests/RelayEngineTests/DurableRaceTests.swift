@@ -1,0 +1,124 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+import Synchronization
+import Testing
+
+@Suite("What happens to a job between the store's word and its hearing", .timeLimit(.minutes(1)))
+struct DurableRaceTests {
+    private static func script(
+        _ steps: [ScriptedTransport.Step]
+    )
+        -> @Sendable (OutboundRequest) ->
+        ScriptedTransport.Step
+    {
+        let rest = Script(steps)
+        return { _ in rest.next() }
+    }
+
+    private final class Script: Sendable {
+        private let steps: Mutex<[ScriptedTransport.Step]>
+
+        init(_ steps: [ScriptedTransport.Step]) { self.steps = Mutex(steps) }
+
+        func next() -> ScriptedTransport.Step {
+            steps.withLock { $0.isEmpty ? .answer(200) : $0.removeFirst() }
+        }
+    }
+
+    @Test(
+        "A job that is claimed again before its settlement is heard of can still be cancelled and waited for"
+    )
+    func claimedAgain() async throws {
+        let bench = DurableBench(
+            { policy in
+                var retry = RetryPolicy()
+                retry.maxAttempts = 4
+                retry.backoff = Backoff(schedule: .list([.zero]), jitter: .none)
+                policy.recovery = [
+                    RecoveryRule(name: "at once", on: FailureMatcher([.any]), action: .retry(retry))
+                ]
+            },
+            answer: DurableRaceTests.script([.answer(500), .hold])
+        )
+        let transport = bench.transport
+        let isHeard = Atomic<Bool>(false)
+        bench.faults.after(.settle) {
+            while transport.heldCount == 0 { await Task.yield() }
+            isHeard.store(true, ordering: .relaxed)
+        }
+        try await bench.start()
+        let id = try await bench.submit()
+        await bench.until { isHeard.load(ordering: .relaxed) }
+        await bench.settle()
+        try #require(bench.jobs.inFlight == 1)
+        _ = try await bench.jobs.act(.cancel, on: id)
+        try await bench.job(id, is: .cancelled)
+        #expect(await bench.stop())
+    }
+
+    @Test(
+        "A stop waits for claims that are on their way, and sends nothing of them",
+        arguments: [Method.put, .post]
+    )
+    func claimedAtStop(method: Method) async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        let jobs = bench.jobs
+        let seen = Atomic<Int>(-1)
+        bench.faults.after(.claim) {
+            jobs.drain()
+            seen.store(jobs.inFlight, ordering: .relaxed)
+        }
+        try await bench.start()
+        let id = try await bench.submit(method: method)
+        await bench.until { seen.load(ordering: .relaxed) >= 0 && jobs.inFlight == 0 }
+        let job = try #require(try await bench.store.job(id))
+        #expect(seen.load(ordering: .relaxed) == 1)
+        #expect(job.state == .queued && job.attempts == 0 && bench.sent.isEmpty)
+        #expect(await bench.stop())
+    }
+
+    @Test("A cancellation that comes as a run ends does not reach the job's next life")
+    func cancelledAtEnd() async throws {
+        let bench = DurableBench(answer: DurableRaceTests.script([.hold, .answer(500), .answer(200)]))
+        try await bench.start()
+        let id = try await bench.submit()
+        await bench.until { bench.transport.heldCount == 1 }
+        let (transport, jobs) = (bench.transport, bench.jobs)
+        bench.faults.after(.apply(.cancel)) {
+            transport.release()
+            while jobs.inFlight > 0 { await Task.yield() }
+        }
+        _ = try await bench.jobs.act(.cancel, on: id)
+        try await bench.job(id, is: .cancelled)
+        _ = try await bench.jobs.act(.retry, on: id)
+        await bench.until { bench.ends.count == 2 }
+        #expect(try await bench.store.job(id)?.state == .succeeded)
+        #expect(await bench.stop())
+    }
+
+    @Test("A pause that comes while the one before it ends is in force afterwards, on disk too")
+    func pausedAgain() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        try await bench.jobs.pause("hooks", reason: "first", for: nil)
+        let jobs = bench.jobs
+        let second = Mutex<Task<Void, Never>?>(nil)
+        bench.faults.after(.apply(.release)) {
+            let task = Task {
+                do throws(Problem) {
+                    try await jobs.pause("hooks", reason: "second", for: nil)
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            second.withLock { $0 = task }
+            for _ in 0..<200 { await Task.yield() }
+        }
+        try await bench.jobs.resume("hooks")
+        await second.withLock { $0 }?.value
+        #expect(bench.jobs.pause(of: "hooks")?.reason == "second")
+        #expect(try await bench.store.pauses()["hooks"]?.reason == "second")
+        #expect(await bench.stop())
+    }
+}

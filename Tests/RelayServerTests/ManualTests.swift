@@ -1,0 +1,102 @@
+import Glibc
+import RelayCore
+import RelayEngine
+import Testing
+
+@testable import RelayServer
+
+/// The page itself is checked by mandoc in Tests/documents.
+@Suite("waystationd-api(7) leaves nothing of the interface out")
+struct ManualTests {
+    private static let page: [Substring] = {
+        let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let descriptor = unsafe open("\(root)/deploy/man/waystationd-api.7", O_RDONLY)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = unsafe read(descriptor, &buffer, buffer.count), count > 0 {
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    }()
+
+    /// The words of every entry of a section.
+    private static func entries(_ section: String) -> [[Substring]] {
+        page.drop { $0 != ".Sh \(section)" }.dropFirst().prefix { !$0.hasPrefix(".Sh ") }
+            .filter { $0.hasPrefix(".It ") }.map {
+                $0.split(separator: " ").dropFirst(2).filter { $0 != "," }
+            }
+    }
+
+    /// Every call that there is, as `GET /v1/version submit`.
+    private static var calls: Set<String> {
+        let job = [
+            "", "/attempts", "/response", "/response/body", "/request/body", "/content", "/retry", "/cancel",
+            "/hold", "/release",
+        ]
+        let paths =
+            APICall.Resource.paths + job.map { "/v1/jobs/ID" + $0 }
+            + ["", "/pause", "/resume"].map { "/v1/routes/ROUTE" + $0 }
+        var calls: Set<String> = []
+        for path in paths {
+            guard let resource = APICall.Resource(path: path) else { continue }
+            for method in resource.methods {
+                calls.insert("\(method.rawValue) \(path) \(resource.role(method).rawValue)")
+            }
+        }
+        return calls
+    }
+
+    @Test("Every resource with every method and the role it takes, and no other")
+    func resources() {
+        let told = Self.entries("RESOURCES").map { words in
+            words.filter { $0 != "Pa" && $0 != "Pq" }.joined(separator: " ")
+        }
+        #expect(told.count == Set(told).count)
+        #expect(Set(told) == Self.calls)
+    }
+
+    @Test("Every code of a problem with its status")
+    func codes() {
+        let told = Self.entries("PROBLEM CODES").map { $0.joined(separator: " ") }
+        #expect(
+            told.sorted() == Problem.Code.allCases.map { "\($0.rawValue) Pq \($0.status.rawValue)" }.sorted()
+        )
+    }
+
+    @Test("Every field of the relay's own that a request may have")
+    func fields() {
+        let told = Self.entries("SENDING").compactMap(\.first).map(String.init)
+        #expect(RelayFields.known.filter { !told.contains($0) } == [])
+        #expect(["Prefer", "Idempotency-Key", "Priority"].filter { !told.contains($0) } == [])
+    }
+
+    @Test("Every state, reason and end of a job, and every kind of failure")
+    func words() {
+        func told(_ section: String) -> [String] { Self.entries(section).flatMap { $0 }.map(String.init) }
+        #expect(told("STATES") == JobState.allCases.map(\.name))
+        #expect(told("REASONS").starts(with: WaitReason.allCases.map(\.name)))
+        #expect(told("ENDS") == EndReason.known.map(\.rawValue))
+        #expect(told("FAILURE KINDS") == FailureKind.known.map(\.rawValue))
+    }
+
+    @Test("Every type of event")
+    func events() {
+        let told = Self.entries("EVENTS").flatMap { $0 }.filter { $0.hasPrefix("waystation.") }.map(
+            String.init
+        )
+        let known = FeedEvent.Kind.allCases.map(\.rawValue) + [EventDocument.gap, EventDocument.heartbeat]
+        #expect(told.sorted() == known.sorted())
+    }
+
+    @Test("Every option of a job, and every action")
+    func options() {
+        let told = Self.entries("JOBS AS DOCUMENTS").flatMap { $0 }.map(String.init)
+        let members =
+            SubmissionHints.optionMembers.map { "options." + $0 }
+            + SubmissionHints.requestMembers.map { "request." + $0 }
+        #expect(members.filter { !told.contains($0) } == [])
+        #expect(Self.entries("ACTIONS").flatMap { $0 }.map(String.init) == JobAction.allCases.map(\.rawValue))
+    }
+}

@@ -1,0 +1,85 @@
+import RelayCore
+import Testing
+
+@testable import RelayStore
+
+@Suite("Nobody has to ask for the end of a job that ended by itself", .timeLimit(.minutes(5)))
+struct EndedTests {
+    private func ended(_ id: JobID, _ state: JobState, _ reason: EndReason) -> EndedJob {
+        EndedJob(id: id, route: "hooks", user: 7, state: state, reason: reason)
+    }
+
+    private func accept(
+        _ bench: StoreBench,
+        _ change: (inout NewJob) -> Void = { _ in }
+    ) async throws -> JobID {
+        try await bench.accept {
+            $0.record.submitter = JobRecord.Submitter(user: 7, unit: nil)
+            change(&$0)
+        }
+    }
+
+    @Test(
+        "What ends when the store is opened is told once, what goes on is not",
+        arguments: StoreKind.allCases
+    )
+    func opening(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let poison = try await accept(bench)
+        for _ in 0..<2 {
+            #expect(try await bench.claim().count == 1)
+            try await bench.reopen()
+        }
+        let unknown = try await accept(bench) { $0.record.mayRepeat = false }
+        let cancelled = try await accept(bench)
+        _ = try await accept(bench)
+        #expect(try await bench.claim().count == 4)
+        try await bench.apply(.cancel, cancelled)
+        #expect(try await bench.ended().isEmpty)
+        for _ in 0..<2 {
+            try await bench.reopen()
+            #expect(
+                try await bench.ended() == [
+                    ended(poison, .dead, .poison), ended(unknown, .dead, .outcomeUnknown),
+                    ended(cancelled, .cancelled, .cancelled),
+                ]
+            )
+        }
+    }
+
+    @Test("A job whose place a newer one takes is told", arguments: StoreKind.allCases)
+    func superseded(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let first = try await accept(bench) { $0.record.supersedeKey = "s" }
+        let second = try await accept(bench) { $0.record.supersedeKey = "s" }
+        _ = try await accept(bench) { $0.record.supersedeKey = "s" }
+        #expect(
+            try await bench.ended() == [
+                ended(first, .cancelled, .superseded), ended(second, .cancelled, .superseded),
+            ]
+        )
+    }
+
+    @Test("A job whose record a claim finds damaged is told")
+    func corrupt() async throws {
+        let bench = try await StoreBench(.sqlite)
+        let id = try await accept(bench)
+        let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
+        try database.execute("UPDATE payload SET sum = sum + 1")
+        #expect(try await bench.claim().isEmpty)
+        #expect(try await bench.ended() == [ended(id, .dead, .corrupt)])
+        #expect(try await bench.job(id).end == .corrupt)
+    }
+
+    @Test("What somebody has asked for is answered and not told", arguments: StoreKind.allCases)
+    func asked(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        try await bench.apply(.cancel, try await accept(bench))
+        _ = try await accept(bench)
+        try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
+        _ = try await accept(bench) { $0.expiresAfter = .seconds(1) }
+        bench.advance(1_000)
+        #expect(try await bench.store.sweep(Retention(), limit: 9, at: bench.now).expiredJobs.count == 1)
+        #expect(try await bench.ended().isEmpty)
+    }
+}

@@ -1,0 +1,134 @@
+import RelayCore
+import Testing
+
+@testable import RelayStore
+
+@Suite("What the writer holds in memory is what is on disk", .timeLimit(.minutes(5)))
+struct WriterTests {
+    private let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
+
+    private func options(_ scratch: Scratch) -> SQLiteJobStore.Options {
+        var options = SQLiteJobStore.Options(directory: scratch.path)
+        options.ballast = 0
+        return options
+    }
+
+    private func job(_ number: UInt64) -> NewJob {
+        let id = JobID(milliseconds: now.wall, random: (0, number))
+        return NewJob(JobRecord(id: id, route: "r", method: .put, target: "t"), body: .bytes([1]))
+    }
+
+    @Test("After a crash, claims of jobs that were there are on disk when they are told")
+    func suspects() async throws {
+        let scratch = Scratch()
+        let before = try await SQLiteJobStore.open(options(scratch), at: now)
+        _ = try await before.enqueue((1...60).map { job($0) }, at: now)
+        let crashed = Scratch()
+        for name in ["jobs.db", "jobs.db-wal", "lock"] {
+            Files.write(crashed.path + "/" + name, Files.read(scratch.path + "/" + name))
+        }
+        await before.close()
+        let store = try await SQLiteJobStore.open(options(crashed), at: now)
+        for _ in 1...60 {
+            let claims = try await store.claim("r", limit: 1, lease: .zero, at: now).claims
+            let id = try #require(claims.first?.token.id)
+            #expect(try await store.job(id)?.state == .running)
+        }
+        await store.close()
+    }
+
+    @Test("A dry run takes no turn of the writer's")
+    func dryRuns() async throws {
+        let scratch = Scratch()
+        let store = try await SQLiteJobStore.open(options(scratch), at: now)
+        _ = try await store.enqueue((1...20).map { job($0) }, at: now)
+        let before = try await store.facts().commits
+        for _ in 1...50 {
+            let report = try await store.apply(
+                .cancel,
+                to: JobFilter(),
+                limit: 8,
+                after: nil,
+                dryRun: true,
+                at: now
+            )
+            #expect(report.matched == 8 && report.changed == 0 && report.next != nil)
+        }
+        #expect(try await store.facts().commits <= before + 2)
+        await store.close()
+    }
+
+    @Test("A sweep that is rolled back and repeated drops the bodies it would have dropped")
+    func repeatedSweep() async throws {
+        let scratch = Scratch()
+        let store = try await SQLiteJobStore.open(options(scratch), at: now)
+        _ = try await store.enqueue([job(1)], at: now)
+        let claims = try await store.claim("r", limit: 1, lease: .zero, at: now).claims
+        let answers = try await store.settle(claims.map { Settlement($0.token, .succeeded) }, at: now)
+        #expect(answers == [.applied(.succeeded)])
+        await store.close()
+
+        let now = now
+        let writer = try StoreWriter.open(StoreDirectory(scratch.path), options(scratch), at: now)
+        let queue = CommitQueue()
+        let log = StoreBench.Log<Int>()
+        var retention = Retention()
+        retention.bodies = .zero
+        let swept = retention
+        queue.submit(
+            CommitQueue.Task(
+                kind: .other,
+                weight: 1,
+                run: { writer throws(StoreError) in
+                    let report = try writer.sweep(swept, limit: 10, at: now)
+                    return CommitQueue.Answer { log.add([report.expunged]) }
+                },
+                fail: { Issue.record("\($0)") }
+            )
+        )
+        queue.submit(
+            CommitQueue.Task(
+                kind: .other,
+                weight: 1,
+                run: { _ throws(StoreError) in throw StoreError(.corrupt, "a damaged page") },
+                fail: { _ in }
+            )
+        )
+        queue.close()
+        GroupCommit(
+            writer,
+            queue: queue,
+            ballast: Ballast(path: scratch.path + "/ballast", size: 0),
+            suspect: {},
+            removeFiles: { _ in }
+        ).run()
+        #expect(log.values == [1])
+    }
+
+    @Test("Idempotency keys whose removal is rolled back are known")
+    func rolledBackKeys() async throws {
+        let scratch = Scratch()
+        let database = try Database(scratch.path + "/keys.db", readOnly: false)
+        try Schema.migrate(database)
+        var keys = IdempotencyKeys(hash: KeyedHash(key: (1, 2)))
+        func accept(_ number: Int) throws(StoreError) -> Acceptance? {
+            let idempotency = NewJob.Idempotency(
+                user: 0,
+                key: "\(number)",
+                fingerprint: [],
+                window: .seconds(1)
+            )
+            return try keys.accept(idempotency, job(UInt64(number)).record, now: 0, in: database)
+        }
+        try database.execute("BEGIN")
+        for number in 0..<IdempotencyKeys.runSize { #expect(try accept(number) == nil) }
+        while keys.wantsStep { try keys.step(in: database) }
+        try database.execute("COMMIT")
+        keys.commit()
+        try database.execute("BEGIN")
+        while try keys.sweep(now: 1_000, limit: 100_000, in: database) {}
+        try database.execute("ROLLBACK")
+        keys.rollBack()
+        #expect(try accept(5) == .duplicate(job(5).record.id))
+    }
+}
