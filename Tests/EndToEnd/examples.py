@@ -7,7 +7,11 @@ from relay import Relay, RelayTest
 from upstream import Upstream
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent.parent / "config" / "examples"
-SECRETS = {"client-secret": "s3cret-of-the-shop", "api-key": "key-of-the-shop"}
+SECRETS = {
+    "client-secret": "s3cret-of-the-shop", "api-key": "key-of-the-shop",
+    "webhook-secret": "whsec_TmV3IGtleSBvZiB0aGUgc2hvcCwgMzIgYnl0ZXMhISE=",
+    "webhook-secret-before": "whsec_T2xkIGtleSBvZiB0aGUgc2hvcCwgMzIgYnl0ZXMhISE=",
+}
 
 
 def names():
@@ -51,10 +55,11 @@ class ExampleTest(RelayTest):
         self.addCleanup(self.first.close)
         self.addCleanup(self.second.close)
 
-    def example(self, name, more=(), allowed=()):
-        """Starts the example; `more` are further places to change, `allowed` the words their pointers end with."""
+    def example(self, name, more=(), allowed=(), secrets=()):
+        """Starts the example; `more` are further places to change, `allowed` the words their pointers end with, and
+        `secrets` take the place of those that the examples are given."""
         relay = self.new_relay({})
-        for secret, text in SECRETS.items():
+        for secret, text in {**SECRETS, **dict(secrets)}.items():
             relay.secret(secret, text)
         relay.environment["CREDENTIALS_DIRECTORY"] = str(relay.directory)
         original = document(name)

@@ -74,7 +74,7 @@ class CommandTest(RelayTest):
         self.assertEqual(told(), ("failing", 1))
         code, said, _ = self.run_command("status", "--socket", relay.control)
         self.assertEqual(code, 0)
-        self.assertRegex(said, r"ROUTE +STATE .* OK +RECOVERED +STAND-IN +FAILED +CANCELLED +LAST FAILURE +NOTE")
+        self.assertRegex(said, r"ROUTE +STATE .* OK +RECOVERED +STAND-IN +FAILED +CANCELLED +QUEUED +DEAD +LAST FAILURE +NOTE")
         self.assertRegex(said, r"up +failing .* 0\.0% ")
         relay.ask("GET", "/r/up/x")
         self.assertEqual(told(), ("ok", 0))

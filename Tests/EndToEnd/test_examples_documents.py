@@ -7,7 +7,7 @@ import sys
 import unittest
 
 from caller import Caller
-from examples import FOLDER, ExampleTest, document, names
+from examples import FOLDER, SECRETS, ExampleTest, document, names
 from peers import free_ports
 from relay import daemon, eventually
 
@@ -18,6 +18,8 @@ CAPABILITIES = """
     as:stale as:placeholder as:fallback failover cooldown when_constrained file_exists control
     oauth2_client_credentials credential honor_retry_after max_retry_after backoff pins enforce:true enforce:false until
     never_fails retry respond each:job each:attempt
+    mode:durable expires_after ordering:key ordering:route keep_requests:on_failure retention max_queued_jobs window
+    standard_webhooks secrets schedule jitter_percent dead_letter pause_route hold
 """
 
 
@@ -57,8 +59,8 @@ def words(value):
 class Documents(ExampleTest):
     def test_every_file_passes_the_check_as_it_stands_without_a_warning(self):
         secrets = self.new_relay({})
-        for name in "client-secret", "api-key":
-            secrets.secret(name, "x")
+        for name, text in SECRETS.items():
+            secrets.secret(name, text)
         for name in names():
             file = secrets.directory / f"{name}.json"
             # The directory of the sockets is to be made first, and is not this test's to make.

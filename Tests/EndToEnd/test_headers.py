@@ -126,9 +126,12 @@ class Headers(RelayTest):
         got = self.relay.ask("GET", "/r/fallback/fail", [("Waystation-Fallback", "off")])
         self.assertEqual((got.status, got.body, got["Waystation-Source"]), (500, b"failed", "upstream"))
 
-    def test_durable_keeping_is_said_to_be_missing(self):
-        for field in ("Prefer", "respond-async"), ("Prefer", "wait=5, respond-async"), ("Waystation-Delay", "10m"):
-            self.assert_problem(self.relay.ask("POST", "/r/up/x", [field], b"x"), 501, "durable_unavailable")
+    def test_fields_of_a_kept_job_that_are_malformed_are_refused(self):
+        for field in (("Waystation-Delay", "10"), ("Waystation-Delay", "366d"), ("Waystation-Not-Before", "tomorrow"),
+                      ("Waystation-Expires-After", "0s"), ("Waystation-Ordering-Key", "x" * 257),
+                      ("Idempotency-Key", '"open')):
+            with self.subTest(field):
+                self.assert_problem(self.relay.ask("POST", "/r/up/x", [("Prefer", "respond-async"), field], b"x"), 400, "bad_header")
         self.assertEqual(self.upstream.seen("/x"), [])
 
     def test_fields_are_set_and_removed_and_bodies_wrapped_and_unwrapped(self):

@@ -10,7 +10,7 @@ from caller import ask
 from relay import Relay, RelayTest, route
 from upstream import Upstream, answer, as_json
 
-MANUAL = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy" / "man" / "waystationd.8"
+MANUAL = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy" / "man" / "waystationd-api.7"
 
 
 class Jobs(RelayTest):
@@ -109,13 +109,18 @@ class Jobs(RelayTest):
         self.assertEqual(self.upstream.requests, [])
 
     def test_the_manual_shows_a_job_that_works_and_names_every_member_of_its_document(self):
-        text = MANUAL.read_text().split(".Sh JOBS AS DOCUMENTS")[1].split(".Sh RESOURCES")[0]
+        text = MANUAL.read_text().split(".Sh JOBS AS DOCUMENTS")[1].split(".Sh ACTIONS")[0]
         shown = json.loads(re.search(r"^\.Bd -literal\n(.*?)^\.Ed", text, re.M | re.S)[1])
         self.upstream.on("/charges", answer(500), answer(404, "none"))
         job = self.post({**shown, "route": "up"}, ("Waystation-Label", "a=b")).json()
         self.assertEqual([each["status"] for each in job["attempts"]], [500, 404])
         self.assertEqual(self.upstream.requests[-1].target, "/charges?notify=yes")
-        names = set(job) | {name for each in job["attempts"] for name in each} | set(job["response"]["body"])
+        self.upstream.on("/charges", answer(500), answer(404, "none"))
+        kept = self.post({**shown, "route": "up", "mode": "async"}, ("Prefer", "wait=5"), ("Waystation-Label", "a=b")).json()
+        self.assertEqual(kept["end"], "exhausted", kept)
+        names = {name for each in (job, kept) for part in (each, *each["attempts"], each["response"],
+                                                           each["response"]["body"], each["request"]) for name in part}
+        names |= {name for part in ("links", "last_failure", "client") for name in kept[part]}
         self.assertEqual([name for name in sorted(names) if not re.search(rf"\b{name}\b", text)], [])
 
     def test_a_query_follows_the_one_the_path_has(self):
@@ -135,8 +140,8 @@ class Jobs(RelayTest):
             (b'{"route":"up\xff"}', 422, "invalid_job"), (b'{"route":"none"}', 404, "route_not_found"),
             (b'{"route":"up","request":{"base64":"a"}}', 422, "invalid_job"),
             (b'{"route":"up","request":{"json":1,"text":"a"}}', 422, "invalid_job"),
-            (b'{"route":"up","mode":"async"}', 501, "durable_unavailable"),
-            (b'{"route":"up","options":{"delay":"1m"}}', 501, "durable_unavailable"),
+            (b'{"route":"up","mode":"later"}', 422, "invalid_job"),
+            (b'{"route":"up","options":{"delay":"1"}}', 422, "invalid_job"),
             (b" " * (1 << 20) + b"{}", 413, "content_too_large"),
         ]:
             with self.subTest(body[:40]):
@@ -144,7 +149,6 @@ class Jobs(RelayTest):
         for path in "/a/../b", "//b", "/a%2fb", "http://evil/", "/%2e%2e/x", "/a b", "/a\nb", "/\x00", "/é":
             with self.subTest(path):
                 self.assert_problem(self.post({"route": "up", "request": {"path": path}}), 422, "invalid_job")
-        self.assert_problem(self.post({"route": "up"}, ("Prefer", "respond-async")), 501, "durable_unavailable")
         self.assertEqual(self.upstream.requests, [])
 
     def test_a_job_of_another_type_is_refused(self):

@@ -281,7 +281,7 @@ class Lifecycle(RelayTest):
         relay = self.new_relay({"up": route(self.upstream.url)}).start()
         other = Relay({"up": route(self.upstream.url)}, storage={"directory": str(relay.directory / "state")})
         self.addCleanup(other.clean)
-        text = self.refused(other, 69, "another instance uses the state directory")
+        text = self.refused(other, 69, "has it open")
         self.assertIn(str(relay.directory / "state"), text)
         self.assertEqual(relay.ask("GET", "/r/up/x").body, b"x")
 

@@ -170,8 +170,8 @@ class JobStreams(RelayTest):
             (b"[" * 10_000, 422, "invalid_job"), (b'{"route":"up"} {}', 422, "invalid_job"), ({}, 422, "invalid_job"),
             (job(id=""), 422, "invalid_job"), (job(id="x" * 129), 422, "invalid_job"), (job(id=7), 422, "invalid_job"),
             (job("/../x"), 422, "invalid_job"), (job(method="TRACE"), 501, "not_implemented"),
-            (job(route="none"), 404, "route_not_found"), (job(mode="async"), 501, "durable_unavailable"),
-            (job(options={"delay": "1m"}), 501, "durable_unavailable")]
+            (job(route="none"), 404, "route_not_found"), (job(mode="later"), 422, "invalid_job"),
+            (job(options={"delay": "1"}), 422, "invalid_job")]
         outcomes = self.stream(lines(*[line for line, _, _ in cases], job(id="last")), "?order=input")
         self.assertEqual(len(outcomes), len(cases) + 1)
         for number, ((line, status, code), one) in enumerate(zip(cases, outcomes), 1):

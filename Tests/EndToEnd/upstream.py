@@ -99,18 +99,19 @@ class Close:
 
 
 class Upstream:
-    """Listens on a free loopback port, or on `path`.
+    """Listens on a free loopback port, on `port`, or on `path`.
 
     `on(path, step, …)` sets what successive requests for the path get; the last step repeats. A step is bytes, a
     `Close`, or a function of the request that returns one of them or None when it has done everything itself.
     A function with `reads_body = False` gets the request before its body is read.
     """
 
-    def __init__(self, path=None):
+    def __init__(self, path=None, port=0):
         self.steps, self.requests, self.connections = {}, [], []
         self.changed = threading.Condition()
         self.socket = socket.socket(socket.AF_UNIX if path else socket.AF_INET, socket.SOCK_STREAM)
-        self.socket.bind(path or ("127.0.0.1", 0))
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(path or ("127.0.0.1", port))
         self.socket.listen(256)
         self.port = None if path else self.socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/"

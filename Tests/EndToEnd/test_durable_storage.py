@@ -1,0 +1,173 @@
+"""The store under the daemon: full, taken, too new, damaged."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+from caller import ask
+from durable import DurableTest, again, kept
+from relay import Relay, eventually
+from upstream import answer
+
+# Runs a daemon whose state directory is a small disk of its own.
+SMALL_DISK = 'mount -t tmpfs -o mode=0700,size="$1" none "$0" && shift && exec "$@"'
+
+
+def may_mount():
+    return os.geteuid() == 0 and subprocess.run(
+        ["unshare", "-m", "true"], capture_output=True).returncode == 0
+
+
+class Storage(DurableTest):
+    def refused(self, relay, *words):
+        self.forget_life(relay)
+        relay.launch()
+        code = relay.process.wait(15)
+        relay.errors.wait("(end)")
+        self.assertNotEqual(code, 0)
+        self.assertGreater(code, 0, "it ends by itself and not by a signal")
+        for word in words:
+            self.assertIn(word, relay.errors.text())
+        return code
+
+    def files(self, relay):
+        directory = relay.directory / "state"
+        return {path.name: path.read_bytes() for path in directory.glob("jobs.db*") if not path.name.endswith("-shm")}
+
+    @unittest.skipUnless(may_mount(), "needs root, for a small disk")
+    def test_a_full_disk_refuses_new_jobs_and_goes_on_delivering(self):
+        door = self.new_door()
+        self.upstream.on("/x", door)
+        relay = self.new_relay({"up": kept(self.upstream.url)})
+        state = relay.directory / "state"
+        state.mkdir(mode=0o700)
+        relay.before = ["unshare", "-m", "--propagation", "private", "bash", "-c", SMALL_DISK, str(state), "48m"]
+        relay.start()
+        inside = pathlib.Path(f"/proc/{relay.process.pid}/root{state}")
+        ids = [self.hand_over(relay, "/r/up/x", method="PUT") for _ in range(20)]
+        filler = inside / "filler"
+        with open(filler, "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(1 << 16))
+            except OSError:
+                pass
+        refusals = []
+
+        def is_full():
+            got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], os.urandom(200_000))
+            if got.status == 202:
+                ids.append(got["Waystation-Job"])
+            else:
+                refusals.append(got)
+            return bool(refusals)
+        eventually(is_full, "the disk is full")
+        self.assert_problem(refusals[0], 507, "storage_full")
+        door.open()
+        for id in ids:
+            self.wait_for_end(relay, id)
+        self.assertIsNone(relay.process.poll())
+        # Even now nothing is accepted, or what is accepted is kept.
+        filler.unlink()
+
+        def is_accepted():
+            got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], b"small")
+            return got.status == 202 and ids.append(got["Waystation-Job"]) is None
+        eventually(is_accepted, "jobs are accepted again")
+        for id in ids:
+            self.wait_for_end(relay, id)
+
+    @unittest.skipUnless(may_mount(), "needs root, for a small disk")
+    def test_a_file_size_limit_ends_no_daemon(self):
+        """A write that fails in the middle of a body: refused, and nothing of it left."""
+        self.upstream.on("/x", answer(200))
+        relay = self.new_relay({"up": kept(self.upstream.url)})
+        state = relay.directory / "state"
+        state.mkdir(mode=0o700)
+        relay.before = ["unshare", "-m", "--propagation", "private", "bash", "-c", SMALL_DISK, str(state), "32m"]
+        relay.start()
+        got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], os.urandom(15 << 20))
+        self.assertIn(got.status, (202, 507), got)
+        full = [relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], os.urandom(15 << 20)) for _ in range(3)]
+        self.assertEqual({got.status for got in full} - {202}, {507}, full)
+        self.wait_for_end(relay, self.hand_over(relay, "/r/up/x"))
+
+    def test_a_second_daemon_on_the_same_directory_is_refused(self):
+        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        self.upstream.on("/x", answer(200))
+        other = self.new_relay({"up": kept(self.upstream.url)}, storage={"directory": str(relay.directory / "state")})
+        self.refused(other, "has it open", str(relay.directory / "state"))
+        self.wait_for_end(relay, self.hand_over(relay, "/r/up/x"))
+
+    def test_a_newer_schema_is_refused_and_left_alone(self):
+        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h"))
+        relay.stop()
+        database = sqlite3.connect(relay.directory / "state" / "jobs.db")
+        database.execute("PRAGMA user_version = 999")
+        database.close()
+        before = self.files(relay)
+        self.refused(relay, "schema", "999", "jobs.db")
+        self.assertEqual(self.files(relay), before)
+
+    def test_a_damaged_file_is_refused_and_kept(self):
+        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        for _ in range(20):
+            self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h"), body=bytes(3000))
+        relay.stop()
+        path = relay.directory / "state" / "jobs.db"
+        with open(path, "r+b") as file:
+            file.write(b"\0" * 100)
+        before = self.files(relay)
+        self.refused(relay, "jobs.db")
+        self.assertEqual(self.files(relay), before)
+        path.write_bytes(b"")
+        self.refused(relay, "jobs.db")
+        path.unlink()
+        self.refused(relay, "jobs.db")
+
+    def test_a_failing_disk_ends_the_daemon_and_nothing_is_acknowledged_any_more(self):
+        if shutil.which("strace") is None:
+            self.skipTest("needs strace, to let a sync fail")
+        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        done = self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h"))
+        tracer = subprocess.Popen(
+            ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync", "-e",
+             "inject=fdatasync,fsync:error=EIO", "-p", str(relay.process.pid)],
+            stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        self.addCleanup(lambda: tracer.poll() is None and tracer.kill() or tracer.wait())
+        eventually(lambda: int(relay.figures("TracerPid")) > 0, "the tracer is at work")
+        accepted = []
+        for _ in range(200):
+            try:
+                got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], b"x")
+            except Exception:
+                break
+            accepted.append(got.status)
+            time.sleep(0.02)
+        # The tracer takes hold of one thread after the other: what was accepted before counts.
+        self.assertEqual(relay.process.wait(15), 74)
+        relay.errors.wait("<2>")
+        self.forget_life(relay)
+        relay.start()
+        self.assertEqual(self.look(relay, done)["state"], "scheduled")
+        stored = ask(relay.control, "GET", "/v1/jobs?limit=500").json()["jobs"]
+        self.assertGreaterEqual(len(stored), 1 + accepted.count(202))
+
+    def test_what_is_kept_is_the_daemons_alone(self):
+        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h"), body=bytes(2_000_000))
+        for root, _, files in os.walk(relay.directory / "state"):
+            for path in [root] + [os.path.join(root, name) for name in files]:
+                mode = os.stat(path).st_mode
+                self.assertEqual(mode & 0o077, 0, f"{path} is {mode:o}")
+
+
+if __name__ == "__main__":
+    unittest.main()

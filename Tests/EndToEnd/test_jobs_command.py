@@ -1,0 +1,183 @@
+"""The commands for jobs that are kept, beside the daemon that keeps them."""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import unittest
+
+from relay import RelayTest, daemon, eventually, route
+from upstream import Upstream, answer
+
+COMMAND = pathlib.Path(daemon()).with_name("waystation")
+ID = re.compile(r"^[0-9A-HJKMNP-TV-Z]{26}$")
+AGAIN = [{"name": "later", "on": ["any"], "retry": {
+    "max_attempts": 9, "backoff": {"type": "constant", "base_interval": "1h", "jitter": "none"}}}]
+
+
+class JobsCommandTest(RelayTest):
+    def setUp(self):
+        if not COMMAND.exists():
+            self.skipTest("the command is not built")
+        self.upstream = Upstream()
+        self.addCleanup(self.upstream.close)
+        self.relay = self.new_relay({
+            "up": route(self.upstream.url, recovery=AGAIN), "once": route(self.upstream.url, recovery=[])}).start()
+        self.upstream.on("/ok", *[answer(200, "fine\0\xff")] * 5)
+        self.upstream.on("/bad", *[answer(503, "no")] * 50)
+        self.environment = {
+            **os.environ, "WAYSTATION_SOCKET": self.relay.jobs, "WAYSTATION_CONTROL_SOCKET": self.relay.control}
+
+    def run_command(self, *words, code=0, **options):
+        done = subprocess.run(
+            [COMMAND, *map(str, words)], capture_output=True, timeout=30, env=self.environment,
+            stdin=subprocess.DEVNULL, **options)
+        self.assertEqual(done.returncode, code, (words, done.stdout, done.stderr))
+        self.errors = done.stderr.decode()
+        return done.stdout.decode(errors="surrogateescape")
+
+    def submit(self, route_name, path, *words):
+        job = self.run_command("send", route_name, path, "--async", "-d", "hello", *words).rstrip("\n")
+        self.assertRegex(job, ID)
+        return job
+
+    def state(self, job):
+        return json.loads(self.run_command("jobs", "show", job, "-o", "json"))["state"]
+
+    def dead(self, count):
+        jobs = [self.submit("once", "bad") for _ in range(count)]
+        for job in jobs:
+            self.run_command("jobs", "watch", job, "--timeout", "15s", code=6)
+        return jobs
+
+    def test_a_job_is_handed_over_watched_and_explained(self):
+        job = self.submit("up", "ok", "--label", "order=1", "--key", "k 1")
+        self.assertRegex(self.run_command("jobs", "watch", job.lower()), r"attempt 1 → u1 200\n.*  succeeded\n$")
+        self.assertEqual(self.submit("up", "ok", "--label", "order=1", "--key", "k 1"), job)
+        self.assertEqual(self.run_command("cat", job), "hello")
+        raw = subprocess.run([COMMAND, "cat", job, "--response"], capture_output=True, env=self.environment, timeout=20)
+        whole = self.relay.ask("GET", f"/v1/jobs/{job}/response/body")
+        self.assertEqual(raw.stdout, whole.body)
+        self.assertRegex(self.run_command("cat", job, "--response", "--headers"), r"^HTTP/1\.1 200 OK\r\n")
+        told = self.run_command("explain", job.lower())
+        self.assertRegex(told, rf"^Job {job} · up · POST /ok · 5 B · from uid \d+ · label order=1\n")
+        self.assertIn("accepted      durable, with an idempotency key\n", told)
+        self.assertRegex(told, r"attempt 1 .* 200 in .*\n.* succeeded: answered 200\n$")
+        self.run_command("explain", job[:20], code=2)
+        self.run_command("explain", "01K9ZQ3V7N4T0C8R5B2M6XW1HD", code=3)
+
+    def test_the_last_answer_of_a_dead_job_is_printed_as_it_came(self):
+        job = self.dead(1)[0]
+        self.assertEqual(self.run_command("cat", job, "--response"), "no")
+        whole = self.run_command("cat", job, "--response", "--headers")
+        self.assertRegex(whole, r"(?s)^HTTP/1\.1 503 Service Unavailable\r\n.*\r\n\r\nno$")
+        self.run_command("cat", "01K9ZQ3V7N4T0C8R5B2M6XW1HD", "--response", "--headers", code=3)
+
+    def test_a_job_that_waits_says_why_and_what_to_do(self):
+        job = self.submit("up", "bad")
+        eventually(lambda: self.state(job) == "retrying", "the job waits for its second attempt")
+        told = self.run_command("explain", job)
+        self.assertRegex(told, r'attempt 1 .* 503 in .*\n +rule "later": retry in 1h 0m\n')
+        self.assertRegex(told, r"next attempt  in (59m|1h)")
+        self.assertIn("\nWhy it waits: backoff. ", told)
+        self.assertIn(f"\nDo: waystation jobs retry {job} ", told)
+        self.run_command("jobs", "watch", job, "--timeout", "1s", code=7)
+        self.assertIn("waystation explain " + job, self.errors)
+        self.assertEqual(self.run_command("jobs", "hold", job), f"{job}  held (operator_hold)\n")
+        self.assertIn(f"Do: waystation jobs release {job}", self.run_command("explain", job))
+        self.run_command("jobs", "release", job)
+        self.run_command("jobs", "retry", job)
+        eventually(
+            lambda: json.loads(self.run_command("jobs", "show", job, "-o", "json"))["attempt_count"] == 2,
+            "it is sent again at once")
+        self.assertRegex(self.run_command("jobs", "cancel", job), rf"^{job}  cancelled")
+        self.assertEqual(self.run_command("jobs", "drop", job), f"{job}  dropped\n")
+        self.run_command("jobs", "show", job, code=3)
+
+    def test_a_list_goes_through_its_pages_and_says_what_it_is_asked(self):
+        jobs = [self.submit("up", "ok", "--delay", "1h") for _ in range(7)]
+        listed = self.run_command("jobs", "-q", "--route", "up").split()
+        self.assertEqual(listed, jobs[::-1])
+        document = json.loads(self.run_command("jobs", "ls", "--limit", "all", "-o", "json"))
+        self.assertEqual([job["id"] for job in document["jobs"]], jobs[::-1])
+        self.assertIsNone(document["next"])
+        lines = self.run_command("jobs", "-o", "ndjson", "--limit", "2").splitlines()
+        self.assertEqual([json.loads(line)["id"] for line in lines], jobs[:-3:-1])
+        rows = self.run_command("jobs", "--state", "scheduled", "--since", "1h", "--no-headers").splitlines()
+        self.assertEqual(len(rows), 7)
+        self.assertRegex(rows[0], rf"^{jobs[-1]}  up +scheduled +not_before +0/\d+ +\d+s +(59m|1h) ")
+        self.assertEqual(self.run_command("jobs", "--route", "once"), "")
+        self.run_command("jobs", "--state", "ded", code=1)
+        self.assertIn('Did you mean "dead"?', self.errors)
+        self.assertRegex(self.run_command("shape", "--by", "state"), r"TOTAL +7 +7 .*\nscheduled +7 +7 ")
+
+    def test_the_dead_are_grouped_and_acted_on_together_only_after_a_yes(self):
+        jobs = self.dead(3)
+        told = self.run_command("dead")
+        self.assertRegex(told, r"KIND +COUNT .*\nhttp_status +3 .* once +exhausted ")
+        command = re.search(r"Retry:  waystation (jobs retry .*)\n", told)[1].split()
+        self.assertIn("3 jobs match\n", self.run_command(*command))
+        self.assertIn("Nothing was changed", self.errors)
+        self.assertEqual([self.state(job) for job in jobs], ["dead"] * 3)
+        self.assertEqual(self.run_command("jobs", "drop", "--where", "state=dead", "-n"), "3 jobs match\n")
+        self.assertEqual(self.run_command(*command, "--yes"), "3 jobs match, 3 retried\n")
+        for job in jobs:
+            self.run_command("jobs", "watch", job, "--timeout", "15s", code=6)
+        self.assertEqual(self.run_command("jobs", "drop", "--where", "route=once,state=dead", "-y"),
+                         "3 jobs match, 3 dropped\n")
+        self.assertEqual(self.run_command("dead"), "There are no dead jobs.\n")
+
+    def test_a_terminal_is_asked(self):
+        self.dead(1)
+        for reply, left in (b"n\n", 1), (b"y\n", 0):
+            ours, theirs = pty.openpty()
+            with subprocess.Popen([COMMAND, "jobs", "drop", "--where", "state=dead"], stdin=theirs, stderr=theirs,
+                                  stdout=subprocess.DEVNULL, env=self.environment) as process:
+                os.close(theirs)
+                text = b""
+                while b"[y/N] " not in text:
+                    text += os.read(ours, 1024)
+                os.write(ours, reply)
+                self.assertEqual(process.wait(20), 0)
+                os.close(ours)
+            self.assertIn(b"drop 1 job: state=dead? ", text)
+            self.assertEqual(len(self.run_command("jobs", "-q", "--state", "dead").split()), left)
+
+    def test_send_waits_for_the_end_and_tells_it_by_its_status(self):
+        self.assertRegex(self.run_command("send", "up", "ok", "--async", "--wait", "15s"), ID)
+        self.run_command("send", "once", "bad", "--async", "--wait", "15s", code=6)
+        self.assertIn("the job is dead (exhausted)", self.errors)
+        self.run_command("send", "up", "ok", "--async", "--wait", "1s", "--delay", "1h", code=7)
+        self.run_command("send", "up", "ok", "--wait", "1s", "--delay", "1h", code=7)
+        self.assertTrue(self.run_command("send", "up", "ok", "--wait", "15s").startswith("fine\0"))
+        self.run_command("send", "none", "ok", "--async", code=3)
+
+    def test_a_paused_route_keeps_its_jobs_until_it_is_resumed(self):
+        told = self.run_command("pause", "up", "--for", "10m", "--reason", "down for work")
+        self.assertRegex(told, r"^up: paused until .*: down for work\n$")
+        job = self.submit("up", "ok")
+        self.assertRegex(self.run_command("routes"), r"\nup +paused .* down for work\n")
+        eventually(lambda: "route_paused" in self.run_command("explain", job), "the job says that its route is paused")
+        self.assertIn("Do: waystation resume up", self.run_command("explain", job))
+        self.run_command("resume", "up")
+        self.run_command("jobs", "watch", job, "--timeout", "15s")
+        self.assertRegex(self.run_command("routes", "up"), r"(?m)^Jobs +1 succeeded$")
+        self.run_command("resume", "upp", code=3)
+
+    def test_events_are_told_as_they_come_and_afterwards(self):
+        follower = subprocess.Popen(
+            [COMMAND, "events", "-f", "--after", "0", "-o", "ndjson"], stdout=subprocess.PIPE, env=self.environment)
+        self.addCleanup(follower.stdout.close)
+        self.addCleanup(follower.wait)
+        self.addCleanup(follower.kill)
+        job = self.submit("up", "ok")
+        types = [json.loads(follower.stdout.readline())["type"] for _ in range(2)]
+        self.assertEqual(types, ["waystation.job.accepted", "waystation.job.succeeded"])
+        told = self.run_command("events", "--job", job.lower(), "--type", "job.succeeded")
+        self.assertRegex(told, rf"^\S+  job\.succeeded +up  {job}  attempt 1  200\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
