@@ -44,7 +44,9 @@ final class Counter: Sendable {
 }
 
 /// Eight submitters and two holders of claims, all at once.
-func load(_ directory: String, jobs: Int) async throws(StoreError) {
+///
+/// `isEarly` tells of jobs before they are on disk: a control that every test of acknowledgements must catch.
+func load(_ directory: String, jobs: Int, isEarly: Bool = false) async throws(StoreError) {
     let store = try await SQLiteJobStore.open(options(directory), at: present())
     let accepted = Counter()
     let isOver = Counter()
@@ -61,15 +63,19 @@ func load(_ directory: String, jobs: Int) async throws(StoreError) {
                     record.mayRepeat = number % 7 > 0
                     if number % 3 == 0 { record.orderingKey = "k\(number % 5)" }
                     record.labels = ["n=\(number % 10)"]
-                    var job = NewJob(record, body: .bytes(body(of: id)))
+                    guard let body = try? await stored(body(of: id), in: number % 5 == 0 ? store : nil) else {
+                        break
+                    }
+                    var job = NewJob(record, body: body)
                     job.idempotency = NewJob.Idempotency(
                         user: 0,
                         key: id.description,
                         fingerprint: [],
                         window: .seconds(3_600)
                     )
+                    if isEarly { tell("A \(id)") }
                     guard (try? await store.enqueue([job], at: present())) == [.accepted] else { break }
-                    tell("A \(id)")
+                    if !isEarly { tell("A \(id)") }
                 }
                 isOver.add(1)
             }
@@ -96,6 +102,21 @@ func load(_ directory: String, jobs: Int) async throws(StoreError) {
     }
     await store.close()
     tell("D")
+}
+
+/// The body as it is, or in a file of the store's, however small.
+private func stored(_ bytes: [UInt8], in store: SQLiteJobStore?) async throws(StoreError) -> StoredBody {
+    guard let store else { return .bytes(bytes) }
+    let spool = try await store.spool()
+    try await spool.append(bytes)
+    return .file(try await spool.finish())
+}
+
+/// No file may grow beyond so many bytes; the signal for it kills again, whatever was inherited.
+func limitFiles(_ bytes: Int) {
+    _ = signal(SIGXFSZ, SIG_DFL)
+    var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
+    unsafe _ = setrlimit(.init(RLIMIT_FSIZE.rawValue), &limit)
 }
 
 /// Tells every job, with a sum of its body that `load`'s readers can check.
