@@ -2,7 +2,7 @@ import RelayCore
 
 extension Checker {
     /// A job's wait is over, if it is: its next attempt has begun.
-    private func beginIfDue(_ job: JobRecord) {
+    func beginIfDue(_ job: JobRecord) {
         guard job.program == nil, case .waiting(let until) = job.stage, now >= until else { return }
         begin(job, at: until)
         job.stage = .attempting
@@ -212,7 +212,9 @@ extension Checker {
             return violated(number, "an attempt has failed that is still under way")
         }
         if let program = job.program { return programFailed(job, program, failure, attempt) }
-        if job.cancelledAt != nil { return attemptCancelled(job, failure, attempt) }
+        // What a durable job was answered stands, whoever stops its run.
+        let stands = job.isDurable && failure.kind != .cancelled
+        if job.cancelledAt != nil, !stands { return attemptCancelled(job, failure, attempt) }
         guard var facts = facts(job) else {
             return violated(number, "a good answer is recorded as a failure")
         }
@@ -226,7 +228,9 @@ extension Checker {
         checkReport(job, failure, facts)
         cover(facts)
         let cooldown = job.route.policy.upstreams[job.attemptPlace].cooldown.saturatedNanoseconds
-        if cooldown > 0, facts.blamesUpstream { job.route.coolingUntil[job.attemptPlace] = now + cooldown }
+        if cooldown > 0, facts.blamesUpstream, job.cancelledAt == nil {
+            job.route.coolingUntil[job.attemptPlace] = now + cooldown
+        }
         if facts.sent != .neverSent { job.wire += 1 }
         if job.wire > job.maxAttempts {
             violated(number, "more attempts may have reached an upstream than the job is allowed")

@@ -78,6 +78,7 @@ extension Checker {
                 target != 0 && !job.entered.contains(target)
                 && !job.begunAt.contains(job.route.upstreams[target])
             return mayEnter && maySendAgain(job, facts, .idempotentOrKeyed) ? .couldAct : .spent
+        case .respond where job.isDurable, .respondStale where job.isDurable: return .silent
         case .respond: return job.options.allowsFallback ? .couldAct : .silent
         case .respondStale:
             guard job.options.allowsFallback else { return .silent }
@@ -95,7 +96,7 @@ extension Checker {
         return facts.sent != .unknown || isSafe(job, methods)
     }
 
-    private func isSafe(_ job: JobRecord, _ methods: RetryPolicy.Methods) -> Bool {
+    func isSafe(_ job: JobRecord, _ methods: RetryPolicy.Methods) -> Bool {
         let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(job.method.rawValue)
         return switch methods {
         case .any: true
@@ -150,6 +151,7 @@ extension Checker {
             job.stage = .attempting
         case (.respond, .respond?):
             coverage.note(.responded)
+            if job.isDurable { violated(number, "a stand-in counts as delivered") }
             if !job.options.allowsFallback {
                 violated(number, "a placeholder although the caller wants none")
             }
@@ -226,6 +228,7 @@ extension Checker {
             switch held.reason {
             case .outcomeUnknown: coverage.note(.heldBackUnknown)
             case .bodyGone: coverage.note(.heldBackBody)
+            case .deliversNothing: coverage.note(.heldBackStandIn)
             default: break
             }
         }

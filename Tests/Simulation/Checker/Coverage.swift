@@ -36,6 +36,7 @@ struct Coverage {
         case answered
         case heldBackUnknown
         case heldBackBody
+        case heldBackStandIn
         case repeatedIdempotent
         case repeatedKeyed
         case repeatedAny
@@ -122,6 +123,14 @@ struct Coverage {
         case programFailed
         case breached
 
+        case durableDelivered
+        case durableLater
+        case durableDead
+        case durableExpired
+        case durableCredentials
+        case durableStopped
+        case durableUnknown
+
         var name: String {
             switch self {
             case .answeredAtOnce: "outcome: answered, first attempt"
@@ -156,6 +165,7 @@ struct Coverage {
             case .answered: "verdict: answered"
             case .heldBackUnknown: "held back: outcome unknown"
             case .heldBackBody: "held back: body gone"
+            case .heldBackStandIn: "held back: a stand-in for a delivery"
             case .repeatedIdempotent: "repeated after unknown: idempotent method"
             case .repeatedKeyed: "repeated after unknown: key"
             case .repeatedAny: "repeated after unknown: methods any"
@@ -234,6 +244,13 @@ struct Coverage {
             case .programAnswered: "program: answered"
             case .programFailed: "program: failed"
             case .breached: "outcome: breach of a route that never fails"
+            case .durableDelivered: "durable: delivered"
+            case .durableLater: "durable: delivered in a later run"
+            case .durableDead: "durable: dead"
+            case .durableExpired: "durable: expired"
+            case .durableCredentials: "durable: put back for its credential"
+            case .durableStopped: "durable: stopped and put back"
+            case .durableUnknown: "durable: stopped with an unknown outcome"
             }
         }
     }

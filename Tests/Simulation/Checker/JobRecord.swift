@@ -40,6 +40,8 @@ final class JobRecord {
     let deadline: Int64
     let attemptTimeout: Int64
     let maxAttempts: Int
+    /// Whether it is kept and sent in runs, between which it waits.
+    let isDurable: Bool
     /// Nil where no code of a program is in the way.
     var program: ProgramRecord?
     /// Whether a rule or strategy sends it again.
@@ -58,6 +60,8 @@ final class JobRecord {
     /// Attempts that may have reached an upstream.
     var wire = 0
     var uses: [Int]
+    /// Attempts before the run at hand.
+    var earlierAttempts = 0
     /// Redirects followed within the attempt at hand, and what they made of the method.
     var hops = 0
     var hopMethod: Method?
@@ -86,7 +90,8 @@ final class JobRecord {
         target: Int,
         isShareable: Bool,
         answerKey: Int,
-        began: Int64
+        began: Int64,
+        expiresAfter: Duration?
     ) {
         self.target = target
         self.isShareable = isShareable
@@ -97,12 +102,15 @@ final class JobRecord {
         self.options = options
         self.content = content
         let policy = route.policy
-        let total = min(options.timeout ?? policy.timeouts.total, policy.timeouts.total)
+        isDurable = expiresAfter != nil
+        let total =
+            expiresAfter ?? min(options.timeout ?? policy.timeouts.total, policy.timeouts.total)
         deadline = began + total.saturatedNanoseconds
         attemptTimeout =
             min(options.attemptTimeout ?? policy.timeouts.attempt, policy.timeouts.attempt)
             .saturatedNanoseconds
-        maxAttempts = min(options.maxAttempts ?? policy.maxAttempts, policy.maxAttempts)
+        let allowed = isDurable ? policy.delivery.maxAttempts ?? policy.maxAttempts : policy.maxAttempts
+        maxAttempts = min(options.maxAttempts ?? allowed, allowed)
         uses = Array(repeating: 0, count: policy.recovery.count)
         isKeyed = options.hasIdempotencyKey
     }

@@ -19,7 +19,7 @@ final class Sleeper: Sendable {
     }
 }
 
-extension Confined where Value == World {
+extension Confined where Value: Timed {
     /// Waits until then; false, at once, when the task is cancelled.
     func pause(until at: Int64) async -> Bool {
         let sleeper = Sleeper()
@@ -34,6 +34,13 @@ extension Confined where Value == World {
             }
         } onCancel: {
             if sleeper.wake(false) { value.timeline.sleeping -= 1 }
+        }
+    }
+
+    /// Waits until then, whatever becomes of the task.
+    func outwait(until at: Int64) async {
+        await withCheckedContinuation { continuation in
+            value.timeline.add(.call { continuation.resume() }, at: at)
         }
     }
 }

@@ -1,3 +1,8 @@
+/// Whatever has a clock of its own.
+protocol Timed: AnyObject, SendableMetatype {
+    var timeline: Timeline { get }
+}
+
 /// The virtual clock and everything that waits for it, in the order of time and then of coming.
 final class Timeline {
     enum Wake {
@@ -6,6 +11,7 @@ final class Timeline {
         case cancellation(job: Int)
         case reload
         case network
+        case call(() -> Void)
     }
 
     private struct Entry {
@@ -46,11 +52,15 @@ final class Timeline {
         while let first = heap.first {
             removeFirst()
             if case .sleeper(let sleeper) = first.wake, !sleeper.isAsleep { continue }
-            now = first.at
+            // After a leap some are late.
+            now = max(now, first.at)
             return first.wake
         }
         return nil
     }
+
+    /// Nothing happens until then: whoever waits for an earlier moment is woken late.
+    func leap(to moment: Int64) { now = max(now, moment) }
 
     private func removeFirst() {
         heap.swapAt(0, heap.count - 1)

@@ -7,6 +7,9 @@ struct Arguments {
     var seconds: Int?
     var plant: Plant?
     var runsControls = false
+    /// Worlds of durable jobs instead.
+    var isDurable = false
+    var durablePlant: DurablePlant?
     /// Tells every moment of a job.
     var traced: Int?
     /// A seed of the day's, run beside the fixed ones.
@@ -15,8 +18,9 @@ struct Arguments {
 
     static let usage = """
         usage: Simulation [--seed N] [--jobs N] [--seconds N] [--extra-seed N] [--threads N] [--plant NAME]
-                          [--trace --job N] [--controls]
+                          [--trace --job N] [--controls] [--durable [--durable-plant NAME]]
         plants: \(Plant.allCases.map(\.rawValue).joined(separator: " "))
+        around durable jobs: \(DurablePlant.allCases.map(\.rawValue).joined(separator: " "))
         """
 
     /// Nil when a word is none of these.
@@ -26,6 +30,10 @@ struct Arguments {
         while let word = rest.popFirst() {
             switch word {
             case "--controls": runsControls = true
+            case "--durable": isDurable = true
+            case "--durable-plant":
+                guard let name = rest.popFirst(), let plant = DurablePlant(rawValue: name) else { return nil }
+                (durablePlant, isDurable) = (plant, true)
             case "--trace": traced = traced ?? 0
             case "--plant":
                 guard let name = rest.popFirst(), let plant = Plant(rawValue: name) else { return nil }

@@ -13,6 +13,9 @@ enum Main {
             exit(64)
         }
         GlobalQueue.install()
+        if arguments.isDurable {
+            exit(arguments.runsControls ? DurableMain.controls(arguments) : DurableMain.simulate(arguments))
+        }
         exit(arguments.runsControls ? Controls.run(arguments) : simulate(arguments))
     }
 

@@ -92,6 +92,12 @@ enum Plant: String, CaseIterable {
     case outlastsBound = "outlasts-bound"
     /// Cancellation does not reach a program's job.
     case asksAfterCancel = "asks-after-cancel"
+    /// A durable job forgets between its runs how often each rule has acted.
+    case forgetsUses = "forgets-uses"
+    /// A durable job takes what stands in for an answer.
+    case deliversStandIn = "delivers-stand-in"
+    /// A wait for a credential costs a durable job an attempt.
+    case burnsWait = "burns-wait"
 
     /// Part of the sentence the checker must say.
     var sentence: String {
@@ -142,6 +148,9 @@ enum Plant: String, CaseIterable {
         case .swapsKey: "without the key it had"
         case .outlastsBound: "an outcome comes after the job"
         case .asksAfterCancel: "a strategy is asked after the job was cancelled"
+        case .forgetsUses: "repeats more often than it may"
+        case .deliversStandIn: "a stand-in counts as delivered"
+        case .burnsWait: "could act, and is passed over"
         }
     }
 }

@@ -71,7 +71,7 @@ extension Plant {
         case .wrongOrigin:
             for index in policy.upstreams.indices.dropFirst() {
                 policy.upstreams[index] = RouteCase.upstream(
-                    World.upstreamCount - 1,
+                    World.upstreamCount,
                     name: policy.upstreams[index].name,
                     use: .failoverOnly
                 )

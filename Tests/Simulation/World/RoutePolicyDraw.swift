@@ -15,6 +15,7 @@ struct RoutePolicyDraw {
         policy.timeouts.total = .milliseconds(draw.pick([500, 2_000, 10_000, 30_000, 60_000]))
         request(&policy, numbersAttempts)
         answers(&policy)
+        if draw.chance(30) { policy.delivery.maxAttempts = draw.number(1...8) }
         if draw.chance(35) { policy.errorTypes = names() }
         if draw.chance(25) { policy.quickRecovery = quick() }
         policy.neverFails = draw.chance(20)

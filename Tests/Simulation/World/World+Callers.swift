@@ -20,13 +20,15 @@ extension World {
         var options = options()
         // A program is given whole answers.
         if route.isProgram { options.collectsAnswer = true }
+        let expiresAfter: Duration? =
+            !route.isProgram && draw.chance(25) ? .milliseconds(draw.pick([2_000, 10_000, 60_000])) : nil
         var began: Instant?
-        if draw.chance(10) {
+        if expiresAfter == nil, draw.chance(10) {
             let total = min(options.timeout ?? route.policy.timeouts.total, route.policy.timeouts.total)
             began = Instant(nanoseconds: now - total.saturatedNanoseconds * Int64(draw.below(100)) / 100)
             checker.coverage.note(.waitedForPlace)
         }
-        let (content, body) = content(method)
+        let (content, body) = content(method, streams: expiresAfter == nil)
         let target = draw.below(12)
         let request = HTTPRequest(method: method, target: "t\(target)", fields: fields(number), body: body)
         let record = JobRecord(
@@ -38,7 +40,8 @@ extension World {
             target: target,
             isShareable: method == .get && !request.fields.contains(.authorization),
             answerKey: FieldName("x-api-key").map(request.fields.contains) == true ? target + 1_000 : target,
-            began: began?.nanoseconds ?? now
+            began: began?.nanoseconds ?? now,
+            expiresAfter: expiresAfter
         )
         if route.isProgram { record.program = ProgramRecord(ProgramManners(&draw), seed: draw.next()) }
         let context = JobContext(
@@ -60,8 +63,13 @@ extension World {
         }
         checker.began(record)
         let confined = Confined(self)
+        let (isDurable, deadline) = (record.isDurable, record.deadline)
         tasks[number] = Task(executorPreference: queue) {
-            await confined.perform(relay, request, context, vault, began)
+            if isDurable {
+                await confined.deliver(relay, request, context, vault, by: deadline)
+            } else {
+                await confined.perform(relay, request, context, vault, began)
+            }
             confined.value.checker.left(number)
             confined.value.tasks[number] = nil
         }
@@ -99,12 +107,12 @@ extension World {
         return fields
     }
 
-    private func content(_ method: Method) -> (JobRecord.Content, Body) {
+    private func content(_ method: Method, streams: Bool) -> (JobRecord.Content, Body) {
         guard method == .post || method == .put || method == .patch else { return (.none, .empty) }
         switch draw.below(10) {
         case 0: return (.none, .empty)
         case 1: return (.text, .bytes(Array("a=1".utf8)))
-        case 2, 3:
+        case 2 where streams, 3 where streams:
             let upload = SimulatedUpload(announced: draw.chance(50), hidesReading: plant == .repeatsBody)
             return (.stream(upload), .stream(upload))
         default: return (.json, .bytes(Array(#"{"a":1}"#.utf8)))

@@ -3,7 +3,7 @@ import RelayCore
 /// Upstreams, endpoints, routes and callers, drawn from one seed, around the real core.
 ///
 /// Single-threaded: whoever made it pumps it.
-final class World {
+final class World: Timed {
     static let upstreamPort: UInt16 = 1_000
     static let endpointPort: UInt16 = 2_000
     static let upstreamCount = 6
@@ -41,7 +41,8 @@ final class World {
         checker.plant = plant
         tasks = Array(repeating: nil, count: jobs)
         pace = Int64(draw.pick([500, 1_000, 2_000, 4_000])) * 1_000
-        for index in 0..<World.upstreamCount { upstreams.append(SimulatedUpstream(index, seed: draw.next())) }
+        // One more than routes have: a planted bug leads to it.
+        for index in 0...World.upstreamCount { upstreams.append(SimulatedUpstream(index, seed: draw.next())) }
         for index in 0..<World.credentialCount {
             credentials.append(
                 CredentialCase(index, &draw, isMissing: index == 3 && seed % 2 == 0, plant: plant)
@@ -97,6 +98,7 @@ final class World {
             switch wake {
             case .sleeper(let sleeper): if sleeper.wake(true) { timeline.sleeping -= 1 }
             case .arrival: arrive(relay, vaults)
+            case .call(let body): body()
             case .cancellation(let job):
                 checker.cancelled(job)
                 tasks[job]?.cancel()
@@ -133,10 +135,10 @@ final class World {
         return CredentialVault(definitions, secrets: secrets, replacing: previous)
     }
 
-    private func start(_ work: @escaping @Sendable () async -> Void) {
+    private func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         running += 1
         let confined = Confined(self)
-        Task(executorPreference: queue) {
+        return Task(executorPreference: queue) {
             await work()
             if confined.value.plant == .leakedTask, confined.value.arrived % 16 == 0 {
                 unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }

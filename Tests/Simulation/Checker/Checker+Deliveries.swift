@@ -1,0 +1,168 @@
+import RelayCore
+
+extension Checker {
+    /// The core reports how a run of a durable job ended.
+    ///
+    /// - Returns: when its next run is due; nil when it has none.
+    func delivered(_ number: Int, _ delivery: RelayCore.Delivery) -> Int64? {
+        guard let job = jobs[number] else {
+            violated(number, "a job that has ended has another run")
+            return nil
+        }
+        note(job, .outcome, delivery.attempts.count, 0, word(delivery.ending))
+        let told = job.failedEvents + job.recoveredEvents + job.cannedEvents + job.breachEvents
+        if told != 0 {
+            violated(number, "a run of a durable job tells of an end that is not its own to tell")
+        }
+        if now > job.deadline { violated(number, "a run ends after the job's deadline") }
+        if let at = job.cancelledAt, now != at { violated(number, "a cancelled job does not end at once") }
+        let until = next(job, delivery)
+        checkAttempts(job, delivery)
+        guard let until, job.cancelledAt == nil else {
+            job.outcomes += 1
+            return nil
+        }
+        job.stage = .waiting(until: until)
+        job.earlierAttempts = job.attemptBegan.count
+        // Each run may go to every upstream again.
+        (job.place, job.entered, job.begunAt, job.visited) = (0, [], [], [])
+        return until
+    }
+
+    /// A durable job's caller stopped it between two runs.
+    func stoppedWaiting(_ number: Int) {
+        guard let job = jobs[number] else { return violated(number, "a job that has ended is stopped") }
+        if job.cancelledAt != now { violated(number, "a job that waits is stopped by nobody") }
+        job.outcomes += 1
+    }
+
+    private func word(_ ending: RelayCore.Delivery.Ending) -> String {
+        switch ending {
+        case .succeeded(let response, let source):
+            "delivered \(response.status.rawValue) by \(source.rawValue)"
+        case .dead(let failure, let reason): "dead \(reason.rawValue), \(failure.kind.rawValue)"
+        case .expired(let failure): "expired \(failure?.kind.rawValue ?? "untried")"
+        case .cancelled: "cancelled"
+        case .retry(let after, _): "waits \(after.saturatedNanoseconds)"
+        case .back(let reason, let failure): "back \(reason?.name ?? "now"), \(failure.kind.rawValue)"
+        case .held: "held"
+        case .routePaused: "paused"
+        }
+    }
+
+    /// When the job's next run is due after one that ended like that.
+    private func next(_ job: JobRecord, _ delivery: RelayCore.Delivery) -> Int64? {
+        let number = job.number
+        switch delivery.ending {
+        case .succeeded(let response, let source): delivered(job, response, source)
+        case .retry(let after, _):
+            guard case .waiting(let until) = job.stage, now + after.saturatedNanoseconds == until else {
+                violated(number, "a run ends with another wait than its rule's")
+                return nil
+            }
+            return until
+        case .back(let reason, let failure): return putBack(job, reason, failure)
+        case .dead(let failure, let reason): died(job, failure, reason, delivery)
+        case .expired:
+            coverage.note(.durableExpired)
+            if now < job.deadline { violated(number, "a durable job expires before its time") }
+        case .cancelled, .held, .routePaused: violated(number, "a durable job is put aside by no rule")
+        }
+        return nil
+    }
+
+    private func putBack(_ job: JobRecord, _ reason: WaitReason?, _ failure: Failure) -> Int64? {
+        let number = job.number
+        beginIfDue(job)
+        if case .attempting = job.stage, failure.sent == .neverSent {
+            if reason == .credentials { credentialWasMissing(job) }
+            dropAttempt(job)
+        } else if case .judging = job.stage, failure.sent == .neverSent {
+            dropAttempt(job)
+        } else if failure.sent == .neverSent {
+            violated(number, "a durable job is put back unsent, and was not about to be sent")
+        }
+        guard job.cancelledAt == nil else {
+            coverage.note(.durableStopped)
+            if failure.sent == .unknown, !mayRepeat(job) {
+                violated(number, "a job is put back whose outcome is unknown and that is not safe to repeat")
+            }
+            return nil
+        }
+        guard reason == .credentials, failure.kind == .credentialsFailed, failure.sent == .neverSent else {
+            violated(number, "a durable job is put back that nothing keeps from being sent")
+            return nil
+        }
+        coverage.note(.durableCredentials)
+        return min(now + 250_000_000, job.deadline)
+    }
+
+    /// An attempt that came to nothing before it was sent was none.
+    private func dropAttempt(_ job: JobRecord) {
+        if job.attemptBegan.count > job.earlierAttempts { job.attemptBegan.removeLast() }
+    }
+
+    private func mayRepeat(_ job: JobRecord) -> Bool {
+        isSafe(job, .idempotentOrKeyed)
+            || job.route.policy.recovery.contains { rule in
+                if case .retry(let policy) = rule.action { policy.methods == .any } else { false }
+            }
+    }
+
+    private func died(
+        _ job: JobRecord,
+        _ failure: Failure,
+        _ reason: EndReason,
+        _ delivery: RelayCore.Delivery
+    ) {
+        let number = job.number
+        coverage.note(.durableDead)
+        if job.isUnpreparable {
+            if reason != .rejected || failure.kind != .preparation || !delivery.attempts.isEmpty {
+                violated(number, "a request that cannot be prepared ends as something else")
+            }
+            return
+        }
+        if reason == .outcomeUnknown {
+            coverage.note(.durableUnknown)
+            if job.cancelledAt == nil || failure.sent == .neverSent || mayRepeat(job) {
+                violated(number, "a job is given up as unknown that could have been put back")
+            }
+            return
+        }
+        guard reason == .exhausted, case .closing(.failed(let kind)) = job.stage, kind == failure.kind else {
+            return violated(number, "a durable job dies although a rule acts, or of another failure")
+        }
+        if now >= job.deadline { violated(number, "a durable job dies whose time is over") }
+    }
+
+    private func delivered(_ job: JobRecord, _ response: HTTPResponse, _ source: AnswerSource) {
+        let number = job.number
+        guard source == .upstream else { return violated(number, "a stand-in counts as delivered") }
+        guard case .judging(let reply, _) = job.stage else {
+            return violated(number, "a delivery that no upstream took")
+        }
+        if let facts = facts(job) {
+            if quickRule(job, facts)?.status != response.status {
+                violated(number, "a failure counts as delivered")
+            }
+            return
+        }
+        coverage.note(job.earlierAttempts > 0 ? .durableLater : .durableDelivered)
+        guard case .answers(let answer) = reply else { return }
+        if answer.status != response.status.rawValue {
+            violated(number, "an answer is kept with another status")
+        }
+        if case .stream = response.body { violated(number, "a delivery's answer is not collected") }
+        if job.isShareable, job.route.policy.response.keepsLastGood != nil {
+            job.route.kept[job.answerKey] = (answer.status, now)
+        }
+    }
+
+    private func checkAttempts(_ job: JobRecord, _ delivery: RelayCore.Delivery) {
+        let began = job.attemptBegan.dropFirst(job.earlierAttempts)
+        if delivery.attempts.map(\.began.nanoseconds) != Array(began) {
+            violated(job.number, "a run tells of other attempts than it made")
+        }
+    }
+}

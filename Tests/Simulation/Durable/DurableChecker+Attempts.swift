@@ -1,0 +1,101 @@
+import RelayCore
+
+// What an upstream sees.
+extension DurableChecker {
+    func began(_ job: DurableFacts, _ stored: StoredJob?, _ others: [StoredJob], life: Int, wall: Int64) {
+        let route = routes[job.route]
+        look(at: wall)
+        if job.flight?.isOpen == true { violated(job, "a job is sent while it is under way") }
+        if stored?.state != .running {
+            violated(job, "a job is sent that is \(stored?.state.name ?? "gone")")
+        }
+        if job.isHeld { violated(job, "a job is sent while it is held") }
+        // A run that has begun may still fetch its credential.
+        let grace = route.credential == nil ? 0 : 1_000_000_000 as Int64
+        if route.pausedUntil != nil, now - route.pausedSince >= grace {
+            violated(job, "a job is sent while its route is paused")
+        }
+        if !isDue(job, wall) { violated(job, "a job is sent before it is due") }
+        if now - DurableChecker.rounding >= job.expiresAt {
+            violated(job, "a job is sent after it has expired")
+        }
+        if route.flights >= route.mostPlaces(now: now) {
+            violated(job, "there are more at once than the route has places")
+        }
+        if job.spent + job.unsettled.count(where: { $0 == .failed || $0 == .unknown }) >= route.maxAttempts {
+            violated(job, "a job is sent more often than the route allows")
+        }
+        repeating(job, route, life)
+        order(job, others)
+        route.flights += 1
+    }
+
+    private func isDue(_ job: DurableFacts, _ wall: Int64) -> Bool {
+        guard let date = job.date else { return now + DurableChecker.rounding >= job.notBefore }
+        // It stays due once its date has come, by whatever the clock said then.
+        return offsets.indices.contains { index in
+            let end = index + 1 < offsets.count ? offsets[index + 1].from : now
+            return end >= job.storedAt
+                && SimulatedTime.wallStart + end / 1_000_000 + offsets[index].milliseconds + 2 >= date
+        }
+    }
+
+    private func repeating(_ job: DurableFacts, _ route: DurableRoute, _ life: Int) {
+        let isSafe = job.method.isIdempotent || job.isKeyed || route.methods == .any
+        let isCrash = job.lastLife != life && !job.isSettled
+        switch job.last {
+        case .none, .never: break
+        case .success:
+            if !isCrash { violated(job, "a job is sent after it has succeeded") }
+            if !isSafe { violated(job, "a job that may not be repeated is sent again after a crash") }
+        case .failed:
+            if isCrash, !isSafe {
+                violated(job, "a job that may not be repeated is sent again after a crash")
+            }
+        case .unknown:
+            if isCrash ? !isSafe : !route.mayRetry(job.method, isKeyed: job.isKeyed) {
+                violated(job, "a job that may not be repeated is sent again after an unknown outcome")
+            }
+        case .stopped, .crashed:
+            note("sent again after a \(job.last.rawValue) attempt")
+            if !isSafe {
+                violated(job, "a job that may not be repeated is sent again after a crash or a stop")
+            }
+        }
+        if job.last != .none { note("sent again after \(job.last.rawValue)") }
+    }
+
+    private func order(_ job: DurableFacts, _ others: [StoredJob]) {
+        guard job.orderingKey != nil else { return }
+        for other in others where !other.state.isTerminal && other.record.id != job.id {
+            guard let earlier = byID[other.record.id], earlier.route == job.route,
+                earlier.orderingKey == job.orderingKey
+            else { continue }
+            if earlier.turn < job.turn { violated(job, "a job is sent out of the order of its key") }
+            if earlier.flight?.isOpen == true {
+                violated(job, "two jobs of a key break the order of its key")
+            }
+        }
+        note("sent in order")
+    }
+
+    func landed(_ flight: DurableFlight, _ landing: DurableFacts.Landing) {
+        guard flight.isOpen else { return }
+        flight.isOpen = false
+        flights[ObjectIdentifier(flight)] = nil
+        let job = flight.job
+        tell(job, "landed: \(landing.rawValue)")
+        note("landed \(landing.rawValue)")
+        routes[job.route].flights -= 1
+        job.last = landing
+        job.unsettled.append(landing)
+    }
+
+    /// The process has died with what it had under way.
+    func crashed(_ life: Int) {
+        for flight in flights.values.sorted(by: { $0.job.number < $1.job.number }) where flight.life == life {
+            landed(flight, .crashed)
+        }
+        for job in jobs { job.unsettled = [] }
+    }
+}

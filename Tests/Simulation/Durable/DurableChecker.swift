@@ -1,0 +1,262 @@
+import RelayCore
+
+/// Holds the durable side of the engine to its promises, by what crosses its borders.
+final class DurableChecker {
+    private let timeline: Timeline
+    private let plant: DurablePlant?
+    var routes: [DurableRoute] = []
+    var jobs: [DurableFacts] = []
+    var byID: [JobID: DurableFacts] = [:]
+    var flights: [ObjectIdentifier: DurableFlight] = [:]
+    private(set) var violation: Violation?
+    private(set) var hash = TraceHash()
+    var coverage: [String: Int] = [:]
+    /// What happened to no single job.
+    private var story: [(at: Int64, what: String)] = []
+
+    /// Who waits for a job, by a number of its own.
+    var waiters: [Int: (job: DurableFacts, deadline: Int64)] = [:]
+    private var keys: [String: (job: DurableFacts, fingerprint: [UInt8], until: Int64)] = [:]
+    private var nextTurn = 0
+    private var gates: Set<String> = []
+    /// Until when the wall clock was how far ahead.
+    var offsets: [(from: Int64, milliseconds: Int64)] = [(0, 0)]
+
+    init(_ timeline: Timeline, _ plant: DurablePlant?) {
+        self.timeline = timeline
+        self.plant = plant
+    }
+
+    /// Rounding to milliseconds, twice.
+    static let rounding: Int64 = 2_000_000
+
+    var now: Int64 { timeline.now }
+
+    func note(_ what: String) { coverage[what, default: 0] += 1 }
+
+    func tell(_ job: DurableFacts?, _ what: String) {
+        if let job { job.story.append((now, what)) } else { story.append((now, what)) }
+        hash.mix(UInt64(bitPattern: now))
+        hash.mix(UInt64(truncatingIfNeeded: job?.number ?? -1))
+        var word: UInt64 = 0
+        for byte in what.utf8 { word = word &* 31 &+ UInt64(byte) }
+        hash.mix(word)
+    }
+
+    func violated(_ job: DurableFacts?, _ sentence: String) {
+        tell(job, "BROKEN: \(sentence)")
+        // A planted bug breaks more than one promise; the one it is to be known by counts.
+        if let plant, !plant.sentences.contains(where: { sentence.contains($0) }) { return }
+        guard violation == nil else { return }
+        violation = Violation(
+            job: job?.number ?? -1,
+            at: now,
+            sentence: sentence,
+            timeline: ((job?.story ?? []) + story.suffix(40)).sorted { $0.at < $1.at }
+                .map { "  \(Moment.time($0.at)) \($0.what)" }
+        )
+    }
+
+    func route(_ name: String) -> DurableRoute? { routes.first { $0.name == name } }
+}
+
+// MARK: What becomes durable
+
+extension DurableChecker {
+    func enqueued(_ new: NewJob, _ answer: Acceptance, at asked: JobMoment) {
+        guard let job = byID[new.record.id] else {
+            return violated(nil, "a job is kept that nobody handed over")
+        }
+        let name = new.idempotency.map { "\($0.user) \(new.record.route) \($0.key)" }
+        let known = name.flatMap { keys[$0] }
+        let isClose = known.map { abs($0.until - now) <= 2 * DurableChecker.rounding } ?? false
+        if let known, !isClose, known.until > now {
+            let expected: Acceptance =
+                known.fingerprint == new.idempotency?.fingerprint
+                ? .duplicate(known.job.id) : .conflict(known.job.id)
+            note(known.fingerprint == new.idempotency?.fingerprint ? "key known" : "key conflict")
+            if answer != expected { violated(job, "an idempotency key gives a second job, or another one") }
+            return
+        }
+        guard case .accepted = answer else {
+            if !isClose { violated(job, "an idempotency key that nobody has used gives another's job") }
+            return
+        }
+        store(job, new, asked.steady * 1_000_000)
+        if let name, let key = new.idempotency {
+            keys[name] = (job, key.fingerprint, now + key.window.saturatedNanoseconds)
+        }
+    }
+
+    /// What was asked for counts from `asked`, when the call began; the store may count from a later moment.
+    private func store(_ job: DurableFacts, _ new: NewJob, _ asked: Int64) {
+        tell(
+            job,
+            "is on disk, due \(new.due)\(new.record.orderingKey.map { ", in the order of \($0)" } ?? "")"
+        )
+        job.isStored = true
+        job.storedAt = now
+        nextTurn += 1
+        job.turn = nextTurn
+        job.orderingKey = new.record.orderingKey
+        if let delay = new.expiresAfter { job.expiresAt = now.addingSaturating(delay.saturatedNanoseconds) }
+        job.notBefore = asked
+        switch new.due {
+        case .now: break
+        case .after(let delay): job.notBefore = asked + delay.saturatedNanoseconds
+        case .date(let date): job.date = date
+        }
+    }
+
+    func claimed(_ claim: Claim, of limit: Int) {
+        guard let job = byID[claim.job.record.id] else { return }
+        tell(job, "is claimed")
+        job.runningSince = now
+        if let route = route(claim.job.record.route) { route.lastClaim = now }
+        gates.remove(claim.job.record.route)
+    }
+
+    func settled(
+        _ said: Settlement,
+        _ kept: Settlement,
+        _ answer: Settlement.Answer,
+        _ now: StoredJob?,
+        at asked: JobMoment
+    ) {
+        guard let job = byID[said.token.id] else { return }
+        tell(job, "is settled: \(kept.ending)")
+        guard case .applied(let state) = answer else { return violated(job, "a settlement comes too late") }
+        note("settled \(name(said.ending))")
+        job.runningSince = nil
+        job.strandedSince = nil
+        let made = job.unsettled.count { $0 == .failed || $0 == .unknown || $0 == .success || $0 == .stopped }
+        let counted = kept.attempts.count { $0.isSpent }
+        // What a stop met on the wire may have been answered for all the relay knows, and counts not at all.
+        if counted > made { violated(job, "more attempts are counted than were made") }
+        job.spent += counted
+        job.unsettled = []
+        job.isSettled = true
+        let stored = asked.steady * 1_000_000
+        switch said.ending {
+        case .retry(let wait, _):
+            job.notBefore = stored + wait.saturatedNanoseconds
+            job.date = nil
+            if let route = route(job.route), wait < route.schedule[0] {
+                violated(job, "a wait is shorter than its schedule")
+            }
+        case .back(let wait, let reason):
+            job.notBefore = max(
+                min(job.notBefore, stored),
+                wait > .zero ? stored + wait.saturatedNanoseconds : 0
+            )
+            job.date = nil
+            if reason == .credentials { gates.insert(routes[job.route].name) }
+        case .held:
+            // Whoever lets it go on wants it sent, whatever it has behind it.
+            if let route = route(job.route) { job.spent = min(job.spent, route.maxAttempts - 1) }
+            job.notBefore = min(job.notBefore, stored)
+            job.date = nil
+        case .succeeded, .dead, .cancelled, .expired: break
+        }
+        if said.ending == .succeeded, job.last != .success {
+            violated(job, "a job has succeeded that no upstream took")
+        }
+        job.isHeld = now?.state == .held
+        if state.isTerminal { over(job) }
+    }
+
+    private func route(_ number: Int) -> DurableRoute? {
+        routes.indices.contains(number) ? routes[number] : nil
+    }
+
+    private func name(_ ending: Settlement.Ending) -> String {
+        switch ending {
+        case .succeeded: "succeeded"
+        case .dead(let reason): "dead \(reason.rawValue)"
+        case .retry: "retry"
+        case .back(_, let reason): "back \(reason?.name ?? "at once")"
+        case .held(let reason): "held \(reason.name)"
+        case .cancelled: "cancelled"
+        case .expired: "expired"
+        }
+    }
+
+    func over(_ job: DurableFacts) { if job.overSince == nil { job.overSince = now } }
+
+    func isGateShut(_ route: String) -> Bool { gates.contains(route) }
+
+    func held(_ id: JobID) { byID[id]?.isHeld = true }
+
+    func expired(_ id: JobID) {
+        guard let job = byID[id] else { return }
+        note("expired while it waited")
+        if job.expiresAt - 1_000_000_000 > now { violated(job, "a job expires before its time") }
+        over(job)
+    }
+
+    /// What an action did to the jobs, told by the difference.
+    func applied(
+        _ action: JobAction,
+        _ before: [StoredJob],
+        _ after: [StoredJob],
+        _ spacing: JobSpacing?,
+        at asked: JobMoment
+    ) {
+        var later: [JobID: StoredJob] = [:]
+        for job in after { later[job.record.id] = job }
+        var changed = 0
+        for was in before {
+            guard let job = byID[was.record.id] else { continue }
+            guard let now = later[was.record.id] else {
+                tell(job, "is dropped")
+                job.isDropped = true
+                over(job)
+                continue
+            }
+            guard now.version != was.version else { continue }
+            // Another job's end may have woken it.
+            guard action == .retry || now.state != .queued || was.reason != .ordering else { continue }
+            tell(job, "\(action.rawValue): \(was.state.name) is \(now.state.name)")
+            note("\(action.rawValue) of a \(was.state.name) job")
+            job.isHeld = now.state == .held
+            if now.state.isTerminal { over(job) } else { job.overSince = nil }
+            guard action == .retry else { continue }
+            let due = asked.steady * 1_000_000 + (spacing?.delay(of: changed).saturatedNanoseconds ?? 0)
+            changed += 1
+            if spacing != nil { note("retried with a rate") }
+            job.notBefore = was.state.isTerminal || was.state == .held ? due : min(job.notBefore, due)
+            job.date = nil
+            guard was.state.isTerminal else { continue }
+            nextTurn += 1
+            job.turn = nextTurn
+            job.replays += 1
+            job.spent = 0
+            job.expiresAt = .max
+            (job.last, job.isSettled) = (.none, true)
+        }
+    }
+}
+
+// MARK: Pauses
+
+extension DurableChecker {
+    func paused(_ name: String, until: Int64?) {
+        tell(nil, "\(name) is paused")
+        note(until == nil ? "paused" : "paused for a while")
+        guard let route = route(name) else { return }
+        if route.pausedUntil == nil { route.pausedSince = now }
+        route.pausedUntil = .some(until)
+    }
+
+    func resumed(_ name: String) {
+        tell(nil, "\(name) goes on")
+        route(name)?.pausedUntil = nil
+    }
+
+    /// Ends the pauses whose time has come by this clock.
+    func look(at wall: Int64) {
+        for route in routes {
+            if case .some(.some(let until)) = route.pausedUntil, until <= wall { route.pausedUntil = nil }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import RelayCore
+
+/// What the checker knows of one durable job, from what crossed the borders of the engine.
+final class DurableFacts {
+    /// How an attempt ended.
+    enum Landing: String {
+        case none
+        case never
+        case failed
+        case unknown
+        case success
+        /// The process stopped it.
+        case stopped
+        /// The process died with it.
+        case crashed
+    }
+
+    let number: Int
+    let id: JobID
+    let route: Int
+    let method: Method
+    let isKeyed: Bool
+    let user: UInt32
+    let idempotencyKey: String?
+    let supersedeKey: String?
+    var orderingKey: String?
+
+    /// On disk, whoever knows of it.
+    var isStored = false
+    var isAcknowledged = false
+    var isDropped = false
+    var isHeld = false
+    var turn = 0
+    var storedAt: Int64 = 0
+    /// On the steady clock, in nanoseconds.
+    var notBefore: Int64 = 0
+    /// On the wall clock, in milliseconds.
+    var date: Int64?
+    var expiresAt = Int64.max
+
+    var last = Landing.none
+    var lastLife = 0
+    /// Whether the store knows how the last attempt ended.
+    var isSettled = true
+    var flight: DurableFlight?
+    /// Attempts of the present life that count, and those of the run that is not settled.
+    var spent = 0
+    var unsettled: [Landing] = []
+    var uses = 0
+    var replays = 0
+    var ends = 0
+    var overSince: Int64?
+    var runningSince: Int64?
+    var strandedSince: Int64?
+    /// What happened to it, for who reads a broken promise.
+    var story: [(at: Int64, what: String)] = []
+
+    init(
+        _ number: Int,
+        _ id: JobID,
+        route: Int,
+        method: Method,
+        isKeyed: Bool,
+        user: UInt32,
+        idempotencyKey: String?,
+        supersedeKey: String?
+    ) {
+        self.number = number
+        self.id = id
+        self.route = route
+        self.method = method
+        self.isKeyed = isKeyed
+        self.user = user
+        self.idempotencyKey = idempotencyKey
+        self.supersedeKey = supersedeKey
+    }
+}
+
+/// One attempt on the wire.
+final class DurableFlight {
+    let job: DurableFacts
+    let life: Int
+    let began: Int64
+    var isOpen = true
+
+    init(_ job: DurableFacts, life: Int, began: Int64) {
+        self.job = job
+        self.life = life
+        self.began = began
+    }
+}

@@ -1,0 +1,91 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+
+/// One process, from its start to its stop or crash.
+final class DurableLife {
+    let number: Int
+    /// Whether the process is gone: nothing it does counts.
+    var isDead = false
+    /// Whether it takes up work.
+    var isServing = false
+    /// Tasks of its loops.
+    var running = 0
+    /// Tasks of its callers.
+    var callers: [Int: Task<Void, Never>] = [:]
+    var nextCaller = 0
+    /// The last event of the feed that was read.
+    var read: UInt64 = 0
+
+    init(_ number: Int) { self.number = number }
+}
+
+/// What runs in one process: an engine with its durable side.
+final class DurableDaemon {
+    let life: DurableLife
+    let memory: MemoryJobStore
+    let store: DurableStore
+    let engine: Engine
+    let jobs: DurableJobs
+    let relays: [Relay]
+
+    init(_ number: Int, _ memory: MemoryJobStore, _ world: DurableWorld) {
+        let life = DurableLife(number)
+        let (here, alive) = (Confined(world), Confined(life))
+        self.life = life
+        self.memory = memory
+        store = DurableStore(memory, here, alive)
+        let time = DurableTime(here)
+        engine = Engine(
+            snapshot: world.snapshot(nil),
+            time: time,
+            entropy: SimulatedEntropy(seed: world.draw.next())
+        )
+        jobs = DurableJobs(
+            store: store,
+            engine: engine,
+            feed: EventFeed(capacity: 1 << 14),
+            settings: world.settings
+        )
+        let transport = DurableTransport(here, alive)
+        let sink = DurableSink(here, alive)
+        let queue = world.queue
+        relays = (0..<2).map { _ in
+            Relay(
+                ports: RelayPorts(
+                    transport: transport,
+                    time: time,
+                    entropy: SimulatedEntropy(seed: world.draw.next()),
+                    sink: sink,
+                    start: { work in
+                        alive.value.running += 1
+                        return Task(executorPreference: queue) {
+                            await work()
+                            alive.value.running -= 1
+                        }
+                    }
+                )
+            )
+        }
+    }
+}
+
+/// Hears of pauses, which the checker has no other way to see begin.
+final class DurableSink: EventSink {
+    private let world: Confined<DurableWorld>
+    private let life: Confined<DurableLife>
+
+    init(_ world: Confined<DurableWorld>, _ life: Confined<DurableLife>) {
+        self.world = world
+        self.life = life
+    }
+
+    func record(_ event: RelayEvent) {
+        guard !life.value.isDead else { return }
+        switch event {
+        case .routePaused(let route, let pause): world.value.checker.paused(route, until: pause.until)
+        case .routeResumed(let route): world.value.checker.resumed(route)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import RelayCore
+import RelayTestSupport
+
+/// The store as one process sees it: slow, full for a while, and gone with the process.
+///
+/// Here the checker sees what becomes durable, and here most bugs are planted.
+final class DurableStore: JobStore {
+    let inner: MemoryJobStore
+    private let world: Confined<DurableWorld>
+    private let life: Confined<DurableLife>
+
+    init(_ inner: MemoryJobStore, _ world: Confined<DurableWorld>, _ life: Confined<DurableLife>) {
+        self.inner = inner
+        self.world = world
+        self.life = life
+    }
+
+    private var plant: DurablePlant? { world.value.plant }
+    private var checker: DurableChecker { world.value.checker }
+
+    /// Waits as for a disk, before or after the call.
+    private func reach() async throws(StoreError) {
+        let delay = world.value.storeDelay()
+        if delay > 0 { await world.outwait(until: world.value.timeline.now + delay) }
+        guard !life.value.isDead else { throw .closed }
+    }
+
+    private func write<Value>(
+        _ body: () async throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        world.value.writes += 1
+        defer { world.value.writes -= 1 }
+        try await reach()
+        let value = try await body()
+        try await reach()
+        return value
+    }
+
+    private func checkRoom() throws(StoreError) {
+        if world.value.isFull { throw StoreError(.full, "cannot write: there is no room") }
+    }
+}
+
+// MARK: What changes something
+
+extension DurableStore {
+    func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance] {
+        try await write { () async throws(StoreError) in
+            try checkRoom()
+            var answers: [Acceptance] = []
+            for job in jobs {
+                var given = job
+                if plant == .losesKey { given.idempotency = nil }
+                if plant == .losesOrder { given.record.orderingKey = nil }
+                if plant == .repeatsAfterCrash { given.record.mayRepeat = true }
+                if plant == .comesEarly, case .after(let delay) = job.due { given.due = .after(delay * 0.8) }
+                let isLost = plant == .losesAccepted && world.value.draw.below(50) == 0
+                let answer =
+                    isLost ? .accepted : try await inner.enqueue([given], at: now).first ?? .accepted
+                checker.enqueued(job, answer, at: now)
+                answers.append(answer)
+            }
+            return answers
+        }
+    }
+
+    func claim(
+        _ route: String,
+        limit: Int,
+        lease: Duration,
+        at now: JobMoment
+    ) async throws(StoreError) -> ClaimBatch {
+        try await write { () async throws(StoreError) in
+            if plant == .shutsGate, checker.isGateShut(route) { return ClaimBatch() }
+            let batch = try await inner.claim(route, limit: limit, lease: lease, at: now)
+            for claim in batch.claims { checker.claimed(claim, of: limit) }
+            return batch
+        }
+    }
+
+    func extend(_ tokens: [ClaimToken], lease: Duration, at now: JobMoment) async throws(StoreError) -> [Bool]
+    { try await inner.extend(tokens, lease: lease, at: now) }
+
+    func settle(
+        _ settlements: [Settlement],
+        at now: JobMoment
+    ) async throws(StoreError) -> [Settlement.Answer] {
+        try await write { () async throws(StoreError) in
+            try checkRoom()
+            var answers: [Settlement.Answer] = []
+            for settlement in settlements {
+                var given = settlement
+                if plant == .burnsWait, case .back(_, .credentials) = settlement.ending {
+                    given.attempts.append(
+                        JobAttemptRecord(upstream: "one", beganAt: now.wall, duration: .zero, sent: .answered)
+                    )
+                }
+                if plant == .losesSuccess, settlement.ending == .succeeded, world.value.draw.below(30) == 0 {
+                    given.ending = .retry(after: .seconds(1), .backoff)
+                }
+                if plant == .swallowsSettlement, world.value.draw.below(40) == 0 {
+                    answers.append(.applied(.succeeded))
+                    continue
+                }
+                if plant == .losesNextInOrder { world.value.isDeafToReady = true }
+                defer { world.value.isDeafToReady = false }
+                let answer = try await inner.settle([given], at: now).first ?? .stale
+                checker.settled(
+                    settlement,
+                    given,
+                    answer,
+                    try await inner.job(settlement.token.id),
+                    at: now
+                )
+                answers.append(answer)
+            }
+            return answers
+        }
+    }
+
+    func apply(
+        _ action: JobAction,
+        to filter: JobFilter,
+        limit: Int,
+        after cursor: JobCursor?,
+        spacing: JobSpacing?,
+        dryRun: Bool,
+        at now: JobMoment
+    ) async throws(StoreError) -> ActionReport {
+        try await write { () async throws(StoreError) in
+            if plant == .resumesNothing, action == .release, filter.reason == .routePaused {
+                return ActionReport()
+            }
+            let before = try await all()
+            if plant == .losesHold, action == .hold, let id = filter.ids.first,
+                let job = before.first(where: { $0.record.id == id }), !job.state.isTerminal,
+                job.state != .running
+            {
+                checker.held(id)
+                var report = ActionReport()
+                (report.matched, report.changed) = (1, 1)
+                return report
+            }
+            var report = try await inner.apply(
+                action,
+                to: filter,
+                limit: limit,
+                after: cursor,
+                spacing: plant == .ignoresSpacing ? nil : spacing,
+                dryRun: dryRun,
+                at: now
+            )
+            checker.applied(action, before, try await all(), spacing, at: now)
+            if plant == .marksCancelled { report.asked = [] }
+            return report
+        }
+    }
+
+    func sweep(_ retention: Retention, limit: Int, at now: JobMoment) async throws(StoreError) -> SweepReport
+    {
+        try await write { () async throws(StoreError) in
+            if plant == .expiresNothingPaused {
+                let pauses = try await inner.pauses()
+                if !pauses.isEmpty { return SweepReport() }
+            }
+            let report = try await inner.sweep(retention, limit: limit, at: now)
+            for job in report.expiredJobs { checker.expired(job.id) }
+            return report
+        }
+    }
+
+    func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError) {
+        try await write { () async throws(StoreError) in try await inner.pause(route, pause, at: now) }
+    }
+}
+
+// MARK: What only looks
+
+extension DurableStore {
+    func all() async throws(StoreError) -> [StoredJob] {
+        try await inner.jobs(JobFilter(), order: .oldestFirst, limit: .max, after: nil).jobs
+    }
+
+    func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
+        try await reach()
+        return try await inner.job(id)
+    }
+
+    func jobs(
+        _ filter: JobFilter,
+        order: ListOrder,
+        limit: Int,
+        after cursor: JobCursor?
+    ) async throws(StoreError) -> JobPage {
+        try await reach()
+        return try await inner.jobs(filter, order: order, limit: limit, after: cursor)
+    }
+
+    func body(of id: JobID) async throws(StoreError) -> StoredBody? { try await inner.body(of: id) }
+    func answer(of id: JobID) async throws(StoreError) -> StoredAnswer? { try await inner.answer(of: id) }
+
+    func attempts(
+        of id: JobID,
+        after number: Int,
+        limit: Int
+    ) async throws(StoreError) -> [JobAttemptRecord] {
+        try await reach()
+        return try await inner.attempts(of: id, after: number, limit: limit)
+    }
+
+    func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {
+        try await inner.piece(index, of: file)
+    }
+
+    func spool() async throws(StoreError) -> any BodySpool { try await inner.spool() }
+
+    func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
+        guard !life.value.isDead else { throw .closed }
+        return try await inner.counters(at: now)
+    }
+
+    func nextDue(_ route: String) async throws(StoreError) -> Int64? { try await inner.nextDue(route) }
+    func facts() async throws(StoreError) -> StoreFacts { try await inner.facts() }
+
+    func pauses() async throws(StoreError) -> [String: RoutePause] {
+        try await reach()
+        if plant == .forgetsPause, life.value.number > 0 { return [:] }
+        return try await inner.pauses()
+    }
+
+    func close() async { await inner.close() }
+}

@@ -1,0 +1,155 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+
+// Those who hand jobs over and wait for them, and what the upstreams see.
+extension DurableWorld {
+    func submit(_ number: Int) {
+        guard let daemon, daemon.life.isServing else {
+            // Nobody listens: the caller tries again in a moment.
+            return plan(after: 500_000_000) { [self] in submit(number) }
+        }
+        let route = routes[draw.below(routes.count)]
+        let method: Method = draw.pick([.post, .post, .put, .get, .delete, .patch])
+        var fields = HeaderFields()
+        fields.append("X-Request-Id", "\(number)")
+        var key: String?
+        if draw.chance(45) {
+            let text = draw.chance(40) ? "k\(draw.below(6))" : "k-\(number)"
+            key = text
+            fields.append("Idempotency-Key", "\"\(text)\"")
+        }
+        if draw.chance(40) { fields.append("Waystation-Ordering-Key", "o\(draw.below(3))") }
+        if draw.chance(6) { fields.append("Waystation-Supersede-Key", "s\(draw.below(3))") }
+        if draw.chance(20) { fields.append("Priority", "u=\(draw.below(8))") }
+        switch draw.below(10) {
+        case 0, 1: fields.append("Waystation-Delay", "\(draw.pick([0, 1, 5, 60, 900, 20_000]))s")
+        case 2:
+            let date = wall / 1000 + Int64(draw.pick([-60, 1, 30, 600, 7_200, 100_000]))
+            fields.append("Waystation-Not-Before", UTCTime.format(seconds: date))
+        default: break
+        }
+        if draw.chance(20) {
+            fields.append("Waystation-Expires-After", "\(draw.pick([1, 5, 60, 600, 4_000, 100_000]))s")
+        }
+        let user = UInt32(1_000 + draw.below(2))
+        let admission: Admission
+        do throws(Problem) {
+            admission = try daemon.engine.admit(
+                route: route.name,
+                target: "t\(key == nil ? 0 : draw.below(10) / 9)",
+                method: method,
+                fields: fields,
+                length: 0,
+                client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
+            )
+        } catch {
+            checker.note("refused \(error.code)")
+            if route.isConfigured, daemon.life.isServing {
+                checker.violated(nil, "a job is refused: \(error.detail)")
+            }
+            return
+        }
+        let job = DurableFacts(
+            number,
+            admission.id,
+            route: route.number,
+            method: method,
+            isKeyed: key != nil,
+            user: user,
+            idempotencyKey: key,
+            supersedeKey: admission.durable?.supersedeKey
+        )
+        checker.jobs.append(job)
+        checker.byID[job.id] = job
+        checker.tell(job, "\(method.rawValue) for \(route.name)")
+        let wait: Duration? = draw.chance(30) ? .seconds(draw.pick([1, 5, 30, 120])) : nil
+        let (alive, facts) = (Confined(daemon), Confined(job))
+        call(daemon) { here in await here.accept(admission, facts.value, alive.value, wait) }
+    }
+
+    /// Runs what a caller of one process asks for, which ends with the process.
+    func call(_ daemon: DurableDaemon, _ work: @escaping @Sendable (Confined<DurableWorld>) async -> Void) {
+        let alive = Confined(daemon.life)
+        daemon.life.nextCaller += 1
+        let number = daemon.life.nextCaller
+        daemon.life.callers[number] = spawn { here in
+            await work(here)
+            alive.value.callers[number] = nil
+        }
+    }
+
+    /// An attempt reaches its upstream.
+    func sent(_ request: OutboundRequest, by life: DurableLife) async -> DurableFlight {
+        let text = request.fields.entries.first { request.fields.nameText($0) == "X-Request-Id" }
+            .map { request.fields.valueText($0) }
+        let number = text.flatMap { Int($0) } ?? -1
+        guard let job = checker.jobs.last(where: { $0.number == number }), let memory else {
+            checker.violated(nil, "an attempt is sent for no job")
+            return DurableFlight(checker.jobs[0], life: life.number, began: timeline.now)
+        }
+        checker.tell(job, "is sent")
+        let stored = try? await memory.job(job.id)
+        var others: [StoredJob] = []
+        if job.orderingKey != nil {
+            var filter = JobFilter()
+            filter.route = routes[job.route].name
+            others =
+                (try? await memory.jobs(filter, order: .oldestFirst, limit: .max, after: nil))?.jobs ?? []
+        }
+        checker.began(job, stored, others, life: life.number, wall: wall)
+        let flight = DurableFlight(job, life: life.number, began: timeline.now)
+        checker.flights[ObjectIdentifier(flight)] = flight
+        job.flight = flight
+        job.lastLife = life.number
+        job.isSettled = false
+        if plant == .keepsPlace, number % 20 == 19 {
+            _ = daemon?.engine.snapshot.routes[routes[job.route].name]?.state.tryEnter()
+        }
+        return flight
+    }
+}
+
+extension Confined where Value == DurableWorld {
+    fileprivate func accept(
+        _ admission: Admission,
+        _ job: DurableFacts,
+        _ daemon: DurableDaemon,
+        _ wait: Duration?
+    ) async {
+        let accepted: DurableJobs.Accepted
+        do throws(Problem) {
+            accepted = try await daemon.jobs.accept(admission, body: .bytes(Array("{}".utf8)))
+        } catch {
+            value.checker.note("not accepted: \(error.code)")
+            return
+        }
+        guard !daemon.life.isDead, let found = value.checker.byID[accepted.id] else { return }
+        if !accepted.isReplayed {
+            job.isAcknowledged = true
+            value.checker.tell(job, "is acknowledged")
+        } else if found === job {
+            value.checker.violated(job, "a new job is called an earlier one")
+        }
+        guard let wait else { return }
+        let number = daemon.life.nextCaller * 1_000 + job.number + daemon.life.number * 1_000_000
+        let time = DurableTime(self)
+        let deadline = time.now().advanced(by: wait)
+        value.checker.waiters[number] = (found, deadline.nanoseconds)
+        let answer: StoredJob?
+        do throws(Problem) {
+            answer = try await daemon.jobs.job(accepted.id, changedSince: nil, by: deadline, time)
+        } catch {
+            answer = nil
+            let isGone = found.isDropped || daemon.life.isDead
+            if !isGone { value.checker.violated(found, "who waits for a job is told: \(error.detail)") }
+        }
+        value.checker.waiters[number] = nil
+        guard let answer, !daemon.life.isDead else { return }
+        let now = value.timeline.now
+        value.checker.note(answer.state.isTerminal ? "waited to the end" : "waited in vain")
+        if !answer.state.isTerminal, now < deadline.nanoseconds, !Task.isCancelled {
+            value.checker.violated(found, "who waits for a job is answered too early")
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import RelayCore
+import RelayEngine
+
+// What operators, disks, clocks and signals do.
+extension DurableWorld {
+    /// One thing happens that was not to be expected.
+    func meddle() {
+        guard !isHealed else { return }
+        switch draw.weighted([26, 14, 10, 8, 6, 6, 8, 5, 4, 6]) {
+        case 0: actOnOne()
+        case 1: actOnMany()
+        case 2: pauseOrResume()
+        case 3:
+            let credential = draw.below(illUntil.count)
+            checker.tell(nil, "credential \(credential) fails for a while")
+            illUntil[credential] = timeline.now + draw.time(1_000...draw.pick([5_000, 60_000, 600_000]))
+        case 4: change()
+        case 5: remove()
+        case 6: crash()
+        case 7: stop()
+        case 8: fill()
+        default:
+            // What steps while no process looks cannot be told from time that passes.
+            guard daemon?.life.isServing == true else { return }
+            step(by: draw.pick([1, -1]) * Int64(draw.pick([2_000, 90_000, 3_600_000, 30 * 3_600_000])))
+        }
+    }
+
+    /// Runs what an operator asks of the process that runs now.
+    private func operate(
+        _ work: @escaping @Sendable (Confined<DurableWorld>, DurableDaemon) async throws -> Void
+    ) {
+        guard let daemon, daemon.life.isServing else { return }
+        let alive = Confined(daemon)
+        call(daemon) { here in
+            do { try await work(here, alive.value) } catch {
+                here.value.checker.note("operator told: \((error as? Problem)?.code.rawValue ?? "\(error)")")
+            }
+        }
+    }
+
+    private func actOnOne() {
+        guard !checker.jobs.isEmpty else { return }
+        let job = Confined(
+            draw.pick(checker.jobs.filter(\.isStored).suffix(draw.pick([5, 30, 1_000])) + [checker.jobs[0]])
+        )
+        let action: JobAction = draw.pick([
+            .retry, .retry, .cancel, .cancel, .hold, .release, .release, .drop,
+        ])
+        operate { here, daemon in
+            let after = try await daemon.jobs.act(action, on: job.value.id)
+            guard let after, action == .cancel, after.state == .running, let flight = job.value.flight,
+                flight.isOpen, !daemon.life.isDead
+            else { return }
+            let late = Confined(flight)
+            here.value.checker.note("cancelled while running")
+            here.value.timeline.add(
+                .call {
+                    guard late.value.isOpen else { return }
+                    here.value.checker.violated(late.value.job, "a job goes on although it was cancelled")
+                },
+                at: here.value.timeline.now + 600_000_000
+            )
+        }
+    }
+
+    private func actOnMany() {
+        var filter = JobFilter()
+        if draw.chance(80) { filter.route = draw.pick(routes).name }
+        let action: JobAction = draw.pick([.retry, .retry, .retry, .cancel, .hold, .release, .drop])
+        if action == .cancel || action == .drop {
+            filter.reason = draw.pick([.backoff, .operatorHold, .credentials])
+        }
+        if action == .retry, draw.chance(60) { filter.states = [.dead, .expired, .cancelled] }
+        let rate: Double? = draw.chance(60) ? draw.pick([0.05, 0.5, 5]) : nil
+        let limit = draw.pick([3, 1_000])
+        let meant = filter
+        operate { here, daemon in
+            var cursor: JobCursor?
+            var offset: Duration = .zero
+            repeat {
+                let report = try await daemon.jobs.act(
+                    action,
+                    on: meant,
+                    limit: limit,
+                    after: cursor,
+                    rate: rate,
+                    offset: offset,
+                    dryRun: false
+                )
+                offset += .milliseconds(report.changed * 100)
+                cursor = report.next
+            } while cursor != nil
+        }
+    }
+
+    private func pauseOrResume() {
+        let name = draw.pick(routes.filter(\.isConfigured)).name
+        let isSwallowed = plant == .losesPause
+        if draw.chance(55) {
+            let duration: Duration? = draw.chance(50) ? .seconds(draw.pick([2, 30, 900, 7_200])) : nil
+            operate { here, daemon in
+                if isSwallowed { return here.value.checker.paused(name, until: nil) }
+                try await daemon.jobs.pause(name, reason: "an operator says so", for: duration)
+            }
+        } else {
+            operate { here, daemon in try await here.resume(name, daemon) }
+        }
+    }
+
+    /// Another configuration with other limits.
+    private func change() {
+        for route in routes where draw.chance(40) {
+            route.resize(draw.number(1...4), now: timeline.now)
+        }
+        checker.note("reloaded")
+        checker.tell(nil, "the configuration is another")
+        reload()
+    }
+
+    /// A route is taken out of the configuration, and comes back.
+    private func remove() {
+        let route = draw.pick(routes)
+        guard route.isConfigured, routes.count(where: \.isConfigured) > 2 else { return }
+        route.isConfigured = false
+        checker.note("route removed")
+        checker.tell(nil, "\(route.name) is removed")
+        reload()
+        plan(after: draw.time(10...draw.pick([100, 20_000, 3_600_000]))) { [self] in
+            guard !route.isConfigured else { return }
+            route.isConfigured = true
+            checker.tell(nil, "\(route.name) is back")
+            lastTrouble = timeline.now
+            reload()
+        }
+    }
+
+    /// The disk is full for a while.
+    private func fill() {
+        isFull = true
+        checker.note("disk full")
+        plan(after: draw.time(100...draw.pick([2_000, 40_000]))) { [self] in
+            isFull = false
+            lastTrouble = timeline.now
+        }
+    }
+
+    /// An orderly stop: what is under way has a moment to end, and then the next process starts.
+    private func stop() {
+        guard let daemon, daemon.life.isServing, !isFull, timeline.now - lastStep > 3_000_000_000 else {
+            return
+        }
+        checker.tell(nil, "process \(daemon.life.number) stops")
+        checker.note("stopped")
+        daemon.life.isServing = false
+        daemon.engine.drain()
+        daemon.jobs.drain()
+        let alive = Confined(daemon)
+        plan(after: draw.time(0...draw.pick([10, 3_000, 40_000]))) { [self] in
+            guard !alive.value.life.isDead else { return }
+            alive.value.jobs.abort()
+            plan(after: 8_000_000_000) { [self] in
+                guard !alive.value.life.isDead else { return }
+                checker.stopped(alive.value)
+                end(alive.value)
+                checker.crashed(alive.value.life.number)
+                restart()
+            }
+        }
+    }
+
+    /// Once all is well: what was paused and held goes on.
+    func letGo() {
+        let names = routes.map(\.name)
+        operate { here, daemon in
+            for name in names where daemon.jobs.pause(of: name) != nil { try await here.resume(name, daemon) }
+            var filter = JobFilter()
+            filter.states = [.held]
+            filter.reason = .operatorHold
+            _ = try await daemon.jobs.act(
+                .release,
+                on: filter,
+                limit: 10_000,
+                after: nil,
+                rate: nil,
+                offset: .zero,
+                dryRun: false
+            )
+        }
+    }
+}
+
+extension Confined where Value == DurableWorld {
+    fileprivate func resume(_ name: String, _ daemon: DurableDaemon) async throws(Problem) {
+        if daemon.engine.snapshot.routes[name] != nil { value.checker.resumed(name) }
+        try await daemon.jobs.resume(name)
+    }
+}

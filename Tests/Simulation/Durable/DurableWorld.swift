@@ -1,0 +1,268 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+
+/// Routes, upstreams, callers and operators, drawn from one seed, around the durable side of the engine.
+///
+/// Single-threaded: whoever made it pumps it.
+final class DurableWorld: Timed {
+    private static let routeCount = 5
+    private static let credentialCount = 2
+
+    let queue = RunQueue()
+    let timeline = Timeline()
+    let checker: DurableChecker
+    let plant: DurablePlant?
+    let jobCount: Int
+    var draw: SplitMix64
+    private var diskDraw: SplitMix64
+    var routes: [DurableRoute] = []
+    var upstreams: [DurableUpstream] = []
+    let vault: CredentialVault
+    var tokens = 0
+    /// By credential, until when its endpoint gives none.
+    var illUntil: [Int64]
+    /// The process that runs now; nil between two.
+    var daemon: DurableDaemon?
+    var lives = 0
+    /// What is on disk.
+    private(set) var memory: MemoryJobStore?
+    /// Calls of the store that change something, under way.
+    var writes = 0
+    var isFull = false
+    var lastTrouble: Int64 = 0
+    var isDeafToReady = false
+    /// Milliseconds the wall clock is ahead of the steady one.
+    private(set) var offset: Int64 = 0
+    /// Nothing goes wrong any more.
+    private(set) var isHealed = false
+    var isOver = false
+    /// When something is planned, so that the clock leaps over none of it.
+    var plans: [Int64] = []
+    /// Looks since all has been well; too many, and a job waits for ever.
+    var audited = 0
+
+    init(seed: UInt64, jobs: Int, plant: DurablePlant?) {
+        self.plant = plant
+        jobCount = jobs
+        draw = SplitMix64(seed: seed &* 0xD134_2543_DE82_EF95 &+ 7)
+        diskDraw = SplitMix64(seed: draw.next())
+        checker = DurableChecker(timeline, plant)
+        illUntil = Array(repeating: 0, count: DurableWorld.credentialCount)
+        let secret = SecretReference.file("s")
+        vault = CredentialVault(
+            (0..<DurableWorld.credentialCount).map { index in
+                var settings = OAuth2Settings(
+                    grant: .clientCredentials,
+                    endpoint: Upstream(
+                        name: "endpoint",
+                        origin: .tcp(
+                            host: "t\(index).example",
+                            port: World.endpointPort + UInt16(index),
+                            isTLS: true
+                        )
+                    ),
+                    target: "/token",
+                    clientID: "client\(index)"
+                )
+                settings.clientSecret = secret
+                settings.failureCooldown = .milliseconds(500)
+                return CredentialDefinition(name: "c\(index)", kind: .oauth2(settings))
+            },
+            secrets: [secret: Secret("~s")]
+        )
+        for number in 0..<DurableWorld.routeCount {
+            let credential = number < 3 && draw.chance(70) ? draw.below(DurableWorld.credentialCount) : nil
+            routes.append(DurableRoute(number, &draw, credential: credential, plant: plant))
+            upstreams.append(DurableUpstream(seed: draw.next()))
+        }
+        checker.routes = routes
+    }
+
+    var wall: Int64 { SimulatedTime.wallStart + timeline.now / 1_000_000 + offset }
+    var moment: JobMoment { JobMoment(wall: wall, steady: timeline.now / 1_000_000) }
+
+    var settings: DurableJobs.Settings {
+        var settings = DurableJobs.Settings(digest: { $0 })
+        let years: Duration = .seconds(20 * 365 * 86_400)
+        (settings.retention.succeeded, settings.retention.dead, settings.retention.bodies) = (
+            years, years, years
+        )
+        return settings
+    }
+
+    func snapshot(_ previous: Snapshot?) -> Snapshot {
+        Snapshot(
+            routes: routes.filter(\.isConfigured).map(\.route),
+            vault: vault,
+            settings: Snapshot.Settings(),
+            previous: previous
+        )
+    }
+
+    func isWell(_ credential: Int) -> Bool { isHealed || timeline.now >= illUntil[credential] }
+
+    func storeDelay() -> Int64 {
+        if diskDraw.chance(50) { return 0 }
+        return diskDraw.time(diskDraw.chance(4) ? 50...400 : 0...8)
+    }
+
+    /// Starts a task of the world's.
+    @discardableResult
+    func spawn(_ work: @escaping @Sendable (Confined<DurableWorld>) async -> Void) -> Task<Void, Never> {
+        let here = Confined(self)
+        return Task(executorPreference: queue) { await work(here) }
+    }
+
+    func plan(after nanoseconds: Int64, _ body: @escaping () -> Void) {
+        let at = timeline.now + nanoseconds
+        plans.append(at)
+        timeline.add(.call(body), at: at)
+    }
+}
+
+// MARK: The course of things
+
+extension DurableWorld {
+    /// Runs every job to its end, or to the first broken promise.
+    func run() {
+        GlobalQueue.enter(queue)
+        defer { GlobalQueue.leave() }
+        var events = JobStoreEvents()
+        let here = Confined(self)
+        events.ready = { here.value.ready($0) }
+        memory = MemoryJobStore(at: moment, events: events)
+        boot()
+        var at: Int64 = 0
+        // Most of it within hours, some of it spread over days.
+        let spread = draw.pick([120_000, 1_800_000, 36_000_000])
+        for number in 0..<jobCount {
+            at += draw.chance(30) ? 0 : draw.time(0...max(1, 2 * spread / jobCount))
+            plan(after: at) { here.value.submit(number) }
+        }
+        let actions = jobCount * 2 / 3
+        for _ in 0..<actions { plan(after: draw.time(0...spread * 5 / 4)) { here.value.meddle() } }
+        plan(after: Int64(spread) * 1_300_000) { here.value.heal() }
+        timeline.add(.call { here.value.audit() }, at: 1_000_000_000)
+        while checker.violation == nil {
+            if !timeline.hasMoreNow() || draw.chance(60) { queue.run() }
+            guard let wake = timeline.next() else { break }
+            switch wake {
+            case .sleeper(let sleeper): if sleeper.wake(true) { timeline.sleeping -= 1 }
+            case .call(let body): body()
+            case .arrival, .cancellation, .reload, .network: break
+            }
+        }
+        guard checker.violation == nil else { return }
+        checker.quiet(sleeping: timeline.sleeping, isOver: isOver)
+    }
+
+    /// The store says what may be claimed: at once, or a little later, as another thread would.
+    private func ready(_ routes: Set<String>) {
+        if plant == .losesReady || isDeafToReady { return }
+        guard let daemon else { return }
+        guard draw.chance(30) else { return daemon.jobs.ready(routes) }
+        let alive = Confined(daemon)
+        timeline.add(
+            .call { if !alive.value.life.isDead { alive.value.jobs.ready(routes) } },
+            at: timeline.now + draw.time(0...20)
+        )
+    }
+
+    func boot() {
+        guard let memory else { return }
+        let daemon = DurableDaemon(lives, memory, self)
+        lives += 1
+        self.daemon = daemon
+        lastTrouble = timeline.now
+        checker.tell(nil, "process \(daemon.life.number) starts")
+        let alive = Confined(daemon)
+        spawn { here in
+            do throws(StoreError) {
+                try await alive.value.jobs.start(on: alive.value.relays)
+                alive.value.life.isServing = !alive.value.life.isDead
+            } catch {
+                if !alive.value.life.isDead { here.value.checker.violated(nil, "a start fails: \(error)") }
+            }
+        }
+    }
+
+    /// The process is gone from one moment to the next; the next one finds what is on disk.
+    func crash() {
+        guard let daemon, timeline.now - lastStep > 3_000_000_000 else { return }
+        checker.tell(nil, "process \(daemon.life.number) crashes")
+        checker.note("crashed with \(min(checker.flights.count, 3)) under way")
+        end(daemon)
+        checker.crashed(daemon.life.number)
+        daemon.jobs.abort()
+        restart()
+    }
+
+    /// The next process begins with what is on disk.
+    func restart() {
+        guard let memory else { return }
+        self.memory = MemoryJobStore(afterCrashOf: memory, at: moment)
+        adopt()
+        boot()
+    }
+
+    /// What becomes of the callers of a process that ends.
+    func end(_ daemon: DurableDaemon) {
+        checker.read(daemon)
+        daemon.life.isDead = true
+        daemon.life.isServing = false
+        for number in daemon.life.callers.keys.sorted() { daemon.life.callers[number]?.cancel() }
+        self.daemon = nil
+    }
+
+    /// What the next process has found out about the jobs that were in flight.
+    func adopt() {
+        guard let memory else { return }
+        spawn { here in
+            for job in (try? await memory.jobs(JobFilter(), order: .oldestFirst, limit: .max, after: nil))?
+                .jobs
+                ?? []
+            {
+                guard let facts = here.value.checker.byID[job.record.id] else { continue }
+                if facts.runningSince != nil {
+                    here.value.checker.tell(facts, "is found in flight: \(job.state.name)")
+                }
+                facts.runningSince = nil
+                if job.state.isTerminal { here.value.checker.over(facts) }
+            }
+        }
+    }
+
+    var lastStep: Int64 { checker.offsets.last.map { $0.from > 0 ? $0.from : -10_000_000_000 } ?? 0 }
+
+    func step(by milliseconds: Int64) {
+        checker.look(at: wall)
+        offset += milliseconds
+        checker.offsets.append((timeline.now, offset))
+        checker.look(at: wall)
+        lastTrouble = timeline.now
+        checker.tell(nil, "the wall clock steps by \(milliseconds) ms")
+        checker.note(milliseconds < 0 ? "clock stepped back" : "clock stepped ahead")
+    }
+
+    /// From now on nothing goes wrong, and nobody keeps anything back.
+    func heal() {
+        checker.tell(nil, "all is well from now on")
+        isHealed = true
+        isFull = false
+        lastTrouble = timeline.now
+        for upstream in upstreams { upstream.isHealed = true }
+        for route in routes { route.isConfigured = true }
+        reload()
+        for round in 0..<4 {
+            let here = Confined(self)
+            plan(after: Int64(round) * 90_000_000_000 + 1) { here.value.letGo() }
+        }
+    }
+
+    func reload() {
+        guard let daemon, !daemon.life.isDead else { return }
+        daemon.engine.install(snapshot(daemon.engine.snapshot))
+        daemon.jobs.configured(settings)
+    }
+}

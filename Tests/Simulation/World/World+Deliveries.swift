@@ -1,0 +1,62 @@
+import RelayCore
+
+// A store in a few lines: what a durable job brings along from run to run, and the waits between.
+extension Confined where Value == World {
+    /// Runs a durable job until it is over or its caller stops it.
+    func deliver(
+        _ relay: Relay,
+        _ request: HTTPRequest,
+        _ first: JobContext,
+        _ vault: CredentialVault,
+        by deadline: Int64
+    ) async {
+        let number = Int(first.id.low)
+        var history = JobHistory()
+        history.deadline = Instant(nanoseconds: deadline)
+        while true {
+            let delivery: RelayCore.Delivery
+            if value.plant == .deliversStandIn {
+                delivery = RelayCore.Delivery(await relay.perform(request, context: first, vault: vault))
+            } else {
+                let context = JobContext(
+                    id: first.id,
+                    route: first.route,
+                    method: first.method,
+                    target: first.target,
+                    options: first.options,
+                    client: nil,
+                    memory: first.memory,
+                    history: history
+                )
+                delivery = await relay.deliver(request, context: context, vault: vault)
+            }
+            guard let until = value.checker.delivered(number, delivery) else { return }
+            carry(delivery, into: &history)
+            guard await pause(until: until) else { return value.checker.stoppedWaiting(number) }
+        }
+    }
+
+    private func carry(_ delivery: RelayCore.Delivery, into history: inout JobHistory) {
+        for attempt in delivery.attempts {
+            let record = RelayCore.JobAttemptRecord(attempt, wallNow: 0, now: attempt.began)
+            history.attempts += 1
+            if record.isSpent { history.spentAttempts += 1 }
+            if let rule = record.rule, value.plant != .forgetsUses { history.ruleUses[rule, default: 0] += 1 }
+        }
+        if value.plant == .burnsWait, case .back(.credentials, _) = delivery.ending {
+            history.spentAttempts += 1
+        }
+    }
+}
+
+extension RelayCore.Delivery {
+    /// What becomes of a delivery that is made like a request whose caller waits.
+    fileprivate init(_ outcome: Outcome) {
+        switch outcome.ending {
+        case .answered(let response, let source):
+            self.init(ending: .succeeded(response, source), attempts: outcome.attempts)
+        case .failed(let failure, let answer):
+            self.init(ending: .dead(failure, .exhausted), attempts: outcome.attempts, answer: answer)
+        }
+    }
+}
