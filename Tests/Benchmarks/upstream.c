@@ -2,7 +2,8 @@
 //
 //   upstream -p PORT [-c CERTIFICATE -k KEY]
 //
-// A path with "/hold" is never answered; one with "/fail" gets a 502. Request bodies need a Content-Length.
+// A path with "/hold" is never answered; one with "/fail" gets a 502; one with "/count" gets the number of the
+// requests before it that got 1 KiB. Request bodies need a Content-Length.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -36,6 +37,7 @@ static int poller;
 static SSL_CTX *context;
 static char answer[BODY + 256];
 static size_t answer_count;
+static uint64_t served;
 static const char failure[] = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
 
 static void fail(const char *what) {
@@ -90,6 +92,14 @@ static bool respond(struct connection *connection) {
     connection->head_count = 0;
     if (connection->kind == 'h') return true;
     if (connection->kind == 'f') return give(connection, failure, sizeof failure - 1);
+    if (connection->kind == 'c') {
+        char count[96];
+        int length = snprintf(
+            count, sizeof count, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n%20llu",
+            (unsigned long long)served);
+        return give(connection, count, (size_t)length);
+    }
+    served++;
     return give(connection, answer, answer_count);
 }
 
@@ -97,7 +107,9 @@ static bool respond(struct connection *connection) {
 static bool read_head(struct connection *connection) {
     const char *line_end = strchr(connection->head, '\r');
     const char *hold = strstr(connection->head, "/hold"), *broken = strstr(connection->head, "/fail");
+    const char *counted = strstr(connection->head, "/count");
     connection->kind = 'o';
+    if (counted != NULL && counted < line_end) connection->kind = 'c';
     if (hold != NULL && hold < line_end) connection->kind = 'h';
     if (broken != NULL && broken < line_end) connection->kind = 'f';
     if (strcasestr(connection->head, "\r\ntransfer-encoding:") != NULL) {

@@ -1,0 +1,1 @@
+"""Durable jobs beside the queues people use for them: see ../durable."""
