@@ -1,0 +1,136 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayJSON
+
+@testable import RelayServer
+
+private let parameters = [
+    "route", "state", "reason", "label", "created_after", "created_before", "limit", "cursor", "wait",
+]
+
+func checkQuery(_ text: [UInt8]) {
+    guard let query = Query.read(text) else { return }
+    let again = query.target(replacing: "cursor", with: query["cursor"] ?? "c1")
+    guard let reread = Query.read(Array(again.drop { $0 != "?" }.dropFirst().utf8)) else {
+        preconditionFailure("a query that was read is refused when it is written: \(again)")
+    }
+    for name in parameters where name != "cursor" || query["cursor"] != nil {
+        precondition(reread[name] == query[name], "\(name) changes")
+    }
+    if let moment = try? query.moment("created_after") { precondition((0...lastMoment).contains(moment)) }
+    if let limit = try? query.number("limit", 1...500) { precondition((1...500).contains(limit)) }
+    if let wait = try? query.duration("wait", upTo: Preferences.longestWait) {
+        precondition(wait >= .zero && wait <= Preferences.longestWait)
+    }
+    if let states = try? query.words("state", JobFilter.stateWords), let text = query["state"] {
+        precondition(states.map(\.name).joined(separator: ",") == text, "states change")
+    }
+    if let reason = try? query.word("reason", JobFilter.reasonWords) {
+        precondition(reason.name == query["reason"], "a reason changes")
+    }
+}
+
+extension Query {
+    /// As a request's head brings it.
+    fileprivate static func read(_ text: [UInt8]) -> Query? {
+        let head = Array("GET /v1/jobs?".utf8) + text + Array(" HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+        var parser = RequestHeadParser()
+        guard case .head(let head, _)? = try? parser.parse(head.span),
+            let call = try? APICall(head, role: .admin),
+            case .jobs = call.resource
+        else { return nil }
+        return try? Query(call, parameters)
+    }
+}
+
+func checkBulk(_ document: [UInt8]) {
+    guard let action = try? BulkAction(document) else { return }
+    precondition((1...BulkAction.mostJobs).contains(action.limit), "a limit out of bounds")
+    precondition(action.rate.map { $0 > 0 && $0 <= 9_999_999 } ?? true, "a rate out of bounds")
+    let filter = action.filter
+    for moment in [filter.createdFrom, filter.createdBefore] {
+        precondition(moment.map { (0...lastMoment).contains($0) } ?? true, "a time out of bounds")
+    }
+    for text in [filter.route, filter.label, filter.failureKind?.rawValue] {
+        precondition(text.map { (1...256).contains($0.utf8.count) } ?? true, "a text out of bounds")
+    }
+    precondition(filter.ids.count <= 1_000)
+    guard let again = try? BulkAction(written(action)) else {
+        preconditionFailure("an action that was read is refused when it is written")
+    }
+    precondition(
+        again.action == action.action && again.filter == filter && again.isDryRun == action.isDryRun
+            && again.limit == action.limit && again.cursor == action.cursor,
+        "an action changes"
+    )
+}
+
+private func written(_ action: BulkAction) -> [UInt8] {
+    let filter = action.filter
+    var json = JSONObjectWriter()
+    json.member("action", action.action.rawValue)
+    json.member("dry_run", action.isDryRun)
+    json.member("limit", action.limit)
+    if let cursor = action.cursor { json.member("cursor", cursor.text) }
+    json.object("filter") { writer in
+        if let route = filter.route { writer.member("route", route) }
+        if let reason = filter.reason { writer.member("reason", reason.name) }
+        if let kind = filter.failureKind { writer.member("failure_kind", kind.rawValue) }
+        if let label = filter.label { writer.member("label", label) }
+        if let from = filter.createdFrom {
+            writer.member("created_after", UTCTime.format(milliseconds: from))
+        }
+        if let before = filter.createdBefore {
+            writer.member("created_before", UTCTime.format(milliseconds: before))
+        }
+        if !filter.states.isEmpty {
+            writer.array("state") { list in for state in filter.states { list.element(state.name) } }
+        }
+        if !filter.ids.isEmpty {
+            writer.array("ids") { list in for id in filter.ids { list.element(id.description) } }
+        }
+    }
+    return json.bytes
+}
+
+/// What a document may say its fields may: the gate refuses nothing more, but a key of the caller's own.
+func checkSubmission(_ document: [UInt8]) {
+    guard let submission = try? Submission(document), let value = try? JSONValue(parsing: document) else {
+        return
+    }
+    let target = "/" + submission.target
+    precondition(
+        (try? RelayTarget.rest(of: target)) == submission.target,
+        "a target reads otherwise: \(target)"
+    )
+    if submission.fields.contains(.idempotencyKey) { return }
+    guard let read = try? RelayFields(submission.fields) else {
+        preconditionFailure("a document is accepted, and its fields are not")
+    }
+    let options = value["options"]
+    if case .object(let labels)? = options?["labels"] {
+        let told = labels.map { label in
+            guard case .string(let text) = label.value else { preconditionFailure("a label is no text") }
+            return "\(label.name)=\(text)"
+        }
+        precondition(read.options.labels == told, "labels change")
+    }
+    for (name, key) in [
+        ("ordering_key", read.durable.orderingKey), ("supersede_key", read.durable.supersedeKey),
+    ] {
+        guard case .string(let text)? = options?[name] else { continue }
+        precondition(key == text, "\(name) changes")
+    }
+    for (name, duration) in [
+        ("timeout", read.options.timeout), ("attempt_timeout", read.options.attemptTimeout),
+        ("expires_after", read.durable.expiresAfter),
+    ] {
+        guard case .string(let text)? = options?[name] else { continue }
+        precondition(duration == DurationText.parse(text), "\(name) changes")
+    }
+    if case .date(let date) = read.durable.due {
+        precondition((0...lastMoment).contains(date), "a date out of bounds")
+    }
+    precondition(read.durable.priority <= 7 && (read.options.maxAttempts ?? 1) <= 100)
+}
