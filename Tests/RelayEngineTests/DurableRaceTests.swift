@@ -73,7 +73,8 @@ struct DurableRaceTests {
         let id = try await bench.submit(method: method)
         await bench.until { seen.load(ordering: .relaxed) >= 0 && jobs.inFlight == 0 }
         let job = try #require(try await bench.store.job(id))
-        #expect(seen.load(ordering: .relaxed) == 1)
+        // The other route's first look for work may be on its way too.
+        #expect(seen.load(ordering: .relaxed) >= 1)
         #expect(job.state == .queued && job.attempts == 0 && bench.sent.isEmpty)
         #expect(await bench.stop())
     }
