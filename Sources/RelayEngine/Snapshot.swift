@@ -14,6 +14,12 @@ package final class Snapshot: Sendable {
     /// SHA-256 of the file, in hex.
     package let digest: String
     package let loadedAt: Int64
+    /// Of routes that earlier configurations had, as long as anything of theirs is under way.
+    private let left: [String: Left]
+
+    private struct Left: Sendable {
+        weak let state: RouteState?
+    }
 
     /// A route as this configuration has it, and what is shared about it whatever the configuration.
     package final class Entry: Sendable {
@@ -38,22 +44,29 @@ package final class Snapshot: Sendable {
         package init() {}
     }
 
-    /// Routes that `previous`, the configuration replaced, has too keep their places and counters.
+    /// Routes that `previous`, the configuration replaced, has too keep their places and counters; so does one that
+    /// comes back while requests of its earlier life hold places.
     package init(routes: [Route], vault: CredentialVault, settings: Settings, previous: Snapshot? = nil) {
         var entries: [String: Entry] = [:]
         for route in routes {
             let limit = route.policy.concurrency
             let kept = previous?.routes[route.name]
-            kept?.state.resize(limit)
+            let state = kept?.state ?? previous?.left[route.name]?.state
+            state?.resize(limit)
             // Answers made under other rules, or by another upstream, may not be what this route would answer.
             let memory = kept.flatMap { $0.route.answersLike(route) ? $0.memory : nil }
             entries[route.name] = Entry(
                 route: route,
-                state: kept?.state ?? RouteState(limit),
+                state: state ?? RouteState(limit),
                 memory: memory ?? RouteMemory()
             )
         }
         self.routes = entries
+        var left = previous?.left.filter { entries[$0.key] == nil && $0.value.state != nil } ?? [:]
+        for (name, entry) in previous?.routes ?? [:] where entries[name] == nil {
+            left[name] = Left(state: entry.state)
+        }
+        self.left = left
         routeNames = routes.map(\.name)
         self.vault = vault
         maxRequestBody = settings.maxRequestBody

@@ -212,4 +212,36 @@ struct DurablePauseTests {
         try await bench.job(id, is: .succeeded)
         #expect(await bench.stop())
     }
+
+    private final class Open: Sendable {
+        let value = Atomic<Bool>(false)
+    }
+
+    @Test("A route that comes back while jobs of its are with the upstream has no more places than before")
+    func returned() async throws {
+        let isOpen = Open()
+        let bench = DurableBench(
+            { $0.concurrency.maxRequests = 1 },
+            answer: { _ in isOpen.value.load(ordering: .relaxed) ? .answer(200) : .hold }
+        )
+        try await bench.start()
+        let first = try await bench.submit()
+        await bench.until { bench.transport.heldCount == 1 }
+        let second = try await bench.submit()
+        for names in [["other"], ["other"], ["hooks", "other"]] {
+            bench.engine.install(
+                DurableBench.snapshot(previous: bench.engine.snapshot, names: names) {
+                    $0.concurrency.maxRequests = 1
+                }
+            )
+            bench.jobs.configured(DurableBench.settings(maxQueued: 100))
+        }
+        await bench.settle()
+        #expect(bench.sent.count == 1)
+        isOpen.value.store(true, ordering: .relaxed)
+        bench.transport.release()
+        try await bench.job(first, is: .succeeded)
+        try await bench.job(second, is: .succeeded)
+        #expect(await bench.stop())
+    }
 }
