@@ -26,8 +26,8 @@ package struct JobStateMachine: Equatable, Sendable {
     package var isCancelAsked = false
     /// Whether sending it twice is acceptable.
     package let mayRepeat: Bool
-    /// Whether it is due at a date and not after a delay.
-    package let isDated: Bool
+    /// Whether `runAt` is still the date its submitter asked for: not once it was due, or was made due otherwise.
+    package private(set) var isDated: Bool
 
     /// The crash at which a job in flight is given up.
     package static let crashLimit: UInt32 = 3
@@ -79,6 +79,7 @@ package struct JobStateMachine: Equatable, Sendable {
         } else {
             state = .queued
             reason = nil
+            isDated = false
         }
     }
 
@@ -108,8 +109,7 @@ extension JobStateMachine {
     /// The wall clock has stepped: a dated job is due at another point of the line, also one that is put aside or
     /// behind another until then.
     package mutating func redate(runAt: Int64) -> Bool {
-        let keepsDate = state == .held || reason == .notBefore || reason == .ordering
-        guard isDated, attempts == 0, keepsDate, runAt != self.runAt else { return false }
+        guard isDated, !state.isTerminal, runAt != self.runAt else { return false }
         self.runAt = runAt
         return true
     }
@@ -249,6 +249,7 @@ extension JobStateMachine {
             state == .scheduled || state == .retrying || state == .held || state == .queued && reason != nil,
             !isBlocked
         else { return false }
+        isDated = false
         runAt = min(state == .held ? .max : runAt, max(now, due ?? now))
         if runAt > now {
             if state == .held { state = attempts > 0 ? .retrying : .queued }
@@ -270,6 +271,7 @@ extension JobStateMachine {
         spentAttempts = 0
         earlierAttempts = attempts
         crashes = 0
+        isDated = false
         runAt = max(now, due ?? now)
         state = .queued
         reason = isBlocked ? .ordering : runAt > now ? .throttled : nil

@@ -25,6 +25,7 @@ enum Schema {
         CREATE INDEX job_ready ON job(route, ready, run_at) WHERE ready IS NOT NULL;
         CREATE INDEX job_running ON job(state) WHERE state = 2;
         CREATE INDEX job_due ON job(route, run_at) WHERE state = 0;
+        CREATE INDEX job_dated ON job(seq) WHERE date IS NOT NULL AND fin IS NULL;
         CREATE INDEX job_side ON job(side) WHERE side IS NOT NULL;
         CREATE INDEX job_finished ON job(state, fin) WHERE fin IS NOT NULL;
         CREATE INDEX job_expires ON job(expires) WHERE expires IS NOT NULL AND fin IS NULL;

@@ -39,12 +39,13 @@ struct JobRow {
         static let hasBody: Int64 = 4
         static let hasAnswer: Int64 = 8
         static let hasAnswerBody: Int64 = 16
+        static let isDated: Int64 = 32
     }
 
     var flags: Int64 {
         (machine.mayRepeat ? Flag.mayRepeat : 0) | (machine.isCancelAsked ? Flag.isCancelAsked : 0)
             | (hasBody ? Flag.hasBody : 0) | (hasAnswer ? Flag.hasAnswer : 0)
-            | (hasAnswerBody ? Flag.hasAnswerBody : 0)
+            | (hasAnswerBody ? Flag.hasAnswerBody : 0) | (machine.isDated ? Flag.isDated : 0)
     }
 
     /// Whether there is anything left to expunge.
@@ -96,7 +97,7 @@ struct JobRow {
             state: state,
             runAt: row.int(6),
             mayRepeat: flags & Flag.mayRepeat != 0,
-            isDated: date != nil
+            isDated: flags & Flag.isDated != 0
         )
         machine.reason = WaitReason(rawValue: UInt8(clamping: row.int(5)))
         machine.expiresAt = row.optionalInt(8)

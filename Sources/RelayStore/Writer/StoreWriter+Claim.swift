@@ -37,7 +37,10 @@ extension StoreWriter {
 
     private func redate(from: Int64) throws(StoreError) -> Int64? {
         let select = try database.statement(
-            "SELECT seq FROM job WHERE seq >= ? AND date IS NOT NULL AND fin IS NULL ORDER BY seq LIMIT ?"
+            """
+            SELECT seq FROM job INDEXED BY job_dated WHERE seq >= ? AND date IS NOT NULL AND fin IS NULL
+            ORDER BY seq LIMIT ?
+            """
         )
         select.bind(1, from)
         select.bind(2, Self.wakeLimit)
