@@ -10,9 +10,9 @@ extension DurableChecker {
             violated(job, "a job is sent that is \(stored?.state.name ?? "gone")")
         }
         if job.isHeld { violated(job, "a job is sent while it is held") }
-        // A run that has begun may still fetch its credential.
+        // A run that has begun may still fetch its credential, and goes on to its first wait once it has sent.
         let grace = route.credential == nil ? 0 : 1_000_000_000 as Int64
-        if route.pausedUntil != nil, now - route.pausedSince >= grace {
+        if route.pausedUntil != nil, now - route.pausedSince >= grace, job.unsettled.isEmpty {
             violated(job, "a job is sent while its route is paused")
         }
         if !isDue(job, wall) { violated(job, "a job is sent before it is due") }

@@ -14,7 +14,7 @@ extension DurableChecker {
                 continue
             }
             if now.state.isTerminal {
-                over(job)
+                over(job, now.state)
             } else if now.state != .running, isCalm, job.expiresAt < self.now - 6 * DurableChecker.second {
                 violated(job, "a job has expired and is not over")
             }
@@ -102,7 +102,7 @@ extension DurableChecker {
     func read(_ daemon: DurableDaemon) {
         guard !daemon.life.isDead else { return }
         let reading = daemon.jobs.feed.events(after: daemon.life.read, limit: .max)
-        if reading.lost > 0 { violated(nil, "the feed has lost events") }
+        if reading.gap != nil { violated(nil, "the feed has lost events") }
         for event in reading.events {
             daemon.life.read += 1
             if event.number != daemon.life.read { violated(nil, "the feed skips a number") }

@@ -162,7 +162,7 @@ extension DurableChecker {
             violated(job, "a job has succeeded that no upstream took")
         }
         job.isHeld = now?.state == .held
-        if state.isTerminal { over(job) }
+        if state.isTerminal { over(job, state) }
     }
 
     private func route(_ number: Int) -> DurableRoute? {
@@ -181,7 +181,11 @@ extension DurableChecker {
         }
     }
 
-    func over(_ job: DurableFacts) { if job.overSince == nil { job.overSince = now } }
+    func over(_ job: DurableFacts, _ state: JobState) {
+        guard job.overSince == nil else { return }
+        job.overSince = now
+        tell(job, "is over: \(state.name)")
+    }
 
     func isGateShut(_ route: String) -> Bool { gates.contains(route) }
 
@@ -191,7 +195,7 @@ extension DurableChecker {
         guard let job = byID[id] else { return }
         note("expired while it waited")
         if job.expiresAt - 1_000_000_000 > now { violated(job, "a job expires before its time") }
-        over(job)
+        over(job, .expired)
     }
 
     /// What an action did to the jobs, told by the difference.
@@ -210,16 +214,18 @@ extension DurableChecker {
             guard let now = later[was.record.id] else {
                 tell(job, "is dropped")
                 job.isDropped = true
-                over(job)
+                over(job, was.state)
                 continue
             }
             guard now.version != was.version else { continue }
+            // Its date may have come, whatever was asked.
+            if was.state == .scheduled, was.runAt <= asked.wall, now.state == .queued { continue }
             // Another job's end may have woken it.
             guard action == .retry || now.state != .queued || was.reason != .ordering else { continue }
             tell(job, "\(action.rawValue): \(was.state.name) is \(now.state.name)")
             note("\(action.rawValue) of a \(was.state.name) job")
             job.isHeld = now.state == .held
-            if now.state.isTerminal { over(job) } else { job.overSince = nil }
+            if now.state.isTerminal { over(job, now.state) } else { job.overSince = nil }
             guard action == .retry else { continue }
             let due = asked.steady * 1_000_000 + (spacing?.delay(of: changed).saturatedNanoseconds ?? 0)
             changed += 1
@@ -240,12 +246,13 @@ extension DurableChecker {
 // MARK: Pauses
 
 extension DurableChecker {
-    func paused(_ name: String, until: Int64?) {
+    func paused(_ name: String, until: Int64?, wall: Int64) {
         tell(nil, "\(name) is paused")
         note(until == nil ? "paused" : "paused for a while")
         guard let route = route(name) else { return }
         if route.pausedUntil == nil { route.pausedSince = now }
         route.pausedUntil = .some(until)
+        route.pauseEnd = until.map { now + ($0 - wall) * 1_000_000 }
     }
 
     func resumed(_ name: String) {
@@ -253,10 +260,12 @@ extension DurableChecker {
         route(name)?.pausedUntil = nil
     }
 
-    /// Ends the pauses whose time has come by this clock.
+    /// Ends the pauses whose time has come: in the process that began one by the steady clock, in a later one by
+    /// what the wall clock says when it starts.
     func look(at wall: Int64) {
         for route in routes {
-            if case .some(.some(let until)) = route.pausedUntil, until <= wall { route.pausedUntil = nil }
+            guard case .some(.some(let until)) = route.pausedUntil, let end = route.pauseEnd else { continue }
+            if until <= wall || end <= now { route.pausedUntil = nil }
         }
     }
 }

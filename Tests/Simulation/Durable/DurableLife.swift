@@ -83,7 +83,8 @@ final class DurableSink: EventSink {
     func record(_ event: RelayEvent) {
         guard !life.value.isDead else { return }
         switch event {
-        case .routePaused(let route, let pause): world.value.checker.paused(route, until: pause.until)
+        case .routePaused(let route, let pause):
+            world.value.checker.paused(route, until: pause.until, wall: world.value.wall)
         case .routeResumed(let route): world.value.checker.resumed(route)
         default: break
         }

@@ -40,6 +40,8 @@ enum DurablePlant: String, CaseIterable {
     case losesHold = "loses-hold"
     /// The engine's rules repeat whatever the outcome.
     case repeatsUnknown = "repeats-unknown"
+    /// Nobody hears of jobs that the store ends by itself.
+    case losesEnds = "loses-ends"
     /// Waits for jobs never end by the clock.
     case deafWaiters = "deaf-waiters"
     /// A success in thirty is kept as a failure.
@@ -70,6 +72,7 @@ enum DurablePlant: String, CaseIterable {
         case .losesAccepted: ["there is no job"]
         case .losesHold: ["sent while it is held"]
         case .repeatsUnknown: ["after an unknown outcome"]
+        case .losesEnds: ["waits for a job that is over"]
         case .deafWaiters: ["waits for a job longer than it asked for"]
         case .losesSuccess: ["after it has succeeded"]
         case .ignoresSchedule: ["sent before it is due", "shorter than its schedule"]

@@ -23,6 +23,8 @@ final class DurableRoute {
     // What is with the upstream, and what an operator has done.
     var flights = 0
     var pausedUntil: Int64??
+    /// The same on the steady clock, in nanoseconds.
+    var pauseEnd: Int64?
     var pausedSince: Int64 = 0
     /// Since when a due job is not claimed although nothing is in its way.
     var idleSince: Int64?

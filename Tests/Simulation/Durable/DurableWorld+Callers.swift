@@ -22,15 +22,20 @@ extension DurableWorld {
         if draw.chance(40) { fields.append("Waystation-Ordering-Key", "o\(draw.below(3))") }
         if draw.chance(6) { fields.append("Waystation-Supersede-Key", "s\(draw.below(3))") }
         if draw.chance(20) { fields.append("Priority", "u=\(draw.below(8))") }
+        // Seconds before it may be sent: one that would expire earlier is refused.
+        var delay = 0
         switch draw.below(10) {
-        case 0, 1: fields.append("Waystation-Delay", "\(draw.pick([0, 1, 5, 60, 900, 20_000]))s")
+        case 0, 1:
+            delay = draw.pick([0, 1, 5, 60, 900, 20_000])
+            fields.append("Waystation-Delay", "\(delay)s")
         case 2:
-            let date = wall / 1000 + Int64(draw.pick([-60, 1, 30, 600, 7_200, 100_000]))
-            fields.append("Waystation-Not-Before", UTCTime.format(seconds: date))
+            delay = draw.pick([-60, 1, 30, 600, 7_200, 100_000])
+            fields.append("Waystation-Not-Before", UTCTime.format(seconds: wall / 1000 + Int64(delay)))
         default: break
         }
         if draw.chance(20) {
-            fields.append("Waystation-Expires-After", "\(draw.pick([1, 5, 60, 600, 4_000, 100_000]))s")
+            let expiry = max(0, delay) + draw.pick([1, 5, 60, 600, 4_000, 100_000])
+            fields.append("Waystation-Expires-After", "\(expiry)s")
         }
         let user = UInt32(1_000 + draw.below(2))
         let admission: Admission
@@ -45,7 +50,8 @@ extension DurableWorld {
             )
         } catch {
             checker.note("refused \(error.code)")
-            if route.isConfigured, daemon.life.isServing {
+            let isTooLate = error.code == .badHeader && .seconds(delay) >= route.expiresAfter
+            if route.isConfigured, daemon.life.isServing, !isTooLate {
                 checker.violated(nil, "a job is refused: \(error.detail)")
             }
             return

@@ -100,7 +100,7 @@ extension DurableWorld {
         if draw.chance(55) {
             let duration: Duration? = draw.chance(50) ? .seconds(draw.pick([2, 30, 900, 7_200])) : nil
             operate { here, daemon in
-                if isSwallowed { return here.value.checker.paused(name, until: nil) }
+                if isSwallowed { return here.value.checker.paused(name, until: nil, wall: here.value.wall) }
                 try await daemon.jobs.pause(name, reason: "an operator says so", for: duration)
             }
         } else {

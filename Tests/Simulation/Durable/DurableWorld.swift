@@ -27,6 +27,8 @@ final class DurableWorld: Timed {
     var lives = 0
     /// What is on disk.
     private(set) var memory: MemoryJobStore?
+    /// Ended by the store while no process ran.
+    private var early = EndedJobs()
     /// Calls of the store that change something, under way.
     var writes = 0
     var isFull = false
@@ -131,6 +133,7 @@ extension DurableWorld {
         var events = JobStoreEvents()
         let here = Confined(self)
         events.ready = { here.value.ready($0) }
+        events.ended = { here.value.ended($0) }
         memory = MemoryJobStore(at: moment, events: events)
         boot()
         var at: Int64 = 0
@@ -169,9 +172,17 @@ extension DurableWorld {
         )
     }
 
+    /// The store has ended jobs by itself; what nobody can hear yet is told to the next process.
+    private func ended(_ jobs: [EndedJob]) {
+        if plant == .losesEnds { return }
+        if let daemon { daemon.jobs.ended(jobs) } else { early.add(jobs) }
+    }
+
     func boot() {
         guard let memory else { return }
         let daemon = DurableDaemon(lives, memory, self)
+        daemon.jobs.ended(early)
+        early = EndedJobs()
         lives += 1
         self.daemon = daemon
         lastTrouble = timeline.now
@@ -228,7 +239,7 @@ extension DurableWorld {
                     here.value.checker.tell(facts, "is found in flight: \(job.state.name)")
                 }
                 facts.runningSince = nil
-                if job.state.isTerminal { here.value.checker.over(facts) }
+                if job.state.isTerminal { here.value.checker.over(facts, job.state) }
             }
         }
     }
