@@ -97,7 +97,9 @@ package final class Engine: Sendable {
         }
         let now = time.wallMilliseconds()
         let isDurable = sorted.wantsDurable || entry.route.policy.delivery.mode == .durable
-        try Engine.check(sorted.durable, now)
+        if isDurable {
+            try sorted.durable.check(now, longest: entry.route.policy.delivery.expiresAfter, sorted.options)
+        }
         let moment = time.now()
         if !isDurable, let pause = entry.state.pause(at: moment) { throw Engine.paused(pause, moment) }
         let id = JobID(milliseconds: now, random: (entropy.next(), entropy.next()))
@@ -123,12 +125,6 @@ package final class Engine: Sendable {
             durable: isDurable ? sorted.durable : nil,
             key: key
         )
-    }
-
-    /// The farthest date a job may wait for is as far as the longest delay.
-    private static func check(_ options: DurableOptions, _ now: Int64) throws(Problem) {
-        guard case .date(let date) = options.due, date - now > 365 * 86_400_000 else { return }
-        throw Problem(.badHeader, "waystation-not-before must be within 365 days")
     }
 
     /// What is answered to who will not wait for the route.

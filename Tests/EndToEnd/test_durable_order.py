@@ -126,13 +126,17 @@ class Order(DurableTest):
 
     def test_a_job_whose_time_runs_out_expires(self):
         """While it waits, and while it is with the upstream; where the next wait does not fit any more, it is dead."""
-        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        relay = self.new_relay({
+            "up": kept(self.upstream.url), "paused": kept(self.upstream.url),
+            "patient": kept(self.upstream.url, recovery=[again(wait="5s")]),
+        }).start()
         self.upstream.on("/x", answer(500))
         self.upstream.on("/slow", self.new_door())
         soon = ("Waystation-Expires-After", "1s")
-        waiting = self.hand_over(relay, "/r/up/x", soon, ("Waystation-Delay", "1h"))
+        ask(relay.control, "POST", "/v1/routes/paused/pause")
+        waiting = self.hand_over(relay, "/r/paused/x", soon)
         hanging = self.hand_over(relay, "/r/up/slow", soon, method="PUT")
-        failing = self.hand_over(relay, "/r/up/x", soon, method="PUT")
+        failing = self.hand_over(relay, "/r/patient/x", soon, method="PUT")
         for id in waiting, hanging:
             job = self.wait_for_end(relay, id, "expired")
             self.assertEqual(job["end"], "expired", job)

@@ -98,10 +98,8 @@ struct DurableDeliveryTests {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
         let late = try await bench.submit([("Waystation-Delay", "10m")], target: "late")
-        let gone = try await bench.submit(
-            [("Waystation-Delay", "10m"), ("Waystation-Timeout", "60s")],
-            target: "gone"
-        )
+        try await bench.jobs.pause("other", reason: "a test", for: nil)
+        let gone = try await bench.submit([("Waystation-Timeout", "60s")], route: "other", target: "gone")
         let dated = try await bench.submit([("Waystation-Not-Before", "2020-01-01T00:00:00Z")], target: "now")
         try await bench.job(dated, is: .succeeded)
         let waits = try #require(try await bench.store.job(late))

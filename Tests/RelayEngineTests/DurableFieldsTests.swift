@@ -43,7 +43,7 @@ struct DurableFieldsTests {
             ([("Prefer", "wait=5"), ("Prefer", "respond-async; x=1")], true),
             ([("Prefer", "respond-async=1")], false), ([("Prefer", "wait=5")], false), ([], false),
             ([("Waystation-Delay", "5s")], true),
-            ([("Waystation-Not-Before", "2027-01-31T08:00:00Z")], true),
+            ([("Waystation-Not-Before", "2020-01-31T08:00:00Z")], true),
             ([("Waystation-Expires-After", "1h")], true), ([("Waystation-Ordering-Key", "k")], true),
             ([("Waystation-Supersede-Key", "k")], true), ([("Priority", "u=1")], false),
             ([("Idempotency-Key", "\"k\"")], false), ([("Waystation-Label", "a=b")], false),
@@ -52,6 +52,28 @@ struct DurableFieldsTests {
     func asks(fields: [(String, String)], isDurable: Bool) throws {
         #expect((try admit(fields).durable != nil) == isDurable)
         #expect(try admit(fields, { $0.delivery.mode = .durable }).durable != nil)
+    }
+
+    @Test(
+        "A job that would expire before it may be sent is refused",
+        arguments: [
+            ([("Waystation-Delay", "1h"), ("Waystation-Expires-After", "1h")], true),
+            ([("Waystation-Delay", "59m"), ("Waystation-Expires-After", "1h")], false),
+            ([("Waystation-Delay", "1h"), ("Waystation-Timeout", "10m")], true),
+            ([("Waystation-Delay", "8d")], true), ([("Waystation-Delay", "6d")], false),
+            ([("Waystation-Not-Before", "2028-01-01T00:00:00Z")], true),
+            ([("Waystation-Not-Before", "2020-01-01T00:00:00Z"), ("Waystation-Expires-After", "1s")], false),
+        ] as [([(String, String)], Bool)]
+    )
+    func tooLate(fields: [(String, String)], isRefused: Bool) throws {
+        let change: (inout RoutePolicy) -> Void = { $0.delivery.expiresAfter = .seconds(7 * 86_400) }
+        do throws(Problem) {
+            _ = try admit(fields, change)
+            #expect(!isRefused)
+        } catch {
+            #expect(isRefused && error.code == .badHeader, "\(error)")
+            #expect(error.detail.contains("expire") || error.detail.contains("365 days"))
+        }
     }
 
     @Test("Every field finds its place, and those of other standards go on to the upstream")

@@ -109,11 +109,7 @@ extension DurableJobs {
         record.bounds.allowsFallback = context.options.allowsFallback
         var job = NewJob(record, body: body)
         job.due = options.due
-        job.expiresAfter = [options.expiresAfter, context.options.timeout].reduce(
-            policy.delivery.expiresAfter
-        ) {
-            min($0, $1 ?? $0)
-        }
+        job.expiresAfter = options.lifetime(longest: policy.delivery.expiresAfter, context.options)
         if let key = options.idempotencyKey {
             job.idempotency = NewJob.Idempotency(
                 user: context.client?.user ?? .max,

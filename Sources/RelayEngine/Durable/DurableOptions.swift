@@ -15,3 +15,33 @@ package struct DurableOptions: Sendable {
 
     package init() {}
 }
+
+extension DurableOptions {
+    /// How long the job may take: what the caller asked for, at most what the route allows.
+    func lifetime(longest: Duration, _ options: JobOptions) -> Duration {
+        [expiresAfter, options.timeout].reduce(longest) { min($0, $1 ?? $0) }
+    }
+
+    /// - Throws: `bad_header` when the job is to wait for a date too far away, or longer than it lives.
+    func check(_ now: Int64, longest: Duration, _ options: JobOptions) throws(Problem) {
+        let (wait, name): (Duration, String)
+        switch due {
+        case .now: return
+        case .after(let delay): (wait, name) = (delay, "waystation-delay")
+        case .date(let date):
+            (wait, name) = (.milliseconds(date.subtractingSaturating(now)), "waystation-not-before")
+            // As far as the longest delay.
+            if wait > .seconds(365 * 86_400) {
+                throw Problem(.badHeader, "\(name) must be within 365 days")
+            }
+        }
+        let lifetime = lifetime(longest: longest, options)
+        guard wait < lifetime else {
+            throw Problem(
+                .badHeader,
+                "the job would expire before it may be sent: \(name) must end within \(DurationText.text(lifetime)) "
+                    + "(waystation-expires-after, waystation-timeout, or the route's delivery.expires_after)"
+            )
+        }
+    }
+}
