@@ -118,7 +118,7 @@ class JobsCommandTest(RelayTest):
         told = self.run_command("dead")
         self.assertRegex(told, r"KIND +COUNT .*\nhttp_status +3 .* once +exhausted ")
         command = re.search(r"Retry:  waystation (jobs retry .*)\n", told)[1].split()
-        self.assertIn("3 jobs match\n", self.run_command(*command))
+        self.assertIn("3 jobs match\n", self.run_command(*command, code=2))
         self.assertIn("Nothing was changed", self.errors)
         self.assertEqual([self.state(job) for job in jobs], ["dead"] * 3)
         self.assertEqual(self.run_command("jobs", "drop", "--where", "state=dead", "-n"), "3 jobs match\n")

@@ -22,6 +22,8 @@ struct RefusedCallTests {
         ("/v1/jobs?cursor=7", "400", "cursor is what"),
         ("/v1/jobs?cursor=c%2D5", "400", "cursor is what"),
         ("/v1/jobs?route=", "400", "1 to 256 bytes"),
+        ("/v1/jobs?route=upp", "404", "\"did_you_mean\":\"up\""),
+        ("/v1/shape?route=upp", "404", "\"did_you_mean\":\"up\""),
         ("/v1/jobs?label=%FF", "400", "not UTF-8"),
         ("/v1/jobs/nothing", "404", "job_not_found"),
         ("/v1/jobs/\(id)", "404", "job_not_found"),
@@ -134,6 +136,14 @@ struct RefusedCallTests {
         #expect(reply.status == "422", "\(reply.head) \(reply.body)")
         let pointers = reply.json["errors"]?.elements.compactMap { $0["pointer"]?.text }
         #expect(pointers == [pointer], "\(reply.body)")
+    }
+
+    @Test("A bulk action on a route that there is not")
+    func actionElsewhere() throws {
+        let served = try ServedLoop(role: .operate)
+        let action = #"{"action":"drop","filter":{"route":"upp"},"dry_run":false}"#
+        let reply = try served.ask("POST", "/v1/jobs/actions", [], action)
+        #expect(reply.status == "404" && reply.json["did_you_mean"]?.text == "up", "\(reply.body)")
     }
 
     private static let pauses: [(document: String, status: String)] = [

@@ -123,12 +123,11 @@ struct JobActionOrder {
             let asks = !isDryRun && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
             if !asks {
                 report(count, isDryRun: true)
-                if !isDryRun {
-                    Output.error.write(
-                        "Nothing was changed: standard input is no terminal to ask; --yes does it.\n"
-                    )
-                }
-                return .done
+                if isDryRun { return .done }
+                Output.error.write(
+                    "Nothing was changed: standard input is no terminal to ask; --yes does it.\n"
+                )
+                return .usage
             }
             let jobs = count.matched == 1 ? "1 job" : "\(count.matched) jobs"
             Output.error.write("\(action.rawValue) \(jobs): \(filter.words)? [y/N] ")

@@ -36,9 +36,10 @@ struct JobList {
             Output.standard.write(Array("],\"next\":".utf8) + next.encoded() + Array("}\n".utf8))
         case .table:
             if count == 0 {
-                Output.error.write("There are no such jobs.\n")
+                Output.error.write("There are no such jobs\(kindHint(query.kind)).\n")
             } else if !rows.isEmpty {
                 _ = printTable(rows, isFirst: count <= JobList.part, progress)
+                try notePauses(of: rows, daemon)
             }
             if pages.next != nil, count > 0 {
                 Output.error.write("There may be more: --limit N or --limit all shows them.\n")
@@ -48,6 +49,21 @@ struct JobList {
     }
 
     private static let part = 5_000
+
+    /// Says which of the jobs wait for their route to go on.
+    private func notePauses(of jobs: [JSONValue], _ daemon: DaemonAccess) throws(CommandFailure) {
+        let views = jobs.map(JobDocument.init)
+        let waiting = Set(views.filter { !$0.isOver }.map(\.route))
+        guard !waiting.isEmpty else { return }
+        let (_, document) = try daemon.document(.get, "/v1/routes")
+        for route in document["routes"]?.elements ?? [] {
+            let route = RouteDocument(route, style.moments)
+            guard waiting.contains(route.name), let pause = route.pause else { continue }
+            Output.error.write(
+                "Route \(route.name) is \(pause); its jobs wait for: waystation resume \(route.name)\n"
+            )
+        }
+    }
 
     private func bytes(_ page: [JSONValue], isFirst: Bool) -> [UInt8] {
         switch style.format {

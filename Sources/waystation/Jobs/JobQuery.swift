@@ -17,6 +17,8 @@ struct JobQuery {
     private var query = QueryText()
     /// How many at most; nil for all.
     let limit: Int?
+    /// The kind of failure that is looked for.
+    private(set) var kind: String?
 
     /// Jobs of one answer.
     private static let page = 500
@@ -37,7 +39,8 @@ struct JobQuery {
         let states = arguments.all("state").joined(separator: ",")
         query.add("state", states.isEmpty ? nil : states)
         query.add("reason", arguments["reason"])
-        query.add("failure_kind", arguments["failed-by"])
+        kind = arguments["failed-by"]
+        query.add("failure_kind", kind)
         guard arguments.all("label").count <= 1 else {
             throw .usage("--label may stand once here", of: arguments.command)
         }
@@ -65,6 +68,14 @@ struct JobQuery {
         query.add("cursor", cursor)
         return query.target("/v1/jobs")
     }
+}
+
+/// What a list without jobs says of a kind that looks like another one's name; routes have kinds of their own.
+func kindHint(_ kind: String?) -> String {
+    let known = FailureKind.known.map(\.rawValue)
+    guard let kind, !known.contains(kind) else { return "" }
+    let meant = nearestName(to: kind, in: known).map { "; did you mean \"\($0)\"?" } ?? ""
+    return ": \"\(safe(kind))\" is no kind of failure of the relay's own\(meant)"
 }
 
 /// A moment as the API wants it: given so, or as a span before `now`.

@@ -29,6 +29,7 @@ extension APICall {
             cursor = known
         }
         try Sight(connection).narrow(&filter)
+        try await APICall.checkFilter(filter.route, connection.server)
         let view = JobView(connection.server)
         var found = 0
         var list = JSONArrayWriter()

@@ -49,6 +49,16 @@ extension APICall {
         throw missing(name, snapshot)
     }
 
+    /// A route of a filter that is neither configured nor has jobs is a slip, and no empty list.
+    ///
+    /// - Throws: `route_not_found`.
+    static func checkFilter(_ route: String?, _ server: LoopServer) async throws(Problem) {
+        guard let route, server.engine.snapshot.routes[route] == nil else { return }
+        let view = try await RouteView(server)
+        guard !view.names.contains(route) else { return }
+        throw missing(route, view.snapshot)
+    }
+
     private static func missing(_ name: String, _ snapshot: Snapshot) -> Problem {
         var problem = Problem(.routeNotFound, "the configuration has no route \"\(name.prefix(64))\"")
         problem.didYouMean = nearestWord(to: name, among: snapshot.routeNames)
@@ -59,6 +69,7 @@ extension APICall {
     func shape(_ server: LoopServer) async throws(Problem) -> APIAnswer {
         let query = try Query(self, ["by", "route"])
         let isByState = try query.word("by", [("route", false), ("state", true)]) ?? false
+        try await APICall.checkFilter(query["route"], server)
         let counters = try await RouteView.counters(server)
         var rows: [String: [Int]] = [:]
         let none = Array(repeating: 0, count: JobCounters.bucketCount)
