@@ -45,6 +45,13 @@ struct StatusReport {
             jobs.member("dead", counters.count(.dead))
             jobs.member("running", durable.inFlight)
         }
+        let storage = durable.storage
+        json.object("storage") { store in
+            store.member("state", storage.isFull ? "full" : "ok")
+            store.member("used_bytes", storage.usedBytes)
+            store.member("max_bytes", storage.maxBytes)
+            store.member("corrupt_records", storage.corruptRecords)
+        }
         json.array("routes") { list in
             for name in snapshot.routeNames {
                 guard let entry = snapshot.routes[name] else { continue }
@@ -86,10 +93,11 @@ struct StatusReport {
         let jobs = durable.counters
         let kept = "jobs queued \(jobs.unfinished()), dead \(jobs.count(.dead))"
         let paused = snapshot.routeNames.filter { durable.pause(of: $0) != nil }
+        let full = durable.storage.isFull ? "; the job store has no room" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
         return
             "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight + durable.inFlight) in flight, "
-            + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(pauses)\(breached)\(constraint)\(trouble)"
+            + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(full)\(pauses)\(breached)\(constraint)\(trouble)"
     }
 
     private func write(

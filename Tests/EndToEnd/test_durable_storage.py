@@ -12,9 +12,10 @@ import unittest
 
 from caller import ask
 from durable import DurableTest, again, kept
-from relay import Relay, eventually
+from relay import Relay, daemon, eventually
 from upstream import answer
 
+COMMAND = pathlib.Path(daemon()).with_name("waystation")
 # Runs a daemon whose state directory is a small disk of its own.
 SMALL_DISK = 'mount -t tmpfs -o mode=0700,size="$1" none "$0" && shift && exec "$@"'
 
@@ -35,6 +36,9 @@ class Storage(DurableTest):
         for word in words:
             self.assertIn(word, relay.errors.text())
         return code
+
+    def storage(self, relay):
+        return ask(relay.control, "GET", "/v1/status").json()["storage"]
 
     def files(self, relay):
         directory = relay.directory / "state"
@@ -69,6 +73,9 @@ class Storage(DurableTest):
             return bool(refusals)
         eventually(is_full, "the disk is full")
         self.assert_problem(refusals[0], 507, "storage_full")
+        eventually(lambda: self.storage(relay)["state"] == "full", "the status tells of it")
+        told = subprocess.run([str(COMMAND), "status", "--socket", str(relay.control)], capture_output=True, text=True)
+        self.assertIn("The job store has no room", told.stdout)
         door.open()
         for id in ids:
             self.wait_for_end(relay, id)
@@ -80,6 +87,7 @@ class Storage(DurableTest):
             got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], b"small")
             return got.status == 202 and ids.append(got["Waystation-Job"]) is None
         eventually(is_accepted, "jobs are accepted again")
+        eventually(lambda: self.storage(relay)["state"] == "ok", "the status tells that there is room")
         for id in ids:
             self.wait_for_end(relay, id)
 

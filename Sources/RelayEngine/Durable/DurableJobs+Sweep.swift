@@ -38,13 +38,15 @@ extension DurableJobs {
         }
     }
 
-    /// Asks the store how many jobs there are.
+    /// Asks the store how many jobs there are, and how it is.
     func count() async throws(StoreError) -> JobCounters {
         room.withLock { $0.counting() }
         let counters = try await store.counters(at: moment)
         let count = counters.counts.reduce(0) { $1.key.state.isTerminal ? $0 : $0 + $1.value }
         room.withLock { $0.counted(count) }
         latest.withLock { $0 = counters }
+        let facts = try await store.facts()
+        latestFacts.withLock { $0 = facts }
         return counters
     }
 }

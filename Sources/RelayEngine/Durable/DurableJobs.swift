@@ -50,6 +50,7 @@ package final class DurableJobs: Sendable {
     /// About how many jobs are not over; counted anew every second.
     let room = Mutex(QueueRoom())
     let latest = Mutex(JobCounters())
+    let latestFacts = Mutex(StoreFacts())
     private let state: Mutex<State>
 
     package init(store: any JobStore, engine: Engine, feed: EventFeed, settings: Settings) {
@@ -176,6 +177,8 @@ extension DurableJobs {
 
     /// How many jobs there are, as of the last second.
     package var counters: JobCounters { latest.withLock { $0 } }
+    /// How the store is, as of the last second.
+    package var storage: StoreFacts { latestFacts.withLock { $0 } }
 
     /// Jobs that are claimed and not settled, and claims that are on their way.
     package var inFlight: Int { claiming.load(ordering: .sequentiallyConsistent) + running.count }

@@ -34,6 +34,7 @@ struct StatusText {
             text += "  The last reload was refused: \(safe(detail))\n"
         }
         if status["constrained"] == .bool(true) { text += "  The network counts as constrained.\n" }
+        if let storage = status["storage"] { text += trouble(of: storage) }
         text += "\n" + routes().text { output.styled($0, .bold) }
         let credentials = status["credentials"]?.elements ?? []
         if !credentials.isEmpty {
@@ -61,6 +62,19 @@ struct StatusText {
             )
         }
         return parts.joined(separator: " · ")
+    }
+
+    private func trouble(of storage: JSONValue) -> String {
+        var text = ""
+        if storage["state"] == .string("full") {
+            text += "  The job store has no room, at \(count(storage, "used_bytes")) of "
+            text += "\(count(storage, "max_bytes")) bytes: no job is accepted; free space on its disk,"
+            text += " or raise storage.max_size.\n"
+        }
+        if let corrupt = storage["corrupt_records"]?.integer, corrupt > 0 {
+            text += "  Damaged records met in the job store since the start: \(corrupt).\n"
+        }
+        return text
     }
 
     private func routes() -> TextTable {
