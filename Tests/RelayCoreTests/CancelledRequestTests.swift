@@ -33,7 +33,7 @@ struct CancelledRequestTests {
         let log = CallLog()
         let bench = try ServiceBench([.hold, .answer(200)], policy: Self.eager(log))
         let task = Task { await bench.failure(of: Self.request(log)) }
-        while bench.transport.heldCount == 0 { await Task.yield() }
+        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         task.cancel()
         #expect(await task.value?.kind == .cancelled)
         #expect(log.lines == [] && bench.transport.sent.count == 1)
@@ -47,7 +47,7 @@ struct CancelledRequestTests {
             mode: .manual
         )
         let task = Task { await bench.failure(of: .plain()) }
-        while bench.time.waits.isEmpty { await Task.yield() }
+        while bench.time.waits.isEmpty, !Task.isCancelled { await Task.yield() }
         task.cancel()
         #expect(await task.value?.kind == .cancelled && bench.transport.sent.count == 1)
     }
@@ -75,7 +75,7 @@ struct CancelledRequestTests {
             ]
         }
         let task = Task { await bench.failure(of: Self.request(log)) }
-        while log.lines.isEmpty { await Task.yield() }
+        while log.lines.isEmpty, !Task.isCancelled { await Task.yield() }
         task.cancel()
         #expect(await task.value?.kind == .cancelled)
         #expect(log.lines == ["thinking"] && bench.transport.sent.count == 1)
@@ -96,7 +96,7 @@ struct CancelledRequestTests {
             ]
         )
         let task = Task { await bench.failure(of: Self.request(log)) }
-        while log.lines.isEmpty { await Task.yield() }
+        while log.lines.isEmpty, !Task.isCancelled { await Task.yield() }
         task.cancel()
         #expect(await task.value?.kind == .cancelled)
         #expect(log.lines == ["preparing"] && bench.transport.sent.isEmpty)

@@ -226,7 +226,9 @@ struct CredentialVaultTests {
         let done = await withTaskGroup(of: UInt16?.self) { group in
             for _ in 0..<100 { group.addTask { await bench.perform(on: route).status } }
             group.addTask {
-                while bench.time.sleeperCount < 100 || bench.transport.heldCount < 1 { await Task.yield() }
+                while bench.time.sleeperCount < 100 || bench.transport.heldCount < 1, !Task.isCancelled {
+                    await Task.yield()
+                }
                 bench.transport.release()
                 return nil
             }
@@ -296,9 +298,9 @@ struct CredentialVaultTests {
         }
         let route = route()
         let first = Task { await bench.perform(on: route) }
-        while bench.transport.heldCount == 0 { await Task.yield() }
+        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         let second = Task { await bench.perform(on: route) }
-        while bench.time.sleeperCount < 2 { await Task.yield() }
+        while bench.time.sleeperCount < 2, !Task.isCancelled { await Task.yield() }
         first.cancel()
         #expect(await first.value.failure?.kind == .cancelled)
         bench.transport.release()

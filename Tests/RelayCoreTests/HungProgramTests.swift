@@ -24,9 +24,9 @@ struct HungProgramTests {
 
     /// Moves the clock until nothing is asleep any more or `limit` has passed.
     private func run(_ bench: ServiceBench, _ trap: Trap, limit: Duration) async {
-        while trap.count == 0 || bench.time.sleeperCount == 0 { await Task.yield() }
+        while trap.count == 0 || bench.time.sleeperCount == 0, !Task.isCancelled { await Task.yield() }
         bench.time.advance(by: limit - .seconds(1))
-        while bench.time.sleeperCount == 0 { await Task.yield() }
+        while bench.time.sleeperCount == 0, !Task.isCancelled { await Task.yield() }
         bench.time.advance(by: .seconds(1))
     }
 
@@ -117,7 +117,7 @@ struct HungProgramTests {
             ]
         )
         let job = Task { await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>) }
-        while trap.count == 0 { await Task.yield() }
+        while trap.count == 0, !Task.isCancelled { await Task.yield() }
         job.cancel()
         let failure = await #expect(throws: Failure.self) { try await job.value.result.get() }
         #expect(failure?.kind == .cancelled && bench.transport.sent.isEmpty)

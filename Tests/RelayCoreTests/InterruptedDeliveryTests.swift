@@ -112,7 +112,7 @@ struct InterruptedDeliveryTests {
         if isKeyed { fields.append("Idempotency-Key", "k") }
         let sent = fields
         let task = Task { await bench.deliver(Method(rawValue: method), on: route, fields: sent) }
-        while bench.transport.heldCount == 0 { await Task.yield() }
+        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         task.cancel()
         let run = await task.value
         #expect(run.words == words && run.failure?.kind == .cancelled)

@@ -19,7 +19,7 @@ struct JobStreamLeavingTests {
         bench.gate.answer("0")
         #expect(try await reading.value == 0)
         await bench.gate.until { $0.inFlight.isEmpty && $0.cancelled.count == $0.sent.count - 1 }
-        while bench.service.inFlight > 0 { await Task.yield() }
+        while bench.service.inFlight > 0, !Task.isCancelled { await Task.yield() }
         for _ in 0..<100 { await Task.yield() }
         // The place that the outcome left may have been filled before the loop was.
         #expect(bench.gate.view.sent.count <= 4)
@@ -46,7 +46,7 @@ struct JobStreamLeavingTests {
         reading.cancel()
         #expect(try await reading.value)
         await bench.gate.until { $0.cancelled.count == 2 }
-        while endings.jobs.count < 2 { await Task.yield() }
+        while endings.jobs.count < 2, !Task.isCancelled { await Task.yield() }
         for _ in 0..<100 { await Task.yield() }
         #expect(endings.jobs.map(\.failure?.kind) == [.cancelled, .cancelled])
         #expect(bench.gate.view.sent.sorted() == ["a", "b"] && inputs.reads == 2)

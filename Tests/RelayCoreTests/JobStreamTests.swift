@@ -116,7 +116,7 @@ struct JobStreamTests {
         await bench.gate.until { $0.inFlight.count == 3 }
         bench.gate.answer("c")
         bench.gate.answer("b")
-        while endings.jobs.count < 2 { await Task.yield() }
+        while endings.jobs.count < 2, !Task.isCancelled { await Task.yield() }
         for _ in 0..<100 { await Task.yield() }
         #expect(chronicle.entries == [])
         bench.gate.answer("a")

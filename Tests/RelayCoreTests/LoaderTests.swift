@@ -19,14 +19,14 @@ struct LoaderTests {
         #expect(await states.next() == .initial && bench.transport.sent.isEmpty)
         #expect(loader.startLoading() && !loader.startLoading())
         #expect(await states.next() == .loading(cached: nil))
-        while bench.transport.heldCount == 0 { await Task.yield() }
+        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         #expect(!loader.startLoading())
         bench.transport.release()
         #expect(await states.next() == .success("a"))
         #expect(bench.transport.sent.count == 1)
         #expect(loader.startLoading())
         #expect(await states.next()?.value == "a", "the last good value stays while the next is loaded")
-        while loader.state.isLoading { await Task.yield() }
+        while loader.state.isLoading, !Task.isCancelled { await Task.yield() }
         #expect(loader.state == .success("b"))
     }
 
@@ -42,7 +42,7 @@ struct LoaderTests {
         ]
         for end in ends {
             loader.startLoading()
-            while loader.state.isLoading { await Task.yield() }
+            while loader.state.isLoading, !Task.isCancelled { await Task.yield() }
             #expect(loader.state == end)
         }
     }
@@ -58,7 +58,7 @@ struct LoaderTests {
         #expect(await early.next() == .loading(cached: nil))
         loader.startLoading()
         #expect(await late.next() == .loading(cached: nil))
-        while bench.transport.heldCount == 0 { await Task.yield() }
+        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         bench.transport.release()
         #expect(await early.next() == .success("a"), "the refused start was no change")
         #expect(await late.next() == .success("a"))
@@ -71,10 +71,10 @@ struct LoaderTests {
         let observed = try #require(loader?.states())
         var states = observed.makeAsyncIterator()
         loader?.startLoading()
-        while loader?.state.isLoading == true { await Task.yield() }
+        while loader?.state.isLoading == true, !Task.isCancelled { await Task.yield() }
         #expect(await states.next() == .failure(Self.failed, cached: nil))
         loader?.startLoading()
-        while loader?.state.isLoading == true { await Task.yield() }
+        while loader?.state.isLoading == true, !Task.isCancelled { await Task.yield() }
         #expect(bench.transport.sent.count == 2)
         loader = nil
         #expect(await states.next() == nil, "the second failure is like the first")
@@ -107,9 +107,11 @@ struct LoaderTests {
         var loader: Loader? = Loader(Self.request, from: bench.service)
         let states = try #require(loader?.states())
         loader?.startLoading()
-        while bench.transport.heldCount == 0 { await Task.yield() }
+        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         loader = nil
-        while bench.transport.heldCount > 0 || bench.service.inFlight > 0 { await Task.yield() }
+        while bench.transport.heldCount > 0 || bench.service.inFlight > 0, !Task.isCancelled {
+            await Task.yield()
+        }
         var last: LoadingState<String>?
         for await state in states { last = state }
         #expect(last == .loading(cached: nil))

@@ -75,7 +75,7 @@ struct NeverFailsTests {
         let bench = try bench([.answer(500), .hold])
         #expect(await run(bench) { $0.options.allowsFallback = false }.source == nil)
         let job = Task { await run(bench) }
-        while bench.transport.heldCount == 0 { await Task.yield() }
+        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         job.cancel()
         let failure = await #expect(throws: Failure.self) { try await job.value.result.get() }
         #expect(failure?.kind == .cancelled && bench.service.breaches == 0)
@@ -108,7 +108,7 @@ struct NeverFailsTests {
         _ = await bench.perform(.post, on: route, body: .bytes(Array("no json".utf8)))
         #expect(breaches(bench) == ["preparation"])
         let job = Task { await bench.perform(on: route) }
-        while bench.transport.heldCount == 0 { await Task.yield() }
+        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         job.cancel()
         _ = await job.value
         #expect(breaches(bench) == ["preparation"])

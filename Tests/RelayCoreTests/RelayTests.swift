@@ -272,7 +272,7 @@ struct RelayTests {
             ]
         }
         let task = Task { await bench.perform(on: route) }
-        while bench.time.sleeperCount == 0 { await Task.yield() }
+        while bench.time.sleeperCount == 0, !Task.isCancelled { await Task.yield() }
         task.cancel()
         #expect(await task.value.failure?.kind == .cancelled)
         #expect(bench.transport.sent.count == 1)
@@ -286,7 +286,7 @@ struct RelayTests {
                 on: makeRoute { $0.recovery = [rule("p", ["any", "exhausted"], placeholder())] }
             )
         }
-        while bench.transport.heldCount == 0 { await Task.yield() }
+        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         task.cancel()
         #expect(await task.value.failure?.kind == .cancelled)
         #expect(bench.transport.sent.count == 1)

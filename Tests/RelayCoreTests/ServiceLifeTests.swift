@@ -20,7 +20,7 @@ struct ServiceLifeTests {
         let jobs = (0..<50).map { _ in
             Task { await bench.service.outcome(of: Request(.get, "held") as Request<HTTPResponse>) }
         }
-        while bench.transport.heldCount < 50 { await Task.yield() }
+        while bench.transport.heldCount < 50, !Task.isCancelled { await Task.yield() }
         #expect(bench.service.inFlight == 50)
         _ = await bench.service.outcome(of: Self.request)
         #expect(bench.service.inFlight == 50)
@@ -77,7 +77,9 @@ struct ServiceLifeTests {
         request.placeholder = { _ in HTTPResponse(status: 204) }
         let sent = request
         let job = Task { await bench.service.outcome(of: sent) }
-        while bench.transport.heldCount == 0 && bench.time.waits.isEmpty { await Task.yield() }
+        while bench.transport.heldCount == 0 && bench.time.waits.isEmpty, !Task.isCancelled {
+            await Task.yield()
+        }
         job.cancel()
         let outcome = await job.value
         let failure = #expect(throws: Failure.self) { try outcome.result.get() }
@@ -100,7 +102,7 @@ struct ServiceLifeTests {
             return Task { try await service.execute(Self.request) }
         }()
         service = nil
-        while transport.heldCount == 0 { await Task.yield() }
+        while transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         transport.release()
         #expect(try await job.value.bytes == Array("late".utf8))
     }

@@ -193,7 +193,7 @@ struct SharedCredentialTests {
         tokens.wanted.withLock { $0 = 2 }
         async let first = tokens.run()
         async let second = tokens.run()
-        while gate.waiting < 2 { await Task.yield() }
+        while gate.waiting < 2, !Task.isCancelled { await Task.yield() }
         gate.open()
         let both = await [first, second]
         #expect(both.allSatisfy { $0.source == .upstream && $0.attempts.count == 2 })
@@ -229,7 +229,7 @@ struct SharedCredentialTests {
             Task { await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>) }
         }
         // Each waiting job and the fetch have a deadline to sleep towards.
-        while gate.waiting < 1 || bench.time.sleeperCount < 3 { await Task.yield() }
+        while gate.waiting < 1 || bench.time.sleeperCount < 3, !Task.isCancelled { await Task.yield() }
         jobs[which].cancel()
         let failure = await #expect(throws: Failure.self) { try await jobs[which].value.result.get() }
         #expect(failure?.kind == .cancelled)

@@ -144,7 +144,7 @@ struct TransportFailureTests {
             }
         ]
         let job = Task { [request] in await service.outcome(of: request) }
-        while time.sleeperCount < 2 { await Task.yield() }
+        while time.sleeperCount < 2, !Task.isCancelled { await Task.yield() }
         time.advance(by: .seconds(3))
         let failure = await job.value.endedWith
         #expect(failure?.kind == .preparation && failure?.sent == .neverSent && transport.sent.isEmpty)

@@ -67,7 +67,7 @@ struct BreachTests {
             answer: { _ in .hold }
         )
         let first = Task { try await bench.run() }
-        while bench.transport.heldCount < 1 { await Task.yield() }
+        while bench.transport.heldCount < 1, !Task.isCancelled { await Task.yield() }
         _ = try await bench.run()
         #expect(bench.state.counters.breaches == 1 && told(bench) == [.overloaded])
         first.cancel()

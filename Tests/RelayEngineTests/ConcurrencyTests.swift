@@ -91,9 +91,9 @@ struct ConcurrencyTests {
         let state = RouteState(limit)
         #expect(state.tryEnter() == true)
         let first = Task { await state.enter() }
-        while state.load.pending < 1 { await Task.yield() }
+        while state.load.pending < 1, !Task.isCancelled { await Task.yield() }
         let second = Task { await state.enter() }
-        while state.load.pending < 2 { await Task.yield() }
+        while state.load.pending < 2, !Task.isCancelled { await Task.yield() }
         first.cancel()
         #expect(await first.value == false)
         state.leave()

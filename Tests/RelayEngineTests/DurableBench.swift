@@ -121,7 +121,7 @@ final class DurableBench: Sendable {
     func stop() async -> Bool {
         shared.jobs.withLock { $0 = nil }
         jobs.abort()
-        while tasks.count.load(ordering: .relaxed) > 0 { await Task.yield() }
+        while tasks.count.load(ordering: .relaxed) > 0, !Task.isCancelled { await Task.yield() }
         return time.sleeperCount == 0 && transport.heldCount == 0 && jobs.inFlight == 0
             && engine.snapshot.routes.values.allSatisfy { $0.state.load == (0, 0) }
     }
@@ -157,9 +157,9 @@ final class DurableBench: Sendable {
         return try await jobs.accept(admission, body: .bytes(Array(body.utf8))).id
     }
 
-    /// Yields until it is so.
+    /// Yields until it is so, or the test's time is up.
     func until(_ isSo: () async throws -> Bool) async rethrows {
-        while try await !isSo() { await Task.yield() }
+        while try await !isSo(), !Task.isCancelled { await Task.yield() }
     }
 
     /// Yields until the job is in that state.
@@ -169,6 +169,7 @@ final class DurableBench: Sendable {
     func job(_ id: JobID, is state: JobState) async throws -> StoredJob {
         while true {
             if let job = try await store.job(id), job.state == state { return job }
+            try Task.checkCancellation()
             await Task.yield()
         }
     }

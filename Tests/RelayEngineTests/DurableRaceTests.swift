@@ -44,7 +44,7 @@ struct DurableRaceTests {
         let transport = bench.transport
         let isHeard = Atomic<Bool>(false)
         bench.faults.after(.settle) {
-            while transport.heldCount == 0 { await Task.yield() }
+            while transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
             isHeard.store(true, ordering: .relaxed)
         }
         try await bench.start()
@@ -88,7 +88,7 @@ struct DurableRaceTests {
         let (transport, jobs) = (bench.transport, bench.jobs)
         bench.faults.after(.apply(.cancel)) {
             transport.release()
-            while jobs.inFlight > 0 { await Task.yield() }
+            while jobs.inFlight > 0, !Task.isCancelled { await Task.yield() }
         }
         _ = try await bench.jobs.act(.cancel, on: id)
         try await bench.job(id, is: .cancelled)

@@ -76,7 +76,7 @@ struct EventFeedTests {
         let woken = Task { await feed.wait(after: 2, by: deadline, time) }
         let late = Task { await feed.wait(after: 3, by: deadline, time) }
         let cancelled = Task { await feed.wait(after: 3, by: .distantFuture, time) }
-        while feed.waiterCount < 3 { await Task.yield() }
+        while feed.waiterCount < 3, !Task.isCancelled { await Task.yield() }
         feed.publish(FeedEvent(.jobDead), at: 1)
         await woken.value
         // The event has woken all; a second look is the reader's.
@@ -84,10 +84,10 @@ struct EventFeedTests {
         await cancelled.value
         let again = Task { await feed.wait(after: 3, by: deadline, time) }
         let gone = Task { await feed.wait(after: 3, by: .distantFuture, time) }
-        while feed.waiterCount < 2 { await Task.yield() }
+        while feed.waiterCount < 2, !Task.isCancelled { await Task.yield() }
         gone.cancel()
         await gone.value
-        while time.sleeperCount < 1 { await Task.yield() }
+        while time.sleeperCount < 1, !Task.isCancelled { await Task.yield() }
         time.advance(by: .seconds(5))
         await again.value
         #expect(feed.waiterCount == 0 && time.sleeperCount == 0)

@@ -91,7 +91,9 @@ struct InFlightTests {
             answer: { _ in .hold }
         )
         let jobs = (0..<40).map { _ in Task { try await bench.run() } }
-        while bench.transport.heldCount < 20 || bench.state.load.pending < 20 { await Task.yield() }
+        while bench.transport.heldCount < 20 || bench.state.load.pending < 20, !Task.isCancelled {
+            await Task.yield()
+        }
         #expect(bench.engine.inFlight == 40 && bench.state.load == (20, 20))
         for job in jobs { job.cancel() }
         for job in jobs { _ = try await job.value }
@@ -124,15 +126,15 @@ struct InFlightTests {
             answer: { _ in .hold }
         )
         let first = Task { try await bench.run() }
-        while bench.transport.heldCount < 1 { await Task.yield() }
+        while bench.transport.heldCount < 1, !Task.isCancelled { await Task.yield() }
         let second = Task { try await bench.run() }
-        while bench.state.load.pending < 1 { await Task.yield() }
+        while bench.state.load.pending < 1, !Task.isCancelled { await Task.yield() }
         let third = try await bench.run()
         guard case .failed(let failure, _) = third.ending else {
             throw Failure("answered", sent: .unknown, "")
         }
         #expect(failure.kind == .overloaded && bench.engine.inFlight == 2)
-        while bench.time.sleeperCount < 1 { await Task.yield() }
+        while bench.time.sleeperCount < 1, !Task.isCancelled { await Task.yield() }
         bench.time.advance(by: .seconds(30))
         guard case .failed(let late, _) = try await second.value.ending else {
             throw Failure("answered", sent: .unknown, "")
@@ -147,7 +149,7 @@ struct InFlightTests {
     func reloaded() async throws {
         let bench = EngineBench { _ in .hold }
         let job = Task { try await bench.run() }
-        while bench.transport.heldCount < 1 { await Task.yield() }
+        while bench.transport.heldCount < 1, !Task.isCancelled { await Task.yield() }
         bench.engine.install(EngineBench.snapshot(previous: bench.engine.snapshot) { $0.maxAttempts = 2 })
         #expect(bench.engine.inFlight == 1 && bench.state.load.inFlight == 1)
         job.cancel()

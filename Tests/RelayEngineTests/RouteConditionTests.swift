@@ -51,7 +51,7 @@ struct RouteConditionTests {
     func hungUp() async throws {
         let bench = bench()
         let job = Task { try await bench.run("hold") }
-        while bench.transport.heldCount < 1 { await Task.yield() }
+        while bench.transport.heldCount < 1, !Task.isCancelled { await Task.yield() }
         job.cancel()
         _ = try await job.value
         let counters = bench.state.counters
@@ -66,7 +66,7 @@ struct RouteConditionTests {
             $0.concurrency.maxPendingRequests = 0
         }
         let job = Task { try await bench.run("hold") }
-        while bench.transport.heldCount < 1 { await Task.yield() }
+        while bench.transport.heldCount < 1, !Task.isCancelled { await Task.yield() }
         _ = try await bench.run("200")
         let counters = bench.state.counters
         #expect(counters.failed == 1 && counters.lastFailure?.kind == .overloaded)
