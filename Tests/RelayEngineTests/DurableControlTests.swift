@@ -6,6 +6,30 @@ import Testing
 
 @Suite("What callers and operators do to jobs that are kept", .timeLimit(.minutes(1)))
 struct DurableControlTests {
+    @Test("Jobs that are cancelled together are told of one by one, each once")
+    func cancelledTogether() async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        try await bench.jobs.pause("hooks", reason: "a test", for: nil)
+        var ids: [JobID] = []
+        for _ in 0..<3 { ids.append(try await bench.submit()) }
+        var filter = JobFilter()
+        filter.route = "hooks"
+        let report = try await bench.jobs.act(
+            .cancel,
+            on: filter,
+            limit: 10,
+            after: nil,
+            rate: nil,
+            offset: .zero,
+            dryRun: false
+        )
+        #expect(report.changed == 3)
+        #expect(bench.feed(.jobCancelled).map(\.job) == ids)
+        #expect(bench.feed(.jobCancelled).map(\.end) == [.cancelled, .cancelled, .cancelled])
+        #expect(await bench.stop())
+    }
+
     @Test("The same key with the same request is the same job; with another request it is refused")
     func idempotency() async throws {
         let bench = DurableBench { _ in .answer(200) }

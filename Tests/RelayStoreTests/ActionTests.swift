@@ -23,6 +23,8 @@ struct ActionTests {
                 let report = try await bench.apply(action, id)
                 let isLegal = legal[state]?.contains(action) == true
                 #expect(report.matched == 1 && report.changed == (isLegal ? 1 : 0), "\(action) in \(state)")
+                let ends = action == .cancel && isLegal && state != .running
+                #expect(report.ended.map(\.id) == (ends ? [id] : []), "\(action) in \(state)")
                 if !isLegal { #expect(try await bench.job(id).version == before.version) }
                 if action == .drop, isLegal { #expect(try await bench.store.job(id) == nil) }
                 for claim in try await bench.claim("r") { try await bench.settle(claim, .succeeded) }

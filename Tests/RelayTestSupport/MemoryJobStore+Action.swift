@@ -42,7 +42,12 @@ extension MemoryJobStore.State {
         switch action {
         case .cancel:
             guard change(position, { $0.cancel(now: now) }) else { return false }
-            if entries[position]?.machine.isCancelAsked == true { report.asked.append(entry.record.id) }
+            guard let now = entries[position] else { return true }
+            if now.machine.isCancelAsked {
+                report.asked.append(now.record.id)
+            } else {
+                report.ended.append(now.ended)
+            }
             return true
         case .hold: return change(position) { $0.hold(now: now) }
         case .release: return change(position) { $0.release(isBlocked: blocked, now: now) }

@@ -48,16 +48,7 @@ extension MemoryJobStore.State {
 
     /// Remembers a job whose end nobody hears of otherwise.
     mutating func tell(_ position: Int64) {
-        guard let entry = entries[position] else { return }
-        ended.append(
-            EndedJob(
-                id: entry.record.id,
-                route: entry.record.route,
-                user: entry.record.submitter?.user,
-                state: entry.machine.state,
-                reason: entry.machine.end
-            )
-        )
+        if let entry = entries[position] { ended.append(entry.ended) }
     }
 
     mutating func wakeBehind(_ entry: MemoryJobStore.Entry) {
@@ -207,5 +198,17 @@ extension MemoryJobStore.Entry {
 
     var expired: SweepReport.Expired {
         SweepReport.Expired(id: record.id, route: record.route, user: record.submitter?.user)
+    }
+}
+
+extension MemoryJobStore.Entry {
+    var ended: EndedJob {
+        EndedJob(
+            id: record.id,
+            route: record.route,
+            user: record.submitter?.user,
+            state: machine.state,
+            reason: machine.end
+        )
     }
 }

@@ -106,6 +106,8 @@ package struct ActionReport: Hashable, Sendable {
     package var changed = 0
     /// Running jobs that are to be cancelled: whoever holds their claim should end it.
     package var asked: [JobID] = []
+    /// Waiting jobs that were cancelled.
+    package var ended: [EndedJob] = []
     /// Dead jobs without a body, which cannot be replayed.
     package var expunged = 0
     /// Where the next call goes on; nil when all have been looked at.

@@ -24,9 +24,9 @@ extension DurableJobs {
             waiters.changed(id)
             if action == .drop { return nil }
             let job = try await job(id)
-            // One that runs is told of by its run; and it may have gone on while the store was asked.
-            if action == .cancel, report.asked.isEmpty { tell(job, .cancelled) }
-            if action == .hold { tell(job, .held) }
+            if action == .hold, let event = FeedEvent(job, .held) {
+                feed.publish(event, at: engine.time.wallMilliseconds())
+            }
             return job
         }
         let job = try await job(id)
@@ -92,6 +92,10 @@ extension DurableJobs {
                 at: moment
             )
         } catch { throw Problem(error) }
+        // One that runs is told of by its run.
+        for job in report.ended {
+            if let event = FeedEvent(job) { feed.publish(event, at: engine.time.wallMilliseconds()) }
+        }
         for id in report.asked where running.cancel(id) { await cancelLater(id) }
         return report
     }
@@ -105,12 +109,6 @@ extension DurableJobs {
             // The store itself cancels the job at its settlement, whatever its run comes to.
             running.expectNoMore(id)
         }
-    }
-
-    private func tell(_ job: StoredJob, _ state: JobState) {
-        guard var event = FeedEvent(job, state) else { return }
-        if state == .cancelled { event.end = .cancelled }
-        feed.publish(event, at: engine.time.wallMilliseconds())
     }
 }
 

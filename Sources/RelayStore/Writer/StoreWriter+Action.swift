@@ -37,7 +37,11 @@ extension StoreWriter {
         switch action {
         case .cancel:
             guard let row = try change(old, { $0.cancel(now: now) }) else { return false }
-            if row.machine.isCancelAsked { report.asked.append(row.id) }
+            if row.machine.isCancelAsked {
+                report.asked.append(row.id)
+            } else {
+                report.ended.append(ended(row))
+            }
             return true
         case .hold: return try change(old) { $0.hold(now: now) } != nil
         case .release: return try change(old) { $0.release(isBlocked: old.isBlocked, now: now) } != nil

@@ -172,15 +172,15 @@ extension StoreWriter {
         if volatile.ended.count < Self.endedLimit { volatile.ended.append(job) } else { volatile.untold += 1 }
     }
 
-    func tell(_ row: JobRow) {
-        tell(
-            EndedJob(
-                id: row.id,
-                route: routeNames[row.route] ?? "",
-                user: row.user,
-                state: row.machine.state,
-                reason: row.machine.end
-            )
+    func tell(_ row: JobRow) { tell(ended(row)) }
+
+    func ended(_ row: JobRow) -> EndedJob {
+        EndedJob(
+            id: row.id,
+            route: routeNames[row.route] ?? "",
+            user: row.user,
+            state: row.machine.state,
+            reason: row.machine.end
         )
     }
 

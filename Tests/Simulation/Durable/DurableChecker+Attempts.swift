@@ -30,7 +30,7 @@ extension DurableChecker {
         route.flights += 1
     }
 
-    private func isDue(_ job: DurableFacts, _ wall: Int64) -> Bool {
+    func isDue(_ job: DurableFacts, _ wall: Int64) -> Bool {
         guard let date = job.date else { return now + DurableChecker.rounding >= job.notBefore }
         // It stays due once its date has come, by whatever the clock said then.
         return offsets.indices.contains { index in

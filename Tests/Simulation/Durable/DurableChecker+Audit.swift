@@ -15,6 +15,11 @@ extension DurableChecker {
             }
             if now.state.isTerminal {
                 over(job, now.state)
+                let since = job.overSince ?? self.now
+                if !job.isEndTold, job.overLife == life, isCalm, since < self.now - 4 * DurableChecker.second
+                {
+                    violated(job, "a job is over and the feed does not tell")
+                }
             } else if now.state != .running, isCalm, job.expiresAt < self.now - 6 * DurableChecker.second {
                 violated(job, "a job has expired and is not over")
             }
@@ -110,6 +115,7 @@ extension DurableChecker {
             switch event.event.kind {
             case .jobSucceeded, .jobDead, .jobCancelled, .jobExpired:
                 job.ends += 1
+                job.isEndTold = true
                 if job.ends > job.replays + 1 { violated(job, "the feed tells of one end twice") }
             default: break
             }

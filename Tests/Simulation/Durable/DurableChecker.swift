@@ -31,6 +31,8 @@ final class DurableChecker {
     static let rounding: Int64 = 2_000_000
 
     var now: Int64 { timeline.now }
+    /// The process that runs.
+    var life = 0
 
     func note(_ what: String) { coverage[what, default: 0] += 1 }
 
@@ -134,8 +136,9 @@ extension DurableChecker {
         // What a stop met on the wire may have been answered for all the relay knows, and counts not at all.
         if counted > made { violated(job, "more attempts are counted than were made") }
         job.spent += counted
+        // A run that has sent nothing says nothing of an earlier one that a crash cut short.
+        if !job.unsettled.isEmpty { job.isSettled = true }
         job.unsettled = []
-        job.isSettled = true
         let stored = asked.steady * 1_000_000
         switch said.ending {
         case .retry(let wait, _):
@@ -184,6 +187,7 @@ extension DurableChecker {
     func over(_ job: DurableFacts, _ state: JobState) {
         guard job.overSince == nil else { return }
         job.overSince = now
+        job.overLife = life
         tell(job, "is over: \(state.name)")
     }
 
@@ -219,13 +223,17 @@ extension DurableChecker {
             }
             guard now.version != was.version else { continue }
             // Its date may have come, whatever was asked.
-            if was.state == .scheduled, was.runAt <= asked.wall, now.state == .queued { continue }
+            if was.state == .scheduled, isDue(job, asked.wall) { continue }
             // Another job's end may have woken it.
             guard action == .retry || now.state != .queued || was.reason != .ordering else { continue }
             tell(job, "\(action.rawValue): \(was.state.name) is \(now.state.name)")
             note("\(action.rawValue) of a \(was.state.name) job")
             job.isHeld = now.state == .held
-            if now.state.isTerminal { over(job, now.state) } else { job.overSince = nil }
+            if now.state.isTerminal {
+                over(job, now.state)
+            } else {
+                (job.overSince, job.isEndTold) = (nil, false)
+            }
             guard action == .retry else { continue }
             let due = asked.steady * 1_000_000 + (spacing?.delay(of: changed).saturatedNanoseconds ?? 0)
             changed += 1

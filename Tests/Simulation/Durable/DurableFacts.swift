@@ -50,6 +50,9 @@ final class DurableFacts {
     var replays = 0
     var ends = 0
     var overSince: Int64?
+    /// The process that was to tell of its end, and whether it has.
+    var overLife = 0
+    var isEndTold = false
     var runningSince: Int64?
     var strandedSince: Int64?
     /// What happened to it, for who reads a broken promise.

@@ -64,6 +64,7 @@ extension Confined where Value == DurableWorld {
         if world.isHealed, daemon.life.isServing, world.plans.allSatisfy({ $0 < world.timeline.now }) {
             if jobs.allSatisfy(\.state.isTerminal) { return world.finish(daemon, jobs) }
             if world.audits() > 60_000, let job = jobs.first(where: { !$0.state.isTerminal }) {
+                world.isOver = true
                 world.checker.violated(
                     world.checker.byID[job.record.id],
                     "a job waits for ever: \(job.state.name), \(daemon.jobs.blocker(of: job)?.detail ?? "")"

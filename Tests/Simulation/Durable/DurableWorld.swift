@@ -185,6 +185,7 @@ extension DurableWorld {
         early = EndedJobs()
         lives += 1
         self.daemon = daemon
+        checker.life = daemon.life.number
         lastTrouble = timeline.now
         checker.tell(nil, "process \(daemon.life.number) starts")
         let alive = Confined(daemon)
