@@ -132,6 +132,8 @@ extension GroupCommit {
             }
             do throws(Setback) {
                 let answers = try attempt(tasks, &told)
+                // Who is answered and then looks sees the times that the answer was given by.
+                publish()
                 for answer in answers { answer.give() }
                 announce()
                 return
