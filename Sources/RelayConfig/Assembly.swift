@@ -123,7 +123,8 @@ extension RouteDraft {
         policy.response = response.rules
         policy.response.expectsJSON = response.expect == .json
         policy.errorTypes = errorTypes
-        policy.recovery = recovery.compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
+        policy.recovery = (recovery ?? []).compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
+        policy.deliversLater = recovery == nil
         policy.limits.body = limits.maxResponseBody
         policy.delivery = delivery
         policy.signing = signing.map { SigningSettings(secrets: $0.secrets) }

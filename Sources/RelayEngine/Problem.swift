@@ -13,6 +13,8 @@ package struct Problem: Error, Sendable {
     package var allow: String?
     /// The failure's kind, for `Proxy-Status`.
     package var kind: FailureKind?
+    /// The header field at fault, in lower case.
+    package var field: String?
     /// Where a JSON job is wrong, as pointers with messages.
     package var errors: [(pointer: String, message: String, hint: String?)] = []
     /// Replaces the code's usual status.

@@ -55,7 +55,9 @@ struct JobTextTests {
             ("held", "operator_hold", "waystation jobs release 01K9"),
             ("held", "credentials", "waystation jobs release 01K9"),
             ("running", "running", "waystation jobs watch 01K9"),
-            ("dead", "", "waystation jobs retry 01K9"), ("queued", "ordering", "waystation jobs retry 01K9"),
+            ("dead", "", "waystation jobs retry 01K9"), ("queued", "ordering", "waystation jobs --route r"),
+            ("queued", "route_removed", "waystation reload"),
+            ("retrying", "backoff", "waystation jobs retry 01K9"),
         ]
     )
     func advice(state: String, reason: String, command: String) throws {

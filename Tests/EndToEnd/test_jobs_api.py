@@ -81,6 +81,11 @@ class JobsAPI(RelayTest):
         self.assertEqual((got.status, got["Preference-Applied"]), (202, None), got)
         self.assertEqual(self.over(got["Waystation-Job"])["state"], "succeeded")
 
+    def test_a_durable_route_answers_no_job_at_once(self):
+        body = json.dumps({"route": "kept", "mode": "sync", "request": {"path": "/ok"}}).encode()
+        problem = self.assert_problem(self.relay.ask("POST", "/v1/jobs", [], body), 422, "invalid_job")
+        self.assertEqual([error["pointer"] for error in problem["errors"]], ["/mode"])
+
     def test_a_key_that_is_known_stands_for_its_first_job(self):
         key = ("Idempotency-Key", '"8841-shipped"')
         first = self.relay.ask("POST", "/r/up/ok", [ASYNC, key], b"one")

@@ -8,6 +8,7 @@ import re
 import subprocess
 import unittest
 
+from caller import ask
 from relay import RelayTest, daemon, eventually, route
 from upstream import Upstream, answer
 
@@ -51,6 +52,32 @@ class JobsCommandTest(RelayTest):
         for job in jobs:
             self.run_command("jobs", "watch", job, "--timeout", "15s", code=6)
         return jobs
+
+    def test_a_list_says_what_its_jobs_wait_for_to_who_may_know(self):
+        self.run_command("pause", "up")
+        job = self.submit("up", "ok")
+        self.assertRegex(self.run_command("jobs"), rf"{job} +up +queued +route_paused ")
+        self.assertIn("waystation resume up", self.errors)
+        self.assertIn(job, self.run_command("jobs", "--socket", self.relay.jobs))
+        self.assertEqual(self.errors, "")
+        self.assertIn("Did you mean \"once\"", self.run_command("jobs", "--route", "onec", code=3) + self.errors)
+        self.run_command("jobs", "--failed-by", "http_statu")
+        self.assertIn("did you mean \"http_status\"", self.errors)
+
+    def test_all_jobs_of_a_route_can_be_dropped_when_it_is_gone(self):
+        self.dead(2)
+        self.submit("up", "bad")
+        self.relay.write({"up": route(self.upstream.url, recovery=AGAIN)})
+        self.run_command("reload")
+        body = {"action": "drop", "filter": {"route": "once"}, "dry_run": False, "limit": 1}
+        changed = []
+        while len(changed) < 5 and body.get("cursor", "") is not None:
+            got = ask(self.relay.control, "POST", "/v1/jobs/actions", [], json.dumps(body).encode())
+            self.assertEqual(got.status, 200, got)
+            changed.append(got.json()["changed"])
+            body["cursor"] = got.json()["next"]
+        self.assertEqual((sum(changed), body["cursor"]), (2, None), changed)
+        self.run_command("jobs", "--route", "once", code=3)
 
     def test_a_job_is_handed_over_watched_and_explained(self):
         job = self.submit("up", "ok", "--label", "order=1", "--key", "k 1")

@@ -53,6 +53,25 @@ struct DurableTests {
         #expect(policy.idempotency.window == .seconds(30 * 86_400))
     }
 
+    @Test(
+        "Jobs of a route without a list of rules are delivered later, and a list that lets an outage pass is warned of",
+        arguments: [
+            ("", true, false), (#", "recovery": []"#, false, true),
+            (#", "recovery": [{"name": "r", "on": ["503"], "retry": {}}]"#, false, true),
+            (#", "recovery": [{"name": "r", "on": ["connection"], "retry": {}}]"#, false, false),
+            (#", "recovery": [{"name": "r", "on": ["any"], "hold": {}}]"#, false, false),
+        ]
+    )
+    func reach(recovery: String, isLater: Bool, isWarned: Bool) throws {
+        let result = read(
+            #"{"routes": {"r": {"upstreams": [{"name": "u", "url": "https://u.example/"}], "#
+                + #""delivery": {"mode": "durable"}\#(recovery)}}}"#
+        )
+        let policy = try #require(result.configuration?.routes.first).policy
+        #expect(policy.deliversLater == isLater)
+        #expect(Diagnostic.render(result.diagnostics).contains("cannot be reached") == isWarned)
+    }
+
     @Test("The actions that only jobs on disk can take")
     func actions() throws {
         let rules = try #require(read(text).configuration?.routes.first).policy.recovery

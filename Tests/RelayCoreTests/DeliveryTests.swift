@@ -6,6 +6,23 @@ import Testing
 struct DeliveryTests {
     private let oneHour = Duration.seconds(3_600)
 
+    @Test(
+        "A job of a route without rules is tried again later when the upstream is down",
+        arguments: [
+            (.fail(.connectionRefused, .neverSent), "retry"),
+            (.fail(.httpResponseTimeout, .unknown), "retry"),
+            (.answer(503), "retry"), (.answer(429), "retry"), (.answer(400), "dead exhausted"),
+        ] as [(ScriptedTransport.Step, String)]
+    )
+    func later(step: ScriptedTransport.Step, words: String) async {
+        let bench = Bench([step])
+        let delivery = await bench.deliver(.get, on: makeRoute { $0.deliversLater = true }, JobHistory())
+        #expect(delivery.words.hasPrefix(words), "\(delivery.words)")
+        if case .retry(let wait, _) = delivery.ending {
+            #expect((.seconds(4) ... .seconds(6)).contains(wait))
+        }
+    }
+
     @Test("A success ends the job with the whole answer, and no event tells of it from here")
     func success() async {
         let bench = Bench([.answer(503), .answer(200, [], "done")])

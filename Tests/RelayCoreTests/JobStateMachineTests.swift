@@ -106,6 +106,44 @@ struct JobStateMachineTests {
         #expect(machine.reason == (now < 2_000 ? .backoff : nil))
     }
 
+    @Test("A job that is retried at a rate keeps its date where its turn comes later")
+    func datedRetry() {
+        var machine = JobStateMachine(
+            runAt: 5_000,
+            expiresAt: nil,
+            mayRepeat: true,
+            isDated: true,
+            isBlocked: false,
+            now: 1_000
+        )
+        #expect(!did(machine.hurry(isBlocked: false, runAt: 5_000, now: 1_000)))
+        #expect(!did(machine.hurry(isBlocked: false, runAt: 9_000, now: 1_000)))
+        #expect(machine.state == .scheduled && machine.reason == .notBefore && machine.isDated)
+        #expect(did(machine.redate(runAt: 7_000)))
+        #expect(did(machine.hurry(isBlocked: false, runAt: 6_000, now: 1_000)))
+        #expect(machine.reason == .throttled && machine.runAt == 6_000)
+        #expect(!did(machine.redate(runAt: 8_000)))
+    }
+
+    @Test("What was due once, or got another life, is no longer moved with its date")
+    func redated() {
+        var machine = JobStateMachine(
+            runAt: 5_000,
+            expiresAt: nil,
+            mayRepeat: true,
+            isDated: true,
+            isBlocked: false,
+            now: 1_000
+        )
+        var cancelled = machine
+        machine.wake(now: 5_000)
+        #expect(!did(machine.redate(runAt: 9_000)))
+        #expect(did(cancelled.cancel(now: 1_000)))
+        #expect(!did(cancelled.redate(runAt: 9_000)))
+        #expect(did(cancelled.replay(isBlocked: false, runAt: 3_000, now: 1_000)))
+        #expect(!did(cancelled.redate(runAt: 2_000)) && cancelled.runAt == 3_000)
+    }
+
     @Test("Only the live token settles", arguments: [0, 8, 10] as [UInt64])
     func tokens(token: UInt64) {
         var machine = machine(.running)

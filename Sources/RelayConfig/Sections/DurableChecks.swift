@@ -29,6 +29,24 @@ extension ConfigurationTable {
         !isFinal(ending) && durableActions.contains { rule[$0] != nil }
     }
 
+    /// Reports a durable route whose rules give a job up as soon as its upstream is down.
+    static func checkReach(_ route: RouteDraft, _ list: JSONNode, taking: String?, _ reading: inout Reading) {
+        guard route.delivery.mode == .durable else { return }
+        let refused = Failure(.connectionRefused, sent: .neverSent, "")
+        let acts = list.elements.contains { rule in
+            let words = rule["on"]?.value.elements.compactMap(\.text) ?? []
+            return rule["respond"] == nil && rule["refresh_credentials"] == nil
+                && FailureMatcher(words.compactMap(FailureMatcher.token)).matches(refused, isExhausted: false)
+        }
+        guard !acts else { return }
+        reading.warn(
+            "no rule acts when the upstream cannot be reached, so that a kept job is dead at once",
+            in: list,
+            at: [],
+            hint: taking ?? "add a rule with \"retry\" on \"connection\""
+        )
+    }
+
     /// Reports what a rule of a durable route will not do.
     static func checkDurable(
         _ route: RouteDraft,
@@ -48,7 +66,7 @@ extension ConfigurationTable {
             )
         }
         guard let name = rule["name"]?.value.text,
-            let schedule = route.recovery.first(where: { $0.name == name })?.retry?.schedule
+            let schedule = route.recovery?.first(where: { $0.name == name })?.retry?.schedule
         else { return }
         let total = schedule.reduce(.zero, +)
         guard total > route.delivery.expiresAfter else { return }

@@ -118,6 +118,7 @@ extension ConfigurationTable {
     ) {
         let taking = taker.map { "route \"\($0)\" takes this rule over" }
         checkUnique("name", in: list, "rule", &reading)
+        checkReach(route, list, taking: taking, &reading)
         checkWords(in: list, kinds, &reading)
         let upstreams = node["upstreams"]?.value.elements.compactMap { $0["name"]?.value.text } ?? []
         var ending: JSONNode?
@@ -171,7 +172,7 @@ extension ConfigurationTable {
         _ reading: inout Reading
     ) {
         guard let name = element["name"]?.value.text, let retry = element["retry"]?.value,
-            let draft = route.recovery.first(where: { $0.name == name })?.retry,
+            let draft = route.recovery?.first(where: { $0.name == name })?.retry,
             draft.attempts > attemptLimit(route)
         else { return }
         let key = retry["max_attempts"] == nil ? "schedule" : "max_attempts"

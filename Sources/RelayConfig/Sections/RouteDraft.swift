@@ -20,7 +20,7 @@ struct RouteDraft {
     var success = SuccessRule()
     var response = ResponseDraft()
     var errorTypes: [ErrorTypeRule] = []
-    var recovery: [RuleDraft] = []
+    var recovery: [RuleDraft]?
     var delivery = DeliverySettings()
     var signing: SigningDraft?
     var neverFails = false

@@ -35,7 +35,13 @@ extension ConfigurationTable {
                 \.idempotency,
                 "A key that makes repeating requests safe."
             ),
-            Field("recovery", recovery, \.recovery, "What to do about failures: rules, read from the top."),
+            Field(
+                "recovery",
+                recovery,
+                \.recovery,
+                "What to do about failures: rules, read from the top. Without the list, kept jobs are sent again for two "
+                    + "days."
+            ),
         ]
     }
 

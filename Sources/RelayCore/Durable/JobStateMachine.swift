@@ -249,8 +249,11 @@ extension JobStateMachine {
             state == .scheduled || state == .retrying || state == .held || state == .queued && reason != nil,
             !isBlocked
         else { return false }
+        let earliest = max(now, due ?? now)
+        // What goes sooner by itself is left as it is, with its date.
+        guard state == .held || runAt <= now || earliest < runAt else { return false }
         isDated = false
-        runAt = min(state == .held ? .max : runAt, max(now, due ?? now))
+        runAt = min(state == .held ? .max : runAt, earliest)
         if runAt > now {
             if state == .held { state = attempts > 0 ? .retrying : .queued }
             reason = .throttled

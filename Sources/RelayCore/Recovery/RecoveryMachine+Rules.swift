@@ -7,7 +7,7 @@ extension RecoveryMachine {
         isExhausted: Bool
     ) -> Decision {
         var isExhausted = isExhausted
-        let rules = route.policy.recovery
+        let rules = rules
         for index in rules.indices.dropFirst(first)
         where rules[index].on.matches(failure, isExhausted: isExhausted) {
             let rule = rules[index]
@@ -91,7 +91,7 @@ extension RecoveryMachine {
         _ next: Attempt.Next,
         _ decision: Decision
     ) -> Decision {
-        if uses.isEmpty { uses = Array(repeating: 0, count: route.policy.recovery.count) }
+        if uses.isEmpty { uses = Array(repeating: 0, count: rules.count) }
         uses[index] += 1
         attempts[attempts.count - 1].rule = rule.name
         attempts[attempts.count - 1].next = next

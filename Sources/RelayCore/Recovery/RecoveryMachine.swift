@@ -45,7 +45,7 @@ package struct RecoveryMachine: Sendable {
             deadline = history.deadline ?? .distantFuture
             countedAttempts = history.spentAttempts
             if !history.ruleUses.isEmpty {
-                uses = route.policy.recovery.map { history.ruleUses[$0.name] ?? 0 }
+                uses = route.deliveryRules.map { history.ruleUses[$0.name] ?? 0 }
             }
         } else {
             let total =
@@ -57,6 +57,8 @@ package struct RecoveryMachine: Sendable {
             ?? route.policy.timeouts.attempt
         maxAttempts = route.maxAttempts(options, isDurable: history != nil)
     }
+
+    var rules: [RecoveryRule] { history == nil ? route.policy.recovery : route.deliveryRules }
 
     /// Where the next attempt goes and when it must be over.
     package struct Plan: Sendable {
@@ -180,7 +182,7 @@ package struct RecoveryMachine: Sendable {
     package mutating func advised(_ disposition: RecoveryDisposition, _ situation: Situation) -> Decision {
         guard let asked = consulted else { return .fail }
         consulted = nil
-        let rule = route.policy.recovery[asked.index]
+        let rule = rules[asked.index]
         switch disposition {
         case .passOn:
             held(rule, .passedOn)

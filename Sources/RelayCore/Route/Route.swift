@@ -12,6 +12,8 @@ package final class Route: Sendable {
     package let hasCooldowns: Bool
     /// Whether a rule answers with the last good answer.
     package let answersStale: Bool
+    /// The rules for jobs that are kept.
+    let deliveryRules: [RecoveryRule]
 
     package init(name: String, policy: RoutePolicy) {
         self.name = name
@@ -19,6 +21,7 @@ package final class Route: Sendable {
         constrainedUpstream = policy.upstreams.firstIndex { $0.use == .whenConstrained }
         hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
         answersStale = policy.recovery.contains { if case .respondStale = $0.action { true } else { false } }
+        deliveryRules = policy.deliversLater ? [.deliverLater] : policy.recovery
         keyFields = [.idempotencyKey, .webhookID] + [FieldName(policy.idempotency.header)].compactMap(\.self)
         inspectsBody =
             policy.apiError != nil || policy.success.inspectsBody || policy.response.unwrap != nil
@@ -60,6 +63,9 @@ public struct RoutePolicy: Sendable {
     ///
     /// Empty recovers from nothing.
     public var recovery: [RecoveryRule] = []
+    /// Whether jobs that are kept have ``RecoveryRule/deliverLater`` in place of `recovery`: nobody has said what is to
+    /// be done about failures.
+    package var deliversLater = false
     /// What an answer may cost.
     public var limits = ResponseLimits()
     package var delivery = DeliverySettings()

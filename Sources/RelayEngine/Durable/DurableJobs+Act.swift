@@ -1,4 +1,5 @@
 package import RelayCore
+import Synchronization
 
 // MARK: Acting
 
@@ -93,8 +94,10 @@ extension DurableJobs {
             )
         } catch { throw Problem(error) }
         // One that runs is told of by its run.
+        room.withLock { $0.ended(report.ended.count) }
         for job in report.ended {
             if let event = FeedEvent(job) { feed.publish(event, at: engine.time.wallMilliseconds()) }
+            engine.snapshot.routes[job.route]?.state.ended(job)
         }
         for id in report.asked where running.cancel(id) { await cancelLater(id) }
         return report
@@ -128,7 +131,7 @@ extension JobAction {
     /// Why it cannot be done to some jobs, after "it cannot".
     fileprivate var need: String {
         switch self {
-        case .retry: "be sent again unless it waits, or is over without success"
+        case .retry: "be retried unless it waits for a time, is held, or is over without success"
         case .cancel: "be cancelled once it is over"
         case .hold: "be held unless it waits"
         case .release: "be released unless it is held"

@@ -155,13 +155,20 @@ extension DurableJobs {
             if let event = FeedEvent(attempt, of: job) { feed.publish(event, at: now) }
         }
         let failure = result.failure
+        let end: EndReason? =
+            switch (state, result.settlement.ending) {
+            case (.dead, .dead(let reason)): reason
+            case (.cancelled, _): .cancelled
+            case (.expired, _): .expired
+            default: nil
+            }
         if state == .held, result.settlement.ending == .held(.routePaused) {
             await releaseIfResumed(job)
         }
         if var event = FeedEvent(job, state) {
             event.failureKind = failure?.kind
             event.detail = failure?.detail
-            if case .dead(let reason) = result.settlement.ending { event.end = reason }
+            event.end = end
             event.attempt = job.attempts + result.attempts.count
             event.status = result.attempts.last?.status
             feed.publish(event, at: now)
@@ -174,10 +181,6 @@ extension DurableJobs {
         }
         room.withLock { $0.ended() }
         guard let context = result.context ?? fallbackContext(job) else { return }
-        var end: EndReason?
-        if case .dead(let reason) = result.settlement.ending { end = reason }
-        if state == .cancelled { end = .cancelled }
-        if state == .expired { end = .expired }
         let report = DurableEnd(
             context,
             state,

@@ -22,6 +22,12 @@ extension DurableOptions {
         [expiresAfter, options.timeout].reduce(longest) { min($0, $1 ?? $0) }
     }
 
+    /// What the lifetime comes from.
+    private func bound(_ lifetime: Duration, _ options: JobOptions) -> String {
+        if expiresAfter == lifetime { return "waystation-expires-after" }
+        return options.timeout == lifetime ? "waystation-timeout" : "the route's delivery.expires_after"
+    }
+
     /// - Throws: `bad_header` when the job is to wait for a date too far away, or longer than it lives.
     func check(_ now: Int64, longest: Duration, _ options: JobOptions) throws(Problem) {
         let (wait, name): (Duration, String)
@@ -32,16 +38,20 @@ extension DurableOptions {
             (wait, name) = (.milliseconds(date.subtractingSaturating(now)), "waystation-not-before")
             // As far as the longest delay.
             if wait > .seconds(365 * 86_400) {
-                throw Problem(.badHeader, "\(name) must be within 365 days")
+                var problem = Problem(.badHeader, "\(name) must be within 365 days")
+                problem.field = name
+                throw problem
             }
         }
         let lifetime = lifetime(longest: longest, options)
         guard wait < lifetime else {
-            throw Problem(
+            var problem = Problem(
                 .badHeader,
                 "the job would expire before it may be sent: \(name) must end within \(DurationText.text(lifetime)) "
-                    + "(waystation-expires-after, waystation-timeout, or the route's delivery.expires_after)"
+                    + "(\(bound(lifetime, options)))"
             )
+            problem.field = name
+            throw problem
         }
     }
 }

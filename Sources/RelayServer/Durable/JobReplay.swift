@@ -122,7 +122,10 @@ extension JobReplay {
     }
 
     static func expired(_ job: StoredJob) -> Problem {
-        var problem = Problem(.bodyExpired, "the body went with its retention, or somebody expunged it")
+        var problem = Problem(
+            .bodyExpired,
+            "the body is no longer kept: it went with its retention, the route's delivery does not keep it, or somebody expunged it"
+        )
         problem.job = job.record.id
         problem.route = job.record.route
         return problem

@@ -57,7 +57,8 @@ final class GroupCommit {
     }
 
     private var hasOwnWork: Bool {
-        (writer.keys.wantsStep || writer.wantsTails) && !isFull || writer.volatile.redateFrom != nil
+        // Without room the claims put dated jobs on the line anew, each a few.
+        !isFull && (writer.keys.wantsStep || writer.wantsTails || writer.volatile.redateFrom != nil)
     }
 
     /// Takes a step of what nobody waits for, in a transaction of its own.

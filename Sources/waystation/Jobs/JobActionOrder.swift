@@ -116,6 +116,10 @@ struct JobActionOrder {
         let run = BulkRun(daemon, action, filter, rate, isQuiet: isQuiet)
         if isDryRun || !isYes {
             let count = try run.perform(isDryRun: true)
+            if count.matched == 0 {
+                let hint = kindHint(filter.kind)
+                if !hint.isEmpty { Output.error.write("There are no such jobs\(hint).\n") }
+            }
             guard count.matched > 0 || isDryRun else {
                 report(count, isDryRun: true)
                 return .done

@@ -10,7 +10,12 @@ struct JobDocument {
     var route: String { string("route") ?? "?" }
     var state: String { string("state") ?? "?" }
     /// Why it waits, or why it is over.
-    var reason: String? { string("reason") ?? string("end") }
+    var reason: String? {
+        if !isOver, let blocker = json["blocker"]?["reason"]?.text, blocker != "due", blocker != "running" {
+            return safe(blocker)
+        }
+        return string("reason") ?? string("end")
+    }
     var failureKind: String? { json["last_failure"]?["kind"]?.text.map(safe) }
     var isDurable: Bool { json["durable"] == .bool(true) }
 

@@ -39,7 +39,7 @@ struct JobList {
                 Output.error.write("There are no such jobs\(kindHint(query.kind)).\n")
             } else if !rows.isEmpty {
                 _ = printTable(rows, isFirst: count <= JobList.part, progress)
-                try notePauses(of: rows, daemon)
+                notePauses(of: rows, daemon)
             }
             if pages.next != nil, count > 0 {
                 Output.error.write("There may be more: --limit N or --limit all shows them.\n")
@@ -50,18 +50,23 @@ struct JobList {
 
     private static let part = 5_000
 
-    /// Says which of the jobs wait for their route to go on.
-    private func notePauses(of jobs: [JSONValue], _ daemon: DaemonAccess) throws(CommandFailure) {
+    /// Says which of the jobs wait for their route to go on, or to come back, where the caller may know.
+    private func notePauses(of jobs: [JSONValue], _ daemon: DaemonAccess) {
         let views = jobs.map(JobDocument.init)
         let waiting = Set(views.filter { !$0.isOver }.map(\.route))
-        guard !waiting.isEmpty else { return }
-        let (_, document) = try daemon.document(.get, "/v1/routes")
+        guard !waiting.isEmpty, let (_, document) = try? daemon.document(.get, "/v1/routes") else { return }
         for route in document["routes"]?.elements ?? [] {
-            let route = RouteDocument(route, style.moments)
-            guard waiting.contains(route.name), let pause = route.pause else { continue }
-            Output.error.write(
-                "Route \(route.name) is \(pause); its jobs wait for: waystation resume \(route.name)\n"
-            )
+            let view = RouteDocument(route, style.moments)
+            guard waiting.contains(view.name) else { continue }
+            if route["state"]?.text == "unconfigured" {
+                Output.error.write(
+                    "The configuration has no route \(view.name): its jobs wait until it has.\n"
+                )
+            } else if let pause = view.pause {
+                Output.error.write(
+                    "Route \(view.name) is \(pause); its jobs wait for: waystation resume \(view.name)\n"
+                )
+            }
         }
     }
 

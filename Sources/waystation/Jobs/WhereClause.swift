@@ -4,6 +4,8 @@ import RelayJSON
 /// Which jobs an action is for, as the command line says it and as the API wants it.
 struct WhereClause {
     private(set) var filter: [JSONValue.Member] = []
+    /// The kind of failure that is looked for.
+    private(set) var kind: String?
     /// What a person is asked about: `route=a, state=dead`.
     private(set) var words = "all there are"
 
@@ -36,7 +38,9 @@ struct WhereClause {
             switch name {
             case "state": states += value.split(separator: "|").map { .string(String($0)) }
             case "route", "reason", "label": try add(name, value)
-            case "kind": try add("failure_kind", value)
+            case "kind":
+                kind = value
+                try add("failure_kind", value)
             case "since": try add("created_after", try moment(value, now: now, "since", of: "jobs"))
             case "before": try add("created_before", try moment(value, now: now, "before", of: "jobs"))
             default:

@@ -21,9 +21,9 @@ extension Meaning {
             status: 400,
             "A header field of the request is not acceptable.",
             causes: """
-                A field beginning with Waystation- that is misspelt, repeated or out of its bounds; an \
-                Idempotency-Key that is empty, repeated or longer than 256 bytes; framing fields that \
-                contradict each other.
+                A field beginning with Waystation- that is misspelt, repeated or out of its bounds; a delay or a \
+                date that comes after the job's expiry; an Idempotency-Key that is empty, repeated or longer than \
+                256 bytes; framing fields that contradict each other.
                 """,
             remedy: "Correct the field that detail names; did_you_mean has the nearest one."
         ),

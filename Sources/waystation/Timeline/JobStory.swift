@@ -40,6 +40,11 @@ struct JobStory {
         if job.string("end") == "exhausted", let last = attempts.last, JobStory.isOfNoRule(last) {
             text += column("") + "no rule of the route acts on this failure\n"
         }
+        if job.string("end") == "outcome_unknown" {
+            text +=
+                column("")
+                + "it may have arrived: nobody knows what became of it, and a retry may send it twice\n"
+        }
         text += now(output)
         if !job.isOver { text += why }
         let commands = commands
@@ -125,6 +130,9 @@ struct JobStory {
             return ["waystation jobs retry \(job.id)", "waystation jobs drop \(job.id)", journal]
         case (_, "route_paused"):
             return ["waystation resume \(route)", "waystation jobs cancel \(job.id)"]
+        case (_, "route_removed"): return ["waystation reload", "waystation jobs cancel \(job.id)"]
+        case (_, "ordering"):
+            return ["waystation jobs --route \(route) --limit all", "waystation jobs cancel \(job.id)"]
         case (_, "operator_hold"):
             return ["waystation jobs release \(job.id)", "waystation jobs cancel \(job.id)"]
         case ("held", _): return ["waystation jobs release \(job.id)", "waystation status", journal]

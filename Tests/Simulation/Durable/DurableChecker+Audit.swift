@@ -37,11 +37,11 @@ extension DurableChecker {
 
     /// Whoever waits is answered in time, by the clock or by the job's end.
     func waiting() {
-        for (job, deadline) in waiters.values.sorted(by: { $0.job.number < $1.job.number }) {
+        for (job, since, deadline) in waiters.values.sorted(by: { $0.job.number < $1.job.number }) {
             if now > deadline + 2 * DurableChecker.second {
                 violated(job, "somebody waits for a job longer than it asked for")
             }
-            if let over = job.overSince, now > over + 4 * DurableChecker.second {
+            if let over = job.overSince, now > max(over, since) + 4 * DurableChecker.second {
                 violated(job, "somebody waits for a job that is over")
             }
         }

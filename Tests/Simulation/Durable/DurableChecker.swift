@@ -15,7 +15,7 @@ final class DurableChecker {
     private var story: [(at: Int64, what: String)] = []
 
     /// Who waits for a job, by a number of its own.
-    var waiters: [Int: (job: DurableFacts, deadline: Int64)] = [:]
+    var waiters: [Int: (job: DurableFacts, since: Int64, deadline: Int64)] = [:]
     private var keys: [String: (job: DurableFacts, fingerprint: [UInt8], until: Int64)] = [:]
     private var nextTurn = 0
     private var gates: Set<String> = []
@@ -32,7 +32,7 @@ final class DurableChecker {
 
     var now: Int64 { timeline.now }
     /// The process that runs.
-    var life = 0
+    private(set) var life = 0
 
     func note(_ what: String) { coverage[what, default: 0] += 1 }
 
@@ -266,6 +266,15 @@ extension DurableChecker {
     func resumed(_ name: String) {
         tell(nil, "\(name) goes on")
         route(name)?.pausedUntil = nil
+    }
+
+    /// A process starts: what is left of a pause is what the wall clock says now.
+    func started(_ number: Int, wall: Int64) {
+        life = number
+        for route in routes {
+            guard case .some(.some(let until)) = route.pausedUntil, let end = route.pauseEnd else { continue }
+            route.pauseEnd = min(end, now + (until - wall) * 1_000_000)
+        }
     }
 
     /// Ends the pauses whose time has come: in the process that began one by the steady clock, in a later one by

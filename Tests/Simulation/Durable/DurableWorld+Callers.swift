@@ -141,7 +141,7 @@ extension Confined where Value == DurableWorld {
         let number = daemon.life.nextCaller * 1_000 + job.number + daemon.life.number * 1_000_000
         let time = DurableTime(self)
         let deadline = time.now().advanced(by: wait)
-        value.checker.waiters[number] = (found, deadline.nanoseconds)
+        value.checker.waiters[number] = (found, value.timeline.now, deadline.nanoseconds)
         let answer: StoredJob?
         do throws(Problem) {
             answer = try await daemon.jobs.job(accepted.id, changedSince: nil, by: deadline, time)

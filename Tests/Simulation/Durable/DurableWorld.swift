@@ -185,7 +185,7 @@ extension DurableWorld {
         early = EndedJobs()
         lives += 1
         self.daemon = daemon
-        checker.life = daemon.life.number
+        checker.started(daemon.life.number, wall: wall)
         lastTrouble = timeline.now
         checker.tell(nil, "process \(daemon.life.number) starts")
         let alive = Confined(daemon)

@@ -13,7 +13,7 @@ extension APICall {
         _ = try Query(self, [])
         try checkJSON("an action")
         let wanted = try BulkAction(document)
-        try await APICall.checkFilter(wanted.filter.route, connection.server)
+        if wanted.cursor == nil { try await APICall.checkFilter(wanted.filter.route, connection.server) }
         var report = ActionReport()
         report.next = wanted.cursor
         // Also of a call that a failing store cuts short.

@@ -19,7 +19,11 @@ extension APICall {
             }
             jobFields.append(name, fields.valueText(entry))
         }
-        let admission = try server.engine.admit(submission, fields: jobFields, client: connection.client)
+        let admission: Admission
+        do throws(Problem) {
+            admission = try server.engine.admit(submission, fields: jobFields, client: connection.client)
+        } catch { throw submission.placed(error) }
+        if admission.durable != nil, submission.isAsynchronous == false { throw Submission.kept }
         if let durable = admission.durable {
             return try await keep(admission, durable, submission, connection)
         }
@@ -59,6 +63,27 @@ extension APICall {
             return answer.answer(answer.document(admission, durable))
         }
         return answer.answer(try await view.document(of: job))
+    }
+}
+
+extension Submission {
+    /// A problem with a header field that stands for a member of this document, said of that member.
+    fileprivate func placed(_ problem: Problem) -> Problem {
+        let members = ["waystation-delay": "delay", "waystation-not-before": "not_before"]
+        guard let field = problem.field, let member = members[field],
+            fields.pairs.contains(where: { $0.name.lowercased() == field })
+        else { return problem }
+        return Submission.invalid("/options/\(member)", problem.detail)
+    }
+
+    fileprivate static var kept: Problem {
+        invalid("/mode", "the route keeps every request (delivery.mode)", hint: "leave out mode")
+    }
+
+    private static func invalid(_ pointer: String, _ message: String, hint: String? = nil) -> Problem {
+        var problem = Problem(.invalidJob, "the job has 1 error; see errors")
+        problem.errors = [(pointer, message, hint)]
+        return problem
     }
 }
 

@@ -51,7 +51,11 @@ struct JobView {
     }
 
     /// One job of a list: what its row tells.
-    func line(_ job: StoredJob) -> [UInt8] { outline(job).json().bytes }
+    func line(_ job: StoredJob) -> [UInt8] {
+        var view = outline(job)
+        view.blocker = server.durable.blocker(of: job)
+        return view.json().bytes
+    }
 
     private func outline(_ job: StoredJob) -> DurableDocument {
         var view = DurableDocument(job)

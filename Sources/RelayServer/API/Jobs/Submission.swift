@@ -13,7 +13,7 @@ struct Submission {
     var keepingOption: String?
     private(set) var body: [UInt8] = []
     /// What `mode` said; nil leaves it to the route and the options.
-    private var isAsynchronous: Bool?
+    private(set) var isAsynchronous: Bool?
 
     /// Bytes of the name a caller may give a job on a stream.
     static let idLengths = 1...128
