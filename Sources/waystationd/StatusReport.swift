@@ -106,37 +106,13 @@ struct StatusReport {
         _ jobs: JobCounters,
         into json: inout JSONObjectWriter
     ) {
-        let counters = state.counters
-        let load = state.load
-        json.member("name", name)
         let pause = durable.pause(of: name)
-        json.member(
-            "state",
-            pause == nil ? counters.condition(pending: load.pending).rawValue : "paused"
-        )
+        json.member("name", name)
+        state.write(isPaused: pause != nil, into: &json)
         if let pause { json.member("pause_reason", pause.reason) }
         json.member("queued", jobs.unfinished(name))
         json.member("held", jobs.count(.held, of: name))
         json.member("dead", jobs.count(.dead, of: name))
-        json.member("in_flight", load.inFlight)
-        json.member("pending", load.pending)
-        json.member("requests", counters.requests)
-        json.member("succeeded", counters.succeeded)
-        json.member("failed", counters.failed)
-        json.member("cancelled", counters.cancelled)
-        json.member("recovered", counters.recovered)
-        json.member("fallbacks", counters.fallbacks)
-        json.member("never_fails_breaches", counters.breaches)
-        json.member("consecutive_failures", counters.consecutiveFailures)
-        guard let failure = counters.lastFailure else {
-            json.member("last_failure", JSONValue.null)
-            return
-        }
-        json.object("last_failure") { writer in
-            writer.member("kind", failure.kind.rawValue)
-            writer.member("detail", failure.detail)
-            writer.member("at", UTCTime.format(seconds: failure.wallSeconds))
-        }
     }
 }
 

@@ -38,31 +38,10 @@ struct RouteView {
         json.member("name", name)
         let pause = durable.pause(of: name)
         if let entry = snapshot.routes[name] {
-            let counters = entry.state.counters
-            let load = entry.state.load
-            json.member(
-                "state",
-                pause == nil ? counters.condition(pending: load.pending).rawValue : "paused"
-            )
+            entry.state.write(isPaused: pause != nil, into: &json)
             writePause(pause, into: &json)
             json.member("delivery", entry.route.policy.delivery.mode.rawValue)
-            json.member("in_flight", load.inFlight)
-            json.member("pending", load.pending)
             json.member("max_requests", entry.route.policy.concurrency.maxRequests)
-            json.member("requests", counters.requests)
-            json.member("succeeded", counters.succeeded)
-            json.member("failed", counters.failed)
-            json.member("cancelled", counters.cancelled)
-            json.member("recovered", counters.recovered)
-            json.member("fallbacks", counters.fallbacks)
-            json.member("consecutive_failures", counters.consecutiveFailures)
-            if let failure = counters.lastFailure {
-                json.object("last_failure") { writer in
-                    writer.member("kind", failure.kind.rawValue)
-                    writer.member("detail", failure.detail)
-                    writer.member("at", UTCTime.format(seconds: failure.wallSeconds))
-                }
-            }
         } else {
             json.member("state", "unconfigured")
             writePause(pause, into: &json)
