@@ -11,8 +11,10 @@ enum Main {
 
     /// Runs the command the words name.
     static func run(_ words: [String]) -> ExitCode {
-        let name = words.first ?? "status"
-        let rest = Array(words.dropFirst())
+        // Options alone are those of the status.
+        let isNamed = words.first.map { !$0.hasPrefix("-") || Command.named($0) != nil } ?? false
+        let name = isNamed ? words[0] : "status"
+        let rest = isNamed ? Array(words.dropFirst()) : words
         do throws(CommandFailure) {
             guard let command = Command.named(name) else { throw .unknownCommand(name) }
             if rest.contains("--help") || rest.contains("-h") {

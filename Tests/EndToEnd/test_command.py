@@ -43,6 +43,13 @@ class CommandTest(RelayTest):
         said = self.run_command("send", "up", "hidden", "--fail", "--socket", relay.jobs)[2]
         self.assertRegex(said, r"answered 200, which the route's rules call a failure; why: waystation explain \w{26}")
 
+    def test_options_alone_are_those_of_the_status(self):
+        relay = self.new_relay({"up": route(self.upstream.url)}).start()
+        code, said, _ = self.run_command("-o", "json", "--socket", relay.control)
+        self.assertEqual((code, json.loads(said)["state"]), (0, "serving"))
+        self.assertEqual(self.run_command("--nonsense")[0], 2)
+        self.assertEqual(self.run_command("--version")[0], 0)
+
     def test_check_says_what_it_did_not_look_at(self):
         relay = self.new_relay({"up": route(self.upstream.url)})
         code, said, _ = self.run_command("check", relay.file)

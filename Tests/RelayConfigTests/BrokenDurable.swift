@@ -4,6 +4,13 @@ let brokenDurable: [BrokenRow] = {
     return [
         Row(
             .route,
+            #""delivery": {"mode": "async"}"#,
+            [
+                #"2:22: error: expected "sync" or "durable"  [/routes/r/delivery/mode] => did you mean "durable"?"#
+            ]
+        ),
+        Row(
+            .route,
             #""delivery": {"mode": "later", "expires_after": "0s", "ordering": "label"}"#,
             [
                 #"2:22: error: expected "sync" or "durable"  [/routes/r/delivery/mode]"#,

@@ -156,11 +156,11 @@ extension ValueKind where Value == String {
 
 extension ValueKind where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
     /// One of an enumeration's words; `reserved` ones belong to a later version.
-    static func word(reserved: [String] = []) -> ValueKind {
+    static func word(reserved: [String] = [], meant: [String: String] = [:]) -> ValueKind {
         let words = Value.allCases.map(\.rawValue)
         return ValueKind(.word(words)) { node, _, reading in
             guard let value = node.text.flatMap(Value.init(rawValue:)) else {
-                reading.refuse(node, words: words, reserved: reserved)
+                reading.refuse(node, words: words, reserved: reserved, meant: meant)
                 return nil
             }
             return value

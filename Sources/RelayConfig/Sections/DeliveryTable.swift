@@ -10,7 +10,7 @@ extension ConfigurationTable {
             fields: [
                 Field(
                     "mode",
-                    .word(),
+                    .word(meant: ["async": "durable", "respond-async": "durable"]),
                     \.mode,
                     "sync answers when the request is done, unless the caller prefers respond-async; durable keeps every "
                         + "request on disk and answers 202."

@@ -139,8 +139,13 @@ extension Reading {
         error("expected \(shape.what)", at: node.range)
     }
 
-    /// Reports a string that is none of the words it may be.
-    mutating func refuse(_ node: JSONNode, words: [String], reserved: [String]) {
+    /// Reports a string that is none of the words it may be; `meant` has words of others for some of them.
+    mutating func refuse(
+        _ node: JSONNode,
+        words: [String],
+        reserved: [String],
+        meant: [String: String] = [:]
+    ) {
         let list = words.map { "\"\($0)\"" }.joined(separator: words.count == 2 ? " or " : ", ")
         guard case .string(let text) = node.content else {
             error("expected \(words.count > 2 ? "one of " : "")\(list)", at: node.range)
@@ -150,7 +155,7 @@ extension Reading {
             error("\"\(text)\" is not available in this version", at: node.range, hint: "write \(list)")
             return
         }
-        let nearest = nearestWord(to: text, among: words).map { "did you mean \"\($0)\"?" }
+        let nearest = (meant[text] ?? nearestWord(to: text, among: words)).map { "did you mean \"\($0)\"?" }
         error("expected \(words.count > 2 ? "one of " : "")\(list)", at: node.range, hint: nearest)
     }
 
