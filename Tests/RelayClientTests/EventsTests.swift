@@ -21,7 +21,7 @@ private func job(_ id: String, _ state: String) -> StubRelay.Reply {
     return .close("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
 }
 
-@Suite("Events of the relay", .timeLimit(.minutes(3)))
+@Suite("Events of the relay", .timeLimit(.minutes(1)))
 struct EventsTests {
     @Test("a stream that breaks goes on after the last event, and says what is gone")
     func reconnect() async throws {
