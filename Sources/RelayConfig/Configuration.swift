@@ -34,12 +34,19 @@ package struct Listener: Sendable {
 /// Bounds on what all callers together may take; sizes in bytes.
 package struct Limits: Sendable {
     package var maxConnections = 512
+    package var perUser = UserLimits()
     package var maxRequestBody = 16 << 20
     package var maxResponseBody = 16 << 20
     /// A request body above this is streamed, and so cannot be sent again.
     package var replayBuffer = 256 << 10
     /// Unfinished jobs on disk; one more is refused.
     package var maxQueuedJobs = 100_000
+}
+
+/// Bounds on what one user may take of what all share.
+package struct UserLimits: Sendable {
+    /// Nil is half of all.
+    package var maxConnections: Int?
 }
 
 /// Where jobs are kept, and for how long.

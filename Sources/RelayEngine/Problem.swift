@@ -134,7 +134,7 @@ package struct Problem: Error, Sendable {
             case .invalidResponse: "The upstream's answer is not valid"
             case .credentialsFailed: "The credentials could not be obtained"
             case .preparationFailed: "The request could not be prepared"
-            case .overloaded: "The route has no room"
+            case .overloaded: "There is no room"
             case .draining: "The relay is stopping"
             case .upstreamTimeout: "The upstream did not answer in time"
             case .deadlineExceeded: "The deadline has passed"

@@ -37,36 +37,40 @@ final class AcceptWatcher: Watcher {
     }
 
     private func open(_ descriptor: consuming FileDescriptor) {
-        var client: ClientIdentity?
+        // What is left belongs to the operator, and to the work that is under way.
+        if listener.control == nil, DescriptorReserve.contains(descriptor.raw) {
+            server.places.turnedAway()
+            return turnAway(descriptor, AcceptWatcher.noDescriptor)
+        }
+        var peer: PeerCredentials?
         if listener.isUnix {
-            guard let peer = try? PeerCredentials(of: descriptor.raw) else { return }
-            client = ClientIdentity(
+            guard let found = try? PeerCredentials(of: descriptor.raw) else { return }
+            peer = found
+        } else {
+            Socket.setNoDelay(descriptor.raw)
+        }
+        let place: ConnectionPlaces.Place
+        do throws(ConnectionPlacesMachine.Refusal) {
+            place = try server.places.enter(user: peer?.user, control: listener.control)
+        } catch {
+            let problem = error.problem(peer?.user)
+            // Who is refused is heard to the end, so that the answer arrives; a flood of them only gets the answer.
+            guard server.refusals < server.limits.maxRefusals else { return turnAway(descriptor, problem) }
+            add(Connection(server: server, listener: listener, client: nil, place: nil), descriptor)?
+                .refuse(problem)
+            return
+        }
+        let client = peer.map { peer in
+            ClientIdentity(
                 user: peer.user,
                 group: peer.group,
                 process: peer.process,
                 groups: [peer.group] + peer.groups,
                 unit: listener.unit(peer.process)
             )
-        } else {
-            Socket.setNoDelay(descriptor.raw)
         }
-        let mayEnter = server.connectionCount.enter()
-        let connection = Connection(server: server, listener: listener, client: client, hasPlace: mayEnter)
-        do throws(PosixError) {
-            try loop.add(connection, descriptor)
-        } catch {
-            if mayEnter { server.connectionCount.leave() }
-            return
-        }
-        server.opened(connection)
-        guard mayEnter else {
-            var problem = Problem(
-                .overloaded,
-                "the relay has as many connections as limits.max_connections allows"
-            )
-            problem.retryAfter = .seconds(1)
-            return connection.refuse(problem)
-        }
+        let connection = Connection(server: server, listener: listener, client: client, place: place)
+        guard add(connection, descriptor) != nil else { return server.places.leave(place) }
         guard listener.users.isEmpty || client.map({ listener.users.contains($0.user) }) ?? false else {
             // Who is at the other end of a TCP connection is not known, and so is on no list.
             let who = client.map { "uid \($0.user)" } ?? "a caller without peer credentials"
@@ -74,5 +78,52 @@ final class AcceptWatcher: Watcher {
                 Problem(.notAllowed, "the listener's allow_users does not name you (\(who))")
             )
         }
+    }
+
+    private func add(_ connection: Connection, _ descriptor: consuming FileDescriptor) -> Connection? {
+        do throws(PosixError) {
+            try loop.add(connection, descriptor)
+        } catch {
+            return nil
+        }
+        server.opened(connection)
+        return connection
+    }
+
+    /// Says why and closes, without another look at what the caller sends.
+    private func turnAway(_ descriptor: consuming FileDescriptor, _ problem: Problem) {
+        let raw = descriptor.raw
+        loop.withOutput { output in
+            AnswerWriter(server: server, keepsAlive: false, isHead: false).append(problem, to: &output)
+            _ = Socket.send(raw, output.span)
+        }
+        Socket.finishSending(raw)
+        descriptor.close()
+    }
+
+    private static let noDescriptor: Problem = {
+        var problem = Problem(
+            .overloaded,
+            "the relay has as many open files as it may; the rest are kept for operators (LimitNOFILE= of the unit)"
+        )
+        problem.retryAfter = .seconds(1)
+        return problem
+    }()
+}
+
+extension ConnectionPlacesMachine.Refusal {
+    /// What the user is told.
+    fileprivate func problem(_ user: UInt32?) -> Problem {
+        let detail =
+            switch self {
+            case .full(let limit):
+                "the relay has as many connections as limits.max_connections allows (\(limit))"
+            case .share(let limit):
+                (user.map { "uid \($0) has" } ?? "callers of ports have")
+                    + " as many connections as limits.per_user.max_connections allows (\(limit))"
+            }
+        var problem = Problem(.overloaded, detail)
+        problem.retryAfter = .seconds(1)
+        return problem
     }
 }

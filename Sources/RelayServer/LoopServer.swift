@@ -2,7 +2,6 @@ package import RelayCore
 package import RelayEngine
 import RelayHTTP
 package import RelayPosix
-import Synchronization
 
 /// One loop's part of the server: its connections, and what they share.
 ///
@@ -14,12 +13,14 @@ package final class LoopServer {
     let relay: Relay
     let limits: ServerLimits
     let control: any Control
-    let connectionCount: ConnectionCount
+    let places: ConnectionPlaces
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var listeners: [AcceptWatcher] = []
     private var dateLine: [UInt8] = []
     private var dateSecond: Int64 = -1
     private(set) var isDraining = false
+    /// Connections without a place that are told why.
+    private(set) var refusals = 0
     private lazy var sweep = LoopTimer { [unowned self] in lookRound() }
 
     /// How late a connection's deadline may be noticed, in nanoseconds: one timer serves all of them.
@@ -32,7 +33,7 @@ package final class LoopServer {
         relay: Relay,
         limits: ServerLimits,
         control: any Control,
-        connectionCount: ConnectionCount
+        places: ConnectionPlaces
     ) {
         self.loop = loop
         self.engine = engine
@@ -40,7 +41,7 @@ package final class LoopServer {
         self.relay = relay
         self.limits = limits
         self.control = control
-        self.connectionCount = connectionCount
+        self.places = places
     }
 
     /// Accepts connections of `listener`, whose descriptor is this loop's own copy.
@@ -68,6 +69,7 @@ package final class LoopServer {
 
     func opened(_ connection: Connection) {
         connections[ObjectIdentifier(connection)] = connection
+        if connection.place == nil { refusals += 1 }
         if !sweep.isScheduled { loop.schedule(sweep, at: loop.now + LoopServer.sweepPeriod) }
     }
 
@@ -78,9 +80,8 @@ package final class LoopServer {
     }
 
     func closed(_ connection: Connection) {
-        if connections.removeValue(forKey: ObjectIdentifier(connection)) != nil, connection.hasPlace {
-            connectionCount.leave()
-        }
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        if let place = connection.place { places.leave(place) } else { refusals -= 1 }
     }
 
     /// The `Date` line, made once a second.
@@ -94,32 +95,15 @@ package final class LoopServer {
     }
 }
 
-/// Connections over all loops, bounded.
-package final class ConnectionCount: Sendable {
-    private let count = Atomic<Int>(0)
-    private let limit: Atomic<Int>
-
-    package init(limit: Int) { self.limit = Atomic(limit) }
-
-    package var current: Int { count.load(ordering: .relaxed) }
-
-    /// Takes a place; false when all are taken.
-    func enter() -> Bool {
-        if count.add(1, ordering: .relaxed).newValue <= limit.load(ordering: .relaxed) { return true }
-        count.subtract(1, ordering: .relaxed)
-        return false
-    }
-
-    func leave() { count.subtract(1, ordering: .relaxed) }
-}
-
 /// What a listener's connections are.
 package final class ListenerIdentity: Sendable {
     package let name: String
     package let role: Role
-    /// Nil allows everyone who can connect.
+    /// Empty allows everyone who can connect.
     package let users: [UInt32]
     package let isUnix: Bool
+    /// Its name where operators come in by it; nil for a listener of callers.
+    package var control: String? { role == .admin ? name : nil }
     /// Names the unit of a process; nil where there is none.
     package let unit: @Sendable (Int32) -> String?
 

@@ -1,7 +1,7 @@
 /// How long and how much a caller may take; all absolute, so that a trickle does not stretch them.
 package struct ServerLimits: Sendable {
-    /// Connections over all listeners.
-    package var maxConnections = 512
+    /// Connections of one loop that are refused and still heard to the end; one more is told why and closed at once.
+    package var maxRefusals = 32
     /// From the first byte of a head to its end.
     package var head: Duration = .seconds(10)
     /// From the end of the head to the end of a body that is collected.

@@ -8,12 +8,10 @@ struct ConfigurationOutline: Sendable, Equatable {
     private(set) var routes: [String: String] = [:]
     private let listeners: String
     private let storage: StorageSettings
-    private let maxConnections: Int
 
     init(_ configuration: Configuration, _ effective: EffectiveConfiguration?) {
         listeners = configuration.listeners.map { "\($0)" }.joined(separator: "\n")
         storage = configuration.storage
-        maxConnections = configuration.limits.maxConnections
         for entry in effective?.entries ?? [] {
             guard let tokens = (try? JSONPointer(parsing: entry.pointer))?.tokens, tokens.count > 1,
                 tokens[0] == "routes"
@@ -33,7 +31,6 @@ struct ConfigurationOutline: Sendable, Equatable {
         if listeners != start.listeners { names.append("listeners") }
         if storage.directory != start.storage.directory { names.append("storage.directory") }
         if storage.sync != start.storage.sync { names.append("storage.sync") }
-        if maxConnections != start.maxConnections { names.append("limits.max_connections") }
         return names
     }
 }

@@ -60,6 +60,7 @@ extension Daemon: Control {
         let next = loaded.snapshot(previous: previous)
         engine.install(next)
         storage.configure(loaded.configuration)
+        places.configure(loaded.configuration.limits.forConnections)
         recordLoaded(loaded, verb: "reloaded")
         durable.feed.publish(FeedEvent(.configReloaded), at: SystemClock.wall() / 1_000_000)
         let old = outline.withLock { outline in

@@ -120,7 +120,7 @@ private final class Lifecycle {
     }
 
     private func look() {
-        let busy = daemon.connectionCount.current
+        let busy = daemon.places.current
         let inFlight = daemon.engine.inFlight + daemon.durable.inFlight
         switch machine.looked(busy: busy, inFlight: inFlight, now: SystemClock.monotonic()) {
         case .wait(let extend):

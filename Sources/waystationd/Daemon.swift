@@ -20,7 +20,7 @@ final class Daemon: Sendable {
     let file: String
     let startedAt = SystemClock.wallSeconds()
     let startedTicks = SystemClock.monotonic()
-    let connectionCount: ConnectionCount
+    let places: ConnectionPlaces
     let secrets: SecretBox
     let loops: [EventLoop]
     /// Reads files and decides; may block, and no request waits for it.
@@ -66,7 +66,7 @@ final class Daemon: Sendable {
             entropy: SharedEntropy()
         )
         self.engine = engine
-        connectionCount = ConnectionCount(limit: loaded.configuration.limits.maxConnections)
+        places = ConnectionPlaces(loaded.configuration.limits.forConnections)
         do throws(PosixError) {
             controlLoop = try EventLoop.start(name: "control")
             var loops: [EventLoop] = []
@@ -139,7 +139,7 @@ final class Daemon: Sendable {
             relay: relay,
             limits: ServerLimits(),
             control: self,
-            connectionCount: connectionCount
+            places: places
         )
         for (identity, descriptor) in listeners {
             try server.listen(FileDescriptor(descriptor), as: identity)
@@ -168,7 +168,8 @@ final class Daemon: Sendable {
             durable: durable,
             startedAt: startedAt,
             startedTicks: startedTicks,
-            connections: connectionCount.current,
+            connections: places.current,
+            refusedConnections: places.refused,
             reloadError: reloadError.withLock { $0 },
             isConstrained: condition.isConstrained
         )

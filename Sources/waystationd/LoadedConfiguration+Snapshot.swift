@@ -2,6 +2,7 @@ import RelayConfig
 import RelayCore
 import RelayEngine
 import RelayPosix
+import RelayServer
 import RelaySystemd
 
 extension LoadedConfiguration {
@@ -19,6 +20,16 @@ extension LoadedConfiguration {
             settings: settings,
             previous: previous
         )
+    }
+}
+
+extension Limits {
+    /// Without a share of its own a user has half of all places.
+    var forConnections: ConnectionLimits {
+        var limits = ConnectionLimits()
+        limits.total = maxConnections
+        limits.perUser = perUser.maxConnections ?? (maxConnections + 1) / 2
+        return limits
     }
 }
 

@@ -11,6 +11,8 @@ struct StatusReport {
     let startedAt: Int64
     let startedTicks: Int64
     let connections: Int
+    /// Turned away for want of a place, since the start.
+    let refusedConnections: Int
     /// Why the last reload was refused; nil when it was not.
     let reloadError: String?
     /// Whether the network counts as constrained.
@@ -37,6 +39,7 @@ struct StatusReport {
         }
         json.member("in_flight", engine.inFlight)
         json.member("connections", connections)
+        json.member("connections_refused", refusedConnections)
         json.member("constrained", isConstrained)
         let counters = durable.counters
         json.object("jobs") { jobs in

@@ -1,7 +1,7 @@
 """Who may come in, how many, and what happens when descriptors or readers run out."""
 
+import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -36,6 +36,22 @@ def ask_as(user, path, target, group=None):
         raise AssertionError(done.stderr)
     status, body = done.stdout.split("\n", 1)
     return int(status), body
+
+
+def hold_as(user, path, count):
+    """A process of another account that holds connections open, and says so when all of them were made."""
+    script = (
+        "import os,socket,sys,time,resource\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (count + 50, count + 50)) if (count := int(sys.argv[3])) else None\n"
+        "os.setgroups([]); os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[1]))\n"
+        "held = []\n"
+        "for _ in range(count):\n"
+        "    one = socket.socket(socket.AF_UNIX); one.connect(sys.argv[2]); held.append(one)\n"
+        "print('connected', flush=True)\n"
+        "time.sleep(60)\n")
+    return subprocess.Popen(
+        ["/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable, "-c", script, str(user), path,
+         str(count)], stdout=subprocess.PIPE, text=True)
 
 
 class Access(RelayTest):
@@ -108,7 +124,8 @@ class Access(RelayTest):
             self.assert_problem(caller.answer(), 403, "not_allowed")
 
     def test_a_connection_too_many_is_told_so(self):
-        relay = self.new_relay({"up": route(self.upstream.url)}, limits={"max_connections": 4}).start()
+        relay = self.new_relay({"up": route(self.upstream.url)}, limits={
+            "max_connections": 4, "per_user": {"max_connections": 4}}).start()
         callers = [relay.caller() for _ in range(4)]
         for caller in callers:
             self.assertEqual(caller.ask("GET", "/r/up/x").status, 200)
@@ -129,6 +146,49 @@ class Access(RelayTest):
                 caller.answer()
         eventually(is_served, "no place has been lost")
         for caller in callers:
+            caller.close()
+
+    def test_one_user_locks_neither_the_operator_nor_another_user_out(self):
+        if os.getuid():
+            self.skipTest("needs root, to be two other users")
+        relay = self.new_relay({"up": route(self.upstream.url)}).start()
+        holder = hold_as(54001, relay.jobs, 2000)
+        self.addCleanup(holder.kill)
+        self.assertEqual(holder.stdout.readline(), "connected\n")
+
+        def refused(problem):
+            return problem["code"] == "overloaded" and "limits.per_user.max_connections" in problem["detail"]
+        status, body = ask_as(54001, relay.jobs, "/r/up/x")
+        self.assertEqual(status, 503, body)
+        self.assertTrue(refused(json.loads(body)) and "uid 54001" in body, body)
+        self.assertEqual(ask_as(54002, relay.jobs, "/r/up/x"), (200, "x\n"))
+        waits = []
+        for _ in range(10):
+            began = time.monotonic()
+            told = relay.status()
+            waits.append(time.monotonic() - began)
+        self.assertLess(sorted(waits)[5], 0.25, "the status comes at once")
+        self.assertGreaterEqual(told["connections_refused"], 2000 - 256)
+        holder.kill()
+        eventually(lambda: ask_as(54001, relay.jobs, "/r/up/x")[0] == 200, "the places are free again")
+
+    def test_the_places_of_a_control_listener_are_its_own(self):
+        relay = self.new_relay({"up": route(self.upstream.url)}, limits={
+            "max_connections": 2, "per_user": {"max_connections": 2}}).start()
+        callers = [relay.caller() for _ in range(2)] + [Caller(relay.control) for _ in range(32)]
+        for caller in callers:
+            self.assertEqual(caller.ask("GET", "/v1/version").status, 200)
+        with Caller(relay.control) as one_more:
+            self.assert_problem(one_more.answer(), 503, "overloaded")
+        for caller in callers[2:]:
+            caller.close()
+        with relay.caller() as one_more:
+            self.assert_problem(one_more.answer(), 503, "overloaded")
+        relay.members["limits"] = {"max_connections": 6}
+        relay.write({"up": route(self.upstream.url)})
+        self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+        self.assertEqual(relay.ask("GET", "/r/up/x").status, 200)
+        for caller in callers[:2]:
             caller.close()
 
     def test_a_route_that_is_full_says_so_and_counts_it_once(self):
@@ -185,17 +245,21 @@ class Access(RelayTest):
             hold.set()
             self.assertEqual(second.answer().body, b"x")
 
-    def test_running_out_of_descriptors_neither_spins_nor_lasts(self):
-        relay = self.new_relay({"up": route(self.upstream.url)}, before=["prlimit", "--nofile=40:40"]).start()
+    def test_running_out_of_descriptors_neither_spins_nor_lasts_nor_locks_the_operator_out(self):
+        relay = self.new_relay({"up": route(self.upstream.url)}, before=["prlimit", "--nofile=64:64"]).start()
         callers = []
-        for _ in range(60):
-            caller = socket.socket(socket.AF_UNIX)
-            caller.connect(relay.jobs)
+        for _ in range(80):
+            caller = Caller(relay.jobs)
             callers.append(caller)
-        eventually(lambda: relay.descriptors() >= 39, "all descriptors are taken")
+        eventually(lambda: relay.descriptors() >= 48, "all descriptors but the reserve are taken")
+        self.assert_problem(callers[-1].answer(), 503, "overloaded")
         before, began = relay.processor_seconds(), time.monotonic()
-        time.sleep(1)
-        self.assertLess((relay.processor_seconds() - before) / (time.monotonic() - began), 0.2)
+        for _ in range(20):
+            self.assertGreater(relay.status()["connections_refused"], 0)
+            time.sleep(0.05)
+        self.assertLess((relay.processor_seconds() - before) / (time.monotonic() - began), 0.3)
+        # Whoever got in cannot take the operator's descriptors for an upstream either.
+        self.assert_problem(callers[0].ask("GET", "/r/up/x"), 502, "upstream_failed")
         for caller in callers:
             caller.close()
         self.assertEqual(relay.ask("GET", "/r/up/x").body, b"x")

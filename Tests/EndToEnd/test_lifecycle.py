@@ -137,10 +137,10 @@ class Lifecycle(RelayTest):
         relay.write(routes)
         self.assertEqual(reload(), (True, ["zero"], ["three"], ["two"], []))
         relay.members = {
-            "limits": {"max_connections": 99}, "storage": {"directory": str(relay.directory / "other")},
+            "limits": {"max_queued_jobs": 99}, "storage": {"directory": str(relay.directory / "other")},
             "defaults": {"timeouts": {"idle": "3s"}}}
         relay.write(routes)
-        waiting = ["storage.directory", "limits.max_connections"]
+        waiting = ["storage.directory"]
         self.assertEqual(reload(), (True, [], [], ["one", "two", "zero"], waiting))
         self.assertEqual(reload(), (False, [], [], [], waiting))
 

@@ -235,6 +235,21 @@ let brokenFiles: [BrokenRow] = {
         ),
         Row(
             .top,
+            #""limits": {"max_connections": 8, "per_user": {"max_connections": 9}}"#,
+            [
+                #"2:66: warning: one user's share is more than all may have (limits.max_connections) and bounds "#
+                    + #"nothing  [/limits/per_user/max_connections] => lower it, or raise limits.max_connections"#
+            ]
+        ),
+        Row(
+            .top,
+            #""limits": {"per_user": {"max_connections": 0}}"#,
+            [
+                #"2:44: error: expected an integer from 1 to 65536  [/limits/per_user/max_connections]"#
+            ]
+        ),
+        Row(
+            .top,
             #""limits": {"max_connections": "512"}"#,
             [
                 #"2:31: error: expected an integer from 1 to 65536  [/limits/max_connections]"#

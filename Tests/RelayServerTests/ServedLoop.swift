@@ -55,7 +55,7 @@ final class ServedLoop {
                 relay: Relay(ports: ports),
                 limits: limits,
                 control: NoControl(),
-                connectionCount: ConnectionCount(limit: 100)
+                places: ConnectionPlaces(ConnectionLimits())
             )
         }
         self.loop = loop

@@ -84,46 +84,6 @@ enum ConfigurationTable {
         return noting
     }
 
-    private static var limits: Section<Limits> {
-        Section(
-            "limits",
-            "Bounds on what all callers together may take.",
-            prototype: Limits(),
-            fields: [
-                Field(
-                    "max_connections",
-                    .integer(1...65_536),
-                    \.maxConnections,
-                    "Connections of callers that may be open at once."
-                ),
-                Field(
-                    "max_request_body",
-                    .size(0...1 << 30),
-                    \.maxRequestBody,
-                    "A larger request body is answered 413."
-                ),
-                Field(
-                    "max_response_body",
-                    .size(0...1 << 30),
-                    \.maxResponseBody,
-                    "A larger response body that has to be collected is a failed attempt."
-                ),
-                Field(
-                    "replay_buffer",
-                    .size(0...1 << 26),
-                    \.replayBuffer,
-                    "A request body above this is streamed, and so cannot be sent a second time."
-                ),
-                Field(
-                    "max_queued_jobs",
-                    .integer(1...10_000_000),
-                    \.maxQueuedJobs,
-                    "Jobs on disk that are not over; one more is answered 503 queue_full."
-                ),
-            ]
-        )
-    }
-
     private static var log: Section<LogSettings> {
         Section(
             "log",

@@ -109,11 +109,12 @@ package enum Socket {
         }
     }
 
-    /// Begins to connect without blocking.
+    /// Begins to connect without blocking; leaves the reserve of descriptors alone.
     package static func connect(to address: SocketAddress) -> Connecting {
         let raw = socket(address.family, Int32(SOCK_STREAM.rawValue) | streamFlags, 0)
         guard raw >= 0 else { return .failed(.current) }
         let descriptor = FileDescriptor(raw)
+        guard !DescriptorReserve.contains(raw) else { return .failed(Errno(rawValue: EMFILE)) }
         if address.family != AF_UNIX { setNoDelay(raw) }
         let result = unsafe address.withSockaddr { unsafe Glibc.connect(raw, $0, $1) }
         guard let result else { return .failed(Errno(rawValue: ENAMETOOLONG)) }

@@ -18,8 +18,8 @@ final class Connection: Watcher {
     let server: LoopServer
     let listener: ListenerIdentity
     let client: ClientIdentity?
-    /// Whether it counts among the connections there may be; one too many does not, and is refused.
-    let hasPlace: Bool
+    /// Its place among the connections there may be; one too many has none, and is refused.
+    let place: ConnectionPlaces.Place?
     var phase = Phase.idle
     /// Bytes received and not yet used: an incomplete head, the next request, or the beginning of a body.
     var pending: [UInt8] = []
@@ -57,8 +57,13 @@ final class Connection: Watcher {
         case closed
     }
 
-    init(server: LoopServer, listener: ListenerIdentity, client: ClientIdentity?, hasPlace: Bool) {
-        self.hasPlace = hasPlace
+    init(
+        server: LoopServer,
+        listener: ListenerIdentity,
+        client: ClientIdentity?,
+        place: ConnectionPlaces.Place?
+    ) {
+        self.place = place
         self.server = server
         self.listener = listener
         self.client = client

@@ -57,9 +57,13 @@ extension Meaning {
             """,
             causes: """
                 concurrency.max_requests are under way and concurrency.max_pending_requests wait; \
-                limits.max_connections is reached; the upstream has become slow.
+                limits.max_connections is reached, or by one user its limits.per_user.max_connections; the \
+                process has no descriptors left but those kept for operators; the upstream has become slow.
                 """,
-            remedy: "Wait as Retry-After says; raise concurrency when the upstream can bear it."
+            remedy: """
+                Wait as Retry-After says; detail names the limit. Raise concurrency when the upstream can \
+                bear it; find the user that holds its connections open.
+                """
         ),
         Meaning(
             .problem,
