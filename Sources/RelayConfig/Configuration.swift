@@ -37,8 +37,10 @@ package struct Limits: Sendable {
     package var perUser = UserLimits()
     package var maxRequestBody = 16 << 20
     package var maxResponseBody = 16 << 20
-    /// A request body above this is streamed, and so cannot be sent again.
+    /// A request body above this is copied to the disk while it is sent, so that it can be sent again.
     package var replayBuffer = 256 << 10
+    /// Bytes those copies may take together; what does not fit is sent once.
+    package var spool = 1 << 30
     /// Unfinished jobs on disk; one more is refused.
     package var maxQueuedJobs = 100_000
 }

@@ -167,7 +167,7 @@ package final class Engine: Sendable {
             vault: admission.snapshot.vault,
             since: began
         )
-        ended(admission, outcome)
+        ended(admission, outcome, sentOnceBecause: body.sentOnceBecause)
         return outcome
     }
 
@@ -178,7 +178,7 @@ package final class Engine: Sendable {
     }
 
     @inline(never)
-    private func ended(_ admission: Admission, _ outcome: Outcome) {
+    private func ended(_ admission: Admission, _ outcome: Outcome, sentOnceBecause: String? = nil) {
         let now = time.wallSeconds()
         let isBreach =
             if case .failed(let failure, _) = outcome.ending {
@@ -192,7 +192,8 @@ package final class Engine: Sendable {
                 context: admission.context,
                 outcome: outcome,
                 acceptedAt: admission.acceptedAt,
-                finishedAt: now
+                finishedAt: now,
+                sentOnceBecause: sentOnceBecause
             )
         )
     }

@@ -15,6 +15,7 @@ extension FinishedJob {
         json.object("request") { request in
             request.member("method", context.method.rawValue)
             request.member("path", context.path)
+            if let sentOnceBecause { request.member("sent_once_because", sentOnceBecause) }
         }
         json.member("created_at", UTCTime.format(seconds: acceptedAt))
         json.member("finished_at", UTCTime.format(seconds: finishedAt))

@@ -182,6 +182,7 @@ extension Problem {
             case .preparation: .preparationFailed
             case .credentialsFailed: .credentialsFailed
             case .overloaded: .overloaded
+            case .storedBodyUnread: .storageFailed
             case .deadlineExceeded: .deadlineExceeded
             case .clientGone: .badRequest
             case .cancelled: .draining

@@ -11,8 +11,17 @@ package struct FinishedJob: Sendable {
     /// Seconds since 1970.
     package let acceptedAt: Int64
     package let finishedAt: Int64
+    /// Why the body was not kept for another attempt; nil when it was, or nobody could have wanted it.
+    package let sentOnceBecause: String?
 
-    package init(context: JobContext, outcome: Outcome, acceptedAt: Int64, finishedAt: Int64) {
+    package init(
+        context: JobContext,
+        outcome: Outcome,
+        acceptedAt: Int64,
+        finishedAt: Int64,
+        sentOnceBecause: String? = nil
+    ) {
+        self.sentOnceBecause = sentOnceBecause
         self.context = context
         attempts = outcome.attempts
         self.acceptedAt = acceptedAt

@@ -12,6 +12,7 @@ package final class LoopServer {
     let durable: DurableJobs
     let relay: Relay
     let limits: ServerLimits
+    let spool: any ReplaySpool
     let control: any Control
     let places: ConnectionPlaces
     private var connections: [ObjectIdentifier: Connection] = [:]
@@ -32,6 +33,7 @@ package final class LoopServer {
         durable: DurableJobs,
         relay: Relay,
         limits: ServerLimits,
+        spool: any ReplaySpool,
         control: any Control,
         places: ConnectionPlaces
     ) {
@@ -40,6 +42,7 @@ package final class LoopServer {
         self.durable = durable
         self.relay = relay
         self.limits = limits
+        self.spool = spool
         self.control = control
         self.places = places
     }

@@ -4,6 +4,7 @@ import RelayCore
 import RelayEngine
 import RelayPosix
 import RelayServer
+import RelayStore
 import RelaySystemd
 import RelayTransport
 import Synchronization
@@ -138,6 +139,7 @@ final class Daemon: Sendable {
             durable: durable,
             relay: relay,
             limits: ServerLimits(),
+            spool: storage.spool,
             control: self,
             places: places
         )
@@ -170,6 +172,7 @@ final class Daemon: Sendable {
             startedTicks: startedTicks,
             connections: places.current,
             refusedConnections: places.refused,
+            spool: storage.spool.usage,
             reloadError: reloadError.withLock { $0 },
             isConstrained: condition.isConstrained
         )

@@ -11,6 +11,7 @@ import Synchronization
 /// The job store of the daemon, in its state directory.
 struct JobStorage {
     let jobs: DurableJobs
+    let spool: FileReplaySpool
     private let store: SQLiteJobStore
 
     /// Opens it and says to the journal what the store has to say; what it cannot survive ends the process.
@@ -52,7 +53,13 @@ struct JobStorage {
                 settings: settings(configuration)
             )
             shared.take(jobs)
-            return JobStorage(jobs: jobs, store: store)
+            do throws(StoreError) {
+                let limit = UInt64(configuration.limits.spool)
+                let spool = try FileReplaySpool(state: directory, limit: limit)
+                return JobStorage(jobs: jobs, spool: spool, store: store)
+            } catch {
+                throw Daemon.StartError(message: error.message)
+            }
         case .failure(let error): throw Daemon.StartError(message: error.message)
         }
     }
@@ -60,6 +67,7 @@ struct JobStorage {
     /// Puts in force what another configuration says; its directory and `sync` wait for a restart.
     func configure(_ configuration: Configuration) {
         store.setMaxSize(configuration.storage.maxSize)
+        spool.configure(limit: UInt64(configuration.limits.spool))
         jobs.configured(Self.settings(configuration))
     }
 

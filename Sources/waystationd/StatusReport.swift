@@ -3,6 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 import RelayPosix
+import RelayStore
 
 /// The daemon's state as `GET /v1/status` and `STATUS=` show it.
 struct StatusReport {
@@ -13,6 +14,8 @@ struct StatusReport {
     let connections: Int
     /// Turned away for want of a place, since the start.
     let refusedConnections: Int
+    /// Copies of request bodies that are under way.
+    let spool: SpoolRoom
     /// Why the last reload was refused; nil when it was not.
     let reloadError: String?
     /// Whether the network counts as constrained.
@@ -54,6 +57,10 @@ struct StatusReport {
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
             store.member("corrupt_records", storage.corruptRecords)
+        }
+        json.object("spool") { writer in
+            writer.member("used_bytes", spool.used)
+            writer.member("limit_bytes", spool.limit)
         }
         json.array("routes") { list in
             for name in snapshot.routeNames {

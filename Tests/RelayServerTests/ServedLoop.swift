@@ -18,7 +18,8 @@ final class ServedLoop {
     init(
         _ steps: [ScriptedTransport.Step] = [],
         limits: ServerLimits = ServerLimits(),
-        role: Role = .submit
+        role: Role = .submit,
+        spool: any ReplaySpool = NoSpool()
     ) throws {
         let time = VirtualTime(.manual)
         self.time = time
@@ -54,6 +55,7 @@ final class ServedLoop {
                 durable: durable,
                 relay: Relay(ports: ports),
                 limits: limits,
+                spool: spool,
                 control: NoControl(),
                 places: ConnectionPlaces(ConnectionLimits())
             )
@@ -86,6 +88,13 @@ final class ServedLoop {
     }
 
     deinit { loop.stop() }
+}
+
+/// Takes no body.
+final class NoSpool: ReplaySpool {
+    func copy(length: UInt64?) throws(StoreError) -> any ReplayCopy {
+        throw StoreError(.full, "there is no spool")
+    }
 }
 
 private struct NoControl: Control {

@@ -32,7 +32,15 @@ extension ConfigurationTable {
                     "replay_buffer",
                     .size(0...1 << 26),
                     \.replayBuffer,
-                    "A request body above this is streamed, and so cannot be sent a second time."
+                    "A request body up to this is held in memory until its request is answered. A larger one is sent on as "
+                        + "it arrives, with a copy in the state directory for another attempt."
+                ),
+                Field(
+                    "spool",
+                    .size(0...1 << 40),
+                    \.spool,
+                    "What those copies may take of the disk together. A body that does not fit is sent once, and the "
+                        + "timeline says so."
                 ),
                 Field(
                     "max_queued_jobs",

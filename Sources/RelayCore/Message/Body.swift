@@ -24,6 +24,11 @@ public enum Body: Sendable {
         }
     }
 
+    /// Why it is sent once, although another attempt might want it.
+    package var sentOnceBecause: String? {
+        if case .stream(let source) = self { source.sentOnceBecause } else { nil }
+    }
+
     /// The content for one attempt, from its beginning where it can begin again.
     var fresh: Body {
         guard case .stream(let source) = self, let restarted = source.restarted() else { return self }
@@ -52,6 +57,9 @@ public protocol BodySource: AnyObject, Sendable {
 
     /// The same content from its beginning, however much of this source was read; nil when that is not to be had.
     func restarted() -> (any BodySource)?
+
+    /// Why the body is sent once, although another attempt might want it; nil while it is not known to be so.
+    var sentOnceBecause: String? { get }
 }
 
 extension BodySource {
@@ -60,6 +68,9 @@ extension BodySource {
 
     /// Nil: what was read is gone.
     public func restarted() -> (any BodySource)? { nil }
+
+    /// Nil: nobody has tried to keep it.
+    public var sentOnceBecause: String? { nil }
 }
 
 extension Body {

@@ -132,16 +132,21 @@ extension Connection {
             upload.collected.count > upload.holdLimit
                 || upload.length ?? 0 > UInt64(upload.holdLimit)
         {
-            start(upload, .stream(RequestBodySource(self)))
+            start(upload, .stream(source(of: upload)))
         }
         return used
+    }
+
+    /// The attempt that reads a streamed body wants no more of it; another may.
+    func pauseUpload() {
+        if unsent.isEmpty { clearDeadline() }
+        arrived.take()?.resume(returning: false)
     }
 
     /// Nobody reads the rest of a streamed body: whoever waits for it goes on, and the connection ends with the answer.
     func stopUpload() {
         keepsAlive = false
-        if unsent.isEmpty { clearDeadline() }
-        arrived.take()?.resume(returning: false)
+        pauseUpload()
     }
 
     /// The next piece of a streamed body, decoded; nil at its end.

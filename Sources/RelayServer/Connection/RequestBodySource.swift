@@ -1,4 +1,5 @@
 import RelayCore
+import RelayEngine
 import RelayPosix
 import Synchronization
 
@@ -6,9 +7,11 @@ import Synchronization
 final class RequestBodySource: BodySource {
     private let connection: LoopBound<Connection>
     let length: UInt64?
+    let sentOnceBecause: String?
     private let read = Atomic<Bool>(false)
 
-    init(_ connection: Connection) {
+    init(_ connection: Connection, sentOnceBecause: String? = nil) {
+        self.sentOnceBecause = sentOnceBecause
         self.connection = LoopBound(connection, connection.loop)
         length = connection.upload?.length
     }
@@ -24,5 +27,32 @@ final class RequestBodySource: BodySource {
     func cancel() {
         read.store(true, ordering: .relaxed)
         connection.valueOnLoop?.stopUpload()
+    }
+}
+
+extension Connection {
+    /// A body that streams, with a copy in the spool where another attempt may want it.
+    func source(of upload: Upload) -> any BodySource {
+        guard case .relay(let admission) = upload.purpose, admission.durable == nil,
+            admission.maySendTwice
+        else { return RequestBodySource(self) }
+        do throws(StoreError) {
+            let copy = try server.spool.copy(length: upload.length)
+            let body = SpooledBody(self, copy: copy, length: upload.length)
+            return body.source() ?? RequestBodySource(self)
+        } catch {
+            return RequestBodySource(self, sentOnceBecause: error.message)
+        }
+    }
+}
+
+extension Admission {
+    /// Whether anything could want the request's body a second time; what is signed is collected before it is sent.
+    fileprivate var maySendTwice: Bool {
+        let policy = route.policy
+        guard policy.signing == nil else { return false }
+        return !policy.recovery.isEmpty || policy.authentication != nil
+            || policy.response.redirects == .follow || context.method.isIdempotent
+            || context.options.hasIdempotencyKey
     }
 }

@@ -19,9 +19,17 @@ struct JobTimeline {
     /// The attempts and the outcome, without the title.
     func body(for output: Output) -> String {
         let attempts = job["attempts"]?.elements ?? []
-        return attempts.map { attempt in
-            AttemptLines(attempt).text(at: clock(attempt["started_after_ms"]?.double ?? 0), width: 10, output)
-        }.joined() + outcome(after: attempts, output)
+        let once = (job["request"] ?? job)["sent_once_because"]?.text.map { reason in
+            column("") + "the body is not kept: it is sent once (\(safe(reason)))\n"
+        }
+        return (once ?? "")
+            + attempts.map { attempt in
+                AttemptLines(attempt).text(
+                    at: clock(attempt["started_after_ms"]?.double ?? 0),
+                    width: 10,
+                    output
+                )
+            }.joined() + outcome(after: attempts, output)
     }
 
     private func outcome(after attempts: [JSONValue], _ output: Output) -> String {

@@ -1,0 +1,180 @@
+import Glibc
+package import RelayCore
+import RelayPosix
+import Synchronization
+
+/// Copies of request bodies in files without a name, in the directory `spool` of the state directory.
+///
+/// They are written and read on a thread of their own, which no other work waits for, and are gone with the process.
+/// The last part of a disk is left to the job store: what is only a convenience must not make it refuse jobs.
+package final class FileReplaySpool: ReplaySpool {
+    fileprivate let thread: WorkerThread<SpoolDirectory>
+    fileprivate let room: Mutex<SpoolRoom>
+    private let files = Atomic<UInt64>(0)
+
+    /// - Parameters:
+    ///   - state: the state directory, which must exist.
+    ///   - limit: bytes all copies may take together.
+    /// - Throws: `directory` when the directory cannot be made.
+    package init(state: String, limit: UInt64) throws(StoreError) {
+        let directory = try SpoolDirectory(state + "/spool")
+        thread = try WorkerThread("spool") { directory }
+        room = Mutex(SpoolRoom(limit: limit))
+    }
+
+    deinit { thread.close() }
+
+    /// Bytes that copies take or have room for, and may take.
+    package var usage: SpoolRoom { room.withLock { $0 } }
+
+    package func configure(limit: UInt64) { room.withLock { $0.configured(limit: limit) } }
+
+    package func copy(length: UInt64?) throws(StoreError) -> any ReplayCopy {
+        let copy = FileCopy(self, files.add(1, ordering: .relaxed).newValue, hasLength: length != nil)
+        try copy.take(length ?? 0)
+        return copy
+    }
+}
+
+/// The directory of the copies, on the thread that uses it.
+struct SpoolDirectory: Sendable {
+    let path: String
+
+    /// Makes it, and removes what a crash has left between the making of a file and the loss of its name.
+    init(_ path: String) throws(StoreError) {
+        self.path = path
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw StoreError.directory(PosixError("mkdir", .current, path: path))
+        }
+        guard let listing = unsafe opendir(path) else {
+            throw StoreError.directory(PosixError("open", .current, path: path))
+        }
+        defer { unsafe closedir(listing) }
+        while let entry = unsafe readdir(listing) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name.hasPrefix("s"), name.dropFirst().allSatisfy(\.isNumber) { removeFile(path + "/" + name) }
+        }
+    }
+
+    /// A new file that has lost its name.
+    func file(_ number: UInt64) throws(StoreError) -> Int32 {
+        let name = "\(path)/s\(number)"
+        let descriptor = openFile(name, O_RDWR | O_CREAT | O_EXCL)
+        guard descriptor >= 0 else { throw StoreError.directory(PosixError("open", .current, path: name)) }
+        removeFile(name)
+        return descriptor
+    }
+
+    /// - Throws: `full` when the disk would have less left than the job store may need.
+    func checkDisk(_ descriptor: Int32, for count: Int) throws(StoreError) {
+        var disk = statvfs()
+        guard unsafe fstatvfs(descriptor, &disk) == 0 else {
+            throw StoreError.directory(PosixError("statvfs", .current, path: path))
+        }
+        let (size, free) = (
+            UInt64(disk.f_blocks) * UInt64(disk.f_frsize), UInt64(disk.f_bavail) * UInt64(disk.f_frsize)
+        )
+        guard free >= UInt64(count) + min(64 << 20, size / 8) else {
+            throw StoreError(.full, "the disk of \(path) is nearly full")
+        }
+    }
+}
+
+/// One copy; its file is opened when there is something to write.
+private final class FileCopy: ReplayCopy {
+    private struct State: Sendable {
+        var descriptor: Int32 = -1
+        var length: UInt64 = 0
+        var taken: UInt64 = 0
+    }
+
+    private let spool: FileReplaySpool
+    private let number: UInt64
+    private let hasLength: Bool
+    private let state = Mutex(State())
+
+    init(_ spool: FileReplaySpool, _ number: UInt64, hasLength: Bool) {
+        self.spool = spool
+        self.number = number
+        self.hasLength = hasLength
+    }
+
+    deinit {
+        let state = state.withLock { $0 }
+        spool.room.withLock { $0.gaveBack(state.taken) }
+        // The kernel gives a large file's blocks back while it is closed.
+        if state.descriptor >= 0 { spool.thread.start { _ in close(state.descriptor) } }
+    }
+
+    func take(_ count: UInt64) throws(StoreError) {
+        let limit: UInt64? = spool.room.withLock { $0.take(count) ? nil : $0.limit }
+        if let limit {
+            throw StoreError(.full, "it does not fit into what is left of limits.spool (\(limit) bytes)")
+        }
+        state.withLock { $0.taken += count }
+    }
+
+    func append(_ piece: [UInt8]) async throws(StoreError) {
+        if !hasLength { try take(UInt64(piece.count)) }
+        try await spool.thread.perform { [self] directory throws(StoreError) in
+            try state.withLock { state throws(StoreError) in
+                if state.descriptor < 0 { state.descriptor = try directory.file(number) }
+                try directory.checkDisk(state.descriptor, for: piece.count)
+                try write(piece, &state, directory)
+            }
+        }
+    }
+
+    private func write(
+        _ piece: [UInt8],
+        _ state: inout State,
+        _ directory: SpoolDirectory
+    ) throws(StoreError) {
+        var written = 0
+        while written < piece.count {
+            let count = unsafe piece.withUnsafeBytes {
+                unsafe pwrite(
+                    state.descriptor,
+                    $0.baseAddress.map { unsafe $0 + written },
+                    piece.count - written,
+                    off_t(state.length) + off_t(written)
+                )
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw StoreError.directory(PosixError("write", .current, path: directory.path))
+            }
+            written += count
+        }
+        state.length += UInt64(piece.count)
+    }
+
+    func read(at offset: UInt64, count: Int) async throws(StoreError) -> [UInt8] {
+        try await spool.thread.perform { [self] directory throws(StoreError) in
+            let descriptor = state.withLock { $0.descriptor }
+            var buffer = [UInt8](repeating: 0, count: count)
+            var filled = 0
+            while filled < count {
+                let got = unsafe buffer.withUnsafeMutableBytes {
+                    unsafe pread(
+                        descriptor,
+                        $0.baseAddress.map { unsafe $0 + filled },
+                        count - filled,
+                        off_t(offset) + off_t(filled)
+                    )
+                }
+                if got < 0, errno == EINTR { continue }
+                guard got > 0 else {
+                    throw StoreError(
+                        .failed,
+                        "cannot read a request body back: \(PosixError("read", .current, path: directory.path))"
+                    )
+                }
+                filled += got
+            }
+            return buffer
+        }
+    }
+}

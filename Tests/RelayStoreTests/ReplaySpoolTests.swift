@@ -1,0 +1,88 @@
+import Glibc
+import RelayCore
+import RelayStore
+import Testing
+
+@Suite("Copies of request bodies", .timeLimit(.minutes(1)))
+struct ReplaySpoolTests {
+    private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) } }
+
+    @Test("What was added is read back from any place, while more is added", arguments: [nil, 300_000])
+    func roundTrip(length: UInt64?) async throws {
+        let scratch = Scratch()
+        let spool = try FileReplaySpool(state: scratch.path, limit: 1 << 20)
+        let copy = try spool.copy(length: length)
+        let content = bytes(300_000)
+        try await copy.append(Array(content[..<65_536]))
+        #expect(try await copy.read(at: 1_000, count: 64_000) == Array(content[1_000..<65_000]))
+        try await copy.append(Array(content[65_536...]))
+        #expect(try await copy.read(at: 0, count: 300_000) == content)
+        #expect(spool.usage.used == 300_000)
+    }
+
+    @Test("A file has no name, and its room comes back with the last reference")
+    func unlinked() async throws {
+        let scratch = Scratch()
+        let spool = try FileReplaySpool(state: scratch.path, limit: 1_000)
+        var copy: (any ReplayCopy)? = try spool.copy(length: nil)
+        try await copy?.append(bytes(900))
+        #expect(names(scratch.path + "/spool") == [])
+        #expect(spool.usage.used == 900)
+        copy = nil
+        #expect(spool.usage.used == 0)
+    }
+
+    @Test("What does not fit is refused: a known length at once, another one when it is reached")
+    func full() async throws {
+        let scratch = Scratch()
+        let spool = try FileReplaySpool(state: scratch.path, limit: 1_000)
+        let first = try spool.copy(length: 600)
+        #expect(throws: StoreError.self) { try spool.copy(length: 401) }
+        let second = try spool.copy(length: nil)
+        try await second.append(bytes(400))
+        await #expect(throws: StoreError.self) { try await second.append([1]) }
+        spool.configure(limit: 2_000)
+        try await second.append(bytes(600))
+        try await first.append(bytes(600))
+        #expect(spool.usage.used == 1_600)
+    }
+
+    @Test("What a crash left is removed at the start, and nothing else")
+    func swept() throws {
+        let scratch = Scratch()
+        _ = unsafe mkdir(scratch.path + "/spool", 0o700)
+        for name in ["s12", "notes", "s1x"] {
+            close(unsafe open("\(scratch.path)/spool/\(name)", O_CREAT | O_WRONLY, 0o600))
+        }
+        _ = try FileReplaySpool(state: scratch.path, limit: 1)
+        #expect(names(scratch.path + "/spool") == ["notes", "s1x"])
+    }
+
+    @Test("A disk that is nearly full is left to the job store", .enabled(if: geteuid() == 0))
+    func nearlyFull() async throws {
+        let scratch = Scratch()
+        guard unsafe mount("tmpfs", scratch.path, "tmpfs", 0, "size=8m,mode=0700") == 0 else { return }
+        defer { unsafe _ = umount2(scratch.path, 2) }
+        let spool = try FileReplaySpool(state: scratch.path, limit: 1 << 30)
+        let copy = try spool.copy(length: 8 << 20)
+        for _ in 0..<6 { try await copy.append(bytes(1 << 20)) }
+        await #expect {
+            for _ in 0..<2 { try await copy.append(bytes(1 << 20)) }
+        } throws: { ($0 as? StoreError)?.code == .full }
+        #expect(try await copy.read(at: 0, count: 1 << 20) == bytes(1 << 20))
+    }
+
+    private func names(_ path: String) -> [String] {
+        guard let listing = unsafe opendir(path) else { return ["(no directory)"] }
+        defer { unsafe closedir(listing) }
+        var names: [String] = []
+        while let entry = unsafe readdir(listing) {
+            names.append(
+                unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+                    unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+            )
+        }
+        return names.filter { $0 != "." && $0 != ".." }.sorted()
+    }
+}
