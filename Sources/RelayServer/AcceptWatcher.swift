@@ -12,6 +12,8 @@ final class AcceptWatcher: Watcher {
         self.server = server
         self.listener = listener
         super.init(loop: server.loop)
+        // Every loop has a copy, and the service manager keeps the one it passed in.
+        isShared = true
     }
 
     func close() {

@@ -7,7 +7,6 @@ import http.server
 import importlib.util
 import json
 import pathlib
-import re
 import subprocess
 import tempfile
 import threading
@@ -16,8 +15,6 @@ import unittest
 
 from caller import ask
 from examples import FOLDER, SECRETS, ExampleTest
-from peers import free_ports
-from relay import daemon
 from upstream import answer
 
 spec = importlib.util.spec_from_file_location("webhook_receiver", FOLDER / "webhook-receiver.py")
@@ -258,94 +255,6 @@ class Webhooks(DurableTest):
         self.assertIn('the credential "webhook-secret-before" cannot sign', found["message"])
         self.assertGreater(found["line"], 1)
         self.assertNotIn(b"hunter2", got.body)
-
-
-class Newcomer(ExampleTest):
-    """README.md, from the first command to the last."""
-
-    def test_what_the_readme_has_a_newcomer_do_ends_with_a_job_delivered_and_explained(self):
-        commands = pathlib.Path(daemon()).parent
-        if not (commands / "waystation").exists():
-            self.skipTest("the command is not built")
-        text = (FOLDER.parent.parent / "README.md").read_text()
-        section = text.split("## Keep jobs until they are delivered\n")[1].split("\n## ")[0]
-        lines = [line[4:] for line in section.splitlines() if line.startswith("    ")]
-        shown = [line for line in lines if re.match(r"(HTTP/1\.1 |[A-Z][A-Za-z-]+: )", line)]
-        self.assertEqual(len(shown), 4)
-        script = "\n".join(line for line in lines if line not in shown)
-        port, other = free_ports(2)
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "keep.json"
-            file.write_text((FOLDER / "keep.json").read_text().replace("/tmp/relay", f"{folder}/relay")
-                            .replace(":9001/", f":{port}/"))
-            file.chmod(0o644)
-            for old, new in {
-                "$PWD/.build/debug": str(commands), "/tmp/relay": f"{folder}/relay",
-                "config/examples/keep.json": str(file),
-                "config/examples/upstream &": f"{FOLDER}/upstream {port} {other} > {folder}/asked &",
-                "curl -i": "curl -sSi",
-            }.items():
-                self.assertIn(old, script)
-                script = script.replace(old, new)
-            script, count = re.subn(r"^job=\w{26}$", "job=$(waystation jobs -q); sleep 0.5", script, flags=re.M)
-            self.assertEqual(count, 1)
-            # Whatever happens, nothing is left running.
-            script = "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n" + script
-            done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=90)
-            asked = (pathlib.Path(folder) / "asked").read_text()
-        said = done.stdout
-        for piece in [shown[0], shown[3], "connection_refused", "Why it waits: backoff", "succeeded: answered 200",
-                      "order=8841", "http_status", "1 job matches"]:
-            self.assertIn(piece, said, said + done.stderr)
-            said = said.split(piece, 1)[1]
-        self.assertEqual(asked.count('Idempotency-Key: "8841"'), 1, asked)
-
-
-class Receiver(unittest.TestCase):
-    """What a receiver takes, without a relay."""
-
-    NOW = 1_800_000_000
-    BODY = b'{"order":8841}'
-
-    def message(self, secret=NEW, stamp=NOW, body=BODY, **changed):
-        signed = f"msg_1.{stamp}.".encode() + body
-        signature = base64.b64encode(hmac.digest(receiving.key(secret), signed, hashlib.sha256)).decode()
-        return {"Webhook-Id": "msg_1", "Webhook-Timestamp": str(stamp), "Webhook-Signature": f"v1,{signature}",
-                **{name.replace("_", "-"): value for name, value in changed.items()}}
-
-    def verify(self, message, body=BODY, secrets=(NEW,)):
-        return receiving.verify(message, body, [receiving.key(secret) for secret in secrets], self.NOW)
-
-    def refuse(self, message, why, body=BODY):
-        with self.assertRaisesRegex(receiving.Refused, why):
-            self.verify(message, body)
-
-    def test_any_of_several_signatures_and_secrets_will_do(self):
-        self.assertEqual(self.verify(self.message()), "msg_1")
-        both = self.message(OLD)["Webhook-Signature"] + " " + self.message()["Webhook-Signature"]
-        self.assertEqual(self.verify(self.message(Webhook_Signature=both)), "msg_1")
-        self.assertEqual(self.verify(self.message(OLD), secrets=(NEW, OLD)), "msg_1")
-
-    def test_times_far_from_now_are_refused_on_both_sides(self):
-        for stamp in self.NOW - 301, self.NOW + 301:
-            self.refuse(self.message(stamp=stamp), "too far from now")
-        for stamp in self.NOW - 300, self.NOW + 300:
-            self.assertEqual(self.verify(self.message(stamp=stamp)), "msg_1")
-        for stamp in "-1", "1e9", "soon", "1" * 13, "\u0661":
-            self.refuse(self.message(Webhook_Timestamp=stamp), "no number")
-
-    def test_what_was_changed_on_the_way_is_refused(self):
-        self.refuse(self.message(), "no signature is right", body=self.BODY + b" ")
-        self.refuse(self.message(Webhook_Id="msg_2"), "no signature is right")
-        self.refuse(self.message(Webhook_Timestamp=str(self.NOW - 1)), "no signature is right")
-        self.refuse(self.message(OLD), "no signature is right")
-
-    def test_signatures_of_other_kinds_and_rubbish_count_for_nothing(self):
-        right = self.message()["Webhook-Signature"].removeprefix("v1,")
-        for signature in f"v1a,{right}", right, "v1,", "v1,%%%", "v1," + "\u00e9", " " * 40 + f"v1,{right}":
-            self.refuse(self.message(Webhook_Signature=signature), "no signature is right")
-        for missing in self.message():
-            self.refuse({**self.message(), missing: ""}, "needed")
 
 
 if __name__ == "__main__":

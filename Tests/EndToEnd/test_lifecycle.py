@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -250,6 +252,30 @@ class Lifecycle(RelayTest):
         relay.notices.wait("EXTEND_TIMEOUT_USEC=")
         relay.errors.wait("<6>stopped")
         self.assertFalse(os.path.exists(relay.jobs), "the socket's path is gone")
+
+    def test_a_stop_costs_no_processor_time_while_somebody_waits_at_a_listener_that_was_passed_in(self):
+        self.upstream.on("/slow", lambda got: time.sleep(3) or answer(200, "at last"))
+        relay = self.new_relay({"up": route(self.upstream.url)})
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as passed:
+            passed.bind(folder + "/jobs")
+            passed.listen(8)
+            # As the service manager does it: the descriptor is 3, and the manager keeps its own.
+            relay.pass_fds = [passed.fileno()]
+            relay.environment |= {"LISTEN_FDS": "1", "LISTEN_FDNAMES": "jobs"}
+            relay.before = ["bash", "-c", f'exec 3<&{passed.fileno()}; export LISTEN_PID=$$; exec "$@"', "pass"]
+            relay.start()
+            with Caller(folder + "/jobs") as caller, Caller(folder + "/jobs") as waiting:
+                caller.send(request("GET", "/r/up/slow"))
+                self.upstream.wait_for("/slow")
+                relay.process.send_signal(signal.SIGTERM)
+                relay.notices.wait("STOPPING=1")
+                before = relay.processor_seconds()
+                with Caller(folder + "/jobs") as late:
+                    late.send(request("GET", "/r/up/x"))
+                    self.assertEqual(caller.answer().body, b"at last")
+                    self.assertLess(relay.processor_seconds() - before, 0.5)
+                    waiting.close()
+            self.assertEqual(relay.process.wait(10), 0)
 
     def test_a_stop_tells_of_the_records_that_were_only_counted(self):
         self.upstream.on("/bad", answer(500, "no"))

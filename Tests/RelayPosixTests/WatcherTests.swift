@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import RelayPosix
+import RelayTestSupport
 import Testing
 
 @Suite("Watchers", .timeLimit(.minutes(1)))
@@ -74,6 +75,38 @@ struct WatcherTests {
         #expect(seen == [1, 2, 3])
         loop.stop()
     }
+
+    @Test("A listener that others hold too is not heard of any more once it is removed, whoever still calls")
+    func sharedListener() async throws {
+        let folder = TemporaryFolder()
+        let path = folder.path + "/a.sock"
+        let kept = try Listener.unix(path, mode: 0o600)
+        let copy = dup(kept.raw)
+        guard case .connected = Socket.connect(to: .unix(path: path)) else {
+            Issue.record("nobody listens")
+            return
+        }
+        let loop = try EventLoop.start(name: "test")
+        // Of a tenth of a second with nothing to do: the turn that ends it and some for luck, not one after the other.
+        let turns = await withCheckedContinuation { continuation in
+            loop.execute {
+                let watcher = Silent(loop: loop)
+                watcher.isShared = true
+                try? loop.add(watcher, FileDescriptor(copy), .readable)
+                loop.remove(watcher)
+                let before = loop.heartbeat
+                let timer = LoopTimer { continuation.resume(returning: loop.heartbeat - before) }
+                loop.schedule(timer, at: loop.now + 100_000_000)
+            }
+        }
+        #expect(turns < 10)
+        loop.stop()
+        _ = kept
+    }
+}
+
+private final class Silent: Watcher {
+    override func ready(_ events: Events) {}
 }
 
 /// One end of a socket pair, registered; the other end makes it ready.

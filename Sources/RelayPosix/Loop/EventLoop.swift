@@ -270,19 +270,19 @@ extension EventLoop {
 
     /// Takes `watcher` off the loop and closes its descriptor; nothing happens when it is off already.
     package func remove(_ watcher: Watcher) {
-        guard let descriptor = detach(watcher) else { return }
-        // The last close of a descriptor takes it out of epoll: no second system call.
-        descriptor.close()
-    }
-
-    /// Takes `watcher` off the loop and returns its descriptor; nil when it is off already.
-    package func detach(_ watcher: Watcher) -> FileDescriptor? {
         let state = state.value
         let raw = watcher.descriptor
-        guard raw >= 0 else { return nil }
+        guard raw >= 0 else { return }
         watcher.descriptor = -1
         state.watchers[Int(raw)] = nil
-        return FileDescriptor(raw)
+        let descriptor = FileDescriptor(raw)
+        // The last close of an open file takes it out of epoll, without a second system call; but while another
+        // descriptor holds the same one, epoll would report it for ever to a loop that can no longer name it.
+        if watcher.isShared {
+            let result = relay_epoll_control(epoll.raw, EPOLL_CTL_DEL, raw, 0, 0)
+            precondition(result == 0, "epoll_ctl on a descriptor the loop owns cannot fail")
+        }
+        descriptor.close()
     }
 }
 

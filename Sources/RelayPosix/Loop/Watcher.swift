@@ -39,6 +39,8 @@ open class Watcher {
     /// Tells an event of this registration from a late one of the descriptor's former owner.
     final var generation: UInt32 = 0
     final var interest: Events = []
+    /// Whether somebody else holds the same open file: a copy on another loop, or the process that passed it in.
+    package final var isShared = false
 
     package init(loop: EventLoop) {
         self.loop = loop
