@@ -66,6 +66,8 @@ package struct Problem: Error, Sendable {
         case preparationFailed = "preparation_failed"
         case overloaded = "overloaded"
         case draining = "draining"
+        case notStarted = "not_started"
+        case storageStalled = "storage_stalled"
         case upstreamTimeout = "upstream_timeout"
         case deadlineExceeded = "deadline_exceeded"
         case loop = "loop"
@@ -90,7 +92,9 @@ package struct Problem: Error, Sendable {
             case .internalError: 500
             case .notImplemented: 501
             case .upstreamFailed, .invalidResponse, .credentialsFailed: 502
-            case .overloaded, .draining, .routePaused, .queueFull, .storageFailed: 503
+            case .overloaded, .draining, .notStarted, .routePaused, .queueFull, .storageFailed,
+                .storageStalled:
+                503
             case .upstreamTimeout, .deadlineExceeded: 504
             case .versionNotSupported: 505
             case .storageFull: 507
@@ -126,6 +130,7 @@ package struct Problem: Error, Sendable {
             case .queueFull: "The queue is full"
             case .storageFull: "There is no room on disk"
             case .storageFailed: "The job store failed"
+            case .storageStalled: "The job store does not move"
             case .rateLimited: "Too many requests"
             case .internalError: "The relay failed"
             case .notImplemented: "The relay does not do this"
@@ -136,6 +141,7 @@ package struct Problem: Error, Sendable {
             case .preparationFailed: "The request could not be prepared"
             case .overloaded: "There is no room"
             case .draining: "The relay is stopping"
+            case .notStarted: "The relay could not start"
             case .upstreamTimeout: "The upstream did not answer in time"
             case .deadlineExceeded: "The deadline has passed"
             case .loop: "The request came round in a loop"

@@ -90,6 +90,19 @@ extension Daemon: Control {
         }
     }
 
+    /// Says it where callers cannot be told apart.
+    func recordNamespace() {
+        guard hidesCallers else { return }
+        journal.record(
+            JournalRecord(
+                .warning,
+                .callersHidden,
+                "every caller but root has the same uid here: the daemon is in a user namespace of its own; set "
+                    + "PrivateUsers=no, or allow_users, keys and the sight of jobs tell nobody apart"
+            )
+        )
+    }
+
     private func rejection(_ error: ConfigurationRejected) -> [UInt8] {
         var json = JSONObjectWriter()
         json.member("type", "urn:waystation:problem:config_rejected")

@@ -20,6 +20,8 @@ final class Daemon: Sendable {
     let notifier = ServiceNotifier()
     let file: String
     let startedAt = SystemClock.wallSeconds()
+    /// Whether the kernel names every caller by the same user.
+    let hidesCallers = UserNamespace.hidesCallers
     let startedTicks = SystemClock.monotonic()
     let places: ConnectionPlaces
     let secrets: SecretBox
@@ -174,7 +176,8 @@ final class Daemon: Sendable {
             refusedConnections: places.refused,
             spool: storage.spool.usage,
             reloadError: reloadError.withLock { $0 },
-            isConstrained: condition.isConstrained
+            isConstrained: condition.isConstrained,
+            hidesCallers: hidesCallers
         )
     }
 

@@ -11,6 +11,10 @@ enum Main {
             arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
         } catch {
             Output.error("waystationd: \(error.message)\n\n\(Arguments.help)\n")
+            let sockets = try? ActivatedSockets.fromEnvironment()
+            FailedStart(sockets: sockets?.listeners ?? [], file: nil).refuseCallers(
+                "waystationd: \(error.message)"
+            )
             exit(64)
         }
         switch arguments.command {
@@ -25,23 +29,24 @@ enum Main {
 
     private static func serve(_ arguments: Arguments) -> Never {
         // Before the first thread: whoever starts one inherits this.
-        SignalWatcher.block([SIGHUP, SIGTERM, SIGINT])
+        SignalWatcher.block(FailedStart.signals)
         SignalWatcher.ignoreBrokenPipes()
         SignalWatcher.ignoreFileSizeLimit()
         ProcessLimits.apply()
-        let file = arguments.file ?? ConfigurationLoader.defaultFile()
-        let loaded: LoadedConfiguration
-        do throws(ConfigurationRejected) {
-            loaded = try ConfigurationLoader.load(file)
-        } catch {
-            fail(78, ENOEXEC, error.summary, records(error))
-        }
         let activated: ActivatedSockets
         do throws(ActivationError) {
             // Before the first thread: the variables go.
             activated = try ActivatedSockets.fromEnvironment()
         } catch {
-            fail(69, EADDRNOTAVAIL, error.description, [JournalRecord(.error, nil, error.description)])
+            FailedStart(sockets: [], file: nil).end(69, error.description)
+        }
+        let file = arguments.file ?? ConfigurationLoader.defaultFile()
+        let failed = FailedStart(sockets: activated.listeners, file: file)
+        let loaded: LoadedConfiguration
+        do throws(ConfigurationRejected) {
+            loaded = try ConfigurationLoader.load(file)
+        } catch {
+            failed.end(error)
         }
         let journal = Journal(sink: .detected())
         do throws(Daemon.StartError) {
@@ -52,12 +57,13 @@ enum Main {
                 journal: journal
             )
             daemon.recordLoaded(loaded, verb: "loaded")
+            daemon.recordNamespace()
             try daemon.open(try listeners(loaded, activated))
             try daemon.deliver()
             try daemon.run()
         } catch {
             journal.flush()
-            fail(69, EADDRNOTAVAIL, error.message, [JournalRecord(.error, nil, error.message)])
+            failed.end(69, error.message)
         }
     }
 
@@ -82,41 +88,5 @@ enum Main {
         } catch {
             throw Daemon.StartError(message: error.message)
         }
-    }
-
-    /// One for each finding, so that each begins like the others; none where people read: they get the text of
-    /// `--check`.
-    private static func records(_ rejected: ConfigurationRejected) -> [JournalRecord] {
-        let sink = JournalSink.detected()
-        if sink == .plainLines || sink == .colouredLines {
-            Output.error(rejected.text)
-            return []
-        }
-        return rejected.texts.map { severity, text in
-            JournalRecord(severity == .error ? .error : .warning, .configRejected, text.trimmedEnd)
-        }
-    }
-
-    /// Says why on the terminal or in the journal, and in `systemctl status`.
-    private static func fail(
-        _ code: Int32,
-        _ errno: Int32,
-        _ summary: String,
-        _ records: [JournalRecord]
-    ) -> Never {
-        let sink = JournalSink.detected()
-        for record in records { sink.write(record) }
-        let notifier = ServiceNotifier()
-        notifier.send(.failed(errno: errno, status: summary))
-        notifier.flush()
-        exit(code)
-    }
-}
-
-extension String {
-    fileprivate var trimmedEnd: String {
-        var text = self
-        while text.last == "\n" { text.removeLast() }
-        return text
     }
 }

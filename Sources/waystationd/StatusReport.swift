@@ -20,6 +20,8 @@ struct StatusReport {
     let reloadError: String?
     /// Whether the network counts as constrained.
     let isConstrained: Bool
+    /// Whether the kernel names every caller by the same user.
+    let hidesCallers: Bool
 
     var document: [UInt8] {
         let snapshot = engine.snapshot
@@ -44,6 +46,7 @@ struct StatusReport {
         json.member("connections", connections)
         json.member("connections_refused", refusedConnections)
         json.member("constrained", isConstrained)
+        json.member("callers_known", !hidesCallers)
         let counters = durable.counters
         json.object("jobs") { jobs in
             jobs.member("queued", counters.unfinished())
@@ -103,11 +106,12 @@ struct StatusReport {
         let jobs = durable.counters
         let kept = "jobs queued \(jobs.unfinished()), dead \(jobs.count(.dead))"
         let paused = snapshot.routeNames.filter { durable.pause(of: $0) != nil }
+        let hidden = hidesCallers ? "; callers' users are not known (PrivateUsers=)" : ""
         let full = durable.storage.isFull ? "; the job store has no room" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
         return
             "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight + durable.inFlight) in flight, "
-            + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(full)\(pauses)\(breached)\(constraint)\(trouble)"
+            + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(full)\(pauses)\(breached)\(constraint)\(hidden)\(trouble)"
     }
 
     private func write(

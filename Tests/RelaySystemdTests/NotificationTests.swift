@@ -19,7 +19,7 @@ struct NotificationTests {
             (.watchdog, "WATCHDOG=1"),
             (.watchdogTrigger, "WATCHDOG=trigger"),
             (
-                .failed(errno: 2, status: "cannot read the configuration"),
+                .failed(status: "cannot read the configuration"),
                 "ERRNO=2\nSTATUS=cannot read the configuration"
             ),
         ]

@@ -147,6 +147,8 @@ package struct FeedEvent: Sendable {
         case credentialsFailed = "waystation.route.credentials.failed"
         case configReloaded = "waystation.config.reloaded"
         case configRejected = "waystation.config.rejected"
+        case storageStalled = "waystation.storage.stalled"
+        case storageResumed = "waystation.storage.resumed"
     }
 
     package var kind: Kind

@@ -34,6 +34,13 @@ package struct MessageID: Hashable, Sendable {
     /// A vital loop stands still, so the watchdog is no longer fed.
     package static let loopStalled = MessageID("e279e18f9e884127855128defcc606b2")
 
+    /// A user namespace hides who the callers are.
+    package static let callersHidden = MessageID("330098009d8f48ddbc721fba9e4c61f7")
+    /// The store's disk takes no writes.
+    package static let storeStalled = MessageID("d5ca579486fe4796a3295dce490cbf96")
+    /// The store's disk takes writes again.
+    package static let storeResumed = MessageID("51438da7a110466ea8c93730342cc9e0")
+
     /// The network counts as constrained now, or no longer, or somebody else decides.
     package static let constrainedChanged = MessageID("d435103ad33c47beb3638c5ec5e626d4")
     /// A durable job was given up; it is kept and can be retried.
@@ -61,6 +68,7 @@ package struct MessageID: Hashable, Sendable {
         ("never_fails_breached", neverFailsBreached), ("pins_missed", pinsMissed),
         ("constrained_changed", constrainedChanged), ("job_dead", jobDead), ("job_expired", jobExpired),
         ("route_paused", routePaused), ("route_resumed", routeResumed), ("store_notice", storeNotice),
-        ("store_failed", storeFailed), ("jobs_changed", jobsChanged),
+        ("store_failed", storeFailed), ("jobs_changed", jobsChanged), ("callers_hidden", callersHidden),
+        ("store_stalled", storeStalled), ("store_resumed", storeResumed),
     ]
 }

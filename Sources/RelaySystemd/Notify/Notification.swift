@@ -12,7 +12,7 @@ package enum Notification: Sendable, Equatable {
     /// An invariant is broken: the manager shall act as if the watchdog had run out.
     case watchdogTrigger
     /// Why the service is about to exit.
-    case failed(errno: Int32, status: String)
+    case failed(status: String)
 
     /// The datagram's text: assignments, one a line.
     package var text: String {
@@ -21,18 +21,17 @@ package enum Notification: Sendable, Equatable {
         case .reloading(let microseconds, let status):
             "RELOADING=1\nMONOTONIC_USEC=\(microseconds)\nSTATUS=\(singleLine(status))"
         case .stopping(let status): "STOPPING=1\nSTATUS=\(singleLine(status))"
-        case .status(let status): "STATUS=\(singleLine(status))"
+        case .status(let status), .failed(let status): "STATUS=\(singleLine(status))"
         case .extendTimeout(let duration): "EXTEND_TIMEOUT_USEC=\(microseconds(duration))"
         case .watchdog: "WATCHDOG=1"
         case .watchdogTrigger: "WATCHDOG=trigger"
-        case .failed(let errno, let status): "ERRNO=\(errno)\nSTATUS=\(singleLine(status))"
         }
     }
 
     /// The status line the message carries, if any.
     var statusLine: String? {
         switch self {
-        case .ready(let status), .reloading(_, let status), .stopping(let status), .failed(_, let status),
+        case .ready(let status), .reloading(_, let status), .stopping(let status), .failed(let status),
             .status(let status):
             singleLine(status)
         case .extendTimeout, .watchdog, .watchdogTrigger: nil

@@ -34,6 +34,11 @@ struct StatusText {
             text += "  The last reload was refused: \(safe(detail))\n"
         }
         if status["constrained"] == .bool(true) { text += "  The network counts as constrained.\n" }
+        if status["callers_known"] == .bool(false) {
+            text +=
+                "  Callers' users are not known: set PrivateUsers=no in the daemon's unit, or allow_users, keys"
+            text += " and the sight of jobs tell nobody apart.\n"
+        }
         if let storage = status["storage"] { text += trouble(of: storage) }
         text += "\n" + routes().text { output.styled($0, .bold) }
         let credentials = status["credentials"]?.elements ?? []

@@ -75,6 +75,17 @@ extension Meaning {
         ),
         Meaning(
             .problem,
+            "not_started",
+            status: 503,
+            "The daemon could not start, and nothing was sent.",
+            causes: """
+                Its configuration is not valid, or its unit gives it wrong arguments; detail says which. \
+                systemd holds the sockets, and starts it again for the next caller.
+                """,
+            remedy: "Run waystationd --check, mend what it tells, and send the request again."
+        ),
+        Meaning(
+            .problem,
             "route_paused",
             status: 503,
             "The route is paused, and the caller will not wait.",
@@ -105,6 +116,21 @@ extension Meaning {
                 starts it again.
                 """,
             remedy: "Wait as Retry-After says; look into the journal and at the disk."
+        ),
+        Meaning(
+            .problem,
+            "storage_stalled",
+            status: 503,
+            "The job store takes no writes at the moment, so the job could not be accepted in time.",
+            causes: """
+                The disk of the state directory does not answer, or very slowly: another program \
+                writes a lot, a device fails, a volume is not reachable.
+                """,
+            remedy: """
+                Send the request again as Retry-After says: without an idempotency key a job that was \
+                refused so is never sent, and with one it is the same job. Look at the disk; waystation \
+                status says when it is over.
+                """
         ),
         Meaning(
             .problem,
