@@ -20,7 +20,7 @@ struct NotificationTests {
             (.watchdogTrigger, "WATCHDOG=trigger"),
             (
                 .failed(status: "cannot read the configuration"),
-                "ERRNO=2\nSTATUS=cannot read the configuration"
+                "STATUS=cannot read the configuration"
             ),
         ]
     )

@@ -128,7 +128,7 @@ extension Meaning {
                 """,
             remedy: """
                 Send the request again as Retry-After says: without an idempotency key a job that was \
-                refused so is never sent, and with one it is the same job. Look at the disk; waystation \
+                refused so is not sent, and with one it is the same job. Look at the disk; waystation \
                 status says when it is over.
                 """
         ),
