@@ -102,7 +102,7 @@ let package = Package(
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "waystation"]
+            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "waystation"]
         ),
         .testTarget(
             name: "WaystationdTests",

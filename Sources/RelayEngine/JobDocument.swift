@@ -64,6 +64,7 @@ extension JSONObjectWriter {
         member("sent", failure.sent.rawValue)
         if let status = failure.status { member("status", status.rawValue) }
         if let code = failure.apiCode { member("api_code", code) }
+        if let title = failure.apiTitle { member("api_title", Quotation.text(title)) }
     }
 
     package mutating func milliseconds(_ name: String, _ duration: Duration) {
@@ -95,6 +96,7 @@ extension Attempt {
             json.member("sent", failure.sent.rawValue)
             json.member("detail", failure.detail)
             if let code = failure.apiCode { json.member("api_code", code) }
+            if let title = failure.apiTitle { json.member("api_title", Quotation.text(title)) }
         }
         if let rule { json.member("rule", rule) }
         if let next {

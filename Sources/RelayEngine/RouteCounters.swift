@@ -1,7 +1,7 @@
 package import RelayCore
 
 /// How a route is doing, in one word; what several of them fit goes by the first.
-package enum RouteCondition: String, Sendable {
+package enum RouteCondition: String, CaseIterable, Sendable {
     /// The last request that ended, or the last attempt of a durable job, failed, and the upstream has not succeeded
     /// since.
     case failing
@@ -27,7 +27,8 @@ package struct RouteCounters: Sendable {
     package private(set) var breaches: UInt64 = 0
     /// Requests that ended, by a stand-in or a failure, since an upstream last succeeded.
     package private(set) var consecutiveFailures: UInt64 = 0
-    package private(set) var lastFailure: (kind: FailureKind, detail: String, wallSeconds: Int64)?
+    package private(set) var lastFailure:
+        (kind: FailureKind, status: Status?, detail: String, wallSeconds: Int64)?
     private var endedWithStandIn = false
     /// Whether a durable job was put off by a failure since an upstream last succeeded.
     private var hasPutOff = false
@@ -53,7 +54,7 @@ package struct RouteCounters: Sendable {
                 return
             }
             failed += 1
-            lastFailure = (failure.kind, failure.detail, wallSeconds)
+            lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
             // That there was no room says nothing about the upstream.
             if failure.kind == .overloaded { return }
             consecutiveFailures += 1
@@ -61,7 +62,7 @@ package struct RouteCounters: Sendable {
             return
         }
         if let failure = outcome.attempts.last?.failure {
-            lastFailure = (failure.kind, failure.detail, wallSeconds)
+            lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
         }
     }
 
@@ -69,7 +70,7 @@ package struct RouteCounters: Sendable {
     mutating func ended(_ end: DurableEnd, _ source: AnswerSource?, wallSeconds: Int64) {
         requests += 1
         if let failure = end.failure ?? end.attempts.last?.failure, end.state != .cancelled {
-            lastFailure = (failure.kind, failure.detail, wallSeconds)
+            lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
         }
         switch end.state {
         case .succeeded where source == nil || source == .upstream:
@@ -93,7 +94,7 @@ package struct RouteCounters: Sendable {
     mutating func putOff(_ failure: Failure, wallSeconds: Int64) {
         // That an attempt was ended, or that there was no room for it, says nothing about the upstream.
         guard ![.cancelled, .clientGone, .overloaded].contains(failure.kind) else { return }
-        lastFailure = (failure.kind, failure.detail, wallSeconds)
+        lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
         hasPutOff = true
     }
 

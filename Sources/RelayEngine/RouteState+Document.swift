@@ -23,6 +23,7 @@ extension RouteState {
         }
         json.object("last_failure") { writer in
             writer.member("kind", failure.kind.rawValue)
+            if let status = failure.status { writer.member("status", status.rawValue) }
             writer.member("detail", failure.detail)
             writer.member("at", UTCTime.format(seconds: failure.wallSeconds))
         }

@@ -1,6 +1,6 @@
 extension HTTPParseError.Code {
     /// One sentence without the message's bytes: what is wrong and what is wanted.
-    var explanation: String {
+    package var explanation: String {
         switch self {
         case .badRequestLine: "not a request line; send METHOD SP target SP HTTP/1.1 CRLF"
         case .badMethod: "the method is not a token; use letters such as GET or POST"

@@ -77,7 +77,7 @@ extension HTTPParseError {
 }
 
 extension HTTPParseError.Code {
-    var status: Status {
+    package var status: Status {
         switch self {
         case .targetTooLong: 414
         case .badExpect: 417

@@ -11,11 +11,8 @@ enum Main {
 
     /// Runs the command the words name.
     static func run(_ words: [String]) -> ExitCode {
-        // Options alone are those of the status.
-        let isNamed = words.first.map { !$0.hasPrefix("-") || Command.named($0) != nil } ?? false
-        let name = isNamed ? words[0] : "status"
-        let rest = isNamed ? Array(words.dropFirst()) : words
         do throws(CommandFailure) {
+            let (name, rest) = try CommandWords.split(words)
             guard let command = Command.named(name) else { throw .unknownCommand(name) }
             if rest.contains("--help") || rest.contains("-h") {
                 Output.standard.write(command.help)

@@ -18,9 +18,11 @@ enum DurableRecords {
             record = JournalRecord(.info, .recovered, message)
         case .dead:
             let why = end.failure.map { ": \($0.kind.rawValue): \($0.detail)" } ?? ""
+            let isOfNoRule = end.reason == .exhausted && end.attempts.last?.metNoRule == true
+            let rules = isOfNoRule ? ", no rule acts on it" : ""
             let message =
                 "job \(job.id): \(job.method.rawValue) on route \(job.route.name) is dead"
-                + (end.reason.map { " (\($0.rawValue))" } ?? "") + " after \(count)\(why)"
+                + (end.reason.map { " (\($0.rawValue))" } ?? "") + " after \(count)\(rules)\(why)"
             record = JournalRecord(.error, .jobDead, message)
         case .expired:
             let message = "job \(job.id): its time on route \(job.route.name) ran out after \(count)"
@@ -107,7 +109,9 @@ enum DurableRecords {
             words.append("state=" + filter.states.map(\.name).sorted().joined(separator: ","))
         }
         if let reason = filter.reason { words.append("reason=\(reason.name)") }
+        if let end = filter.end { words.append("end=\(end.rawValue)") }
         if let kind = filter.failureKind { words.append("failure_kind=\(kind.rawValue)") }
+        if let status = filter.failureStatus { words.append("status=\(status.rawValue)") }
         if let label = filter.label { words.append("label=\(label)") }
         if let user = filter.user { words.append("uid=\(user)") }
         if let from = filter.createdFrom {

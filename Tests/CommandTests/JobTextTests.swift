@@ -91,7 +91,7 @@ struct JobTextTests {
              "attempts":[{"number":1,"status":404,"kind":"http_status"\(held)}]}
             """
         let text = JobStory(try json(dead), moments).text(for: .standard)
-        #expect(text.contains("no rule of the route acts on this failure\n") != isAsked)
+        #expect(text.contains("dead (exhausted, no rule acts on it)") != isAsked)
     }
 
     @Test(
@@ -133,7 +133,7 @@ struct JobTextTests {
         var news = JobNews(isUTC: true)
         let text =
             isSheet
-            ? JobSheet(job, moments).text
+            ? JobSheet(job, moments, explain: "").text
             : JobStory(job, moments).text(for: .standard) + news.lines(of: job, now: now)
         #expect(!text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
     }
@@ -202,7 +202,12 @@ struct OverviewTextTests {
         #expect(text.contains("a, b"))
         #expect(text.contains("  Why:    waystation explain B\n"))
         #expect(text.contains("jobs retry --where state=dead,route=a,kind=http_status --rate 50/s\n"))
-        #expect(text.contains("poison:\n  Why:    waystation explain D\n  Retry:  waystation jobs retry D\n"))
+        #expect(
+            text.contains(
+                "poison:\n  Why:    waystation explain D\n"
+                    + "  Retry:  waystation jobs retry --where state=dead,route=a,end=poison --rate 50/s\n"
+            )
+        )
         #expect(groups.document["groups"]?.elements.first?["count"]?.integer == 2)
         #expect(DeadGroups(by: .route).text(style, route: nil) == "There are no dead jobs.\n")
     }
@@ -253,6 +258,54 @@ struct OverviewTextTests {
         )
         let gap = #"{"type":"waystation.gap","time":"2026-11-21T04:17:00Z","data":{"lost":6}}"#
         #expect(eventLine(try json(gap), moments).contains("gap                 events that are gone: 6"))
+    }
+
+    @Test("the dead are told apart by status, and by whether they may have been carried out")
+    func deadApart() throws {
+        var groups = DeadGroups(by: .kind)
+        for (id, status, end) in [
+            ("A", 401, "exhausted"), ("B", 500, "exhausted"), ("C", 500, "not_repeatable"),
+            ("D", 500, "exhausted"),
+        ] {
+            groups.add(
+                try json(
+                    #"{"id":"\#(id)","route":"r","end":"\#(end)","last_failure":{"kind":"http_status","status":\#(status)}}"#
+                )
+            )
+        }
+        let style = try ListStyle(Arguments(["--utc"], of: "dead", options: OptionSpec.list))
+        let text = groups.text(style, route: nil, Advice(isOwnJobs: true, option: " --socket /s"))
+        #expect(groups.sorted.map(\.title) == ["http_status 500", "http_status 401", "http_status 500"])
+        #expect(
+            text.contains(
+                "http_status 401:\n  Why:    waystation explain A --socket /s\n  Retry:  sudo waystation jobs retry "
+                    + "--where state=dead,kind=http_status,status=401 --rate 50/s --socket /s\n"
+            )
+        )
+        #expect(
+            text.contains(
+                "http_status 500, not_repeatable:\n  They may have been carried out: ask the upstream first.\n"
+            )
+        )
+        #expect(text.contains("state=dead,kind=http_status,status=500,end=not_repeatable"))
+    }
+
+    @Test("a watcher's lines never go back in time")
+    func order() throws {
+        var news = JobNews(isUTC: true)
+        _ = news.lines(of: try json(#"{"state":"running"}"#), now: now)
+        let attempt = #"{"number":1,"upstream":"u","started_at":"2026-11-21T04:17:43.900Z","duration_ms":20}"#
+        let over = #"{"state":"succeeded","finished_at":"2026-11-21T04:17:43.930Z","attempts":[\#(attempt)]}"#
+        let text = news.lines(of: try json(over), now: now + 10)
+        #expect(text == "04:17:44.000  attempt 1 → u\n04:17:44.000  succeeded\n")
+    }
+
+    @Test("a gap without a number says why there is one")
+    func unknownGap() throws {
+        let gap = #"{"type":"waystation.gap","time":"2026-11-21T04:17:00Z","data":{}}"#
+        #expect(
+            eventLine(try json(gap), moments).contains("gap                 the daemon was started anew: ")
+        )
     }
 
     @Test("the status has columns for jobs only when the daemon keeps any", arguments: [true, false])

@@ -24,6 +24,8 @@ struct JobsCommandTests {
             ["pause", "a", "b"], ["pause", "a", "--for", "10"], ["send", "a", "--async", "-i"],
             ["send", "a", "--wait", "10m"], ["send", "a", "--priority", "8"], ["send", "a", "--label", "x"],
             ["send", "a", "--not-before", "soon"], ["send", "a", "--key", "ü"],
+            ["send", "a", "https://b.example/c"], ["send", "a", "b c"], ["jobs", "--status", "20"],
+            ["jobs", "retry", "--where", "status=ok"],
         ]
     )
     func usage(words: [String]) throws {

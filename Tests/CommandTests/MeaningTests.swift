@@ -34,9 +34,13 @@ struct MeaningTests {
         #expect(Self.words(.sent) == [Sent.neverSent, .unknown, .answered].map(\.rawValue))
     }
 
+    /// Those that another page has: waystation.json(5), the section on events, the parser.
+    private static let elsewhere: Set<Meaning.Kind> = [.group, .event, .fault]
+
     @Test("In the words of the manual", arguments: Meaning.all.indices)
     func manual(index: Int) throws {
         let meaning = Meaning.all[index]
+        guard !Self.elsewhere.contains(meaning.kind) else { return }
         let name = ".It Cm \(meaning.word)\(meaning.status.map { " Pq \($0)" } ?? "")\n"
         let entries = Self.page.split(separator: name).dropFirst().map { entry in
             entry.split(separator: "\n").prefix { !$0.hasPrefix(".") }.joined(separator: " ")
@@ -49,6 +53,9 @@ struct MeaningTests {
         "A word with several meanings has them all, whatever its case and hyphens",
         arguments: [
             ("rate_limited", ["problem code", "reason of a wait"]),
+            ("waystation.job.dead", ["event"]), ("reload failed", ["state of the daemon"]),
+            ("failing", ["state of a route", "state of a credential"]),
+            ("encoded-separator", ["fault of a message"]),
             ("Credentials-Failed", ["problem code", "failure kind"]),
             ("cancelled", ["state of a job", "end of a job", "failure kind"]),
             ("nonsense", []), ("", []),

@@ -58,36 +58,17 @@ struct TimelineTests {
         #expect(try timeline(json).hasPrefix("Job ?"))
     }
 
-    @Test("the status table shows routes, shares and credentials")
-    func status() throws {
-        let json = """
-            {"version":"0.1.0","state":"serving","uptime_seconds":90,"pid":7,"in_flight":1,"connections":2,
-             "config":{"file":"/etc/w.json","digest":"9f2c000000000000","loaded_at":"2026-11-20T11:02:00Z"},
-             "routes":[{"name":"billing","state":"ok","in_flight":1,"pending":0,"requests":11,"succeeded":9,
-              "failed":1,"cancelled":1,"recovered":2,"fallbacks":0,"last_failure":null},
-              {"name":"shop","state":"degraded","in_flight":0,"pending":0,"requests":3,"succeeded":1,
-              "failed":0,"cancelled":0,"recovered":0,"fallbacks":2,"never_fails_breaches":4,"last_failure":null}],
-             "credentials":[{"name":"books","state":"valid","expires_in_seconds":2460}]}
+    @Test("a failure that no rule is for says so, with the upstream's own words")
+    func noRule() throws {
+        let text = try timeline(
             """
-        let text = StatusText(try JSONValue(parsing: Array(json.utf8))).text(for: .standard)
-        let lines = text.split(separator: "\n")
-        #expect(
-            lines[0].hasPrefix(
-                "waystationd 0.1.0 · serving · up 1m 30s · pid 7 · in flight 1 · connections 2"
-            )
+            {"id":"1","outcome":"failure","attempts":[{"number":1,"status":409,"kind":"api_error",
+             "api_code":"sold_out","api_title":"None left\\u001b"}]}
+            """
         )
-        #expect(
-            lines[2].split(separator: " ").map(String.init) == [
-                "billing", "ok", "1", "0", "11", "90.0%", "2", "0", "1", "1", "–",
-            ]
-        )
-        #expect(
-            lines[3].split(separator: " ").map(String.init) == [
-                "shop", "degraded", "0", "0", "3", "33.3%", "0", "2", "0", "0", "–", "never_fails",
-                "breached",
-                "4x",
-            ]
-        )
-        #expect(lines[5].split(separator: " ").map(String.init) == ["books", "valid", "41m", "0s"])
+        #expect(text.contains(#"            the upstream says sold_out: "None left\u{1b}""# + "\n"))
+        #expect(text.contains("            no rule of the route acts on this failure\n"))
+        let cancelled = try timeline(#"{"id":"1","attempts":[{"number":1,"kind":"cancelled"}]}"#)
+        #expect(!cancelled.contains("no rule"))
     }
 }

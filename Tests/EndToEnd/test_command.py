@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import unittest
 
@@ -19,8 +21,10 @@ class CommandTest(RelayTest):
         self.upstream = Upstream()
         self.addCleanup(self.upstream.close)
 
-    def run_command(self, *words):
-        done = subprocess.run([COMMAND, *map(str, words)], capture_output=True, text=True, timeout=20)
+    def run_command(self, *words, environment=None, **options):
+        done = subprocess.run(
+            [COMMAND, *map(str, words)], capture_output=True, text=True, timeout=20,
+            env={**os.environ, **(environment or {})}, **options)
         return done.returncode, done.stdout, done.stderr
 
     def test_send_fail_takes_the_relays_word_for_what_a_success_is(self):
@@ -63,6 +67,63 @@ class CommandTest(RelayTest):
         code, said, _ = self.run_command("check", relay.file, "-o", "json")
         self.assertEqual((code, json.loads(said)), (0, []))
 
+    @unittest.skipUnless(os.geteuid() == 0, "to become another user takes root")
+    def test_what_send_advises_works_for_whoever_may_only_send(self):
+        relay = self.new_relay({"up": route(self.upstream.url, recovery=[])}).start()
+        self.upstream.on("/bad", *[answer(404, "no")] * 9)
+        # The build may lie where others may not look.
+        command = shutil.copy(COMMAND, relay.directory / "waystation")
+        environment = {"WAYSTATION_SOCKET": relay.jobs, "WAYSTATION_CONTROL_SOCKET": relay.control}
+
+        def run(*words):
+            done = subprocess.run(
+                [command, *words], capture_output=True, text=True, timeout=20, env={**os.environ, **environment},
+                user=65534, group=65534, extra_groups=[])
+            return done.returncode, done.stdout, done.stderr
+        code, _, said = run("send", "up", "bad", "-d", "x", "--fail")
+        self.assertEqual(code, 6)
+        advised = re.search(r"why: waystation (.*)\n", said)[1].split()
+        code, said, errors = run(*advised)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn("no rule of the route acts on this failure\n", said)
+        job = run("send", "up", "bad", "--async", "--label", "a=b")[1].strip()
+        self.assertEqual(run("jobs", "watch", job, "--timeout", "15s")[0], 6)
+        relay.ask("POST", "/r/up/bad", [("Prefer", "respond-async")])
+        code, said, errors = run("jobs", "-q")
+        self.assertEqual((code, said.split()), (0, [job]))
+        code, said, errors = run("dead")
+        self.assertIn("http_status 404", said)
+        self.assertIn("Retry:  sudo waystation jobs retry ", said)
+        self.assertIn("your own jobs", errors)
+        code, said, errors = run("explain", job)
+        self.assertRegex(said, r"\nDo: sudo waystation jobs retry ")
+        code, _, errors = run("status")
+        self.assertEqual(code, 5)
+        self.assertIn('you are "nobody"; the socket belongs to user "root"', errors)
+
+    def test_explain_tells_a_kind_that_only_the_configuration_has(self):
+        relay = self.new_relay({"up": route(
+            self.upstream.url, error_types=[{"on": ["409"], "kind": "sold_out"}])}).start()
+        code, said, _ = self.run_command("explain", "sold_out", "--socket", relay.control)
+        self.assertEqual(code, 0)
+        self.assertIn("A kind that the configuration names, on the route up.", said)
+        code, _, said = self.run_command("explain", "sold_ou", "--socket", relay.control)
+        self.assertEqual(code, 2)
+        self.assertNotIn("could not be asked", said)
+
+    def test_explain_quotes_the_upstreams_own_words_where_the_route_names_them(self):
+        named = {"require": ["/error"], "code": "/error/code", "title": "/error/message", "statuses": "any"}
+        relay = self.new_relay({
+            "up": route(self.upstream.url, api_error=named), "mute": route(self.upstream.url)}).start()
+        body = '{"error": {"code": "sold_out", "message": "None left of sk_live_0123456789abcdef\\u001b[2J"}}'
+        self.upstream.on("/x", *[as_json(409, body)] * 2)
+        for name, isQuoted in (("up", True), ("mute", False)):
+            got = relay.ask("POST", f"/r/{name}/x")
+            code, said, _ = self.run_command("explain", got.all("Waystation-Job")[0], "--socket", relay.control)
+            self.assertEqual(code, 0)
+            self.assertEqual('the upstream says sold_out: "None left of ***"' in said, isQuoted, said)
+            self.assertNotIn("sk_live", said)
+
     def test_explain_knows_what_cannot_be_a_job(self):
         code, _, said = self.run_command("explain", "nonsense", "--socket", "/none")
         self.assertEqual(code, 2)
@@ -81,8 +142,13 @@ class CommandTest(RelayTest):
         self.assertEqual(told(), ("failing", 1))
         code, said, _ = self.run_command("status", "--socket", relay.control)
         self.assertEqual(code, 0)
-        self.assertRegex(said, r"ROUTE +STATE .* OK +RECOVERED +STAND-IN +FAILED +CANCELLED +QUEUED +DEAD +LAST FAILURE +NOTE")
+        self.assertRegex(said, r"ROUTE +STATE +REQUESTS +OK +STAND-IN +FAILED +QUEUED +DEAD\n")
         self.assertRegex(said, r"up +failing .* 0\.0% ")
+        self.assertRegex(said, r"\nup: the last request failed; http_status, \ds ago: the upstream answered 500\n")
+        self.assertLessEqual(max(map(len, said.splitlines())), 80, said)
+        said = self.run_command("--socket", relay.control, "status", environment={"COLUMNS": "200"})[1]
+        self.assertRegex(said, r" OK +RECOVERED +STAND-IN +FAILED +CANCELLED +QUEUED +DEAD +LAST FAILURE\n")
+        self.assertRegex(said, r"up +failing .* http_status 500, \ds ago\n")
         relay.ask("GET", "/r/up/x")
         self.assertEqual(told(), ("ok", 0))
 

@@ -136,14 +136,14 @@ class JobsCommandTest(RelayTest):
         self.assertEqual(len(rows), 7)
         self.assertRegex(rows[0], rf"^{jobs[-1]}  up +scheduled +not_before +0/\d+ +\d+s +(59m|1h) ")
         self.assertEqual(self.run_command("jobs", "--route", "once"), "")
-        self.run_command("jobs", "--state", "ded", code=1)
+        self.run_command("jobs", "--state", "ded", code=2)
         self.assertIn('Did you mean "dead"?', self.errors)
         self.assertRegex(self.run_command("shape", "--by", "state"), r"TOTAL +7 +7 .*\nscheduled +7 +7 ")
 
     def test_the_dead_are_grouped_and_acted_on_together_only_after_a_yes(self):
         jobs = self.dead(3)
         told = self.run_command("dead")
-        self.assertRegex(told, r"KIND +COUNT .*\nhttp_status +3 .* once +exhausted ")
+        self.assertRegex(told, r"KIND +COUNT .*\nhttp_status 503 +3 .* once +exhausted ")
         command = re.search(r"Retry:  waystation (jobs retry .*)\n", told)[1].split()
         self.assertIn("3 jobs match\n", self.run_command(*command, code=2))
         self.assertIn("Nothing was changed", self.errors)
@@ -155,6 +155,28 @@ class JobsCommandTest(RelayTest):
         self.assertEqual(self.run_command("jobs", "drop", "--where", "route=once,state=dead", "-y"),
                          "3 jobs match, 3 dropped\n")
         self.assertEqual(self.run_command("dead"), "There are no dead jobs.\n")
+
+    def test_jobs_are_chosen_by_the_status_of_their_last_answer_and_by_their_end(self):
+        self.upstream.on("/gone", *[answer(410, "no")] * 5)
+        gone = self.submit("once", "gone")
+        bad = self.dead(1)[0]
+        self.run_command("jobs", "watch", gone, "--timeout", "15s", code=6)
+        self.assertRegex(self.run_command("jobs"), rf"{gone} .* http_status 410 ")
+        self.assertEqual(self.run_command("jobs", "-q", "--status", "410").split(), [gone])
+        self.assertEqual(self.run_command("jobs", "-q", "--status", "503", "--end", "exhausted").split(), [bad])
+        self.assertEqual(self.run_command("jobs", "-q", "--end", "poison"), "")
+        self.assertEqual(self.run_command("jobs", "drop", "--where", "status=410", "-y"), "1 job matches, 1 dropped\n")
+        self.relay.stop()
+        (self.relay.directory / "notify").unlink()
+        self.relay.notices.items.clear()
+        self.relay.start()
+        self.assertEqual(self.run_command("jobs", "-q", "--status", "503").split(), [bad])
+        told = self.run_command("jobs", "retry", bad, "--rate", "5/s")
+        self.assertEqual(told, "1 job matches, 1 retried\n")
+        for words in (["--status", "9"], ["--status", "x"]):
+            self.run_command("jobs", *words, code=2)
+        self.run_command("jobs", "--end", "exhaused", code=2)
+        self.assertIn('Did you mean "exhausted"?', self.errors)
 
     def test_a_terminal_is_asked(self):
         self.dead(1)
@@ -175,7 +197,7 @@ class JobsCommandTest(RelayTest):
     def test_send_waits_for_the_end_and_tells_it_by_its_status(self):
         self.assertRegex(self.run_command("send", "up", "ok", "--async", "--wait", "15s"), ID)
         self.run_command("send", "once", "bad", "--async", "--wait", "15s", code=6)
-        self.assertIn("the job is dead (exhausted)", self.errors)
+        self.assertIn("the job is dead (exhausted, no rule acts on it)", self.errors)
         self.run_command("send", "up", "ok", "--async", "--wait", "1s", "--delay", "1h", code=7)
         self.run_command("send", "up", "ok", "--wait", "1s", "--delay", "1h", code=7)
         self.assertTrue(self.run_command("send", "up", "ok", "--wait", "15s").startswith("fine\0"))

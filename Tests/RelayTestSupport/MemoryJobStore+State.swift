@@ -180,6 +180,7 @@ extension MemoryJobStore.State {
             )
         }
         guard isSettled, var entry = entries[token.position] else { return .stale }
+        if settlement.failureKind != nil { entry.machine.failureStatus = settlement.failureStatus }
         if let answer = settlement.answer { entry.answer = answer }
         for (index, attempt) in settlement.attempts.enumerated() {
             var numbered = attempt

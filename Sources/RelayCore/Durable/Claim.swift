@@ -47,6 +47,8 @@ package struct Settlement: Sendable {
     package var answer: StoredAnswer?
     /// Nil keeps the one before.
     package var failureKind: FailureKind?
+    /// Goes with the kind: nil where that failure had no answer.
+    package var failureStatus: Status?
     /// Whether the request's body is no longer needed and goes with the settlement; only of an ending that is over.
     package var dropsBody = false
 

@@ -6,7 +6,11 @@ package struct JobFilter: Hashable, Sendable {
     /// Any of them; all when empty.
     package var states: Set<JobState> = []
     package var reason: WaitReason?
+    /// Why it is over.
+    package var end: EndReason?
     package var failureKind: FailureKind?
+    /// Of the answer of the last failed attempt.
+    package var failureStatus: Status?
     package var label: String?
     /// The uid that handed the jobs over.
     package var user: UInt32?
@@ -24,7 +28,9 @@ package struct JobFilter: Hashable, Sendable {
     package func matches(_ job: StoredJob) -> Bool {
         (ids.isEmpty || ids.contains(job.record.id)) && (route == nil || job.record.route == route)
             && (states.isEmpty || states.contains(job.state)) && (reason == nil || job.reason == reason)
+            && (end == nil || job.end == end)
             && (failureKind == nil || job.failureKind == failureKind)
+            && (failureStatus == nil || job.failureStatus == failureStatus)
             && (label.map { job.record.labels.contains($0) } ?? true)
             && (user == nil || job.record.submitter?.user == user)
             && (createdFrom.map { job.createdAt >= $0 } ?? true)

@@ -8,6 +8,8 @@ package struct JobStateMachine: Equatable, Sendable {
     package var end: EndReason?
     /// Of the last failed attempt.
     package var failureKind: FailureKind?
+    /// Of the answer of that attempt, where there was one.
+    package var failureStatus: Status?
     package var runAt: Int64
     package var expiresAt: Int64?
     package var finishedAt: Int64?

@@ -8,6 +8,8 @@ package struct StoredJob: Sendable {
     package var end: EndReason?
     /// Of the last failed attempt.
     package var failureKind: FailureKind?
+    /// Of the answer of that attempt, where there was one.
+    package var failureStatus: Status?
     package var createdAt: Int64
     /// When it is due; meaningful while it waits.
     package var runAt: Int64
@@ -45,6 +47,7 @@ package struct StoredJob: Sendable {
         reason = machine.reason
         end = machine.end
         failureKind = machine.failureKind
+        failureStatus = machine.failureStatus
         self.createdAt = createdAt
         runAt = timeline.wall(ofLine: machine.runAt)
         expiresAt = machine.expiresAt.map { timeline.wall(ofLine: $0) }

@@ -75,6 +75,11 @@ public struct Attempt: Sendable {
     }
 }
 
+extension Attempt {
+    /// Whether it failed and no rule of the route was for it.
+    package var metNoRule: Bool { failure != nil && rule == nil && next == nil && heldBack.isEmpty }
+}
+
 extension Attempt: CustomStringConvertible {
     /// The attempt as one line of a timeline: `2 to eu: 503 Service Unavailable, http_status, overload: retry`.
     public var description: String {

@@ -83,7 +83,10 @@ package struct DurableDocument {
                 writer.member("upstream", last.upstream)
             }
         } else if let kind = job.failureKind {
-            json.object("last_failure") { $0.member("kind", kind.rawValue) }
+            json.object("last_failure") { writer in
+                writer.member("kind", kind.rawValue)
+                if let status = job.failureStatus { writer.member("status", status.rawValue) }
+            }
         }
     }
 

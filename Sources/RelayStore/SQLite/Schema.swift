@@ -58,7 +58,9 @@ enum Schema {
             route INTEGER NOT NULL, state INTEGER NOT NULL, minute INTEGER NOT NULL, n INTEGER NOT NULL,
             PRIMARY KEY(route, state, minute)
         ) WITHOUT ROWID;
-        """
+        """,
+        // The status of the last failed attempt.
+        "ALTER TABLE job ADD COLUMN status INTEGER",
     ]
 
     /// Brings the tables to this version, in one transaction.

@@ -30,7 +30,7 @@ struct JobRow {
 
     static let columns = """
         seq, id, route, prio, state, reason, run_at, date, expires, created, fin, attempts, spent, crashes, token,
-        version, flags, kind, ending, okey, prv, nxt, skey, length, sum, earlier, user
+        version, flags, kind, ending, okey, prv, nxt, skey, length, sum, earlier, user, status
         """
 
     private enum Flag {
@@ -78,6 +78,8 @@ struct JobRow {
             sum.add(Int64(text?.utf8.count ?? -1))
             if let text { sum.add(Array(text.utf8)) }
         }
+        // Rows that were written before there was such a column have the sum without it.
+        if let status = machine.failureStatus { sum.add(Int64(status.rawValue)) }
         return Int64(sum.value)
     }
 
@@ -115,6 +117,7 @@ struct JobRow {
         hasAnswerBody = flags & Flag.hasAnswerBody != 0
         user = row.optionalInt(26).map { UInt32(truncatingIfNeeded: $0) }
         machine.failureKind = row.text(17).map(FailureKind.init(rawValue:))
+        machine.failureStatus = row.optionalInt(27).map { Status(rawValue: UInt16(truncatingIfNeeded: $0)) }
         machine.end = row.text(18).map(EndReason.init(rawValue:))
         orderingKey = row.text(19)
         previous = row.optionalInt(20)

@@ -27,6 +27,7 @@ extension StoreWriter {
                 now: now
             )
         else { return try stale(settlement) }
+        if settlement.failureKind != nil { row.machine.failureStatus = settlement.failureStatus }
         if let answer = settlement.answer {
             try put(answer, of: token.position)
             row.hasAnswer = true

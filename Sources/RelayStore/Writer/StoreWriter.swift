@@ -117,7 +117,7 @@ extension StoreWriter {
             """
             UPDATE job SET state = ?2, reason = ?3, ready = ?4, side = ?5, run_at = ?6, expires = ?7, fin = ?8,
             attempts = ?9, spent = ?10, crashes = ?11, token = ?12, version = ?13, flags = ?14, kind = ?15,
-            ending = ?16, prv = ?17, nxt = ?18, sum = ?19, earlier = ?20 WHERE seq = ?1
+            ending = ?16, prv = ?17, nxt = ?18, sum = ?19, earlier = ?20, status = ?21 WHERE seq = ?1
             """
         )
         let machine = row.machine
@@ -141,6 +141,7 @@ extension StoreWriter {
         update.bind(18, row.next)
         update.bind(19, row.sum)
         update.bind(20, Int64(machine.earlierAttempts))
+        update.bind(21, machine.failureStatus.map { Int64($0.rawValue) })
         try update.run()
     }
 
@@ -266,6 +267,7 @@ extension JobRow {
             && new.runAt == before.runAt && new.expiresAt == before.expiresAt
             && new.finishedAt == before.finishedAt && new.attempts == before.attempts
             && new.spentAttempts == before.spentAttempts && new.crashes == before.crashes
-            && new.failureKind == before.failureKind && new.end == before.end
+            && new.failureKind == before.failureKind && new.failureStatus == before.failureStatus
+            && new.end == before.end
     }
 }

@@ -6,17 +6,19 @@ import RelayJSON
 /// The daemon at the other end of one of its sockets.
 struct DaemonAccess {
     private let client: RelayClient
+    let advice: Advice
 
-    init(_ client: RelayClient) { self.client = client }
+    init(_ client: RelayClient, _ advice: Advice = Advice()) {
+        self.client = client
+        self.advice = advice
+    }
 
     /// The daemon at its control socket: the option, the environment, or the usual place.
     static func control(_ arguments: Arguments, timeout: Duration = .seconds(30)) -> DaemonAccess {
-        var client = RelayClient(
-            socketPath: arguments["socket"] ?? environment("WAYSTATION_CONTROL_SOCKET")
-                ?? "/run/waystation/control.sock"
-        )
+        let sockets = DaemonSockets(arguments)
+        var client = RelayClient(socketPath: sockets.control)
         client.timeout = timeout
-        return DaemonAccess(client)
+        return DaemonAccess(client, Advice(option: sockets.option))
     }
 
     func request(
@@ -96,15 +98,23 @@ extension CommandFailure {
             switch status {
             case 403: .notAllowed
             case 404: .notFound
+            case 400, 422: CommandFailure.isUsage(problem?["code"]?.text) ? .usage : .failed
             default: .failed
             }
         var detail = safe(problem?["detail"]?.text ?? problem?["title"]?.text ?? "no explanation")
-        for error in problem?["errors"]?.elements ?? [] {
+        let errors = problem?["errors"]?.elements ?? []
+        if !errors.isEmpty, detail.hasSuffix("; see errors") { detail.removeLast("; see errors".count) }
+        for error in errors {
             let hint = error["hint"]?.text.map { " (\($0))" } ?? ""
             detail += safe("; \(error["pointer"]?.text ?? ""): \(error["message"]?.text ?? "")\(hint)")
         }
         let meant = problem?["did_you_mean"]?.text.map { "Did you mean \"\(safe($0))\"?" }
         self.init(code, "the daemon answered \(status.rawValue): \(detail)", advice: meant)
+    }
+
+    /// Whether a problem is about the words of the call.
+    private static func isUsage(_ code: String?) -> Bool {
+        ["bad_target", "bad_header", "bad_request", "invalid_job"].contains(code)
     }
 
     /// A failure to reach the daemon, with what to do about it.

@@ -11,8 +11,9 @@ extension Command {
             too, why it waits, what comes next and what can be done. The daemon remembers the latest of the jobs
             that were answered at once; the journal has the others: journalctl -u waystationd JOB_ID=JOB
 
-            WORD is the code of a problem, the kind of a failure, or a state, a reason or an end of a job. What it
-            means, its usual causes and what to do are those of waystationd-api(7), and no daemon is asked.
+            WORD is one that any output has: the code of a problem, the kind of a failure, a state, a reason, an
+            end, an action, an event. It tells what the word means, its usual causes and what to do, and asks no
+            daemon but for a word that may be a kind of the configuration's own.
 
             """,
         options: [.output, .utc, .control]
@@ -28,11 +29,16 @@ extension Command {
         let meanings = Meaning.of(word)
         guard meanings.isEmpty else {
             try arguments.allow(["output"], in: word)
-            show(meanings, format)
+            WordExplanation.show(meanings, format)
             return .done
         }
-        let id = try idOrWord(word)
-        let daemon = DaemonAccess.control(arguments)
+        guard let id = try? jobID(word) else {
+            // What is nearly an id was meant as one.
+            if word.utf8.count >= 20, !word.contains("_"), !word.contains(".") { _ = try jobID(word) }
+            WordExplanation.show(try WordExplanation.ofConfiguration(word, arguments), format)
+            return .done
+        }
+        let daemon = DaemonAccess.reading(arguments)
         let (bytes, job) = try daemon.document(.get, "/v1/jobs/\(id)")
         switch format {
         case .json: Output.standard.write(bytes + [UInt8(ascii: "\n")])
@@ -44,39 +50,12 @@ extension Command {
             let story = JobStory(
                 job,
                 Moments(isUTC: arguments.has("utc")),
-                companions: try companions(of: job, daemon)
+                companions: try companions(of: job, daemon),
+                daemon.advice
             )
             Output.standard.write(story.text(for: .standard))
         }
         return .done
-    }
-}
-
-/// Tells what a word means.
-private func show(_ meanings: [Meaning], _ format: OutputFormat) {
-    switch format {
-    case .table: Output.standard.write(meanings.map(\.page).joined(separator: "\n"))
-    case .json:
-        var json = JSONObjectWriter()
-        json.member("word", meanings[0].word)
-        json.array("meanings") { list in
-            for meaning in meanings { list.object { meaning.write(into: &$0) } }
-        }
-        Output.standard.write(json.bytes + [UInt8(ascii: "\n")])
-    }
-}
-
-/// The id of a job; what is none may have been meant as a word.
-private func idOrWord(_ word: String) throws(CommandFailure) -> String {
-    do throws(CommandFailure) {
-        return try jobID(word, of: "explain")
-    } catch {
-        guard let near = Meaning.nearest(to: word) else { throw error }
-        throw CommandFailure(
-            .usage,
-            "\"\(safe(word))\" is neither a word of the interface nor a job id; did you mean \"\(near)\"?",
-            advice: error.advice
-        )
     }
 }
 

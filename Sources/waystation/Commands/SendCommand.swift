@@ -59,12 +59,12 @@ extension Command {
             throw CommandFailure(
                 .timedOut,
                 "job \(safe(job)) is not over yet; it is kept and goes on",
-                advice: "Its end: waystation jobs watch \(safe(job))"
+                advice: "Its end: waystation jobs watch \(safe(job))\(order.option)"
             )
         }
         try order.deliver(response)
         guard arguments.has("fail"), !isSuccess(response) else { return .done }
-        Output.error.write("waystation: \(failure(response))\n")
+        Output.error.write("waystation: \(failure(response, order.option))\n")
         return .upstreamFailed
     }
 }
@@ -79,8 +79,8 @@ func isSuccess(_ response: RelayResponse) -> Bool {
     }
 }
 
-private func failure(_ response: RelayResponse) -> String {
-    let job = response.job.map { "; why: waystation explain \($0)" } ?? ""
+private func failure(_ response: RelayResponse, _ option: String) -> String {
+    let job = response.job.map { "; why: waystation explain \($0)\(option)" } ?? ""
     guard response.source == .relay, let problem = try? JSONValue(parsing: response.body),
         let code = problem["code"]?.text
     else {

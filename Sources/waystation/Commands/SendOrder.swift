@@ -6,6 +6,8 @@ import RelayHTTP
 /// What `waystation send` is asked to send, and where the answer goes.
 struct SendOrder {
     private let client: RelayClient
+    /// What a command that is advised needs to find the same daemon.
+    let option: String
     private let route: String
     private let path: String
     private let method: Method
@@ -22,7 +24,7 @@ struct SendOrder {
         try arguments.limitOperands(to: 2)
         guard let route = arguments.operands.first else { throw .usage("which route?", of: "send") }
         self.route = route
-        path = arguments.operands.count > 1 ? arguments.operands[1] : ""
+        path = try SendOrder.path(arguments.operands.count > 1 ? arguments.operands[1] : "")
         includesHead = arguments.has("include")
         file = arguments["output"]
         isAsynchronous = arguments.has("async")
@@ -42,9 +44,8 @@ struct SendOrder {
         let hasBody = arguments.has("data") || arguments.has("json")
         method = arguments["request"].map(Method.init(rawValue:)) ?? (hasBody ? .post : .get)
 
-        var client = RelayClient(
-            socketPath: arguments["socket"] ?? environment("WAYSTATION_SOCKET") ?? "/run/waystation/jobs.sock"
-        )
+        let sockets = DaemonSockets(arguments)
+        var client = RelayClient(socketPath: sockets.jobs)
         client.maxResponseBody = 1 << 30
         // Long enough for every route's own limit, which the relay keeps.
         client.timeout = .seconds(3600)
@@ -58,6 +59,7 @@ struct SendOrder {
         }
         self.fields = fields
         self.client = client
+        option = sockets.optionOfJobs
     }
 
     /// Hands the request over for keeping and prints the id; waits for its end when that was asked for.
@@ -74,14 +76,16 @@ struct SendOrder {
         let progress = Progress("waiting for job \(safe(id))")
         defer { progress.end() }
         var last = ""
-        let code = try JobWatch(DaemonAccess(patient), id, timeout: wait) { job in
+        let code = try JobWatch(DaemonAccess(patient, Advice(option: option)), id, timeout: wait) { job in
             let view = JobDocument(job)
             last = [view.stateAndReason, view.failure].compactMap { $0 }.joined(separator: ", ")
             progress.update("job \(view.id): \(view.stateAndReason), \(view.attemptCount) attempts")
         }.run()
         progress.end()
         if code != .done {
-            Output.error.write("waystation: the job is \(last); why: waystation explain \(safe(id))\n")
+            Output.error.write(
+                "waystation: the job is \(last); why: waystation explain \(safe(id))\(option)\n"
+            )
         }
         return code
     }
@@ -192,6 +196,24 @@ extension SendOrder {
                 throw .usage("--label takes name=value", of: "send")
             }
         }
+    }
+
+    /// What is below the upstream's base.
+    private static func path(_ text: String) throws(CommandFailure) -> String {
+        let beginning = text.prefix { $0 != "/" && $0 != "?" }
+        guard !(beginning.hasSuffix(":") && text.dropFirst(beginning.count).hasPrefix("//")) else {
+            throw .usage(
+                "the path stands below the route's upstream, so write what follows its base and no whole URL",
+                of: "send"
+            )
+        }
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .usage(
+                "the path holds visible ASCII only; percent-encode the rest, such as %20 for a blank",
+                of: "send"
+            )
+        }
+        return text
     }
 
     private static func setDefault(_ name: String, _ value: String, in fields: inout HeaderFields) {

@@ -24,7 +24,8 @@ extension Command {
         var groups = DeadGroups(by: by)
         let progress = Progress("reading dead jobs")
         defer { progress.end() }
-        var pages = JobPages(.control(arguments), JobQuery(state: "dead", route: arguments["route"]))
+        let daemon = DaemonAccess.reading(arguments)
+        var pages = JobPages(daemon, JobQuery(state: "dead", route: arguments["route"]))
         var count = 0
         while let page = try pages.page() {
             for job in page { groups.add(job) }
@@ -33,7 +34,9 @@ extension Command {
         }
         progress.end()
         switch style.format {
-        case .table: Output.standard.write(groups.text(style, route: arguments["route"]))
+        case .table:
+            Output.standard.write(groups.text(style, route: arguments["route"], daemon.advice))
+            daemon.noteOwnJobs()
         case .json: Output.standard.write(groups.document.line)
         case .ndjson:
             for group in groups.sorted { Output.standard.write(groups.document(group).line) }

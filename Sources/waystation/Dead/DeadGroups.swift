@@ -3,13 +3,25 @@ import RelayJSON
 /// Dead jobs by what they have in common; as large as there are groups, not jobs.
 struct DeadGroups {
     enum Key: String {
-        /// What the last attempt failed of; for a job that never failed, why it is over.
+        /// What the last attempt failed of, with the status of its answer; for a job that never failed, why it is over.
         case kind
         case route
     }
 
+    /// What tells one group from another; jobs that may have been carried out stand apart from the others.
+    private struct Identity: Hashable {
+        var word: String
+        var status: Int64?
+        var doubt: String?
+    }
+
     struct Group {
+        /// The kind, the end or the route.
         var key: String
+        /// Of the last answer, in a group of a kind.
+        var status: Int64?
+        /// The end that says that the jobs may have been carried out.
+        var doubt: String?
         /// The other word of each: routes of a kind, kinds of a route.
         var others: [String: Int] = [:]
         /// Why they are over.
@@ -24,7 +36,10 @@ struct DeadGroups {
     }
 
     private let by: Key
-    private var groups: [String: Group] = [:]
+    private var groups: [Identity: Group] = [:]
+
+    /// Ends of jobs that may have been carried out.
+    static let doubts = ["outcome_unknown", "not_repeatable"]
 
     init(by: Key) { self.by = by }
 
@@ -32,12 +47,19 @@ struct DeadGroups {
         let end = job["end"]?.text ?? "dead"
         let kind = job["last_failure"]?["kind"]?.text
         let route = job["route"]?.text ?? "?"
-        let key = by == .kind ? kind ?? end : route
+        let status = by == .kind ? job["last_failure"]?["status"]?.integer : nil
+        let key = Identity(
+            word: by == .kind ? kind ?? end : route,
+            status: status,
+            doubt: DeadGroups.doubts.contains(end) ? end : nil
+        )
         let created = job["created_at"]?.text ?? ""
         var group =
             groups[key]
             ?? Group(
-                key: key,
+                key: key.word,
+                status: status,
+                doubt: key.doubt,
                 oldest: created,
                 newest: created,
                 sample: job["id"]?.text ?? "?",
@@ -56,9 +78,9 @@ struct DeadGroups {
     }
 
     /// The largest first.
-    var sorted: [Group] { groups.values.sorted { ($1.count, $0.key) < ($0.count, $1.key) } }
+    var sorted: [Group] { groups.values.sorted { ($1.count, $0.title) < ($0.count, $1.title) } }
 
-    func text(_ style: ListStyle, route: String?) -> String {
+    func text(_ style: ListStyle, route: String?, _ advice: Advice = Advice()) -> String {
         guard !groups.isEmpty else { return "There are no dead jobs.\n" }
         var table = TextTable([
             (by == .kind ? "KIND" : "ROUTE", .left), ("COUNT", .right), ("OLDEST", .right),
@@ -67,11 +89,11 @@ struct DeadGroups {
         ])
         for group in sorted {
             table.add([
-                safe(group.key), String(group.count), style.moments.age(group.oldest),
+                group.title, String(group.count), style.moments.age(group.oldest),
                 style.moments.age(group.newest), words(group.others), words(group.ends), safe(group.sample),
             ])
         }
-        return style.text(of: table) + sorted.prefix(5).map { advice($0, route) }.joined()
+        return style.text(of: table) + sorted.prefix(5).map { commands($0, route, advice) }.joined()
     }
 
     /// The three most frequent words.
@@ -80,7 +102,7 @@ struct DeadGroups {
         return most.prefix(3).joined(separator: ", ") + (most.count > 3 ? ", …" : "")
     }
 
-    private func advice(_ group: Group, _ route: String?) -> String {
+    private func commands(_ group: Group, _ route: String?, _ advice: Advice) -> String {
         var clauses = ["state=dead"]
         if by == .route {
             clauses.append("route=\(group.key)")
@@ -88,18 +110,17 @@ struct DeadGroups {
             clauses.append("route=\(route)")
         }
         if group.isKind { clauses.append("kind=\(group.key)") }
-        let unknown =
-            group.ends["outcome_unknown"] != nil
-            ? "  Some may have been carried out (outcome_unknown): look before you retry them.\n" : ""
-        // A group without a kind has no filter of its own: its jobs are named one by one.
-        guard by == .route || group.isKind else {
-            return "\n\(safe(group.key)):\n\(unknown)  Why:    waystation explain \(safe(group.sample))\n"
-                + "  Retry:  waystation jobs retry \(safe(group.sample))\n"
-        }
+        if let status = group.status { clauses.append("status=\(status)") }
+        // Named by what they ended as, so that nobody retries them among others.
+        let ends = group.ends.keys.sorted()
+        if by == .kind, group.doubt != nil || !group.isKind { clauses.append("end=\(ends[0])") }
         let filter = safe(clauses.joined(separator: ","))
-        return "\n\(safe(group.key)):\n\(unknown)  Why:    waystation explain \(safe(group.sample))\n"
-            + "  Retry:  waystation jobs retry --where \(filter) --rate 50/s\n"
-            + "  Drop:   waystation jobs drop --where \(filter)\n"
+        let sample = safe(group.sample)
+        return "\n\(group.title)\(group.doubt.map { ", \($0)" } ?? ""):\n"
+            + (group.doubt == nil ? "" : "  They may have been carried out: ask the upstream first.\n")
+            + "  Why:    \(advice("explain \(sample)", isOwn: true))\n"
+            + "  Retry:  \(advice("jobs retry --where \(filter) --rate 50/s"))\n"
+            + "  Drop:   \(advice("jobs drop --where \(filter)"))\n"
     }
 
     var document: JSONValue {
@@ -112,18 +133,24 @@ struct DeadGroups {
     func document(_ group: Group) -> JSONValue {
         .object([
             JSONValue.Member(by.rawValue, .string(group.key)),
+            JSONValue.Member("status", group.status.map { .number(JSONNumber(Int($0))) } ?? .null),
+            JSONValue.Member("ends", counts(group.ends)),
             JSONValue.Member("count", .number(JSONNumber(group.count))),
             JSONValue.Member("oldest", .string(group.oldest)),
             JSONValue.Member("newest", .string(group.newest)),
-            JSONValue.Member(
-                by == .kind ? "routes" : "kinds",
-                .object(
-                    group.others.sorted { $0.key < $1.key }.map {
-                        JSONValue.Member($0.key, .number(JSONNumber($0.value)))
-                    }
-                )
-            ),
+            JSONValue.Member(by == .kind ? "routes" : "kinds", counts(group.others)),
             JSONValue.Member("sample", .string(group.sample)),
         ])
     }
+
+    private func counts(_ words: [String: Int]) -> JSONValue {
+        .object(
+            words.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .number(JSONNumber($0.value))) }
+        )
+    }
+}
+
+extension DeadGroups.Group {
+    /// `http_status 401`.
+    var title: String { safe(key) + (status.map { " \($0)" } ?? "") }
 }

@@ -47,7 +47,7 @@ struct EventPrinter {
         style = try ListStyle(arguments)
         isUTC = arguments.has("utc")
         follows = arguments.has("follow")
-        daemon = .control(arguments)
+        daemon = .reading(arguments)
         var query = QueryText()
         query.add("route", arguments["route"])
         if let job = arguments["job"] { query.add("job", try jobID(job, of: "events")) }
@@ -134,7 +134,11 @@ func eventLine(_ event: JSONValue, _ moments: Moments) -> String {
     if let wait = data?["wait_ms"]?.double {
         words.append("next in \(DurationText.short(milliseconds: wait))")
     }
-    words.append(number("lost", "events that are gone: "))
+    if event["type"]?.text == "waystation.gap" {
+        let unknown =
+            "the daemon was started anew: what happened between its last event and its stop is not told"
+        words.append(number("lost", "events that are gone: ") ?? unknown)
+    }
     words.append(word("detail"))
     let padding = String(repeating: " ", count: max(1, 20 - type.count))
     return "\(moments.precise(event["time"]?.text))  \(type)\(padding)"

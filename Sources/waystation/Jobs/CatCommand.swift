@@ -23,7 +23,7 @@ extension Command {
                 of: "cat"
             )
         }
-        let daemon = DaemonAccess.control(arguments)
+        let daemon = DaemonAccess.reading(arguments)
         let part = hasHead ? "response" : isAnswer ? "response/body" : "request/body"
         let answer = try daemon.stream("/v1/jobs/\(id)/\(part)")
         if hasHead {

@@ -27,7 +27,10 @@ enum JobActionWord: String, CaseIterable {
 struct JobActionOrder {
     private enum Target {
         case ids([String])
+        /// Those of a filter, which may be more than anybody thought.
         case filter(WhereClause)
+        /// The same of ids, for what only a filter can say.
+        case named(WhereClause)
     }
 
     private let action: JobActionWord
@@ -66,17 +69,22 @@ struct JobActionOrder {
         } else if ids.isEmpty {
             throw .usage("which jobs? jobs \(action.rawValue) ID... or --where FILTER", of: "jobs")
         } else if rate != nil || isDryRun {
-            target = .filter(try WhereClause(ids: ids))
+            target = .named(try WhereClause(ids: ids))
         } else {
             target = .ids(ids)
         }
-        daemon = .control(arguments, timeout: .seconds(300))
+        // The jobs socket cancels its caller's own jobs, one by one.
+        let isAlsoTheirs = if case .ids = target { action == .cancel } else { false }
+        daemon =
+            isAlsoTheirs
+            ? .reading(arguments, timeout: .seconds(300)) : .control(arguments, timeout: .seconds(300))
     }
 
     func run() throws(CommandFailure) -> ExitCode {
         switch target {
         case .ids(let ids): try each(ids)
-        case .filter(let filter): try all(filter)
+        case .filter(let filter): try all(filter, isSure: isYes)
+        case .named(let filter): try all(filter, isSure: true)
         }
     }
 
@@ -112,9 +120,9 @@ struct JobActionOrder {
     }
 
     /// Acts on every job that matches, after a count and a yes.
-    private func all(_ filter: WhereClause) throws(CommandFailure) -> ExitCode {
+    private func all(_ filter: WhereClause, isSure: Bool) throws(CommandFailure) -> ExitCode {
         let run = BulkRun(daemon, action, filter, rate, isQuiet: isQuiet)
-        if isDryRun || !isYes {
+        if isDryRun || !isSure {
             let count = try run.perform(isDryRun: true)
             if count.matched == 0 {
                 let hint = kindHint(filter.kind)

@@ -16,7 +16,11 @@ struct JobDocument {
         }
         return string("reason") ?? string("end")
     }
-    var failureKind: String? { json["last_failure"]?["kind"]?.text.map(safe) }
+    /// `http_status 401`: the kind of the last failure, and the answer's status where there was one.
+    var failureKind: String? {
+        let status = json["last_failure"]?["status"]?.integer.map { " \($0)" } ?? ""
+        return json["last_failure"]?["kind"]?.text.map { safe($0) + status }
+    }
     var isDurable: Bool { json["durable"] == .bool(true) }
 
     var isOver: Bool { ["succeeded", "dead", "cancelled", "expired"].contains(state) }
@@ -46,12 +50,30 @@ struct JobDocument {
         safe((json["labels"]?.elements ?? []).compactMap(\.text).joined(separator: " "))
     }
 
-    /// `retrying (backoff)`.
-    var stateAndReason: String { reason.map { "\(state) (\($0))" } ?? state }
+    /// `retrying (backoff)`, `dead (exhausted, no rule acts on it)`.
+    var stateAndReason: String {
+        reason.map { "\(state) (\($0)\(wasExhaustedByNoRule ? ", no rule acts on it" : ""))" } ?? state
+    }
+
+    /// Whether it is dead because no rule of its route is for its failure.
+    var wasExhaustedByNoRule: Bool {
+        guard string("end") == "exhausted", let last = json["attempts"]?.elements.last else { return false }
+        return JobDocument.metNoRule(last)
+    }
+
+    /// Whether an attempt failed and no rule of the route was for it.
+    static func metNoRule(_ attempt: JSONValue) -> Bool {
+        guard let kind = attempt["kind"]?.text, !["cancelled", "client_gone", "preparation"].contains(kind)
+        else {
+            return false
+        }
+        return attempt["rule"] == nil && attempt["next"] == nil
+            && (attempt["held_back"]?.elements ?? []).isEmpty
+    }
 
     /// `http_status: the upstream answered 503`.
     var failure: String? {
-        guard let kind = failureKind else { return nil }
+        guard let kind = json["last_failure"]?["kind"]?.text.map(safe) else { return nil }
         return kind + (json["last_failure"]?["detail"]?.text.map { ": \(safe($0))" } ?? "")
     }
 

@@ -41,6 +41,7 @@ struct JobList {
                 _ = printTable(rows, isFirst: count <= JobList.part, progress)
                 notePauses(of: rows, daemon)
             }
+            daemon.noteOwnJobs()
             if pages.next != nil, count > 0 {
                 Output.error.write("There may be more: --limit N or --limit all shows them.\n")
             }
@@ -64,7 +65,8 @@ struct JobList {
                 )
             } else if let pause = view.pause {
                 Output.error.write(
-                    "Route \(view.name) is \(pause); its jobs wait for: waystation resume \(view.name)\n"
+                    "Route \(view.name) is \(pause); its jobs wait for: "
+                        + daemon.advice("resume \(view.name)") + "\n"
                 )
             }
         }

@@ -39,8 +39,12 @@ struct JobQuery {
         let states = arguments.all("state").joined(separator: ",")
         query.add("state", states.isEmpty ? nil : states)
         query.add("reason", arguments["reason"])
+        query.add("end", arguments["end"])
         kind = arguments["failed-by"]
         query.add("failure_kind", kind)
+        if let status = arguments["status"] {
+            query.add("status", String(try failureStatus(status, "--status", of: arguments.command)))
+        }
         guard arguments.all("label").count <= 1 else {
             throw .usage("--label may stand once here", of: arguments.command)
         }
@@ -76,6 +80,14 @@ func kindHint(_ kind: String?) -> String {
     guard let kind, !known.contains(kind) else { return "" }
     let meant = nearestName(to: kind, in: known).map { "; did you mean \"\($0)\"?" } ?? ""
     return ": \"\(safe(kind))\" is no kind of failure of the relay's own\(meant)"
+}
+
+/// The status of an answer.
+func failureStatus(_ text: String, _ option: String, of command: String) throws(CommandFailure) -> Int {
+    guard let status = Int(text), (100...999).contains(status) else {
+        throw .usage("\(option) takes the status of an answer, such as 503", of: command)
+    }
+    return status
 }
 
 /// A moment as the API wants it: given so, or as a span before `now`.

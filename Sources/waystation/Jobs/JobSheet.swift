@@ -5,10 +5,13 @@ import RelayJSON
 struct JobSheet {
     private let job: JobDocument
     private let moments: Moments
+    private let explain: String
 
-    init(_ json: JSONValue, _ moments: Moments) {
+    /// - Parameter explain: the command that tells the attempts.
+    init(_ json: JSONValue, _ moments: Moments, explain: String) {
         job = JobDocument(json)
         self.moments = moments
+        self.explain = explain
     }
 
     var text: String {
@@ -19,7 +22,7 @@ struct JobSheet {
             ("Answer", json["status"]?.integer.map { "\($0) from \(job.string("source") ?? "?")" }),
             ("Attempts", job.attempts), ("Last failure", job.failure),
             ("Created", moment("created_at", isPast: true)), ("Due", moment("due_at", isPast: false)),
-            ("Expires", moment("expires_at", isPast: false)),
+            ("Expires", job.isOver ? nil : moment("expires_at", isPast: false)),
             ("Finished", moment("finished_at", isPast: true)),
             ("Waits for", json["blocker"]?["detail"]?.text.map(safe)), ("From", client),
             ("Labels", job.labels.isEmpty ? nil : job.labels), ("Ordering key", job.string("ordering_key")),
@@ -33,7 +36,7 @@ struct JobSheet {
         return rows.map { title, value in
             guard let value else { return "" }
             return title + String(repeating: " ", count: max(1, 15 - title.count)) + value + "\n"
-        }.joined() + "\nAttempt by attempt: waystation explain \(job.id)\n"
+        }.joined() + "\nAttempt by attempt: \(explain)\n"
     }
 
     private func size(_ json: JSONValue?) -> String { json?.integer.map { ", \(ByteText.short($0))" } ?? "" }

@@ -38,7 +38,7 @@ struct JobWatch {
                 throw CommandFailure(
                     .timedOut,
                     "job \(id) is not over yet",
-                    advice: "Why it waits: waystation explain \(id)"
+                    advice: "Why it waits: " + daemon.advice("explain \(id)", isOwn: true)
                 )
             }
             do throws(CommandFailure) {
@@ -83,6 +83,8 @@ struct JobNews {
     private let moments: (Int64) -> Moments
     private var attempts: Int64 = 0
     private var told: String?
+    /// The moment of the last line: the clocks of the daemon and of the watcher are read at different moments.
+    private var last: Int64 = 0
 
     init(isUTC: Bool) { moments = { Moments(now: $0, isUTC: isUTC) } }
 
@@ -99,7 +101,8 @@ struct JobNews {
             let upstream = safe(attempt["upstream"]?.text ?? "?")
             let began = attempt["started_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)) ?? now
             let took = Int64(min(max(0, attempt["duration_ms"]?.double ?? 0), 1e12))
-            text += "\(moments.precise(began + took))  attempt \(number) → \(upstream)\(status)\(kind)\n"
+            text +=
+                "\(moments.precise(later(began + took)))  attempt \(number) → \(upstream)\(status)\(kind)\n"
         }
         var state = view.stateAndReason
         if !view.isOver, let due = job["due_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)), due > now {
@@ -109,6 +112,12 @@ struct JobNews {
         guard told != view.stateAndReason || !text.isEmpty else { return text }
         told = view.stateAndReason
         let ended = job["finished_at"]?.text.flatMap(UTCTime.milliseconds(parsing:))
-        return text + "\(moments.precise(ended ?? now))  \(state)\n"
+        return text + "\(moments.precise(later(ended ?? now)))  \(state)\n"
+    }
+
+    /// Never before the line above.
+    private mutating func later(_ moment: Int64) -> Int64 {
+        last = max(last, moment)
+        return last
     }
 }

@@ -19,17 +19,20 @@ extension Command {
               jobs drop ID...    removes a job that is not running, with everything about it
 
             The last five take --where FILTER in place of ids: name=value pairs with commas between them, of
-            route, state, reason, kind (of the last failure), label, since and before, or the word all. The jobs
-            that match are counted first; a terminal is asked, and elsewhere nothing is changed without --yes.
+            route, state, reason, end, kind and status (of the last failure), label, since and before, or the
+            word all. The jobs that match are counted first; a terminal is asked, and elsewhere nothing is changed
+            without --yes.
 
-              waystation jobs retry --where route=partner-hooks,state=dead,kind=http_status --rate 50/s
+              waystation jobs retry --where route=partner-hooks,state=dead,status=503 --rate 50/s
 
             """,
         options: [
             OptionSpec("route", value: "NAME", "of this route"),
             OptionSpec("state", value: "STATE", "in this state; several with commas between them"),
             OptionSpec("reason", value: "REASON", "waiting for this, such as backoff"),
+            OptionSpec("end", value: "END", "over for this reason, such as exhausted"),
             OptionSpec("failed-by", value: "KIND", "whose last failure is of this kind"),
+            OptionSpec("status", value: "STATUS", "whose last failure was an answer of this status"),
             OptionSpec("label", value: "NAME=VALUE", "with this label"),
             OptionSpec("since", value: "SPAN|TIME", "accepted since then, such as 1h"),
             OptionSpec("limit", value: "N|all", "how many are listed; 50"),
@@ -58,22 +61,24 @@ private func unknown(_ word: String) -> CommandFailure {
     let meant =
         (try? jobID(word)) == nil
         ? nearestName(to: word, in: words).map { "; did you mean \"\($0)\"?" } ?? ""
-        : "; did you mean: waystation jobs show \(safe(word))"
-    return .usage("\"\(safe(word))\" is nothing jobs can do\(meant)", of: "jobs")
+        : "; did you mean: waystation jobs show \(safe(word))?"
+    return .usage(
+        "\"\(safe(word))\" is nothing jobs can do\(meant.isEmpty ? ": \(words.joined(separator: ", "))" : meant)",
+        of: "jobs"
+    )
 }
 
 private func list(_ arguments: Arguments, _ rest: [String]) throws(CommandFailure) -> ExitCode {
     guard rest.isEmpty else { throw .usage("there is one word too many: \"\(safe(rest[0]))\"", of: "jobs") }
     try arguments.allow(
         [
-            "route", "state", "reason", "failed-by", "label", "since", "limit", "output", "no-headers",
-            "quiet",
-            "utc", "socket",
+            "route", "state", "reason", "end", "failed-by", "status", "label", "since", "limit", "output",
+            "no-headers", "quiet", "utc", "socket",
         ],
         in: "ls"
     )
     let style = try ListStyle(arguments)
-    try JobList(style).print(try JobQuery(arguments, now: style.moments.now), of: .control(arguments))
+    try JobList(style).print(try JobQuery(arguments, now: style.moments.now), of: .reading(arguments))
     return .done
 }
 
@@ -90,9 +95,12 @@ private func show(_ arguments: Arguments, _ rest: [String]) throws(CommandFailur
     try arguments.allow(["output", "quiet", "utc", "socket"], in: "show")
     let style = try ListStyle(arguments)
     let id = try onlyID(rest, "show")
-    let (bytes, job) = try DaemonAccess.control(arguments).document(.get, "/v1/jobs/\(id)")
+    let daemon = DaemonAccess.reading(arguments)
+    let (bytes, job) = try daemon.document(.get, "/v1/jobs/\(id)")
     switch style.format {
-    case .table: Output.standard.write(JobSheet(job, style.moments).text)
+    case .table:
+        let explain = daemon.advice("explain \(id)", isOwn: true)
+        Output.standard.write(JobSheet(job, style.moments, explain: explain).text)
     case .json, .ndjson: Output.standard.write(bytes + [UInt8(ascii: "\n")])
     case .name: Output.standard.write("\(JobDocument(job).id)\n")
     }
@@ -106,7 +114,7 @@ private func watch(_ arguments: Arguments, _ rest: [String]) throws(CommandFailu
     let timeout = try arguments.duration("timeout")
     var news = JobNews(isUTC: arguments.has("utc"))
     var last: JSONValue?
-    let daemon = DaemonAccess.control(arguments, timeout: .seconds(JobWatch.question + 30))
+    let daemon = DaemonAccess.reading(arguments, timeout: .seconds(JobWatch.question + 30))
     let code = try JobWatch(daemon, id, timeout: timeout) { job in
         last = job
         switch style.format {

@@ -9,7 +9,9 @@ struct WhereClause {
     /// What a person is asked about: `route=a, state=dead`.
     private(set) var words = "all there are"
 
-    private static let names = ["route", "state", "reason", "kind", "label", "since", "before"]
+    private static let names = [
+        "route", "state", "reason", "end", "kind", "status", "label", "since", "before",
+    ]
 
     init(ids: [String]) throws(CommandFailure) {
         guard ids.count <= 1_000 else {
@@ -37,10 +39,13 @@ struct WhereClause {
             let (name, value) = (parts[0], parts[1])
             switch name {
             case "state": states += value.split(separator: "|").map { .string(String($0)) }
-            case "route", "reason", "label": try add(name, value)
+            case "route", "reason", "end", "label": try add(name, value)
             case "kind":
                 kind = value
                 try add("failure_kind", value)
+            case "status":
+                let status = try failureStatus(value, "status=", of: "jobs")
+                try add("status", .number(JSONNumber(status)))
             case "since": try add("created_after", try moment(value, now: now, "since", of: "jobs"))
             case "before": try add("created_before", try moment(value, now: now, "before", of: "jobs"))
             default:
@@ -53,9 +58,13 @@ struct WhereClause {
     }
 
     private mutating func add(_ name: String, _ value: String) throws(CommandFailure) {
+        try add(name, .string(value))
+    }
+
+    private mutating func add(_ name: String, _ value: JSONValue) throws(CommandFailure) {
         guard !filter.contains(where: { $0.name == name }) else {
             throw .usage("--where takes one value of each name but state", of: "jobs")
         }
-        filter.append(JSONValue.Member(name, .string(value)))
+        filter.append(JSONValue.Member(name, value))
     }
 }

@@ -152,8 +152,9 @@ extension Meaning {
         Meaning(
             .end,
             "exhausted",
-            "Every rule and every attempt of the job is spent.",
-            causes: "The upstream failed for longer than the route retries, or in a way no rule acts on.",
+            "No rule of the route acts on the failure, or every rule and every attempt of the job is spent.",
+            causes:
+                "The upstream failed for longer than the route retries, or in a way no rule acts on; explain of the job says which.",
             remedy: """
                 Mend the upstream, then retry the job; for longer patience change the route's recovery.
                 """

@@ -1,7 +1,7 @@
 import RelayCore
 import RelayJSON
 
-/// What a word of the interface means, in the words of waystationd-api(7).
+/// What a word of the program's outputs means; those of the interface in the words of waystationd-api(7).
 struct Meaning: Sendable {
     /// What the word is a word of; some words are one of several.
     enum Kind: String, CaseIterable, Sendable {
@@ -11,6 +11,18 @@ struct Meaning: Sendable {
         case reason = "reason of a wait"
         case end = "end of a job"
         case sent = "word of sent"
+        case routeState = "state of a route"
+        case daemonState = "state of the daemon"
+        case storeState = "state of the job store"
+        case credentialState = "state of a credential"
+        case source = "source of an answer"
+        case outcome = "outcome of a request"
+        case action = "action of a rule"
+        case jobAction = "action on jobs"
+        case role = "role of a listener"
+        case group = "group of failure kinds"
+        case event = "event"
+        case fault = "fault of a message"
     }
 
     let kind: Kind
@@ -38,14 +50,18 @@ struct Meaning: Sendable {
         self.remedy = remedy
     }
 
-    /// Every word of the interface.
-    static let all = refusals + troubles + states + reasons + ends + failures + reaches
+    /// Every word.
+    static let all: [Meaning] =
+        refusals + troubles + states + reasons + ends + failures + reaches + routeStates + daemonStates
+        + storeStates + credentialStates + sources + outcomes + actions + jobActions + roles + groups + events
+        + faults
 
     /// What a word means; more than one thing for some.
     ///
     /// Case and hyphens make no difference.
     static func of(_ word: String) -> [Meaning] {
-        let plain = String(word.lowercased().map { $0 == "-" ? "_" : $0 })
+        var plain = String(word.lowercased().map { $0 == "-" || $0 == " " ? "_" : $0 })
+        if plain.hasPrefix("waystation.") { plain.removeFirst("waystation.".count) }
         return all.filter { $0.word == plain }
     }
 
@@ -69,18 +85,7 @@ struct Meaning: Sendable {
         json.member("remedy", remedy)
     }
 
-    /// The text in lines of at most 78 columns where its words allow it, two columns in.
     private static func filled(_ text: String) -> String {
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            if !line.isEmpty, line.count + 1 + word.count > 76 {
-                lines.append(line)
-                line = ""
-            }
-            line += (line.isEmpty ? "" : " ") + word
-        }
-        lines.append(line)
-        return lines.map { "  \($0)\n" }.joined()
+        TextFill.lines(text, columns: 78, indent: 2, hanging: 2)
     }
 }

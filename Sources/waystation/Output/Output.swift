@@ -15,6 +15,13 @@ struct Output {
         hasColour = isatty(descriptor) == 1 && environment("NO_COLOR") == nil && terminal != "dumb"
     }
 
+    /// How many characters fit in a line: the terminal's, else what COLUMNS says, else 80.
+    var columns: Int {
+        var size = winsize()
+        if unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+        return environment("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? 80
+    }
+
     func write(_ text: String) { write(Array(text.utf8)) }
 
     /// Writes all of it; a reader that has gone ends it without a word.

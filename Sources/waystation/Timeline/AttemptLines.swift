@@ -21,6 +21,7 @@ struct AttemptLines {
         var text = column(time, width) + pad("attempt \(attempt["number"]?.integer ?? 0)", 11)
         text += pad("→ " + place.joined(separator: " "), 30) + " "
         text += output.styled(what, failed ? .yellow : .green) + " in \(took)\(phases)\n"
+        if let words = upstreamsWords { text += column("", width) + words + "\n" }
         for held in attempt["held_back"]?.elements ?? [] {
             text +=
                 column("", width)
@@ -42,6 +43,13 @@ struct AttemptLines {
             }
         }
         return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+    }
+
+    /// What the upstream itself says of its error, where the route's `api_error` names the place.
+    private var upstreamsWords: String? {
+        let code = attempt["api_code"]?.text.map { " \(safe($0))" } ?? ""
+        let title = attempt["api_title"]?.text.map { ": \"\(safe($0))\"" } ?? ""
+        return code.isEmpty && title.isEmpty ? nil : "the upstream says\(code)\(title)"
     }
 
     private var decision: String? {

@@ -15,11 +15,13 @@ struct JobStory {
     private let job: JobDocument
     private let moments: Moments
     private let companions: Companions?
+    private let advice: Advice
 
-    init(_ json: JSONValue, _ moments: Moments, companions: Companions? = nil) {
+    init(_ json: JSONValue, _ moments: Moments, companions: Companions? = nil, _ advice: Advice = Advice()) {
         job = JobDocument(json)
         self.moments = moments
         self.companions = companions
+        self.advice = advice
     }
 
     func text(for output: Output) -> String {
@@ -36,9 +38,6 @@ struct JobStory {
                 width: width,
                 output
             )
-        }
-        if job.string("end") == "exhausted", let last = attempts.last, JobStory.isOfNoRule(last) {
-            text += column("") + "no rule of the route acts on this failure\n"
         }
         if job.string("end") == "outcome_unknown" {
             text +=
@@ -84,7 +83,8 @@ struct JobStory {
             let status = answered.map { ": answered \($0)" } ?? ""
             let standIn =
                 job.json["source"]?.text.flatMap { $0 == "upstream" ? nil : " with the \(safe($0))" } ?? ""
-            let end = job.string("end").flatMap { $0 == job.state ? nil : " (\($0))" } ?? ""
+            let rules = job.wasExhaustedByNoRule ? ", no rule acts on it" : ""
+            let end = job.string("end").flatMap { $0 == job.state ? nil : " (\($0)\(rules))" } ?? ""
             let failure = job.failure.map { ": \($0)" } ?? ""
             let style: Output.Style = job.state == "succeeded" ? .green : .red
             let word = output.styled(job.state, style)
@@ -114,7 +114,8 @@ struct JobStory {
         if let companions, companions.count > 1 {
             let count = "\(companions.hasMore ? "more than " : "")\(companions.count)"
             let since = companions.since.map { " (since \(moments.short($0)))" } ?? ""
-            text += " The route sees the same failure on \(count) jobs\(since)."
+            let whose = advice.isOwnJobs ? "of your jobs" : "jobs"
+            text += " The route sees the same failure on \(count) \(whose)\(since)."
         }
         return text + "\n"
     }
@@ -122,29 +123,24 @@ struct JobStory {
     /// The commands that may help, ready to be copied.
     private var commands: [String] {
         let route = safe(job.json["route"]?.text ?? "")
-        let journal = "journalctl -u waystationd JOB_ID=\(job.id)"
+        let journal = advice.journal(job.id)
+        let cancel = advice("jobs cancel \(job.id)", isOwn: true)
         let reason = job.json["blocker"]?["reason"]?.text ?? job.json["reason"]?.text
         switch (job.state, reason) {
         case ("succeeded", _): return []
         case ("dead", _), ("cancelled", _), ("expired", _):
-            return ["waystation jobs retry \(job.id)", "waystation jobs drop \(job.id)", journal]
+            return [advice("jobs retry \(job.id)"), advice("jobs drop \(job.id)"), journal]
         case (_, "route_paused"):
-            return ["waystation resume \(route)", "waystation jobs cancel \(job.id)"]
-        case (_, "route_removed"): return ["waystation reload", "waystation jobs cancel \(job.id)"]
+            return [advice("resume \(route)"), cancel]
+        case (_, "route_removed"): return [advice("reload"), cancel]
         case (_, "ordering"):
-            return ["waystation jobs --route \(route) --limit all", "waystation jobs cancel \(job.id)"]
+            return [advice("jobs --route \(route) --limit all", isOwn: true), cancel]
         case (_, "operator_hold"):
-            return ["waystation jobs release \(job.id)", "waystation jobs cancel \(job.id)"]
-        case ("held", _): return ["waystation jobs release \(job.id)", "waystation status", journal]
-        case ("running", _): return ["waystation jobs watch \(job.id)", "waystation jobs cancel \(job.id)"]
-        default: return ["waystation jobs retry \(job.id)", "waystation pause \(route)", journal]
+            return [advice("jobs release \(job.id)"), cancel]
+        case ("held", _): return [advice("jobs release \(job.id)"), advice("status"), journal]
+        case ("running", _): return [advice("jobs watch \(job.id)", isOwn: true), cancel]
+        default: return [advice("jobs retry \(job.id)"), advice("pause \(route)"), journal]
         }
-    }
-
-    /// Whether no rule said anything after a failed attempt.
-    private static func isOfNoRule(_ attempt: JSONValue) -> Bool {
-        attempt["kind"]?.text != nil && attempt["rule"] == nil && attempt["next"] == nil
-            && (attempt["held_back"]?.elements ?? []).isEmpty
     }
 
     private func sentence(_ text: String) -> String {

@@ -29,7 +29,13 @@ struct JobTimeline {
                     width: 10,
                     output
                 )
-            }.joined() + outcome(after: attempts, output)
+            }.joined() + rules(attempts) + outcome(after: attempts, output)
+    }
+
+    /// That nothing was done about the last failure, where nothing was.
+    private func rules(_ attempts: [JSONValue]) -> String {
+        guard let last = attempts.last, JobDocument.metNoRule(last) else { return "" }
+        return column("") + "no rule of the route acts on this failure\n"
     }
 
     private func outcome(after attempts: [JSONValue], _ output: Output) -> String {

@@ -11,9 +11,8 @@ extension APICall {
         let query = try Query(
             self,
             [
-                "route", "state", "reason", "failure_kind", "label", "created_after", "created_before",
-                "order",
-                "limit", "cursor",
+                "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
+                "created_before", "order", "limit", "cursor",
             ]
         )
         var filter = try JobFilter(query)
@@ -69,8 +68,12 @@ extension JobFilter {
     static var stateWords: [(word: String, value: JobState)] { JobState.allCases.map { ($0.name, $0) } }
     /// Reasons by their words.
     static var reasonWords: [(word: String, value: WaitReason)] { WaitReason.allCases.map { ($0.name, $0) } }
+    /// Ends by their words.
+    static var endWords: [(word: String, value: EndReason)] { EndReason.known.map { ($0.rawValue, $0) } }
     /// Bytes of a name, a kind or a label that is looked for.
     static let textLengths = 1...256
+    /// Statuses of a final answer.
+    static let statuses = 100...999
 
     fileprivate init(_ query: Query) throws(Problem) {
         self.init()
@@ -81,7 +84,9 @@ extension JobFilter {
         route = query["route"]
         states = Set(try query.words("state", JobFilter.stateWords))
         reason = try query.word("reason", JobFilter.reasonWords)
+        end = try query.word("end", JobFilter.endWords)
         failureKind = query["failure_kind"].map { FailureKind(rawValue: $0) }
+        failureStatus = try query.number("status", JobFilter.statuses).map { Status(rawValue: UInt16($0)) }
         label = query["label"]
         createdFrom = try query.moment("created_after")
         createdBefore = try query.moment("created_before")

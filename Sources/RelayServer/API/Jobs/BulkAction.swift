@@ -79,7 +79,9 @@ struct BulkAction {
 
     private mutating func readFilter(_ value: JSONValue, _ reader: inout SubmissionReader) {
         let known = [
-            "route", "state", "reason", "failure_kind", "label", "created_after", "created_before", "ids",
+            "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
+            "created_before",
+            "ids",
         ]
         reader.members(value, "/filter", known) { reader, name, value in
             let pointer = "/filter/\(name)"
@@ -87,8 +89,14 @@ struct BulkAction {
             case "route": filter.route = reader.text(value, pointer)
             case "failure_kind":
                 filter.failureKind = reader.text(value, pointer).map { FailureKind(rawValue: $0) }
+            case "status":
+                guard case .number(let number) = value, let status = number.int64,
+                    JobFilter.statuses.contains(Int(clamping: status))
+                else { return reader.fail(pointer, "status is a whole number from 100 to 999") }
+                filter.failureStatus = Status(rawValue: UInt16(status))
             case "label": filter.label = reader.text(value, pointer)
             case "reason": filter.reason = reader.word(value, pointer, JobFilter.reasonWords)
+            case "end": filter.end = reader.word(value, pointer, JobFilter.endWords)
             case "state":
                 let states = reader.elements(value, pointer, atMost: JobState.allCases.count)
                 for (index, element) in states.enumerated() {

@@ -54,6 +54,6 @@ struct Sight {
 
     static let notFound = Problem(
         .jobNotFound,
-        "no job of yours has this id: jobs on disk go with their retention, those answered at once after the last 1024"
+        "no job that you may see has this id: jobs on disk go with their retention, those answered at once after the last 1024"
     )
 }

@@ -42,6 +42,10 @@ struct RouteView {
             writePause(pause, into: &json)
             json.member("delivery", entry.route.policy.delivery.mode.rawValue)
             json.member("max_requests", entry.route.policy.concurrency.maxRequests)
+            let kinds = RouteView.ownKinds(entry.route.policy)
+            if !kinds.isEmpty {
+                json.array("own_kinds") { list in for kind in kinds { list.element(kind.rawValue) } }
+            }
         } else {
             json.member("state", "unconfigured")
             writePause(pause, into: &json)
@@ -54,6 +58,16 @@ struct RouteView {
         if let oldest = counters.oldest[name] {
             json.member("oldest_job_at", UTCTime.format(milliseconds: oldest))
         }
+    }
+
+    /// Kinds of failures that only the route's own rules name.
+    private static func ownKinds(_ policy: RoutePolicy) -> [FailureKind] {
+        var kinds: [FailureKind] = []
+        for kind in policy.errorTypes.map(\.kind) + policy.success.fail.map(\.kind)
+        where !FailureKind.known.contains(kind) && !kinds.contains(kind) {
+            kinds.append(kind)
+        }
+        return kinds
     }
 
     private func writePause(_ pause: RoutePause?, into json: inout JSONObjectWriter) {

@@ -1,0 +1,207 @@
+import RelayCore
+import RelayJSON
+
+/// The daemon's status for people.
+struct StatusText {
+    private let status: JSONValue
+    private let columns: Int
+    private let moments: Moments
+
+    /// From how many columns on every figure is shown.
+    private static let wide = 150
+
+    init(_ status: JSONValue, columns: Int = 80, moments: Moments = Moments(isUTC: true)) {
+        self.status = status
+        self.columns = columns
+        self.moments = moments
+    }
+
+    private var isWide: Bool { columns >= StatusText.wide }
+
+    func text(for output: Output) -> String {
+        var text = heading(output)
+        var troubles: [String] = []
+        if let detail = status["config"]?["last_reload_error"]?.text {
+            troubles.append("The last reload was refused: \(safe(detail))")
+        }
+        if status["constrained"] == .bool(true) { troubles.append("The network counts as constrained.") }
+        if let storage = status["storage"] { troubles += trouble(of: storage) }
+        for trouble in troubles { text += filled(trouble, indent: 2) }
+        let routes = status["routes"]?.elements ?? []
+        text += "\n" + table(of: routes).text { output.styled($0, .bold) }
+        let notes = routes.flatMap { StatusNotes($0, moments).lines }
+        if !notes.isEmpty { text += "\n" + notes.map { filled($0, indent: 0) }.joined() }
+        let credentials = status["credentials"]?.elements ?? []
+        if !credentials.isEmpty {
+            text += "\n" + table(ofCredentials: credentials).text { output.styled($0, .bold) }
+        }
+        return text
+    }
+
+    private func heading(_ output: Output) -> String {
+        let state = safe(status["state"]?.text ?? "unknown").replacingUnderscores
+        var parts = [
+            "waystationd \(string("version"))", state, "up \(uptime)", "pid \(count(status, "pid"))",
+            "in flight \(count(status, "in_flight"))", "connections \(count(status, "connections"))",
+        ]
+        if let config = status["config"] {
+            let digest = String((config["digest"]?.text ?? "").prefix(12))
+            let loaded = config["loaded_at"]?.text.map { moments.short($0) } ?? "?"
+            parts.append("config \(safe(config["file"]?.text ?? "?")) (\(safe(digest)), loaded \(loaded))")
+        }
+        let style: Output.Style = state == "serving" ? .green : .yellow
+        return lines(parts).map { line in
+            line.map { $0 == state ? output.styled($0, style) : $0 }.joined(separator: " · ") + "\n"
+        }.joined()
+    }
+
+    /// The parts of the heading in lines that fit.
+    private func lines(_ parts: [String]) -> [[String]] {
+        var lines: [[String]] = []
+        var width = 0
+        for part in parts {
+            if !lines.isEmpty, width + 3 + part.count <= columns {
+                lines[lines.count - 1].append(part)
+                width += 3 + part.count
+            } else {
+                lines.append([part])
+                width = part.count
+            }
+        }
+        return lines
+    }
+
+    private func trouble(of storage: JSONValue) -> [String] {
+        var troubles: [String] = []
+        if storage["state"] == .string("full") {
+            troubles.append(
+                "The job store has no room, at \(count(storage, "used_bytes")) of \(count(storage, "max_bytes"))"
+                    + " bytes: no job is accepted; free space on its disk, or raise storage.max_size."
+            )
+        }
+        if let corrupt = storage["corrupt_records"]?.integer, corrupt > 0 {
+            troubles.append("Damaged records met in the job store since the start: \(corrupt).")
+        }
+        return troubles
+    }
+
+    private func table(of routes: [JSONValue]) -> TextTable {
+        // A daemon without a store has no jobs to tell of.
+        let hasJobs = routes.contains { $0["queued"] != nil }
+        let all: [(title: String, isMain: Bool, name: String)] = [
+            ("IN FLIGHT", false, "in_flight"), ("PENDING", false, "pending"), ("REQUESTS", true, "requests"),
+            ("OK", true, ""), ("RECOVERED", false, "recovered"), ("STAND-IN", true, "fallbacks"),
+            ("FAILED", true, "failed"), ("CANCELLED", false, "cancelled"),
+        ]
+        var shown = all.filter { isWide || $0.isMain }
+        if hasJobs { shown += [("QUEUED", true, "queued"), ("DEAD", true, "dead")] }
+        let figures: [(title: String, alignment: TextTable.Alignment)] = shown.map { ($0.title, .right) }
+        var table = TextTable(
+            [("ROUTE", .left), ("STATE", .left)] + figures + (isWide ? [("LAST FAILURE", .left)] : [])
+        )
+        // What the figures leave of a line.
+        let last = isWide ? 2 + (routes.map { lastFailure($0).count }.max() ?? 0) : 0
+        let room = max(8, columns - 12 - last - shown.map { max($0.title.count, 7) + 2 }.reduce(0, +))
+        for route in routes {
+            let name = safe(route["name"]?.text ?? "?")
+            let fits = name.count <= room
+            table.add(
+                [
+                    fits ? name : String(name.prefix(room - 1)) + "…",
+                    safe(route["state"]?.text ?? "?").replacingUnderscores,
+                ] + shown.map { $0.name.isEmpty ? share(route) : count(route, $0.name) } + [
+                    lastFailure(route)
+                ]
+            )
+        }
+        return table
+    }
+
+    private func table(ofCredentials credentials: [JSONValue]) -> TextTable {
+        var table = TextTable([("CREDENTIAL", .left), ("STATE", .left), ("EXPIRES IN", .left)])
+        for credential in credentials {
+            let left = credential["expires_in_seconds"]?.double
+            table.add([
+                safe(credential["name"]?.text ?? "?"),
+                safe(credential["state"]?.text ?? "?").replacingUnderscores,
+                left.map { DurationText.short(milliseconds: $0 * 1000) } ?? "–",
+            ])
+        }
+        return table
+    }
+
+    private func lastFailure(_ route: JSONValue) -> String {
+        guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return "–" }
+        let status = failure["status"]?.integer.map { " \($0)" } ?? ""
+        return safe(kind) + status + (failure["at"]?.text.map { ", \(moments.age($0)) ago" } ?? "")
+    }
+
+    private var uptime: String {
+        let seconds = min(max(0, status["uptime_seconds"]?.double ?? 0), 1e10)
+        return seconds < 60 ? "\(Int(seconds))s" : DurationText.short(milliseconds: seconds * 1000)
+    }
+
+    /// Requests the upstream answered with a success, in percent of those that ended and were not given up by
+    /// their callers.
+    private func share(_ route: JSONValue) -> String {
+        let succeeded = route["succeeded"]?.double ?? 0
+        let ended = succeeded + (route["failed"]?.double ?? 0) + (route["fallbacks"]?.double ?? 0)
+        guard ended > 0 else { return "–" }
+        return DurationText.decimals(100 * succeeded / ended, 1) + "%"
+    }
+
+    private func filled(_ text: String, indent: Int) -> String {
+        TextFill.lines(text, columns: columns, indent: indent, hanging: indent + 2)
+    }
+
+    private func count(_ object: JSONValue, _ name: String) -> String {
+        object[name]?.integer.map { String($0) } ?? "–"
+    }
+
+    private func string(_ name: String) -> String { safe(status[name]?.text ?? "?") }
+}
+
+/// What an operator should know of a route beside its figures.
+struct StatusNotes {
+    private let route: JSONValue
+    private let moments: Moments
+
+    init(_ route: JSONValue, _ moments: Moments) {
+        self.route = route
+        self.moments = moments
+    }
+
+    /// Each a sentence that begins with the route's name.
+    var lines: [String] {
+        let name = safe(route["name"]?.text ?? "?")
+        var notes: [String] = []
+        if let reason = route["pause_reason"]?.text { notes.append("paused: \(safe(reason))") }
+        if ["failing", "degraded"].contains(route["state"]?.text) { notes.append(condition) }
+        if let breaches = route["never_fails_breaches"]?.integer, breaches > 0 {
+            notes.append("never_fails breached \(breaches)x")
+        }
+        if let dead = route["dead"]?.integer, dead > 0 {
+            notes.append(
+                "\(dead) dead \(dead == 1 ? "job" : "jobs"), given up until somebody retries or drops"
+                    + " \(dead == 1 ? "it" : "them"): waystation dead --route \(name)"
+            )
+        }
+        return notes.map { "\(name): \($0)" }
+    }
+
+    /// What the state goes by, which is not what OK counts.
+    private var condition: String {
+        let count = route["consecutive_failures"]?.integer ?? 0
+        let isDegraded = route["state"]?.text == "degraded"
+        let what =
+            count == 0
+            ? "the last attempt of a kept job failed, and it waits for another"
+            : count == 1
+                ? "the last request \(isDegraded ? "was answered by a stand-in" : "failed")"
+                : "the last \(count) requests \(isDegraded ? "failed or were answered by a stand-in" : "failed")"
+        guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return what }
+        let detail = failure["detail"]?.text.map { ": \(safe($0))" } ?? ""
+        let age = failure["at"]?.text.map { ", \(moments.age($0)) ago" } ?? ""
+        return "\(what); \(safe(kind))\(age)\(detail)"
+    }
+}

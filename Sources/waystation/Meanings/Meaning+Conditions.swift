@@ -1,0 +1,136 @@
+extension Meaning {
+    /// How a route is doing.
+    static let routeStates: [Meaning] = [
+        Meaning(
+            .routeState,
+            "ok",
+            "The last request of the route that ended was a success, or none has ended yet.",
+            remedy: """
+                Nothing is to be done; DEAD of waystation status counts the jobs that were given \
+                up earlier.
+                """
+        ),
+        Meaning(
+            .routeState,
+            "busy",
+            "Requests wait for a place: concurrency.max_requests are with the upstream.",
+            causes: "The upstream is slow, or its callers come all at once.",
+            remedy: "Wait; raise concurrency when the upstream can bear it."
+        ),
+        Meaning(
+            .routeState,
+            "degraded",
+            """
+            The last request that ended was answered by a stand-in, and the upstream has not \
+            succeeded since.
+            """,
+            causes: "The upstream fails, and a rule with respond or failover helps its callers meanwhile.",
+            remedy: "See LAST FAILURE of waystation status; mend the upstream."
+        ),
+        Meaning(
+            .routeState,
+            "failing",
+            """
+            The last request that ended, or the last attempt of a kept job, failed, and the \
+            upstream has not succeeded since.
+            """,
+            causes: """
+                The upstream fails, or refuses the last request; the percentage of the status \
+                counts since the start of the daemon, and may still be high.
+                """,
+            remedy: "See the last failure with waystation routes ROUTE; mend the upstream, or the request."
+        ),
+        Meaning(
+            .routeState,
+            "paused",
+            "The route sends nothing: its kept jobs wait, and other requests are answered 503.",
+            causes: "An operator paused it, or a rule with pause_route.",
+            remedy: "When the cause is gone: waystation resume ROUTE"
+        ),
+        Meaning(
+            .routeState,
+            "unconfigured",
+            "The configuration has no such route; only its jobs are left.",
+            causes: "A route that was renamed or removed while it had jobs.",
+            remedy: "Put the route back and reload; or cancel its jobs, and drop those that are over."
+        ),
+    ]
+}
+
+extension Meaning {
+    /// How the daemon is doing.
+    static let daemonStates: [Meaning] = [
+        Meaning(
+            .daemonState,
+            "serving",
+            "The daemon takes requests.",
+            remedy: "Nothing is to be done."
+        ),
+        Meaning(
+            .daemonState,
+            "reload_failed",
+            "The daemon takes requests with its old configuration: the new one was refused.",
+            causes: "A mistake in the file; a secret or certificate that cannot be read.",
+            remedy: "See what waystation status says of it; correct the file, then waystation reload."
+        ),
+        Meaning(
+            .daemonState,
+            "draining",
+            "The daemon is stopping: it ends what is under way and takes nothing new.",
+            remedy: "Wait; kept jobs go on after its next start."
+        ),
+    ]
+}
+
+extension Meaning {
+    /// How the job store is doing.
+    static let storeStates: [Meaning] = [
+        Meaning(
+            .storeState,
+            "ok",
+            "There is room for jobs.",
+            remedy: "Nothing is to be done."
+        ),
+        Meaning(
+            .storeState,
+            "full",
+            "There is no room for jobs: none is accepted, and those that are kept are delivered.",
+            causes: "storage.max_size is reached, or the disk is full.",
+            remedy: """
+                Free space on the disk, raise storage.max_size, or drop jobs; acceptance comes \
+                back by itself.
+                """
+        ),
+    ]
+}
+
+extension Meaning {
+    /// How a credential is doing.
+    static let credentialStates: [Meaning] = [
+        Meaning(
+            .credentialState,
+            "not_fetched",
+            "No request has needed the credential yet.",
+            remedy: "Nothing is to be done."
+        ),
+        Meaning(
+            .credentialState,
+            "valid",
+            "There is a token, and no upstream has refused it.",
+            remedy: "Nothing is to be done."
+        ),
+        Meaning(
+            .credentialState,
+            "refreshing",
+            "A token is being fetched; the requests that need it wait.",
+            remedy: "Wait a moment."
+        ),
+        Meaning(
+            .credentialState,
+            "failing",
+            "The last fetch of a token failed; requests that need one fail, and kept jobs wait.",
+            causes: "The token endpoint is down or refuses; the secret was replaced.",
+            remedy: "See the journal; mend the credential, and reload after the secret was replaced."
+        ),
+    ]
+}

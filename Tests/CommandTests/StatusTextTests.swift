@@ -1,0 +1,81 @@
+import RelayJSON
+import Testing
+
+@testable import waystation
+
+@Suite("The status for people")
+struct StatusTextTests {
+    private static let document = """
+        {"version":"0.1.0","state":"serving","uptime_seconds":90,"pid":7,"in_flight":1,"connections":2,
+         "config":{"file":"/etc/w.json","digest":"9f2c000000000000","loaded_at":"2026-11-20T11:02:00Z"},
+         "storage":{"state":"full","used_bytes":5,"max_bytes":9},
+         "routes":[{"name":"billing","state":"ok","in_flight":1,"pending":0,"requests":11,"succeeded":9,
+          "failed":1,"cancelled":1,"recovered":2,"fallbacks":0,"last_failure":null,"queued":1,"dead":39},
+          {"name":"a-route-with-a-name-that-is-very-long-indeed","state":"degraded","in_flight":0,"pending":0,
+          "requests":3,"succeeded":1,"failed":0,"cancelled":0,"recovered":0,"fallbacks":2,"never_fails_breaches":4,
+          "consecutive_failures":2,"queued":0,"dead":0,
+          "last_failure":{"kind":"http_status","status":503,"detail":"the upstream answered 503","at":"2026-11-20T11:02:00Z"}},
+          {"name":"hooks","state":"failing","requests":2000000,"succeeded":2000000,"failed":0,"fallbacks":0,
+          "consecutive_failures":0,"queued":184000,"dead":1,"pause_reason":"down"}],
+         "credentials":[{"name":"books","state":"valid","expires_in_seconds":2460}]}
+        """
+
+    private func lines(_ columns: Int) throws -> [String] {
+        let status = try JSONValue(parsing: Array(Self.document.utf8))
+        let moments = Moments(now: 1_795_234_664_000, isUTC: true)
+        let text = StatusText(status, columns: columns, moments: moments).text(for: .standard)
+        return text.split(separator: "\n").map(String.init)
+    }
+
+    private func cells(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+
+    @Test("It fits the terminal it is printed on", arguments: [80, 100, 149, 150, 200])
+    func width(columns: Int) throws {
+        let lines = try lines(columns)
+        #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
+    }
+
+    @Test("On 80 columns it has the main figures, on a wide terminal all of them")
+    func figures() throws {
+        let narrow = try lines(80)
+        let title = try #require(narrow.first { $0.hasPrefix("ROUTE") })
+        #expect(cells(title) == ["ROUTE", "STATE", "REQUESTS", "OK", "STAND-IN", "FAILED", "QUEUED", "DEAD"])
+        #expect(narrow.contains { cells($0) == ["billing", "ok", "11", "90.0%", "0", "1", "1", "39"] })
+        #expect(narrow.contains { $0.hasPrefix("a-route-with") && $0.contains("…  degraded") })
+        let wide = try lines(200)
+        #expect(
+            wide[0].hasPrefix(
+                "waystationd 0.1.0 · serving · up 1m 30s · pid 7 · in flight 1 · connections 2 · config"
+            )
+        )
+        #expect(
+            wide.contains {
+                cells($0) == ["billing", "ok", "1", "0", "11", "90.0%", "2", "0", "1", "1", "1", "39", "–"]
+            }
+        )
+        #expect(wide.contains { $0.hasSuffix("  http_status 503, 17h ago") })
+        #expect(narrow.last.map(cells) == ["books", "valid", "41m", "0s"])
+    }
+
+    @Test("Below the figures stands what they do not tell: the dead, and what the state goes by")
+    func notes() throws {
+        let text = try lines(400).joined(separator: "\n")
+        #expect(
+            text.contains(
+                "billing: 39 dead jobs, given up until somebody retries or drops them: waystation dead --route billing\n"
+            )
+        )
+        #expect(
+            text.contains(
+                "indeed: the last 2 requests failed or were answered by a stand-in; http_status, 17h ago: the "
+            )
+        )
+        #expect(text.contains("indeed: never_fails breached 4x\n"))
+        #expect(
+            text.contains(
+                "hooks: paused: down\nhooks: the last attempt of a kept job failed, and it waits for another\n"
+            )
+        )
+        #expect(text.contains("  The job store has no room, at 5 of 9 bytes: no job is accepted; "))
+    }
+}
