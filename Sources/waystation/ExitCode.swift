@@ -10,6 +10,8 @@ enum ExitCode: Int32 {
     /// The upstream failed (`send --fail`), or a job ended without success.
     case upstreamFailed = 6
     case timedOut = 7
+    /// EX_IOERR of sysexits.h: the output could not be written in full.
+    case unwritten = 74
     /// EX_CONFIG of sysexits.h.
     case invalidConfiguration = 78
 }

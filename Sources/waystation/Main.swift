@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 @main
 enum Main {
@@ -6,7 +7,17 @@ enum Main {
         // A reader that has gone ends the program at its next write, not by a signal in the middle of clean-up.
         signal(SIGPIPE, SIG_IGN)
         let words = Array(CommandLine.arguments.dropFirst())
-        exit(run(words).rawValue)
+        exit(checkingOutput(run(words)).rawValue)
+    }
+
+    /// Says so when what was printed is not all there: a full disk must not look like an empty list.
+    private static func checkingOutput(_ code: ExitCode) -> ExitCode {
+        let error = Output.trouble.withLock { $0 }
+        guard error != 0 else { return code }
+        Output.error.write(
+            "waystation: cannot write standard output: \(unsafe String(cString: strerror(error)))\n"
+        )
+        return code == .done || code == .failed ? .unwritten : code
     }
 
     /// Runs the command the words name.

@@ -101,6 +101,19 @@ class CommandTest(RelayTest):
         self.assertEqual(code, 5)
         self.assertIn('you are "nobody"; the socket belongs to user "root"', errors)
 
+    def test_what_cannot_be_written_is_no_success(self):
+        relay = self.new_relay({"up": route(self.upstream.url)}).start()
+        self.upstream.on("/x", *[answer(200, "x")] * 2)
+        with open("/dev/full", "w") as full:
+            for words in (["status"], ["send", "up", "x", "--socket", relay.jobs], ["explain", "failing"]):
+                done = subprocess.run(
+                    [COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=20,
+                    env={**os.environ, "WAYSTATION_CONTROL_SOCKET": relay.control})
+                self.assertEqual(done.returncode, 74, words)
+                self.assertIn("cannot write standard output: No space left on device", done.stderr)
+        code, _, said = self.run_command("send", "up", "x", "-o", "/dev/full", "--socket", relay.jobs)
+        self.assertEqual(code, 74, said)
+
     def test_explain_tells_a_kind_that_only_the_configuration_has(self):
         relay = self.new_relay({"up": route(
             self.upstream.url, error_types=[{"on": ["409"], "kind": "sold_out"}])}).start()

@@ -125,10 +125,12 @@ struct SendOrder {
             return
         }
         let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw CommandFailure(.failed, "cannot write \(file): \(errorText())") }
+        guard descriptor >= 0 else {
+            throw CommandFailure(.unwritten, "cannot write \(file): \(errorText())")
+        }
         defer { close(descriptor) }
         guard writeAll(response.body, to: descriptor) else {
-            throw CommandFailure(.failed, "cannot write all of \(file): \(errorText())")
+            throw CommandFailure(.unwritten, "cannot write all of \(file): \(errorText())")
         }
     }
 }

@@ -99,20 +99,20 @@ struct StatusText {
         var table = TextTable(
             [("ROUTE", .left), ("STATE", .left)] + figures + (isWide ? [("LAST FAILURE", .left)] : [])
         )
-        // What the figures leave of a line.
-        let last = isWide ? 2 + (routes.map { lastFailure($0).count }.max() ?? 0) : 0
-        let room = max(8, columns - 12 - last - shown.map { max($0.title.count, 7) + 2 }.reduce(0, +))
-        for route in routes {
+        let rows = routes.map { route in
+            [safe(route["state"]?.text ?? "?").replacingUnderscores]
+                + shown.map { $0.name.isEmpty ? share(route) : count(route, $0.name) }
+                + (isWide ? [lastFailure(route)] : [])
+        }
+        let titles = ["STATE"] + shown.map(\.title) + (isWide ? ["LAST FAILURE"] : [])
+        let widths = titles.indices.map { column in
+            max(titles[column].count, rows.map { $0[column].count }.max() ?? 0)
+        }
+        // What the other columns leave of a line.
+        let room = max(8, columns - widths.map { $0 + 2 }.reduce(0, +))
+        for (route, cells) in zip(routes, rows) {
             let name = safe(route["name"]?.text ?? "?")
-            let fits = name.count <= room
-            table.add(
-                [
-                    fits ? name : String(name.prefix(room - 1)) + "…",
-                    safe(route["state"]?.text ?? "?").replacingUnderscores,
-                ] + shown.map { $0.name.isEmpty ? share(route) : count(route, $0.name) } + [
-                    lastFailure(route)
-                ]
-            )
+            table.add([name.count <= room ? name : String(name.prefix(room - 1)) + "…"] + cells)
         }
         return table
     }

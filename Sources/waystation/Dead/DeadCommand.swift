@@ -41,7 +41,7 @@ extension Command {
         case .ndjson:
             for group in groups.sorted { Output.standard.write(groups.document(group).line) }
         case .name:
-            for group in groups.sorted { Output.standard.write(safe(group.key) + "\n") }
+            for group in groups.sorted { Output.standard.write(group.title + "\n") }
         }
         return .done
     }

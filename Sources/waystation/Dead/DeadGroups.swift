@@ -47,7 +47,8 @@ struct DeadGroups {
         let end = job["end"]?.text ?? "dead"
         let kind = job["last_failure"]?["kind"]?.text
         let route = job["route"]?.text ?? "?"
-        let status = by == .kind ? job["last_failure"]?["status"]?.integer : nil
+        let answered = job["last_failure"]?["status"]?.integer
+        let status = by == .kind ? answered : nil
         let key = Identity(
             word: by == .kind ? kind ?? end : route,
             status: status,
@@ -66,7 +67,10 @@ struct DeadGroups {
                 isKind: by == .kind && kind != nil
             )
         group.count += 1
-        group.others[by == .kind ? route : kind ?? end, default: 0] += 1
+        group.others[
+            by == .kind ? route : kind.map { $0 + (answered.map { " \($0)" } ?? "") } ?? end,
+            default: 0
+        ] += 1
         group.ends[end, default: 0] += 1
         // Moments of one form and zone sort as text.
         group.oldest = min(group.oldest, created)

@@ -14,7 +14,7 @@ struct JobDocument {
         if !isOver, let blocker = json["blocker"]?["reason"]?.text, blocker != "due", blocker != "running" {
             return safe(blocker)
         }
-        return string("reason") ?? string("end")
+        return string("reason") ?? string("end").flatMap { $0 == state ? nil : $0 }
     }
     /// `http_status 401`: the kind of the last failure, and the answer's status where there was one.
     var failureKind: String? {

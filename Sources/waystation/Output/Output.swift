@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// One of the program's two streams.
 struct Output {
@@ -24,11 +25,19 @@ struct Output {
 
     func write(_ text: String) { write(Array(text.utf8)) }
 
+    /// Why standard output took no more; zero while it does, and where its reader has gone.
+    static let trouble = Mutex<Int32>(0)
+
     /// Writes all of it; a reader that has gone ends it without a word.
-    func write(_ bytes: [UInt8]) { _ = writeAll(bytes, to: descriptor) }
+    func write(_ bytes: [UInt8]) { _ = reaches(bytes) }
 
     /// Writes all of it; false when nobody reads any more, which ends whatever would go on writing.
-    func reaches(_ bytes: [UInt8]) -> Bool { writeAll(bytes, to: descriptor) }
+    func reaches(_ bytes: [UInt8]) -> Bool {
+        if writeAll(bytes, to: descriptor) { return true }
+        let error = errno
+        if descriptor == STDOUT_FILENO, error != EPIPE { Output.trouble.withLock { $0 = error } }
+        return false
+    }
 
     /// `text` in a style, where the stream shows styles; colour is never the only carrier of meaning.
     func styled(_ text: String, _ style: Style) -> String {
