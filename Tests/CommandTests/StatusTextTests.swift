@@ -73,7 +73,7 @@ struct StatusTextTests {
         #expect(text.contains("indeed: never_fails breached 4x\n"))
         #expect(
             text.contains(
-                "hooks: paused: down\nhooks: the last attempt of a kept job failed, and it waits for another\n"
+                "hooks: paused: down\nhooks: the last attempt of a kept job failed\n"
             )
         )
         #expect(text.contains("  The job store has no room, at 5 of 9 bytes: no job is accepted; "))

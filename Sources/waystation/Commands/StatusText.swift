@@ -25,6 +25,12 @@ struct StatusText {
             troubles.append("The last reload was refused: \(safe(detail))")
         }
         if status["constrained"] == .bool(true) { troubles.append("The network counts as constrained.") }
+        if status["callers_known"] == .bool(false) {
+            troubles.append(
+                "Callers' users are not known: set PrivateUsers=no in the daemon's unit, or allow_users, keys and"
+                    + " the sight of jobs tell nobody apart."
+            )
+        }
         if let storage = status["storage"] { troubles += trouble(of: storage) }
         for trouble in troubles { text += filled(trouble, indent: 2) }
         let routes = status["routes"]?.elements ?? []
@@ -195,7 +201,7 @@ struct StatusNotes {
         let isDegraded = route["state"]?.text == "degraded"
         let what =
             count == 0
-            ? "the last attempt of a kept job failed, and it waits for another"
+            ? "the last attempt of a kept job failed"
             : count == 1
                 ? "the last request \(isDegraded ? "was answered by a stand-in" : "failed")"
                 : "the last \(count) requests \(isDegraded ? "failed or were answered by a stand-in" : "failed")"
