@@ -85,6 +85,9 @@ struct StatusText {
                     + " bytes: no job is accepted; free space on its disk, or raise storage.max_size."
             )
         }
+        if storage["state"] == .string("stalled") {
+            troubles.append("The disk of the job store takes no writes: no job is accepted until it does.")
+        }
         if let corrupt = storage["corrupt_records"]?.integer, corrupt > 0 {
             troubles.append("Damaged records met in the job store since the start: \(corrupt).")
         }

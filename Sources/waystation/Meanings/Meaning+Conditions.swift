@@ -101,6 +101,13 @@ extension Meaning {
                 back by itself.
                 """
         ),
+        Meaning(
+            .storeState,
+            "stalled",
+            "The disk of the job store takes no writes: no job is accepted, and none ends.",
+            causes: "A failing disk, or one that others keep busy; network storage that is away.",
+            remedy: "Look at the disk and at the kernel's log; it goes on by itself when writes do."
+        ),
     ]
 }
 

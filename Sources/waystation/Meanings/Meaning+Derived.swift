@@ -49,6 +49,8 @@ extension Meaning {
             "config.rejected",
             "A new configuration was refused, and the old one kept; detail has the mistakes."
         ),
+        event("storage.stalled", "The disk of the job store takes no writes."),
+        event("storage.resumed", "The disk of the job store takes writes again."),
         event("gap", "The reader was too slow, or came too late: events are gone for it."),
         event("heartbeat", "Nothing has happened for 15 seconds."),
     ]
