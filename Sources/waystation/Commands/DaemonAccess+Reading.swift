@@ -71,9 +71,8 @@ struct Advice {
     /// What stands behind each: nothing, or ` --socket PATH`.
     var option = ""
 
-    /// - Parameters:
-    ///   - command: such as `jobs retry JOB`.
-    ///   - isOwn: whether the jobs socket takes it of the caller's own jobs.
+    /// The command line of a command such as `jobs retry JOB`; `isOwn` of what the jobs socket takes of the caller's own
+    /// jobs.
     func callAsFunction(_ command: String, isOwn: Bool = false) -> String {
         (isOwnJobs && !isOwn ? "sudo " : "") + "waystation \(command)\(option)"
     }

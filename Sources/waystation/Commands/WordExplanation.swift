@@ -49,7 +49,7 @@ enum WordExplanation {
         }.compactMap { $0["name"]?.text }
     }
 
-    /// - Parameter unasked: why the daemon was not asked for the kinds of its configuration.
+    /// `unasked` is why the daemon was not asked for the kinds of its configuration.
     private static func unknown(_ word: String, _ unasked: String?) -> CommandFailure {
         let near = Meaning.nearest(to: word).map { "; did you mean \"\($0)\"?" } ?? ""
         let kinds =

@@ -7,7 +7,7 @@ struct JobSheet {
     private let moments: Moments
     private let explain: String
 
-    /// - Parameter explain: the command that tells the attempts.
+    /// `explain` is the command that tells the attempts.
     init(_ json: JSONValue, _ moments: Moments, explain: String) {
         job = JobDocument(json)
         self.moments = moments
