@@ -47,11 +47,18 @@ struct Arguments {
                 }
                 isJSON = value == "json"
             default:
-                guard !word.hasPrefix("-"), command != .serve, file == nil else {
+                guard !word.hasPrefix("-") else {
                     throw UsageError(message: "there is no option \"\(word)\"")
+                }
+                guard command == .check || command == .effective, file == nil else {
+                    let hint = command == .serve ? "; a configuration is named by --config FILE" : ""
+                    throw UsageError(message: "there is one word too many: \"\(word)\"\(hint)")
                 }
                 file = word
             }
+        }
+        guard command == .check || !isStrict && !isJSON else {
+            throw UsageError(message: "\(isStrict ? "--strict" : "-o json") says nothing without --check")
         }
     }
 

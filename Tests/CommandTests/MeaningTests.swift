@@ -66,6 +66,35 @@ struct MeaningTests {
     }
 
     @Test(
+        "A key of the configuration has what the field table says of it",
+        arguments: [
+            ("timeouts.attempt", "routes.*.timeouts.attempt"),
+            ("limits.max_queued_jobs", "limits.max_queued_jobs"),
+            ("routes.recovery", "routes.*.recovery"),
+            ("delivery.expires_after", "routes.*.delivery.expires_after"),
+        ]
+    )
+    func key(name: String, path: String) {
+        let meanings = Meaning.of(name)
+        #expect(meanings.contains { $0.word == path && $0.kind == .key }, "\(meanings)")
+    }
+
+    @Test("Every key that a meaning names is a key")
+    func namedKeys() {
+        let texts = Meaning.all.flatMap { [$0.text, $0.causes ?? "", $0.remedy] }
+        let words = Set(
+            texts.flatMap { $0.split { " ;,:()".contains($0) } }.map { $0.last == "." ? $0.dropLast() : $0 }
+        )
+        let named = words.filter { word in
+            ["timeouts.", "limits.", "storage.", "delivery.", "concurrency.", "success."].contains {
+                word.hasPrefix($0)
+            }
+        }
+        #expect(named.count > 8)
+        for name in named { #expect(!Meaning.keys(String(name)).isEmpty, "\(name)") }
+    }
+
+    @Test(
         "A word that is nearly one is told which",
         arguments: [("storge_full", "storage_full"), ("ded", "dead")]
     )

@@ -86,7 +86,8 @@ extension DurableJobs {
         case .credentials?, .breakerOpen?, .rateLimited?, .concurrency?:
             return Blocker(job.reason ?? .backoff, "it is held back until \(date)", until: due)
         default:
-            let why = job.failureKind.map { " with \($0.rawValue)" } ?? ""
+            let status = job.failureStatus.map { " \($0.rawValue)" } ?? ""
+            let why = job.failureKind.map { " with \($0.rawValue)\(status)" } ?? ""
             return Blocker(.backoff, "its last attempt failed\(why); the next is due at \(date)", until: due)
         }
     }

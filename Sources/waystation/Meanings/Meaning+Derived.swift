@@ -1,7 +1,21 @@
+import RelayConfig
 import RelayCore
 import RelayHTTP
 
 extension Meaning {
+    /// Keys of the configuration whose path ends so, as waystation.json(5) has them.
+    static func keys(_ name: String) -> [Meaning] {
+        ConfigurationKey.named(name).map { key in
+            let value = "It takes \(key.what)" + (key.isRequired ? ", and has to be there." : ".")
+            return Meaning(
+                .key,
+                key.path,
+                "\(key.doc) \(value)" + (key.defaultText.map { " Default: \($0)." } ?? ""),
+                remedy: "Change it in the configuration, then waystation check and waystation reload."
+            )
+        }
+    }
+
     /// Groups of kinds, which the configuration names in `on`.
     static let groups: [Meaning] =
         FailureGroup.allCases.map { group in

@@ -23,6 +23,7 @@ struct Meaning: Sendable {
         case group = "group of failure kinds"
         case event = "event"
         case fault = "fault of a message"
+        case key = "key of the configuration"
     }
 
     let kind: Kind
@@ -62,7 +63,8 @@ struct Meaning: Sendable {
     static func of(_ word: String) -> [Meaning] {
         var plain = String(word.lowercased().map { $0 == "-" || $0 == " " ? "_" : $0 })
         if plain.hasPrefix("waystation.") { plain.removeFirst("waystation.".count) }
-        return all.filter { $0.word == plain }
+        let known = all.filter { $0.word == plain }
+        return known.isEmpty ? keys(plain) : known
     }
 
     /// The word that was probably meant.
