@@ -98,6 +98,7 @@ struct JobTextTests {
         "no next attempt is told of a job that does not go on by itself",
         arguments: [
             ("held", "operator_hold", false), ("retrying", "route_paused", false),
+            ("queued", "ordering", false),
             ("retrying", "backoff", true),
         ]
     )

@@ -12,8 +12,9 @@ extension Command {
             that were answered at once; the journal has the others: journalctl -u waystationd JOB_ID=JOB
 
             WORD is one that any output has: the code of a problem, the kind of a failure, a state, a reason, an
-            end, an action, an event; or a key of the configuration, such as timeouts.attempt. It tells what the word means, its usual causes and what to do, and asks no
-            daemon but for a word that may be a kind of the configuration's own.
+            end, an action, an event; or a key of the configuration, such as timeouts.attempt. It tells what the
+            word means, its usual causes and what to do, and asks no daemon but for a word that may be a kind of
+            the configuration's own.
 
             """,
         options: [.output, .utc, .control]

@@ -25,9 +25,12 @@ struct JobDocument {
 
     var isOver: Bool { ["succeeded", "dead", "cancelled", "expired"].contains(state) }
 
-    /// Whether it goes on by itself when it is due: what is held does not.
+    /// Whether it goes on by itself when it is due: what is held, or waits for something without a date, does not.
     var hasNextAttempt: Bool {
-        !isOver && state != "held" && json["blocker"]?["reason"]?.text != "route_paused"
+        let isDateless = ["route_paused", "route_removed", "ordering"].contains(
+            json["blocker"]?["reason"]?.text
+        )
+        return !isOver && state != "held" && !isDateless
     }
 
     /// `2/8`, or `9` when nobody says how many there may be, or another life has added to them.
