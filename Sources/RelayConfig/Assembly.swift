@@ -144,7 +144,7 @@ extension RuleDraft {
             action = .refreshCredentials(maxTimes: refresh.maxTimes)
         } else if let failover {
             guard let index = upstreams.firstIndex(of: failover.upstream) else { return nil }
-            action = .failover(upstream: index)
+            action = .failover(upstream: index, methods: failover.methods)
         } else if let respond {
             action = respond.source == .stale ? .respondStale : .respond(respond.response)
         } else if deadLetter != nil {

@@ -13,6 +13,8 @@ package struct Problem: Error, Sendable {
     package var allow: String?
     /// The failure's kind, for `Proxy-Status`.
     package var kind: FailureKind?
+    /// How far the request got, where it was the upstream that failed.
+    package var sent: Sent?
     /// The header field at fault, in lower case.
     package var field: String?
     /// Where a JSON job is wrong, as pointers with messages.
@@ -161,6 +163,7 @@ package struct Problem: Error, Sendable {
         if let route { members.append(.init("route", .string(route))) }
         if let job { members.append(.init("job", .string(job.description))) }
         if let kind { members.append(.init("kind", .string(kind.rawValue))) }
+        if let sent { members.append(.init("sent", .string(sent.rawValue))) }
         if let didYouMean { members.append(.init("did_you_mean", .string(didYouMean))) }
         if let retryAfter {
             let milliseconds = retryAfter.saturatedNanoseconds / 1_000_000
@@ -197,7 +200,7 @@ extension Problem {
                     .deadlineExceeded
                 } else if FailureGroup.timeout.contains(failure.kind) {
                     .upstreamTimeout
-                } else if failure.sent == .answered {
+                } else if failure.sent == .answered || failure.sent == .refused {
                     .invalidResponse
                 } else {
                     .upstreamFailed
@@ -207,6 +210,7 @@ extension Problem {
         self.route = route
         self.job = job
         kind = failure.kind
+        sent = failure.sent
         if code.status == 503 { retryAfter = failure.retryAfter ?? .seconds(1) }
     }
 }

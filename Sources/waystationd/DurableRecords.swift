@@ -74,6 +74,7 @@ enum DurableRecords {
         case .poison: "the relay crashed too often while it was in flight; look at it before it is retried"
         case .outcomeUnknown:
             "the relay stopped while it was in flight, it may have arrived, and it must not be sent twice"
+        case .notRepeatable: "it was answered, may have been carried out, and must not be sent twice"
         case .corrupt: "its record on disk is damaged"
         default: "it ended before it was sent"
         }

@@ -31,7 +31,7 @@ struct MeaningTests {
         #expect(Self.words(.state) == JobState.allCases.map(\.name))
         #expect(Self.words(.reason) == WaitReason.allCases.map(\.name) + ["due", "route_removed"])
         #expect(Self.words(.end) == EndReason.known.map(\.rawValue))
-        #expect(Self.words(.sent) == [Sent.neverSent, .unknown, .answered].map(\.rawValue))
+        #expect(Self.words(.sent) == [Sent.neverSent, .unknown, .refused, .answered].map(\.rawValue))
     }
 
     /// Those that another page has: waystation.json(5), the section on events, the parser.

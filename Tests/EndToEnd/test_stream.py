@@ -152,7 +152,7 @@ class JobStreams(RelayTest):
         self.assertEqual(late["body"]["json"], {"n": [1, 2]}, "a body of several lines is one line here")
         self.assertEqual(self.relay.ask("GET", "/v1/jobs/" + late["job"]).json()["outcome"], "success")
         self.assertEqual((refused["ok"], refused["status"], refused["body"]["text"]), (False, 404, "no such thing"))
-        self.assertEqual((refused["error"]["kind"], refused["error"]["sent"]), ("http_status", "answered"))
+        self.assertEqual((refused["error"]["kind"], refused["error"]["sent"]), ("http_status", "refused"))
         self.assertEqual((down["ok"], down["attempts"]), (False, 1))
         self.assertTrue("stopped_by" not in refused and "stopped_by" not in down, "no rule ended these")
         self.assertEqual(

@@ -169,7 +169,8 @@ struct ReadingTests {
         guard case .retry(let schedule) = rules[0].action, case .retry(let plain) = rules[1].action,
             case .retry(let constant) = rules[2].action,
             case .refreshCredentials(maxTimes: 2) = rules[3].action,
-            case .failover(upstream: 1) = rules[4].action, case .respond(let answer) = rules[5].action,
+            case .failover(upstream: 1, methods: .idempotentOrKeyed) = rules[4].action,
+            case .respond(let answer) = rules[5].action,
             case .fail = rules[6].action
         else {
             Issue.record("other actions")

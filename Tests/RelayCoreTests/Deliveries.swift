@@ -12,7 +12,8 @@ extension Delivery {
         case .retry(let wait, _): "retry \(wait)"
         case .back(let reason, _): "back \(reason?.name ?? "now")"
         case .held: "held"
-        case .routePaused(let reason, _): "paused: \(reason)"
+        case .routePaused(let reason, _, nil): "paused: \(reason)"
+        case .routePaused(let reason, _, let end?): "dead \(end.rawValue), paused: \(reason)"
         }
     }
 
@@ -20,7 +21,7 @@ extension Delivery {
         switch ending {
         case .succeeded, .cancelled: nil
         case .dead(let failure, _), .retry(_, let failure), .back(_, let failure), .held(let failure),
-            .routePaused(_, let failure):
+            .routePaused(_, let failure, _):
             failure
         case .expired(let failure): failure
         }

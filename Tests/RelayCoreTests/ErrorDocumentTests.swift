@@ -66,7 +66,8 @@ struct ErrorDocumentTests {
         #expect((outcome.gave?.title ?? outcome.endedWith?.kind.rawValue) == answer.expected)
         guard let failure = outcome.endedWith else { return }
         #expect(failure.status == status && failure.response?.words == answer.body)
-        #expect(failure.sent == .answered && failure.request?.target == "books/7")
+        #expect(failure.sent == (status.class == .clientError ? .refused : .answered))
+        #expect(failure.request?.target == "books/7")
     }
 
     @Test("The program gets the document it described, the policy's reader gives code and title")

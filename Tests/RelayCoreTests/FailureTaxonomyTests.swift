@@ -19,7 +19,9 @@ struct FailureTaxonomyTests {
         #expect(failure.kind == .httpStatus && failure.status?.class == wanted)
         #expect(failure.status?.rawValue == code && failure.response?.text == "no")
         #expect(failure.response?.fields[try #require(FieldName("x-why"))] == "because")
-        #expect(failure.request?.target == "x" && failure.sent == .answered)
+        #expect(
+            failure.request?.target == "x" && failure.sent == (wanted == .clientError ? .refused : .answered)
+        )
     }
 
     @Test(

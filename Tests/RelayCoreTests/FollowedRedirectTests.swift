@@ -127,17 +127,21 @@ struct FollowedRedirectTests {
     @Test(
         "A POST that a redirect asked to repeat is answered by its last hop; one that became a GET has had its effect",
         arguments: [
-            (UInt16(307), Sent.answered, 4), (308, .answered, 4), (303, .unknown, 2), (302, .unknown, 2),
+            ("POST", UInt16(307), Status(rawValue: 429), Sent.refused, 4), ("POST", 308, 429, .refused, 4),
+            ("POST", 307, 503, .answered, 2), ("POST", 303, 429, .unknown, 2),
+            ("POST", 302, 429, .unknown, 2),
+            // Whoever answers 302 may have done it; it is not said that it is to be repeated.
+            ("PATCH", 302, 429, .answered, 2),
         ]
     )
-    func sentAfterRedirect(status: UInt16, sent: Sent, sends: Int) async {
+    func sentAfterRedirect(method: String, status: UInt16, last: Status, sent: Sent, sends: Int) async {
         let bench = Bench([]) { request in
             request.target == "/api/x"
-                ? .answer(Status(rawValue: status), [("Location", "/z")]) : .answer(503)
+                ? .answer(Status(rawValue: status), [("Location", "/z")]) : .answer(last)
         }
         let outcome = await bench.perform(
-            .post,
-            on: route { $0.recovery = [rule("r", ["503"], retry(2))] }
+            Method(rawValue: method),
+            on: route { $0.recovery = [rule("r", ["any"], retry(2))] }
         )
         #expect(outcome.failure?.sent == sent && bench.transport.sent.count == sends)
     }

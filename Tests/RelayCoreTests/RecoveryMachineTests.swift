@@ -53,7 +53,8 @@ struct RecoveryMachineTests {
     }
 
     private func status(_ code: UInt16) -> Failure {
-        Failure(.httpStatus, sent: .answered, "", status: Status(rawValue: code))
+        let sent: Sent = code / 100 == 4 ? .refused : .answered
+        return Failure(.httpStatus, sent: sent, "", status: Status(rawValue: code))
     }
 
     private func unknown() -> Failure { Failure(.httpResponseTimeout, sent: .unknown, "") }
@@ -190,10 +191,10 @@ struct RecoveryMachineTests {
         #expect((machine.attempts[0].heldBack.map(\.reason) == [.outcomeUnknown]) == !repeats)
     }
 
-    @Test("A POST that was never sent, or was answered, is repeated as the rules say")
+    @Test("A POST that was never sent, or was refused, is repeated as the rules say")
     func postRepeats() {
         var machine = machine([rule("a", ["any"], retry(3))], method: .post)
-        #expect(decisions(&machine, [refused(), status(503), status(503)]) == ["retry", "retry", "fail"])
+        #expect(decisions(&machine, [refused(), status(429), status(429)]) == ["retry", "retry", "fail"])
     }
 
     @Test(

@@ -39,7 +39,7 @@ struct StoredBodyTests {
         let bench = Bench([]).over(transport)
         let run = await bench.deliver(
             .post,
-            on: makeRoute { $0.recovery = [rule("r", ["5xx"], .failover(upstream: 1))] },
+            on: makeRoute { $0.recovery = [rule("r", ["5xx"], .failover(upstream: 1, methods: .any))] },
             body: body()
         )
         #expect(run.words == "succeeded 200 upstream" && transport.bodies == ["abcde", "abcde"])
@@ -143,8 +143,14 @@ struct StoredBodyTests {
         #expect(JobRecord.mayRepeat(.post, keyed, on: plain))
         #expect(!JobRecord.mayRepeat(.post, keyed, on: makeRoute { $0.idempotency.forwards = false }))
         #expect(JobRecord.mayRepeat(.post, none, on: makeRoute { $0.idempotency.generates = true }))
-        let any = makeRoute { $0.recovery = [rule("r", ["5xx"], retry(methods: .any))] }
-        #expect(JobRecord.mayRepeat(.post, none, on: any))
+        let actions: [RecoveryRule.Action] = [retry(methods: .any), .failover(upstream: 1, methods: .any)]
+        for action in actions {
+            for (word, mayRepeat) in [("connection", true), ("timeout", true), ("any", true), ("5xx", false)]
+            {
+                let route = makeRoute { $0.recovery = [rule("r", [word], action)] }
+                #expect(JobRecord.mayRepeat(.post, none, on: route) == mayRepeat, "\(word)")
+            }
+        }
         let wrapping = makeRoute { $0.request.wrap = pointer("/data") }
         #expect(JobRecord.mayRepeat(.post, keyed, on: wrapping))
     }

@@ -145,9 +145,13 @@ extension MemoryJobStore {
             let page = state.page(filter, .oldestFirst, limit, cursor)
             report.next = page.next
             report.matched = page.jobs.count
+            let spared = page.jobs.filter { filter.spares($0) }.map(\.position)
+            report.spared = spared.count
             if dryRun { return report }
             for job in page.jobs
-            where state.apply(action, to: job.position, spacing?.delay(of: report.changed), &report) {
+            where !spared.contains(job.position)
+                && state.apply(action, to: job.position, spacing?.delay(of: report.changed), &report)
+            {
                 report.changed += 1
             }
             return report

@@ -108,7 +108,7 @@ extension Job {
         public let kind: String
         /// In words, safe to show; empty when the relay says no more.
         public let detail: String
-        /// Whether it reached the upstream: `never_sent`, `unknown` or `answered`; nil when the relay does not say.
+        /// Whether it reached the upstream: `never_sent`, `refused`, `unknown` or `answered`; nil when the relay does not say.
         public let sent: String?
         /// The answer's status; nil when there was none.
         public let status: Status?

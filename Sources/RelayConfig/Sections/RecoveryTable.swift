@@ -125,8 +125,7 @@ extension ConfigurationTable {
                     "methods",
                     .word(),
                     \.methods,
-                    "Which requests may be sent again when it is unknown whether the upstream has acted: those of an "
-                        + "idempotent method, those with an idempotency key too, or any."
+                    methodsDoc
                 ),
             ]
         ) { draft, node, reading in
@@ -195,6 +194,12 @@ extension ConfigurationTable {
         }
     }
 
+    /// What `methods` of a rule bounds.
+    private static let methodsDoc =
+        "Which requests may be sent again when the upstream may have acted: after no complete answer, and after a "
+        + "failure other than 4xx and 503 with Retry-After. Those of an idempotent method, those with an idempotency "
+        + "key too, or any."
+
     private static var refresh: Section<RefreshDraft> {
         Section(
             "refresh_credentials",
@@ -218,7 +223,8 @@ extension ConfigurationTable {
                     \.upstream,
                     isRequired: true,
                     "One of the route's upstreams, by name."
-                )
+                ),
+                Field("methods", .word(), \.methods, methodsDoc),
             ]
         )
     }

@@ -122,6 +122,7 @@ struct RefreshDraft {
 
 struct FailoverDraft {
     var upstream = ""
+    var methods = RetryPolicy.Methods.idempotentOrKeyed
 }
 
 struct RespondDraft {

@@ -1,6 +1,6 @@
 extension JobRecord {
     /// Whether sending such a job twice is acceptable: its method is idempotent, it carries a key by which the upstream
-    /// recognises it, or a rule of the route repeats every request.
+    /// recognises it, or a rule of the route repeats every request that was cut off.
     ///
     /// - Parameters:
     ///   - method: the job's method.
@@ -17,6 +17,6 @@ extension JobRecord {
             added: HeaderFields(),
             wallSeconds: 0
         )
-        return route.mayRepeat(method, isKeyed: prepared?.isKeyed ?? false)
+        return route.mayRepeatAfterCrash(method, isKeyed: prepared?.isKeyed ?? false)
     }
 }

@@ -102,8 +102,11 @@ package struct EndReason: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     package static let rejected: EndReason = "rejected"
     /// In flight at too many crashes.
     package static let poison: EndReason = "poison"
-    /// In flight at a crash and not to be repeated.
+    /// Its last attempt was not answered, or in flight at a crash, and it may not be repeated.
     package static let outcomeUnknown: EndReason = "outcome_unknown"
+    /// Its last attempt was answered with a failure that leaves it open whether it was carried out, and it may not be
+    /// repeated.
+    package static let notRepeatable: EndReason = "not_repeatable"
     /// Its record no longer has the bytes that were stored.
     package static let corrupt: EndReason = "corrupt"
     /// A newer job with its supersede key took its place.
@@ -113,8 +116,12 @@ package struct EndReason: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// Its time ran out.
     package static let expired: EndReason = "expired"
 
+    /// Whether a job that ended so may have been carried out, so that nobody may send it again unasked.
+    package var mayHaveActed: Bool { self == .outcomeUnknown || self == .notRepeatable }
+
     /// Every reason the relay itself gives.
     package static let known: [EndReason] = [
-        .exhausted, .rejected, .poison, .outcomeUnknown, .corrupt, .superseded, .cancelled, .expired,
+        .exhausted, .rejected, .poison, .outcomeUnknown, .notRepeatable, .corrupt, .superseded, .cancelled,
+        .expired,
     ]
 }

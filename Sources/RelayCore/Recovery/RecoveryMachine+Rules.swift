@@ -41,14 +41,14 @@ extension RecoveryMachine {
                 else { return decide(rule, index, .refreshCredentials, .refreshCredentials) }
                 held(rule, reason)
                 isExhausted = true
-            case .failover(let target):
+            case .failover(let target, let methods):
                 guard options.allowsFallback else {
                     held(rule, .fallbackOff)
                     continue
                 }
                 guard
                     let reason = unavailable(target, situation)
-                        ?? obstacle(failure, .idempotentOrKeyed, situation)
+                        ?? obstacle(failure, methods, situation)
                 else {
                     upstream = target
                     return decide(rule, index, .failover(to: route.policy.upstreams[target].name), .failover)
@@ -146,8 +146,8 @@ extension RecoveryMachine {
         at < deadline ? nil : .deadline(wait: situation.now.duration(to: at))
     }
 
-    /// The verdict rule (RFC 9110 §9.2.2): what was never sent may always be sent, what was answered as the rules
-    /// say, and what has an unknown outcome only when repeating it is safe.
+    /// The verdict rule (RFC 9110 §9.2.2): what was never sent or was refused may always be sent again, and what may
+    /// have been carried out only when repeating it is safe.
     func obstacle(
         _ failure: Failure,
         _ methods: RetryPolicy.Methods,
@@ -158,12 +158,23 @@ extension RecoveryMachine {
             return .attemptsSpent(min(maxAttempts, RecoveryMachine.attemptCeiling))
         }
         guard situation.canRepeat else { return .bodyGone }
-        if needsKey, !situation.keepsKey, methods != .any { return .outcomeUnknown }
-        guard failure.sent == .unknown else { return nil }
+        let unsafe: HeldBack.Reason = failure.sent == .answered ? .mayHaveActed : .outcomeUnknown
+        if needsKey, !situation.keepsKey, methods != .any { return unsafe }
+        guard failure.sent.mayHaveActed else { return nil }
         let isKeyed = options.hasIdempotencyKey && situation.keepsKey
-        return methods.allow(method, isKeyed: isKeyed) ? nil : .outcomeUnknown
+        return methods.allow(method, isKeyed: isKeyed) ? nil : unsafe
+    }
+
+    /// How a durable job ends that may have been carried out and may not be repeated; nil of every other.
+    func endOfUnsafe(_ failure: Failure) -> EndReason? {
+        guard failure.sent.mayHaveActed else { return nil }
+        let isKeyed = options.hasIdempotencyKey
+        if route.mayRepeat(method, isKeyed: isKeyed, after: failure, isExhausted: true) { return nil }
+        return failure.sent == .answered ? .notRepeatable : .outcomeUnknown
     }
 
     /// Whether the request may be sent again although nobody knows what became of it.
-    var mayRepeat: Bool { route.mayRepeat(method, isKeyed: options.hasIdempotencyKey) }
+    var mayRepeatAfterCrash: Bool {
+        route.mayRepeatAfterCrash(method, isKeyed: options.hasIdempotencyKey)
+    }
 }

@@ -16,7 +16,7 @@ package struct RecoveryMachine: Sendable {
     /// Where attempts have gone besides the first upstream: failover never goes back to any of them.
     var entered: [Int] = []
     var countedAttempts = 0
-    /// Whether an attempt's outcome is unknown that only its key makes safe to repeat, and no answer came since.
+    /// Whether an attempt may have been carried out that only its key makes safe to repeat.
     var needsKey = false
     /// Times each rule has acted; empty until the first failure of a job that is not durable.
     var uses: [Int] = []
@@ -162,11 +162,8 @@ package struct RecoveryMachine: Sendable {
     package mutating func attemptFailed(_ failure: Failure, _ situation: Situation) -> Decision {
         note(failure, at: situation.now)
         if failure.sent != .neverSent { countedAttempts += 1 }
-        switch failure.sent {
-        case .neverSent: break
-        case .unknown: if !method.isIdempotent { needsKey = true }
-        case .answered: needsKey = false
-        }
+        // That a later one was refused says nothing of this one.
+        if failure.sent.mayHaveActed, !method.isIdempotent { needsKey = true }
         // A failed preparation would fail again; cancellation is offered to no rule.
         guard failure.kind != .preparation else { return .fail }
         return read(
@@ -213,13 +210,15 @@ package struct RecoveryMachine: Sendable {
         options.hasIdempotencyKey = isKeyed
     }
 
-    /// How far any attempt got: a job whose last attempt was never sent may have been carried out by another.
+    /// How far any attempt got: a job whose last attempt was never sent, or refused, may have been carried out by
+    /// another.
     package var furthest: Sent {
         var furthest = Sent.neverSent
         for attempt in attempts {
             switch attempt.failure?.sent {
             case .unknown?: return .unknown
             case .answered?: furthest = .answered
+            case .refused?: if furthest == .neverSent { furthest = .refused }
             case .neverSent?, nil: break
             }
         }

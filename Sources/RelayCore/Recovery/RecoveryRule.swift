@@ -8,10 +8,11 @@ public struct RecoveryRule: Sendable {
 
     package enum Action: Sendable {
         case retry(RetryPolicy)
-        /// Fetch a new credential and send again, at most so many times a job.
+        /// Fetch a new credential and send again, at most so many times a job; what may have been carried out only
+        /// when repeating it is safe.
         case refreshCredentials(maxTimes: Int)
         /// Send to another upstream (index into the route's list); each upstream is entered once a job.
-        case failover(upstream: Int)
+        case failover(upstream: Int, methods: RetryPolicy.Methods = .idempotentOrKeyed)
         case respond(CannedResponse)
         /// Answer with the last good answer to the same request; passes on where none is kept.
         case respondStale
@@ -34,9 +35,10 @@ public struct RecoveryRule: Sendable {
     }
 }
 
-/// Which requests may be sent again when bytes were sent and no complete answer came (RFC 9110 §9.2.2).
+/// Which requests may be sent again that may have been carried out (RFC 9110 §9.2.2): their outcome is unknown, or their
+/// answer is a failure that does not say they were refused.
 ///
-/// What was never sent may always be sent again, and what was answered as the rules say.
+/// What was never sent, or was refused, may always be sent again.
 public enum RepeatableMethods: String, CaseIterable, Sendable {
     /// Those with an idempotent method: GET, HEAD, PUT, DELETE, OPTIONS, TRACE.
     case idempotent
@@ -68,7 +70,7 @@ package struct RetryPolicy: Sendable {
     package var honorsRetryAfter = true
     /// The longest wait a `Retry-After` can cause.
     package var maxRetryAfter: Duration = .seconds(60)
-    /// Which requests may be repeated when the outcome of the last attempt is unknown.
+    /// Which requests may be repeated when the last attempt may have been carried out.
     package var methods = Methods.idempotentOrKeyed
 
     package init() {}

@@ -14,8 +14,8 @@ package struct Delivery: Sendable {
         case back(WaitReason?, Failure)
         /// Put aside until an operator lets it go on.
         case held(Failure)
-        /// The route is to be paused, and the job waits for it.
-        case routePaused(reason: String, Failure)
+        /// The route is to be paused, and the job waits for it, unless it has come to an `end`.
+        case routePaused(reason: String, Failure, end: EndReason?)
     }
 
     package var ending: Ending

@@ -14,8 +14,7 @@ extension Execution {
                 at: plan.upstream.origin
             )
         else { return false }
-        // Content that was dropped once does not come back.
-        let next = redirect.map(\.keepsBody) ?? true ? found : found.withoutBody
+        let next = found.following(redirect)
         guard !next.keepsBody || preparation.body.isReplayable else { return false }
         if case .stream(let source) = inbound.response.body { source.cancel() }
         redirect = next
@@ -51,9 +50,10 @@ extension Execution {
     func answered(_ inbound: InboundResponse) {
         reportResponse(inbound)
         if let found = context.hooks?.classify(inbound.response) {
-            var failure = judge.completed(found, inbound, time: ports.time)
+            var found = found
             // How far a request got is the relay's to say, whatever a program's code claims.
-            failure.sent = .answered
+            found.sent = .answered
+            let failure = judge.completed(found, inbound, time: ports.time)
             guard let recovered = judge.quickRecovery(failure, inbound.response) else {
                 return refused(failure, inbound)
             }
@@ -108,10 +108,11 @@ extension Execution {
         }
         var named = judge.named(failure)
         if let hooks = context.hooks {
+            let sent = named.sent
             if named.response == nil { named.response = answer }
             // What was never sent because it could not be made, and what the caller gave up, keep their names.
             if named.kind != .preparation, named.kind != .cancelled { named = hooks.named(named) }
-            named.sent = failure.sent
+            named.sent = sent
         }
         return named
     }

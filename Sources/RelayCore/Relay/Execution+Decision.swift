@@ -120,7 +120,7 @@ extension Execution {
 
     func ended(_ last: Failure) {
         var failure = last
-        if failure.sent == .neverSent { failure.sent = machine.furthest }
+        if !failure.sent.mayHaveActed { failure.sent = machine.furthest }
         if context.history != nil { return gaveUp(failure) }
         if context.isBreached(by: failure) { ports.sink.record(.neverFailsBreached(context, failure)) }
         ports.sink.record(.jobFailed(context, failure, attempts: machine.attempts))

@@ -25,8 +25,10 @@ extension Execution {
     func putAside(_ decision: RecoveryMachine.Decision, _ failure: Failure) {
         guard context.history != nil else { return ended(failure) }
         switch decision {
-        case .deadLetter: end(.dead(failure, .rejected))
-        case .pauseRoute(let reason): end(.routePaused(reason: reason, failure))
+        case .deadLetter: end(.dead(failure, machine.endOfUnsafe(failure) ?? .rejected))
+        // The end of a pause decides about the route, not about what became of this job.
+        case .pauseRoute(let reason):
+            end(.routePaused(reason: reason, failure, end: machine.endOfUnsafe(failure)))
         case .hold: end(.held(failure))
         case .retry, .refreshCredentials, .failover, .respond, .respondStale, .consult, .resend, .stop, .fail:
             ended(failure)
@@ -35,6 +37,7 @@ extension Execution {
 
     /// No rule has anything left.
     func gaveUp(_ failure: Failure) {
+        if let end = machine.endOfUnsafe(failure) { return self.end(.dead(failure, end)) }
         if failure.kind == .preparation { return end(.dead(failure, .rejected)) }
         end(ports.time.now() < machine.deadline ? .dead(failure, .exhausted) : .expired(failure))
     }
@@ -55,7 +58,7 @@ extension Execution {
         case .cancelled, .storedBodyUnread: stopped(failure)
         default:
             // An answer that is there stands, and the rules decide about it.
-            guard Task.isCancelled, failure.sent != .answered else { return false }
+            guard Task.isCancelled, failure.sent != .answered, failure.sent != .refused else { return false }
             var cancelled = Failure(.cancelled, sent: failure.sent, "the run of the job was stopped")
             cancelled.exchange = failure.exchange
             stopped(cancelled)
@@ -64,14 +67,16 @@ extension Execution {
     }
 
     private func stopped(_ failure: Failure) {
-        let isSafe = failure.sent == .neverSent || machine.mayRepeat
-        interrupt(failure, isSafe ? .back(nil, failure) : .dead(failure, .outcomeUnknown))
+        interrupt(failure, endOfStopped(failure))
     }
 
     /// The run was stopped after an attempt that is on record.
-    func stoppedWaiting(after failure: Failure) {
-        let isSafe = failure.sent != .unknown || machine.mayRepeat
-        end(isSafe ? .back(nil, failure) : .dead(failure, .outcomeUnknown))
+    func stoppedWaiting(after failure: Failure) { end(endOfStopped(failure)) }
+
+    /// A stop is no answer, nor a failure that a rule could name: what a crash would leave may be sent again.
+    private func endOfStopped(_ failure: Failure) -> Delivery.Ending {
+        guard failure.sent.mayHaveActed, !machine.mayRepeatAfterCrash else { return .back(nil, failure) }
+        return .dead(failure, failure.sent == .answered ? .notRepeatable : .outcomeUnknown)
     }
 
     private func interrupt(_ failure: Failure, _ ending: Delivery.Ending) {

@@ -217,6 +217,7 @@ final class Execution {
             failure.retryAfter = judge.retryAfter(response, time: ports.time)
         }
         failure.exchange = failure.exchange ?? uncollected?.exchange
+        failure = judge.refusing(failure, failure.status)
         uncollected = nil
         failed(failure)
     }

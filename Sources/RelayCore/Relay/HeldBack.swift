@@ -15,6 +15,8 @@ public struct HeldBack: Sendable, Equatable {
     public enum Reason: Sendable, Equatable {
         /// Bytes were sent, no complete answer came, and the method is not idempotent (RFC 9110 §9.2.2).
         case outcomeUnknown
+        /// The answer is a failure that does not say the request was refused, and the method is not idempotent.
+        case mayHaveActed
         /// The request body was streamed and cannot be sent again.
         case bodyGone
         /// The rule has brought the job to as many attempts as it may.
@@ -46,6 +48,8 @@ public struct HeldBack: Sendable, Equatable {
         public var text: String {
             switch self {
             case .outcomeUnknown: "not repeated: the outcome is unknown and repeating it may not be safe"
+            case .mayHaveActed:
+                "not repeated: it was answered and may have been carried out, so repeating it may not be safe"
             case .bodyGone: "not repeated: the request body was streamed and is gone"
             case .ruleSpent(let count):
                 "its \(count) attempt\(count == 1 ? "" : "s") (max_attempts) are spent"

@@ -4,23 +4,25 @@ package struct Redirect: Sendable, Equatable {
     package let target: String
     package let method: Method
     /// Whether the request's content goes along.
-    package let keepsBody: Bool
-
-    private init(target: String, method: Method) {
-        self.target = target
-        self.method = method
-        keepsBody = false
-    }
+    package private(set) var keepsBody: Bool
+    /// Whether the upstream has asked for the request itself once more (307, 308), so that it was not carried out yet.
+    private var repeatsRequest: Bool
 
     /// How far a request got whose redirect ended like that.
     ///
     /// What led to the redirect was sent; where it was not asked to be repeated it has had its effect.
     func sent(_ sent: Sent, after method: Method) -> Sent {
-        sent == .answered && keepsBody && method == self.method ? .answered : .unknown
+        guard sent == .answered || sent == .refused, keepsBody, method == self.method else { return .unknown }
+        return sent == .refused && repeatsRequest ? .refused : .answered
     }
 
-    /// The same way, without the request's content.
-    var withoutBody: Redirect { Redirect(target: target, method: method) }
+    /// The same way behind `earlier` ones: content that was dropped once does not come back.
+    func following(_ earlier: Redirect?) -> Redirect {
+        var next = self
+        next.keepsBody = keepsBody && earlier?.keepsBody ?? true
+        next.repeatsRequest = repeatsRequest && earlier?.repeatsRequest ?? true
+        return next
+    }
 
     /// Redirects that are followed within one attempt.
     package static let limit = 5
@@ -32,6 +34,7 @@ package struct Redirect: Sendable, Equatable {
     ///
     /// - Returns: nil when it is no redirect, has not exactly one `Location`, or leads to another origin.
     package init?(_ response: HTTPResponse, to method: Method, sentTo target: String, at origin: Origin) {
+        repeatsRequest = response.status == 307 || response.status == 308
         switch response.status {
         case 307, 308:
             self.method = method

@@ -55,7 +55,20 @@ package struct ResponseJudge: Sendable {
         var failure = failure
         failure.exchange = inbound.exchange
         failure.retryAfter = retryAfter(inbound.response, time: time)
-        return failure
+        return refusing(failure, inbound.response.status)
+    }
+
+    /// The failure with the verdict of its answer's status.
+    ///
+    /// A status that counts as a success says nothing of a refusal, whatever its content: the request may have been
+    /// carried out.
+    func refusing(_ failure: Failure, _ status: Status?) -> Failure {
+        guard failure.sent == .answered, let status, !route.policy.success.statuses.contains(status),
+            status.refuses(retryAfter: failure.retryAfter)
+        else { return failure }
+        var refused = failure
+        refused.sent = .refused
+        return refused
     }
 
     /// How long the answer asks to be left alone, whatever its status.
@@ -78,7 +91,13 @@ package struct ResponseJudge: Sendable {
             }
             var named = failure
             named.kind = rule.kind
-            if let status = rule.treatAsStatus { named.treatedAsStatus = status }
+            if let status = rule.treatAsStatus {
+                named.treatedAsStatus = status
+                // What was not answered has no status to be treated as far as its verdict goes.
+                if named.sent == .answered || named.sent == .refused {
+                    named.sent = status.refuses(retryAfter: failure.retryAfter) ? .refused : .answered
+                }
+            }
             return named
         }
         return failure
@@ -261,5 +280,12 @@ extension ResponseJudge {
             return nil
         }
         return text
+    }
+}
+
+extension Status {
+    /// Whether an answer with that status says that the request was not carried out.
+    func refuses(retryAfter: Duration?) -> Bool {
+        self.class == .clientError || self == 503 && retryAfter != nil
     }
 }

@@ -5,17 +5,34 @@ extension Route {
         return options.maxAttempts.map { min($0, own) } ?? own
     }
 
-    /// Whether a request of the route may be sent again although nobody knows what became of it (RFC 9110 §9.2.2).
-    func mayRepeat(_ method: Method, isKeyed: Bool) -> Bool {
+    /// Whether a request of the route may be sent again after a failure that leaves it open whether it was carried out
+    /// (RFC 9110 §9.2.2): its repetition is safe, or a rule for such failures repeats every request.
+    func mayRepeat(_ method: Method, isKeyed: Bool, after failure: Failure, isExhausted: Bool) -> Bool {
         method.isIdempotent || isKeyed
-            || policy.recovery.contains { rule in
-                switch rule.action {
-                case .retry(let policy): policy.methods == .any
-                case .consult(_, let methods): methods == .any
-                case .refreshCredentials, .failover, .respond, .respondStale, .fail, .deadLetter, .pauseRoute,
-                    .hold:
-                    false
-                }
+            || deliveryRules.contains { rule in
+                rule.action.methods == .any && rule.on.matches(failure, isExhausted: isExhausted)
             }
+    }
+
+    /// The same after a crash or a stop: it repeats what no rule was asked about, so that a rule has to repeat every
+    /// request that was cut off or had no answer in time.
+    func mayRepeatAfterCrash(_ method: Method, isKeyed: Bool) -> Bool {
+        [FailureKind.connectionTerminated, .httpResponseTimeout].contains { kind in
+            let cut = Failure(kind, sent: .unknown, "the relay was interrupted")
+            let named = ResponseJudge(route: self, method: method).named(cut)
+            return mayRepeat(method, isKeyed: isKeyed, after: named, isExhausted: false)
+        }
+    }
+}
+
+extension RecoveryRule.Action {
+    /// Which requests it repeats that may have been carried out; nil of an action that repeats none.
+    package var methods: RepeatableMethods? {
+        switch self {
+        case .retry(let policy): policy.methods
+        case .failover(_, let methods), .consult(_, let methods): methods
+        case .refreshCredentials: .idempotentOrKeyed
+        case .respond, .respondStale, .fail, .deadLetter, .pauseRoute, .hold: nil
+        }
     }
 }

@@ -2,7 +2,7 @@ extension RoutePolicy {
     /// Refuses a rule whose action could not work.
     func check(_ rule: RecoveryRule) throws(Refusal) {
         switch rule.action {
-        case .failover(let target):
+        case .failover(let target, _):
             guard upstreams.indices.contains(target), target != 0 else {
                 throw Refusal(
                     "rule \"\(rule.name)\" fails over to upstream \(target)",

@@ -8,7 +8,7 @@ extension Delivery {
         switch ending {
         case .succeeded, .cancelled: nil
         case .dead(let failure, _), .retry(_, let failure), .back(_, let failure), .held(let failure),
-            .routePaused(_, let failure):
+            .routePaused(_, let failure, _):
             failure
         case .expired(let failure): failure
         }
@@ -68,10 +68,7 @@ extension DurableJobs {
         case .cancelled: return .cancelled
         case .retry(let wait, _): return .retry(after: wait, .backoff)
         case .held: return .held(.operatorHold)
-        case .routePaused(_, let failure):
-            // The end of a pause decides about the route, not about what became of this job.
-            let isSafe = failure.sent != .unknown || claim.job.record.mayRepeat
-            return isSafe ? .held(.routePaused) : .dead(.outcomeUnknown)
+        case .routePaused(_, _, let end): return end.map { .dead($0) } ?? .held(.routePaused)
         case .back(.credentials, _):
             // The gate of the route says when, so that the job that waited longest is the probe.
             return .back(after: .zero, .credentials)

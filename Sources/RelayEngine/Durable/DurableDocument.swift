@@ -101,6 +101,7 @@ package struct DurableDocument {
             json.array("labels") { list in for label in job.record.labels { list.element(label) } }
         }
         json.member("keyed", job.record.idempotencyKey != nil)
+        json.member("repeatable", job.record.mayRepeat)
         if let key = job.record.orderingKey { json.member("ordering_key", key) }
         if let key = job.record.supersedeKey { json.member("supersede_key", key) }
         json.member("priority", job.record.priority)

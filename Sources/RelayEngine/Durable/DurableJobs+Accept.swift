@@ -8,6 +8,8 @@ extension DurableJobs {
         package var id: JobID
         /// Whether the idempotency key was known: the job is an earlier one.
         package var isReplayed: Bool
+        /// Whether it may be sent again when nobody knows what became of it.
+        package var mayRepeat: Bool
     }
 
     /// Whether one more job may wait for its delivery; asked before a body is read.
@@ -59,7 +61,7 @@ extension DurableJobs {
         }
         switch acceptance {
         case .accepted: break
-        case .duplicate(let id): return Accepted(id: id, isReplayed: true)
+        case .duplicate(let id): return Accepted(id: id, isReplayed: true, mayRepeat: job.record.mayRepeat)
         case .conflict(let id):
             var problem = Problem(
                 .idempotencyKeyReused,
@@ -78,7 +80,7 @@ extension DurableJobs {
             user: job.record.submitter?.user
         )
         feed.publish(event, at: engine.time.wallMilliseconds())
-        return Accepted(id: admission.id, isReplayed: false)
+        return Accepted(id: admission.id, isReplayed: false, mayRepeat: job.record.mayRepeat)
     }
 
     private func newJob(_ admission: Admission, _ body: StoredBody, _ settings: Settings) -> NewJob {

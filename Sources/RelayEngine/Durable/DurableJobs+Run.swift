@@ -83,7 +83,7 @@ extension DurableJobs {
         var result = Result(settlement: settlement, attempts: delivery.attempts)
         result.failure = delivery.failure
         result.source = delivery.source
-        if case .routePaused(let reason, _) = delivery.ending { result.pauseReason = reason }
+        if case .routePaused(let reason, _, _) = delivery.ending { result.pauseReason = reason }
         result.context = context
         result.credential = delivery.credential
         return result

@@ -45,6 +45,7 @@ struct AcceptedAnswer {
         } else {
             json.member("state", "scheduled")
         }
+        json.member("repeatable", accepted.mayRepeat)
         let path = "/v1/jobs/\(accepted.id)"
         json.object("links") { links in
             links.member("self", path)

@@ -17,6 +17,7 @@ enum StreamOutcome {
         json.member("job", accepted.id.description)
         json.member("state", "accepted")
         if accepted.isReplayed { json.member("replayed", true) }
+        json.member("repeatable", accepted.mayRepeat)
         json.member("location", "/v1/jobs/\(accepted.id)")
         return end(json)
     }

@@ -81,6 +81,7 @@ final class StoreReader {
             let page = try query.page(limit: limit, timeline: shared.timeline)
             var report = ActionReport()
             report.matched = page.jobs.count
+            report.spared = page.jobs.count { filter.spares($0) }
             report.next = page.next
             return report
         }

@@ -20,6 +20,10 @@ extension StoreWriter {
         for job in page.jobs {
             report.matched += 1
             guard let old = try intact(job.position) else { continue }
+            if filter.spares(job) {
+                report.spared += 1
+                continue
+            }
             let due = spacing.map { JobTimeline.advance(now, by: $0.delay(of: report.changed)) }
             if try apply(action, to: old, due, &report) { report.changed += 1 }
         }

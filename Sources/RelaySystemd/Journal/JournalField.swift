@@ -24,7 +24,7 @@ package struct JournalField: Hashable, Sendable {
     /// The wait before the next attempt, in microseconds.
     package static let nextAttemptMicroseconds = JournalField("NEXT_ATTEMPT_USEC")
     package static let durationMicroseconds = JournalField("DURATION_USEC")
-    /// `never_sent`, `unknown` or `answered`.
+    /// `never_sent`, `refused`, `unknown` or `answered`.
     package static let sent = JournalField("SENT")
     /// Who answered: `upstream`, `fallback`, `placeholder`, `relay`.
     package static let source = JournalField("SOURCE")

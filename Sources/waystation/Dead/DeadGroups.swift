@@ -123,7 +123,7 @@ struct DeadGroups {
         return "\n\(group.title)\(group.doubt.map { ", \($0)" } ?? ""):\n"
             + (group.doubt == nil ? "" : "  They may have been carried out: ask the upstream first.\n")
             + "  Why:    \(advice("explain \(sample)", isOwn: true))\n"
-            + "  Retry:  \(advice("jobs retry --where \(filter) --rate 50/s"))\n"
+            + "  Retry:  \(advice("jobs retry --where \(filter)\(group.doubt == nil ? "" : " --unknown") --rate 50/s"))\n"
             + "  Drop:   \(advice("jobs drop --where \(filter)"))\n"
     }
 

@@ -12,12 +12,16 @@ struct BulkRun {
         var asked: Int64 = 0
         /// Jobs whose bodies are gone, so that they cannot be sent again.
         var expired: Int64 = 0
+        /// Jobs that may have been carried out.
+        var leftAlone: Int64 = 0
     }
 
     private let daemon: DaemonAccess
     private let action: JobActionWord
     private let filter: WhereClause
     private let rate: JobRate?
+    /// Whether jobs that may have been carried out are retried too.
+    private let takesUnknown: Bool
     private let isQuiet: Bool
 
     /// Jobs of one call; with a rate as many as the API takes, because each call spaces its own jobs.
@@ -29,12 +33,14 @@ struct BulkRun {
         _ action: JobActionWord,
         _ filter: WhereClause,
         _ rate: JobRate?,
+        takesUnknown: Bool = false,
         isQuiet: Bool
     ) {
         self.daemon = daemon
         self.action = action
         self.filter = filter
         self.rate = rate
+        self.takesUnknown = takesUnknown
         self.isQuiet = isQuiet
     }
 
@@ -52,6 +58,7 @@ struct BulkRun {
             count.changed += answer["changed"]?.integer ?? 0
             count.asked += answer["asked"]?.integer ?? 0
             count.expired += answer["body_expired"]?.integer ?? 0
+            count.leftAlone += answer["left_alone"]?.integer ?? 0
             cursor = answer["next"]?.text
             progress.update("\(verb): \(isDryRun ? count.matched : count.changed) jobs")
             if let rate, !isDryRun, cursor != nil {
@@ -69,6 +76,7 @@ struct BulkRun {
             JSONValue.Member("dry_run", .bool(isDryRun)),
             JSONValue.Member("limit", .number(JSONNumber(rate == nil ? BulkRun.usual : BulkRun.most))),
         ]
+        if takesUnknown { members.append(JSONValue.Member("unknown", .bool(true))) }
         if let rate { members.append(JSONValue.Member("rate", .string(rate.text))) }
         if let cursor { members.append(JSONValue.Member("cursor", .string(cursor))) }
         return JSONValue.object(members).encoded()
@@ -86,10 +94,16 @@ struct BulkRun {
 extension BulkRun.Count {
     func text(_ action: JobActionWord, isDryRun: Bool) -> String {
         let jobs = matched == 1 ? "1 job matches" : "\(matched) jobs match"
-        if isDryRun { return jobs + "\n" }
-        var text = "\(jobs), \(changed) \(action.done)"
-        if asked > 0 { text += ", \(asked) running asked to end" }
-        if expired > 0 { text += ", \(expired) not: their bodies are no longer kept" }
+        var text = jobs
+        if !isDryRun {
+            text += ", \(changed) \(action.done)"
+            if asked > 0 { text += ", \(asked) running asked to end" }
+            if expired > 0 { text += ", \(expired) not: their bodies are no longer kept" }
+        }
+        if leftAlone > 0 {
+            text +=
+                ", \(leftAlone) left alone: they may have been carried out; ask the upstream first, then say --unknown"
+        }
         return text + "\n"
     }
 
@@ -101,6 +115,7 @@ extension BulkRun.Count {
         json.member("changed", changed)
         json.member("asked", asked)
         json.member("body_expired", expired)
+        json.member("left_alone", leftAlone)
         return json.bytes + [UInt8(ascii: "\n")]
     }
 }

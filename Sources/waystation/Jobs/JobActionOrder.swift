@@ -36,6 +36,7 @@ struct JobActionOrder {
     private let action: JobActionWord
     private let target: Target
     private let rate: JobRate?
+    private let takesUnknown: Bool
     private let isDryRun: Bool
     private let isYes: Bool
     private let isQuiet: Bool
@@ -44,7 +45,7 @@ struct JobActionOrder {
 
     init(_ action: JobActionWord, _ arguments: Arguments, _ words: [String]) throws(CommandFailure) {
         try arguments.allow(
-            ["where", "rate", "dry-run", "yes", "output", "quiet", "socket"],
+            ["where", "rate", "unknown", "dry-run", "yes", "output", "quiet", "socket"],
             in: action.rawValue
         )
         self.action = action
@@ -58,9 +59,14 @@ struct JobActionOrder {
         } else {
             rate = nil
         }
+        if arguments.has("unknown"), action != .retry {
+            throw .usage("only a retry takes --unknown", of: "jobs")
+        }
         var ids: [String] = []
         for word in words { ids.append(try jobID(word, of: "jobs")) }
         let clauses = arguments.all("where")
+        // Who names a job has looked at it.
+        takesUnknown = action == .retry && (arguments.has("unknown") || clauses.isEmpty)
         guard clauses.isEmpty || ids.isEmpty else {
             throw .usage("name jobs or say --where, not both", of: "jobs")
         }
@@ -121,7 +127,7 @@ struct JobActionOrder {
 
     /// Acts on every job that matches, after a count and a yes.
     private func all(_ filter: WhereClause, isSure: Bool) throws(CommandFailure) -> ExitCode {
-        let run = BulkRun(daemon, action, filter, rate, isQuiet: isQuiet)
+        let run = BulkRun(daemon, action, filter, rate, takesUnknown: takesUnknown, isQuiet: isQuiet)
         if isDryRun || !isSure {
             let count = try run.perform(isDryRun: true)
             if count.matched == 0 {

@@ -25,6 +25,9 @@ extension Command {
 
               waystation jobs retry --where route=partner-hooks,state=dead,status=503 --rate 50/s
 
+            A retry --where leaves dead jobs alone that may have been carried out (outcome_unknown,
+            not_repeatable), and says how many; ask the upstream, then say --unknown or name the jobs.
+
             """,
         options: [
             OptionSpec("route", value: "NAME", "of this route"),
@@ -39,6 +42,7 @@ extension Command {
             OptionSpec("timeout", value: "DURATION", "how long to watch"),
             OptionSpec("where", value: "FILTER", "act on every job that matches"),
             OptionSpec("rate", value: "N/s", "how many retried jobs become due in a second; also N/m, N/h"),
+            OptionSpec("unknown", nil, "retry also what may have been carried out"),
             OptionSpec("dry-run", "n", "count only"),
             OptionSpec("yes", "y", "do not ask"),
         ] + OptionSpec.list

@@ -176,14 +176,28 @@ extension Meaning {
         Meaning(
             .end,
             "outcome_unknown",
-            "The request was sent, no answer is known, and repeating it may not be safe.",
+            "The request was sent, no answer is known, and repeating it may not be safe: it may have been carried out.",
             causes: """
-                The method is not idempotent and there is no key, and the daemon crashed or stopped \
-                during the attempt, or a rule paused the route after it.
+                The method is not idempotent and there is no key, and the attempt timed out or its \
+                connection broke, or the daemon crashed or stopped during it.
                 """,
             remedy: """
-                Ask the upstream whether it has acted; retry the job only if it has not. Give such \
-                requests an Idempotency-Key.
+                Ask the upstream whether it has acted; retry the job only if it has not. A bulk retry \
+                leaves it alone without --unknown. Give such requests an Idempotency-Key.
+                """
+        ),
+        Meaning(
+            .end,
+            "not_repeatable",
+            "The upstream answered with a failure that does not say it refused: it may have been carried out.",
+            causes: """
+                The method is not idempotent and there is no key, and the answer was a failure other \
+                than 4xx and 503 with Retry-After: 500, 502, 504, an error document in a 200.
+                """,
+            remedy: """
+                Ask the upstream whether it has acted; retry the job only if it has not. A bulk retry \
+                leaves it alone without --unknown. Give such requests an Idempotency-Key, or let the rule \
+                say "methods": "any" where doing it twice does no harm.
                 """
         ),
         Meaning(
@@ -238,9 +252,18 @@ extension Meaning {
         ),
         Meaning(
             .sent,
+            "refused",
+            "The upstream answered that it did not carry the request out: 4xx, or 503 with Retry-After.",
+            remedy: "Repeating it is safe; what happens next is what the route's rules say."
+        ),
+        Meaning(
+            .sent,
             "answered",
-            "The upstream gave a complete answer.",
-            remedy: "What happens next is what the route's rules say."
+            "The upstream gave a complete answer that does not say it refused, so it may have acted.",
+            remedy: """
+                After a failure it is repeated when the method is idempotent, the request has an \
+                idempotency key, or the rule says methods any.
+                """
         ),
     ]
 }

@@ -39,10 +39,9 @@ struct JobStory {
                 output
             )
         }
-        if job.string("end") == "outcome_unknown" {
+        if let end = job.string("end"), EndReason(rawValue: end).mayHaveActed {
             text +=
-                column("")
-                + "it may have arrived: nobody knows what became of it, and a retry may send it twice\n"
+                column("") + "it may have been carried out: ask the upstream first, a retry may do it twice\n"
         }
         text += now(output)
         if !job.isOver { text += why }

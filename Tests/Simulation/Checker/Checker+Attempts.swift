@@ -13,6 +13,7 @@ extension Checker {
         job.attemptBegan.append(moment)
         let isConstrained = networkChanges.count { $0 <= moment } % 2 == 1
         job.hops = 0
+        job.hopsAsk = true
         job.hopMethod = nil
         job.hopDropped = false
         job.attemptPlace = job.place
@@ -116,6 +117,7 @@ extension Checker {
         // Whatever came of an answer, what it asks for counts.
         if case .judging(.answers(let answer), _) = job.stage {
             facts?.retryAfter = answer.retryAfter?.wait(wallSeconds: wallSeconds)
+            facts?.judgeRefusal(job.route.policy)
         }
         return facts
     }
@@ -224,7 +226,7 @@ extension Checker {
         }
         facts.name(job.route.policy.errorTypes)
         // What led to a redirect may have had its effect, unless it was asked to be repeated and then answered.
-        if job.hops > 0, facts.sent != .answered || job.hopDropped { facts.sent = .unknown }
+        facts.sent = job.behindHops(facts.sent)
         checkReport(job, failure, facts)
         cover(facts)
         let cooldown = job.route.policy.upstreams[job.attemptPlace].cooldown.saturatedNanoseconds
@@ -279,6 +281,7 @@ extension Checker {
         switch facts.sent {
         case .neverSent: coverage.note(.neverSent)
         case .unknown: coverage.note(.unknown)
+        case .refused: coverage.note(.refused)
         case .answered: coverage.note(.answered)
         }
         if facts.kind != facts.raw { coverage.note(.kindNamed) }

@@ -63,7 +63,10 @@ extension Checker {
             return until
         case .back(let reason, let failure): return putBack(job, reason, failure)
         case .dead(let failure, let reason): died(job, failure, reason, delivery)
-        case .expired:
+        case .expired(let failure):
+            if let failure, unsafeEnd(job, failure) != nil {
+                violated(number, "a job expires that may have been carried out, as if it had not")
+            }
             coverage.note(.durableExpired)
             if now < job.deadline { violated(number, "a durable job expires before its time") }
         case .cancelled, .held, .routePaused: violated(number, "a durable job is put aside by no rule")
@@ -84,7 +87,7 @@ extension Checker {
         }
         guard job.cancelledAt == nil else {
             coverage.note(.durableStopped)
-            if failure.sent == .unknown, !mayRepeat(job) {
+            if failure.sent == .unknown || failure.sent == .answered, !mayRepeat(job) {
                 violated(number, "a job is put back whose outcome is unknown and that is not safe to repeat")
             }
             return nil
@@ -102,11 +105,32 @@ extension Checker {
         if job.attemptBegan.count > job.earlierAttempts { job.attemptBegan.removeLast() }
     }
 
+    /// Whether it may be sent again when it was cut off.
     private func mayRepeat(_ job: JobRecord) -> Bool {
+        [FailureKind.connectionTerminated, .httpResponseTimeout].contains { kind in
+            var cut = Facts(kind, .unknown)
+            cut.name(job.route.policy.errorTypes)
+            return mayRepeat(job) { $0.catches(cut.kind, cut.treatedAs, isExhausted: false) }
+        }
+    }
+
+    private func mayRepeat(_ job: JobRecord, _ catches: (FailureMatcher) -> Bool) -> Bool {
         isSafe(job, .idempotentOrKeyed)
             || job.route.policy.recovery.contains { rule in
-                if case .retry(let policy) = rule.action { policy.methods == .any } else { false }
+                switch rule.action {
+                case .retry(let policy): policy.methods == .any && catches(rule.on)
+                case .failover(_, let methods): methods == .any && catches(rule.on)
+                default: false
+                }
             }
+    }
+
+    /// How a job must end that failed like that, may have been carried out and may not be repeated.
+    private func unsafeEnd(_ job: JobRecord, _ failure: Failure) -> EndReason? {
+        guard failure.sent == .unknown || failure.sent == .answered else { return nil }
+        let status = (failure.treatedAsStatus ?? failure.status)?.rawValue
+        if mayRepeat(job, { $0.catches(failure.kind, status, isExhausted: true) }) { return nil }
+        return failure.sent == .unknown ? .outcomeUnknown : .notRepeatable
     }
 
     private func died(
@@ -123,17 +147,25 @@ extension Checker {
             }
             return
         }
-        if reason == .outcomeUnknown {
+        if job.cancelledAt != nil, reason != .exhausted {
             coverage.note(.durableUnknown)
-            if job.cancelledAt == nil || failure.sent == .neverSent || mayRepeat(job) {
+            let isUnsafe = failure.sent == .unknown || failure.sent == .answered
+            if !isUnsafe || mayRepeat(job) {
                 violated(number, "a job is given up as unknown that could have been put back")
             }
             return
         }
-        guard reason == .exhausted, case .closing(.failed(let kind)) = job.stage, kind == failure.kind else {
+        let expected = unsafeEnd(job, failure)
+        if expected != nil {
+            coverage.note(expected == .outcomeUnknown ? .durableUnknown : .durableNotRepeatable)
+        }
+        if reason != expected ?? .exhausted {
+            violated(number, "a job ends as \(reason.rawValue), not as \((expected ?? .exhausted).rawValue)")
+        }
+        guard case .closing(.failed(let kind)) = job.stage, kind == failure.kind else {
             return violated(number, "a durable job dies although a rule acts, or of another failure")
         }
-        if now >= job.deadline { violated(number, "a durable job dies whose time is over") }
+        if expected == nil, now >= job.deadline { violated(number, "a durable job dies whose time is over") }
     }
 
     private func delivered(_ job: JobRecord, _ response: HTTPResponse, _ source: AnswerSource) {

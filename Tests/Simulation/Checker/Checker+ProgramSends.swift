@@ -44,13 +44,30 @@ extension Checker {
         return job.hops > 0 && (sent != .answered || job.hopDropped) ? .unknown : sent
     }
 
+    /// Whether a verdict about an answer is one that its status, or a status of its route's, gives it.
+    private func isVerdict(_ sent: Sent, ofAnswerTo job: JobRecord) -> Bool {
+        guard case .judging(.answers(let answer), _) = job.stage else { return sent == .answered }
+        let policy = job.route.policy
+        let asked = answer.retryAfter?.wait(wallSeconds: wallSeconds)
+        func refuses(_ status: UInt16) -> Bool {
+            (400..<500).contains(status) || status == 503 && asked != nil
+        }
+        let own = refuses(answer.status) && !policy.success.statuses.has(answer.status)
+        let given = policy.errorTypes.compactMap { $0.treatAsStatus?.rawValue }
+        switch sent {
+        case .refused: return job.hopsAsk && (own || given.contains(where: refuses))
+        case .answered: return !own || !job.hopsAsk || given.contains { !refuses($0) }
+        case .neverSent, .unknown: return false
+        }
+    }
+
     /// An attempt of a program's job failed, with what follows.
     func programFailed(_ job: JobRecord, _ program: ProgramRecord, _ failure: Failure, _ attempt: Attempt) {
         let number = job.number
         if job.cancelledAt != nil { return attemptCancelled(job, failure, attempt) }
         let sent = wireVerdict(job)
-        if failure.sent != sent { violated(number, "a failure's verdict is not what happened on the wire") }
-        if sent == .answered { program.neededKey = nil }
+        let isTrue = sent == .answered ? isVerdict(failure.sent, ofAnswerTo: job) : failure.sent == sent
+        if !isTrue { violated(number, "a failure's verdict is not what happened on the wire") }
         job.wire = wire(job)
         program.hasReached = false
         if program.isPreparing {
@@ -70,7 +87,7 @@ extension Checker {
         guard let index = job.route.policy.recovery.firstIndex(where: { $0.name == attempt.rule }) else {
             return violated(number, "something is decided without a rule")
         }
-        programDecided(job, program, sent, index, next)
+        programDecided(job, program, failure.sent, index, next)
         job.uses[index] += 1
     }
 
@@ -105,13 +122,13 @@ extension Checker {
             if job.uses[index] >= times { violated(number, "a rule refreshes more often than it may") }
             refused(job)
             repeats(job, program, sent, .idempotentOrKeyed, 0)
-        case (.failover(let target), .failover):
+        case (.failover(let target, let methods), .failover):
             if target == 0 || job.entered.contains(target) {
                 violated(number, "a failover enters an upstream again")
             }
             job.entered.append(target)
             job.place = target
-            repeats(job, program, sent, .idempotentOrKeyed, 0)
+            repeats(job, program, sent, methods, 0)
         case (.respond, .respond): job.stage = .closing(.canned(rule: index))
         case (.respondStale, .respond(.stale)): job.stage = .closing(.stale)
         case (.fail, .fail): job.stage = .closing(.failed(.cancelled))
@@ -137,15 +154,12 @@ extension Checker {
         job.isDue = true
         job.stage = .waiting(until: now + wait)
         if methods == .any { program.neededKey = nil }
-        guard sent == .unknown, methods != .any else { return }
+        guard sent == .unknown || sent == .answered, methods != .any else { return }
         let method = program.sending?.method ?? job.method
         if ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method.rawValue) { return }
         guard methods == .idempotentOrKeyed, job.options.hasIdempotencyKey || program.sending?.key != nil
         else {
-            return violated(
-                number,
-                "a request that is not safe to repeat is repeated after an unknown outcome"
-            )
+            return violated(number, Checker.repetition(after: sent))
         }
         if !job.options.hasIdempotencyKey { program.neededKey = program.sending?.key }
         coverage.note(.programKeyed)

@@ -10,6 +10,7 @@ extension Checker {
             return false
         }
         job.hops += 1
+        if answer.status != 307, answer.status != 308 { job.hopsAsk = false }
         coverage.note(.redirected)
         if job.hops == Checker.mostHops { coverage.note(.redirectedOften) }
         let method = job.hopMethod ?? job.program?.sending?.method ?? job.method

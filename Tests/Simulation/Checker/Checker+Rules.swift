@@ -68,7 +68,7 @@ extension Checker {
             }
             return job.uses[index] < maxTimes && maySendAgain(job, facts, .idempotentOrKeyed)
                 ? .couldAct : .spent
-        case .failover(let target):
+        case .failover(let target, let methods):
             if !job.options.allowsFallback { return .silent }
             if now < job.route.coolingUntil[target] {
                 coverage.note(.coolingPassed)
@@ -77,7 +77,7 @@ extension Checker {
             let mayEnter =
                 target != 0 && !job.entered.contains(target)
                 && !job.begunAt.contains(job.route.upstreams[target])
-            return mayEnter && maySendAgain(job, facts, .idempotentOrKeyed) ? .couldAct : .spent
+            return mayEnter && maySendAgain(job, facts, methods) ? .couldAct : .spent
         case .respond where job.isDurable, .respondStale where job.isDurable: return .silent
         case .respond: return job.options.allowsFallback ? .couldAct : .silent
         case .respondStale:
@@ -93,7 +93,7 @@ extension Checker {
     /// Whether the job may be sent once more, as far as its allowance, its time and its request go.
     private func maySendAgain(_ job: JobRecord, _ facts: Facts, _ methods: RetryPolicy.Methods) -> Bool {
         guard job.wire < job.maxAttempts, now < job.deadline, !job.isBodyGone else { return false }
-        return facts.sent != .unknown || isSafe(job, methods)
+        return !facts.mayHaveActed || isSafe(job, methods)
     }
 
     func isSafe(_ job: JobRecord, _ methods: RetryPolicy.Methods) -> Bool {
@@ -132,7 +132,7 @@ extension Checker {
             refused(job)
             begin(job, at: now)
             job.stage = .attempting
-        case (.failover(let target), .failover?):
+        case (.failover(let target, let methods), .failover?):
             coverage.note(.failedOver)
             if !job.options.allowsFallback { violated(number, "a failover although the caller wants none") }
             if target == 0 || job.entered.contains(target) {
@@ -144,7 +144,7 @@ extension Checker {
             if now < job.route.coolingUntil[target] {
                 violated(number, "a failover enters an upstream within its cool-down")
             }
-            checkRepeat(job, facts, .idempotentOrKeyed)
+            checkRepeat(job, facts, methods)
             job.entered.append(target)
             job.place = target
             begin(job, at: now)
@@ -198,9 +198,9 @@ extension Checker {
         }
         if now >= job.deadline { violated(job.number, "an attempt begins at or after the job's deadline") }
         if job.isBodyGone { violated(job.number, "a body that can be read once is to be sent again") }
-        guard facts.sent == .unknown else { return }
+        guard facts.mayHaveActed else { return }
         if !isSafe(job, methods) {
-            violated(job.number, "a request that is not safe to repeat is repeated after an unknown outcome")
+            violated(job.number, Checker.repetition(after: facts.sent))
         } else if isSafe(job, .idempotent) {
             coverage.note(.repeatedIdempotent)
         } else if isSafe(job, .idempotentOrKeyed) {
@@ -208,6 +208,12 @@ extension Checker {
         } else {
             coverage.note(.repeatedAny)
         }
+    }
+
+    /// What is broken by repeating what is not safe to repeat.
+    static func repetition(after sent: Sent) -> String {
+        "a request that is not safe to repeat is repeated after "
+            + (sent == .answered ? "an answer that does not refuse it" : "an unknown outcome")
     }
 
     private func cover(_ policy: RetryPolicy, _ facts: Facts, _ wait: Int64) {
@@ -227,6 +233,7 @@ extension Checker {
         for held in attempt.heldBack {
             switch held.reason {
             case .outcomeUnknown: coverage.note(.heldBackUnknown)
+            case .mayHaveActed: coverage.note(.heldBackAnswered)
             case .bodyGone: coverage.note(.heldBackBody)
             case .deliversNothing: coverage.note(.heldBackStandIn)
             default: break

@@ -33,8 +33,10 @@ struct Coverage {
 
         case neverSent
         case unknown
+        case refused
         case answered
         case heldBackUnknown
+        case heldBackAnswered
         case heldBackBody
         case heldBackStandIn
         case repeatedIdempotent
@@ -130,6 +132,7 @@ struct Coverage {
         case durableCredentials
         case durableStopped
         case durableUnknown
+        case durableNotRepeatable
 
         var name: String {
             switch self {
@@ -162,13 +165,15 @@ struct Coverage {
             case .matchedExhausted: "exhausted: matched by a rule"
             case .neverSent: "verdict: never_sent"
             case .unknown: "verdict: unknown"
+            case .refused: "verdict: refused"
             case .answered: "verdict: answered"
             case .heldBackUnknown: "held back: outcome unknown"
+            case .heldBackAnswered: "held back: may have been carried out"
             case .heldBackBody: "held back: body gone"
             case .heldBackStandIn: "held back: a stand-in for a delivery"
-            case .repeatedIdempotent: "repeated after unknown: idempotent method"
-            case .repeatedKeyed: "repeated after unknown: key"
-            case .repeatedAny: "repeated after unknown: methods any"
+            case .repeatedIdempotent: "repeated though it may have been done: idempotent method"
+            case .repeatedKeyed: "repeated though it may have been done: key"
+            case .repeatedAny: "repeated though it may have been done: methods any"
             case .kindConnection: "failure: connection"
             case .kindTimeout: "failure: timeout"
             case .kindDNS: "failure: dns"
@@ -251,6 +256,7 @@ struct Coverage {
             case .durableCredentials: "durable: put back for its credential"
             case .durableStopped: "durable: stopped and put back"
             case .durableUnknown: "durable: stopped with an unknown outcome"
+            case .durableNotRepeatable: "durable: may have been carried out"
             }
         }
     }

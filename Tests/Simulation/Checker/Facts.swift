@@ -75,6 +75,21 @@ struct Facts {
         return unwraps && !document.hasData ? invalid(.decoding, status) : nil
     }
 
+    /// Works out whether an answer says that the request was not carried out, once its `Retry-After` is known.
+    mutating func judgeRefusal(_ policy: RoutePolicy) {
+        guard sent == .answered, let status, !policy.success.statuses.has(status), says(status) else {
+            return
+        }
+        sent = .refused
+    }
+
+    private func says(_ status: UInt16) -> Bool {
+        (400..<500).contains(status) || status == 503 && retryAfter != nil
+    }
+
+    /// Whether the upstream may have done what it was asked.
+    var mayHaveActed: Bool { sent != .neverSent && sent != .refused }
+
     /// Gives it the name the route has for it.
     mutating func name(_ rules: [ErrorTypeRule]) {
         guard raw != .cancelled, raw != .preparation else { return }
@@ -83,6 +98,9 @@ struct Facts {
             if !rule.apiCodes.isEmpty, !hasCode || !rule.apiCodes.contains("E42") { continue }
             kind = rule.kind
             treatedAs = rule.treatAsStatus?.rawValue
+            if let treatedAs, sent != .neverSent, sent != .unknown {
+                sent = says(treatedAs) ? .refused : .answered
+            }
             return
         }
     }

@@ -64,6 +64,8 @@ final class JobRecord {
     var earlierAttempts = 0
     /// Redirects followed within the attempt at hand, and what they made of the method.
     var hops = 0
+    /// Whether each of them asked for the request itself once more.
+    var hopsAsk = true
     var hopMethod: Method?
     /// Whether a redirect made a GET of the request.
     var hopDropped = false
@@ -129,4 +131,13 @@ final class JobRecord {
 
     /// Whether its body was taken by an attempt and is gone.
     var isBodyGone: Bool { if case .stream(let upload) = content { upload.isGone } else { false } }
+}
+
+extension JobRecord {
+    /// How far the request got whose redirects ended like that.
+    func behindHops(_ sent: Sent) -> Sent {
+        guard hops > 0 else { return sent }
+        if hopDropped || sent == .neverSent || sent == .unknown { return .unknown }
+        return hopsAsk ? sent : .answered
+    }
 }

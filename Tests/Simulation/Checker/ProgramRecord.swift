@@ -43,7 +43,7 @@ final class ProgramRecord {
     var isRenamed = false
     /// What was sent in the attempt at hand.
     var sending: Sending?
-    /// The key of a request that may have had its effect and is repeated for its key alone, until one is answered.
+    /// The key of a request that may have had its effect and is repeated for its key alone.
     var neededKey: String?
     /// Whether the attempt at hand may have reached an upstream.
     var hasReached = false

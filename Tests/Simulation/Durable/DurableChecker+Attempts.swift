@@ -22,7 +22,9 @@ extension DurableChecker {
         if route.flights >= route.mostPlaces(now: now) {
             violated(job, "there are more at once than the route has places")
         }
-        if job.spent + job.unsettled.count(where: { $0 == .failed || $0 == .unknown }) >= route.maxAttempts {
+        if job.spent + job.unsettled.count(where: { $0 == .failed || $0 == .answered || $0 == .unknown })
+            >= route.maxAttempts
+        {
             violated(job, "a job is sent more often than the route allows")
         }
         repeating(job, route, life)
@@ -51,6 +53,13 @@ extension DurableChecker {
         case .failed:
             if isCrash, !isSafe {
                 violated(job, "a job that may not be repeated is sent again after a crash")
+            }
+        case .answered:
+            if isCrash ? !isSafe : !route.mayRetry(job.method, isKeyed: job.isKeyed) {
+                violated(
+                    job,
+                    "a job that may not be repeated is sent again after an answer that does not refuse it"
+                )
             }
         case .unknown:
             if isCrash ? !isSafe : !route.mayRetry(job.method, isKeyed: job.isKeyed) {

@@ -131,7 +131,7 @@ extension DurableChecker {
         note("settled \(name(said.ending))")
         job.runningSince = nil
         job.strandedSince = nil
-        let made = job.unsettled.count { $0 == .failed || $0 == .unknown || $0 == .success || $0 == .stopped }
+        let made = job.unsettled.count { $0 != .none && $0 != .never && $0 != .crashed }
         let counted = kept.attempts.count { $0.isSpent }
         // What a stop met on the wire may have been answered for all the relay knows, and counts not at all.
         if counted > made { violated(job, "more attempts are counted than were made") }
@@ -159,13 +159,26 @@ extension DurableChecker {
             if let route = route(job.route) { job.spent = min(job.spent, route.maxAttempts - 1) }
             job.notBefore = min(job.notBefore, stored)
             job.date = nil
-        case .succeeded, .dead, .cancelled, .expired: break
+        case .dead(let reason): died(job, reason)
+        case .succeeded, .cancelled, .expired: break
         }
         if said.ending == .succeeded, job.last != .success {
             violated(job, "a job has succeeded that no upstream took")
         }
         job.isHeld = now?.state == .held
         if state.isTerminal { over(job, state) }
+    }
+
+    /// The end says what may have become of a job that may not be repeated.
+    private func died(_ job: DurableFacts, _ reason: EndReason) {
+        guard let route = route(job.route), reason != .corrupt else { return }
+        let isSafe = job.method.isIdempotent || job.isKeyed || route.methods == .any
+        let isOpen = job.last != .none && job.last != .never && job.last != .failed
+        if reason.rawValue == "outcome_unknown" || reason.rawValue == "not_repeatable" {
+            if isSafe || !isOpen { violated(job, "a job is given up as \(reason.rawValue) that was refused") }
+        } else if !isSafe, job.last == .unknown || job.last == .answered {
+            violated(job, "a job that may have been carried out ends as \(reason.rawValue)")
+        }
     }
 
     private func route(_ number: Int) -> DurableRoute? {

@@ -6,7 +6,10 @@ final class DurableFacts {
     enum Landing: String {
         case none
         case never
+        /// Refused.
         case failed
+        /// Answered with a failure that does not refuse it.
+        case answered
         case unknown
         case success
         /// The process stopped it.

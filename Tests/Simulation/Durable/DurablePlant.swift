@@ -40,6 +40,8 @@ enum DurablePlant: String, CaseIterable {
     case losesHold = "loses-hold"
     /// The engine's rules repeat whatever the outcome.
     case repeatsUnknown = "repeats-unknown"
+    /// The same, told by what it does after an answer.
+    case repeatsAnswered = "repeats-answered"
     /// Nobody hears of jobs that the store ends by itself.
     case losesEnds = "loses-ends"
     /// Waits for jobs never end by the clock.
@@ -72,6 +74,7 @@ enum DurablePlant: String, CaseIterable {
         case .losesAccepted: ["there is no job"]
         case .losesHold: ["sent while it is held"]
         case .repeatsUnknown: ["after an unknown outcome"]
+        case .repeatsAnswered: ["after an answer that does not refuse it"]
         case .losesEnds: ["the feed does not tell"]
         case .deafWaiters: ["waits for a job longer than it asked for"]
         case .losesSuccess: ["after it has succeeded"]

@@ -83,7 +83,7 @@ final class DurableRoute {
         if credential != nil { add("renew", [.status(401)], .refreshCredentials(maxTimes: 1)) }
         var retry = RetryPolicy()
         retry.maxAttempts = draw.number(2...8)
-        retry.methods = plant == .repeatsUnknown ? .any : methods
+        retry.methods = plant == .repeatsUnknown || plant == .repeatsAnswered ? .any : methods
         retry.maxRetryAfter = .seconds(3_600)
         let waits = plant == .ignoresSchedule ? schedule.map { $0 / 100 } : schedule
         retry.backoff = Backoff(schedule: .list(waits), jitter: .none)

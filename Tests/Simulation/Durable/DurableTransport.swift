@@ -56,7 +56,9 @@ final class DurableTransport: Transport {
             world.value.checker.landed(flight, sent == .neverSent ? .never : .unknown)
             throw Failure(kind, sent: sent, "simulated")
         case .answers(let status, let retryAfter):
-            world.value.checker.landed(flight, status.class == .success ? .success : .failed)
+            let isRefused = status.class == .clientError || status == 503 && retryAfter != nil
+            let failed: DurableFacts.Landing = isRefused ? .failed : .answered
+            world.value.checker.landed(flight, status.class == .success ? .success : failed)
             var fields = HeaderFields()
             if let retryAfter { fields.append("Retry-After", "\(retryAfter)") }
             return InboundResponse(

@@ -22,6 +22,10 @@ enum Plant: String, CaseIterable {
     case ignoresRetryAfter = "ignores-retry-after"
     /// The core's policy repeats any method.
     case repeatsUnknown = "repeats-unknown"
+    /// The same, told by what it does after an answer.
+    case repeatsAnswered = "repeats-answered"
+    /// The core takes every status for a refusal.
+    case takesAllForRefusals = "takes-all-for-refusals"
     /// The transport calls unknown what was never sent, and the other way round.
     case wrongVerdict = "wrong-verdict"
     /// A body that was read says that it was not.
@@ -113,6 +117,8 @@ enum Plant: String, CaseIterable {
         case .tellsSecret: "text shows a secret"
         case .ignoresRetryAfter: "before the Retry-After it honours"
         case .repeatsUnknown: "not safe to repeat is repeated after an unknown outcome"
+        case .repeatsAnswered: "not safe to repeat is repeated after an answer that does not refuse it"
+        case .takesAllForRefusals: "verdict is not what happened on the wire"
         case .wrongVerdict: "verdict is not what happened on the wire"
         case .repeatsBody: "read once is sent a second time"
         case .freshKey: "different idempotency keys"

@@ -5,7 +5,16 @@ extension Plant {
     func change(_ policy: inout RoutePolicy, credentials: [CredentialCase]) {
         switch self {
         case .ignoresRetryAfter: retries(&policy) { $0.honorsRetryAfter = false }
-        case .repeatsUnknown: retries(&policy) { $0.methods = .any }
+        case .repeatsUnknown, .repeatsAnswered: retries(&policy) { $0.methods = .any }
+        case .takesAllForRefusals:
+            policy.errorTypes.append(
+                ErrorTypeRule(
+                    on: matcher(["http_status"]),
+                    apiCodes: [],
+                    kind: .httpStatus,
+                    treatAsStatus: 429
+                )
+            )
         case .extraUse: retries(&policy) { $0.maxAttempts += 1 }
         case .otherSchedule:
             retries(&policy) { $0.backoff = Backoff(schedule: .constant(.milliseconds(250))) }
@@ -56,7 +65,9 @@ extension Plant {
             guard policy.upstreams.count > 1 else { return }
             var entered: Set<Int> = []
             for index in policy.recovery.indices {
-                guard case .failover(let target) = policy.recovery[index].action else { continue }
+                guard case .failover(let target, let methods) = policy.recovery[index].action else {
+                    continue
+                }
                 if entered.insert(target).inserted { continue }
                 policy.upstreams.append(
                     Upstream(
@@ -66,7 +77,10 @@ extension Plant {
                         use: .failoverOnly
                     )
                 )
-                policy.recovery[index].action = .failover(upstream: policy.upstreams.count - 1)
+                policy.recovery[index].action = .failover(
+                    upstream: policy.upstreams.count - 1,
+                    methods: methods
+                )
             }
         case .wrongOrigin:
             for index in policy.upstreams.indices.dropFirst() {

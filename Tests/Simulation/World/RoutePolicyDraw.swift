@@ -138,7 +138,10 @@ struct RoutePolicyDraw {
                 let target = draw.below(policy.upstreams.count)
                 add(
                     matcher(draw.pick([["connection"], ["timeout", "5xx"], ["exhausted"], ["any"]])),
-                    .failover(upstream: target)
+                    .failover(
+                        upstream: target,
+                        methods: draw.pick([.idempotent, .idempotentOrKeyed, .idempotentOrKeyed, .any])
+                    )
                 )
             }
         }

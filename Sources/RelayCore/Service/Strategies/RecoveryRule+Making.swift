@@ -7,7 +7,8 @@ extension RecoveryRule {
     ///   - backoff: how long to wait.
     ///   - honorsRetryAfter: whether the upstream's `Retry-After` replaces a shorter wait.
     ///   - maxRetryAfter: the longest wait a `Retry-After` can cause; not negative.
-    ///   - methods: which requests may be repeated when the outcome of the last attempt is unknown.
+    ///   - methods: which requests may be repeated when the last attempt may have been carried out: it was not answered,
+    ///     or with a failure other than 4xx and 503 with `Retry-After`.
     ///   - name: stands in the timeline.
     /// - Returns: the rule, for a policy's `recovery`.
     public static func backoff(
@@ -48,14 +49,16 @@ extension RecoveryRule {
     /// - Parameters:
     ///   - upstream: its place in the policy's list, from 1.
     ///   - matcher: which failures; everything that rules above have given up unless others are named.
+    ///   - methods: which requests may go there when the last attempt may have been carried out.
     ///   - name: stands in the timeline.
     /// - Returns: the rule, for a policy's `recovery`.
     public static func failover(
         to upstream: Int,
         on matcher: FailureMatcher = [.exhausted],
+        methods: RepeatableMethods = .idempotentOrKeyed,
         name: String = "failover"
     ) -> RecoveryRule {
-        RecoveryRule(name: name, on: matcher, action: .failover(upstream: upstream))
+        RecoveryRule(name: name, on: matcher, action: .failover(upstream: upstream, methods: methods))
     }
 
     /// Answers with the last good answer to the same request; passes on where none is kept.
@@ -117,7 +120,7 @@ extension RecoveryRule {
     /// - Parameters:
     ///   - strategy: what decides; its name stands in the timeline.
     ///   - matcher: which failures it is asked about; all unless some are named.
-    ///   - methods: which requests it may repeat when the outcome of the last attempt is unknown.
+    ///   - methods: which requests it may repeat when the last attempt may have been carried out.
     /// - Returns: the rule, for a policy's `recovery`.
     public static func strategy(
         _ strategy: any RecoveryStrategy,

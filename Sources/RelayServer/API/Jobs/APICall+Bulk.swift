@@ -35,6 +35,7 @@ extension APICall {
             report.changed += step.changed
             report.asked += step.asked
             report.expunged += step.expunged
+            report.spared += step.spared
             report.next = step.next
         }
         var json = JSONObjectWriter()
@@ -44,6 +45,7 @@ extension APICall {
         json.member("changed", report.changed)
         json.member("asked", report.asked.count)
         json.member("body_expired", report.expunged)
+        json.member("left_alone", report.spared)
         if let next = report.next {
             json.member("next", next.text)
         } else {

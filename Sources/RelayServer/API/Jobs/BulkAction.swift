@@ -28,7 +28,8 @@ struct BulkAction {
         var reader = SubmissionReader()
         var named: JobAction?
         var hasFilter = false
-        let known = ["action", "filter", "dry_run", "rate", "limit", "cursor"]
+        let known = ["action", "filter", "unknown", "dry_run", "rate", "limit", "cursor"]
+        var takesUncertain: Bool?
         reader.members(value, "", known) { reader, name, value in
             switch name {
             case "action":
@@ -36,6 +37,11 @@ struct BulkAction {
             case "filter":
                 hasFilter = true
                 readFilter(value, &reader)
+            case "unknown":
+                guard case .bool(let isOn) = value else {
+                    return reader.fail("/unknown", "unknown is true or false")
+                }
+                takesUncertain = isOn
             case "dry_run":
                 guard case .bool(let isOn) = value else {
                     return reader.fail("/dry_run", "dry_run is true or false")
@@ -65,6 +71,9 @@ struct BulkAction {
             if named == nil { reader.fail("/action", "an action names what is to be done") }
             if !hasFilter { reader.fail("/filter", "an action says which jobs it means; {} means all") }
             if rate != nil, named != .retry { reader.fail("/rate", "only a retry has a rate") }
+            if takesUncertain != nil, named != .retry {
+                reader.fail("/unknown", "only a retry takes jobs that may have been carried out")
+            }
         }
         guard reader.errors.isEmpty, let named else {
             var problem = Problem(
@@ -75,6 +84,7 @@ struct BulkAction {
             throw problem
         }
         action = named
+        filter.sparesUncertain = named == .retry && takesUncertain != true
     }
 
     private mutating func readFilter(_ value: JSONValue, _ reader: inout SubmissionReader) {
