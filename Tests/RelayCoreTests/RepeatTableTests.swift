@@ -90,8 +90,11 @@ struct RepeatTableTests {
 
     static let statuses: [Way] = {
         let refused: [Status] = [400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 422, 425, 429, 451, 499]
-        let answered: [Status] = [300, 301, 302, 303, 304, 307, 308, 500, 501, 502, 503, 504, 507, 599, 600, 199]
-        return refused.map { answer($0, .refused) } + answered.map { answer($0, .answered) } + [
+        let answered: [Status] = [
+            300, 301, 302, 303, 304, 307, 308, 500, 501, 502, 503, 504, 507, 599, 600, 199,
+        ]
+        let plain = refused.map { answer($0, .refused) } + answered.map { answer($0, .answered) }
+        return plain + [
             answer(503, .refused, [("Retry-After", "0")]), answer(503, .answered, [("Retry-After", "soon")]),
             answer(500, .answered, [("Retry-After", "1")]), answer(502, .answered, [("Retry-After", "1")]),
             answer(504, .answered, [("Retry-After", "1")]), answer(302, .answered, [("Location", "/x")]),
@@ -273,7 +276,8 @@ struct RepeatTableTests {
         renamed.classify = { Failure("mine", sent: .neverSent, $0.detail, status: 404) }
         let table: [(Request<HTTPResponse>, ScriptedTransport.Step, Sent)] = [
             (documented, .answer(200), .answered), (documented, .answer(500), .answered),
-            (documented, .answer(409), .refused), (documented, .answer(503, [("Retry-After", "1")]), .refused),
+            (documented, .answer(409), .refused),
+            (documented, .answer(503, [("Retry-After", "1")]), .refused),
             (validated, .answer(200, [], "bad"), .answered), (renamed, .answer(500), .answered),
             (renamed, .answer(422), .refused), (renamed, .fail(.connectionTerminated, .unknown), .unknown),
         ]
