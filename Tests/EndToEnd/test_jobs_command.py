@@ -27,7 +27,7 @@ class JobsCommandTest(RelayTest):
         self.relay = self.new_relay({
             "up": route(self.upstream.url, recovery=AGAIN), "once": route(self.upstream.url, recovery=[])}).start()
         self.upstream.on("/ok", *[answer(200, "fine\0\xff")] * 5)
-        self.upstream.on("/bad", *[answer(503, "no")] * 50)
+        self.upstream.on("/bad", *[answer(503, "no", ("Retry-After", "1"))] * 50)
         self.environment = {
             **os.environ, "WAYSTATION_SOCKET": self.relay.jobs, "WAYSTATION_CONTROL_SOCKET": self.relay.control}
 

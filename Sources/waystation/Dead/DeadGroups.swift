@@ -119,11 +119,12 @@ struct DeadGroups {
         let ends = group.ends.keys.sorted()
         if by == .kind, group.doubt != nil || !group.isKind { clauses.append("end=\(ends[0])") }
         let filter = safe(clauses.joined(separator: ","))
+        let retry = "jobs retry --where \(filter)" + (group.doubt == nil ? "" : " --unknown") + " --rate 50/s"
         let sample = safe(group.sample)
         return "\n\(group.title)\(group.doubt.map { ", \($0)" } ?? ""):\n"
             + (group.doubt == nil ? "" : "  They may have been carried out: ask the upstream first.\n")
             + "  Why:    \(advice("explain \(sample)", isOwn: true))\n"
-            + "  Retry:  \(advice("jobs retry --where \(filter)\(group.doubt == nil ? "" : " --unknown") --rate 50/s"))\n"
+            + "  Retry:  \(advice(retry))\n"
             + "  Drop:   \(advice("jobs drop --where \(filter)"))\n"
     }
 
