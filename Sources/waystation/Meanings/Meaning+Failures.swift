@@ -93,7 +93,7 @@ extension Meaning {
                 know; the keys were changed.
                 """,
             remedy: """
-                See detail; renew the certificate, name its authority in the upstream's tls section, or \
+                See detail; renew the certificate, name its authority in the route's tls section, or \
                 correct the pins.
                 """
         ),
@@ -102,7 +102,7 @@ extension Meaning {
             "tls_alert_received",
             "The upstream ended the TLS handshake with an alert.",
             causes: "It wants a client certificate, or does not know the name.",
-            remedy: "See detail; give the upstream a client certificate in its tls section."
+            remedy: "See detail; name a client_certificate in the route's tls section."
         ),
         Meaning(
             .failure,
@@ -131,9 +131,10 @@ extension Meaning {
         Meaning(
             .failure,
             "http_response_body_size",
-            "The content of the answer is larger than limits.max_response_body.",
+            "The content of the answer is larger than may be held, or than is looked into; detail has the limit.",
             causes: "An answer that grew; a request without a page size.",
-            remedy: "Ask for less, or raise limits.max_response_body."
+            remedy:
+                "Ask for less, or raise the limit that detail names: limits.max_response_body or success.inspect_limit."
         ),
         Meaning(
             .failure,
