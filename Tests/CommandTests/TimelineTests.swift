@@ -51,6 +51,17 @@ struct TimelineTests {
     }
 
     @Test(
+        "a failure that was answered leaves a doubt only where doing it twice would matter",
+        arguments: [("POST", "answered", true), ("GET", "answered", false), ("POST", "refused", false)]
+    )
+    func doubt(method: String, sent: String, isTold: Bool) throws {
+        let text = try timeline(
+            #"{"id":"1","request":{"method":"\#(method)"},"last_failure":{"detail":"no","sent":"\#(sent)"}}"#
+        )
+        #expect(text.contains("may have been carried out") == isTold)
+    }
+
+    @Test(
         "whatever the document lacks, there is a timeline",
         arguments: ["{}", "[]", "null", #"{"attempts":[{}]}"#]
     )

@@ -51,12 +51,20 @@ struct JobTimeline {
         default:
             let failure = job["last_failure"]
             let detail = failure?["detail"]?.text.map { ": \(safe($0))" } ?? ""
-            let sent =
-                failure?["sent"]?.text == "unknown"
-                ? " (outcome unknown: it may have been carried out)" : ""
-            line = output.styled("failed", .red) + detail + sent
+            line = output.styled("failed", .red) + detail + doubt(failure?["sent"]?.text)
         }
         return column(clock(end)) + line + "\n"
+    }
+
+    /// Whether the upstream may have done what was asked, where doing it twice would matter.
+    private func doubt(_ sent: String?) -> String {
+        let method = (job["request"] ?? job)["method"]?.text.map(Method.init(rawValue:))
+        switch sent {
+        case "unknown": return " (outcome unknown: it may have been carried out)"
+        case "answered" where method?.isIdempotent == false:
+            return " (an answer that does not say it was refused: it may have been carried out)"
+        default: return ""
+        }
     }
 
     private func clock(_ milliseconds: Double) -> String {
