@@ -291,6 +291,27 @@ struct OverviewTextTests {
         #expect(text.contains("state=dead,kind=http_status,status=500,end=not_repeatable"))
     }
 
+    @Test(
+        "of a job that may have been carried out, what to do depends on whether it was",
+        arguments: ["outcome_unknown", "not_repeatable"]
+    )
+    func doubt(end: String) throws {
+        let dead =
+            #"{"id":"J","state":"dead","end":"\#(end)","status":500,"attempts":[{"number":1,"kind":"http_status"}]}"#
+        let text = JobStory(try json(dead), moments).text(for: .standard)
+        #expect(text.contains("it may have been carried out: ask the upstream first"))
+        let drop = "if it was carried out: waystation jobs drop J"
+        #expect(
+            text.contains(
+                "\nDo: waystation cat J --response   ·   \(drop)   ·   if it was not: waystation jobs retry J"
+            )
+        )
+        var groups = DeadGroups(by: .route)
+        groups.add(try json(#"{"id":"J","route":"r","end":"\#(end)"}"#))
+        let style = try ListStyle(Arguments([], of: "dead", options: OptionSpec.list))
+        #expect(groups.text(style, route: nil).contains("--where state=dead,route=r,end=\(end) --unknown"))
+    }
+
     @Test("a watcher's lines never go back in time")
     func order() throws {
         var news = JobNews(isUTC: true)

@@ -117,7 +117,7 @@ struct DeadGroups {
         if let status = group.status { clauses.append("status=\(status)") }
         // Named by what they ended as, so that nobody retries them among others.
         let ends = group.ends.keys.sorted()
-        if by == .kind, group.doubt != nil || !group.isKind { clauses.append("end=\(ends[0])") }
+        if group.doubt != nil || by == .kind && !group.isKind { clauses.append("end=\(ends[0])") }
         let filter = safe(clauses.joined(separator: ","))
         let retry = "jobs retry --where \(filter)" + (group.doubt == nil ? "" : " --unknown") + " --rate 50/s"
         let sample = safe(group.sample)

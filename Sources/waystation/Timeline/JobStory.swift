@@ -127,6 +127,12 @@ struct JobStory {
         let reason = job.json["blocker"]?["reason"]?.text ?? job.json["reason"]?.text
         switch (job.state, reason) {
         case ("succeeded", _): return []
+        case ("dead", _) where DeadGroups.doubts.contains(job.string("end") ?? ""):
+            let answer = job.json["status"] == nil ? [] : [advice("cat \(job.id) --response", isOwn: true)]
+            return answer + [
+                "if it was carried out: " + advice("jobs drop \(job.id)"),
+                "if it was not: " + advice("jobs retry \(job.id)"), journal,
+            ]
         case ("dead", _), ("cancelled", _), ("expired", _):
             return [advice("jobs retry \(job.id)"), advice("jobs drop \(job.id)"), journal]
         case (_, "route_paused"):
