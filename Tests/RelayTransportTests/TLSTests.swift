@@ -59,6 +59,10 @@ struct TLSTests {
             ("wildcard", "wild.test", "ca.pem", "hostname mismatch"),
             ("wildcard", "a.b.wild.test", "ca.pem", "hostname mismatch"),
             ("address", "upstream.test", "ca.pem", "hostname mismatch"),
+            // The host is the subject's common name in both (RFC 9525, 6.3).
+            ("nameless", "upstream.test", "ca.pem", "hostname mismatch"),
+            ("numbered", "upstream.test", "ca.pem", "name the host in subjectAltName"),
+            ("partial", "upper.wild.test", "ca.pem", "hostname mismatch"),
             ("expired", "upstream.test", "ca.pem", "certificate has expired"),
             ("future", "upstream.test", "ca.pem", "certificate is not yet valid"),
             ("good", "upstream.test", "other.pem", "unable to get local issuer certificate"),

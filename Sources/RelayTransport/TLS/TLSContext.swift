@@ -51,7 +51,9 @@ import RelayCore
         if address {
             guard unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1 else { return nil }
         } else {
-            unsafe X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+            // RFC 9525: names stand in subjectAltName alone, and a wildcard is a whole label.
+            let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+            unsafe X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(flags))
             // Neither call takes the name's end from its text, so none can be cut short by a zero byte.
             guard unsafe X509_VERIFY_PARAM_set1_host(parameters, host, host.utf8.count) == 1,
                 unsafe relay_ssl_set_server_name(ssl, host) == 1

@@ -17,9 +17,13 @@ extension WireFault {
         defer { ERR_clear_error() }
         if isHandshake, verdict != Int(X509_V_OK) {
             let reason = unsafe String(cString: X509_verify_cert_error_string(verdict))
+            let isOtherName =
+                verdict == Int(X509_V_ERR_HOSTNAME_MISMATCH) || verdict == Int(X509_V_ERR_IP_ADDRESS_MISMATCH)
+            let advice =
+                isOtherName ? "; it has to name the host in subjectAltName, not as a common name" : ""
             return WireFault(
                 kind: .tlsCertificateError,
-                detail: "the certificate is not accepted: \(reason)"
+                detail: "the certificate is not accepted: \(reason)\(advice)"
             )
         }
         // ERR_GET_REASON: the low 23 bits, where the code is not one of the system's.

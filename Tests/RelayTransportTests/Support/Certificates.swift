@@ -49,7 +49,7 @@ enum Certificates {
         : > index.txt; echo 01 > serial
         signed() {
             [ -f $1.key ] || key $1
-            openssl req -new -key $1.key -subj /CN=$1 -addext "$2" -out $1.csr
+            openssl req -new -key $1.key -subj /CN=${6:-$1} -addext "$2" -out $1.csr
             openssl ca -batch -notext -config ca.cnf -cert $5.pem -keyfile $5.key -in $1.csr -out $1.pem \\
                 -startdate $3 -enddate $4
         }
@@ -59,6 +59,9 @@ enum Certificates {
         leaf address IP:127.0.0.1 20250101000000Z 20450101000000Z
         leaf expired DNS:upstream.test 20200101000000Z 20200201000000Z
         leaf future DNS:upstream.test 20450101000000Z 20460101000000Z
+        signed nameless keyUsage=digitalSignature 20250101000000Z 20450101000000Z ca upstream.test
+        signed numbered subjectAltName=IP:127.0.0.1 20250101000000Z 20450101000000Z ca upstream.test
+        leaf partial DNS:up*.wild.test 20250101000000Z 20450101000000Z
         leaf client DNS:client.test 20250101000000Z 20450101000000Z
         signed middle basicConstraints=critical,CA:TRUE 20250101000000Z 20450101000000Z ca
         leaf deep DNS:upstream.test 20250101000000Z 20450101000000Z middle
