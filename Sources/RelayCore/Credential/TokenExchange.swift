@@ -80,25 +80,31 @@ package struct TokenExchange: Sendable {
         }
         return Grant(
             token: Secret(token),
-            expiresIn: try lifetime(document.member("expires_in")),
+            expiresIn: TokenExchange.lifetime(document.member("expires_in")),
             refreshToken: refreshToken.flatMap { $0.isEmpty ? nil : Secret($0) }
         )
     }
 
-    private func lifetime(_ value: JSONValue?) throws(Failure) -> Duration? {
+    /// What `expires_in` says, as far as it says anything: a usable token is used.
+    ///
+    /// From one second, also where nothing or less is left, so that the endpoint is not asked for every request, to ten
+    /// years. Nil where it is absent, null or no number: the token is then used until it is refused.
+    static func lifetime(_ value: JSONValue?) -> Duration? {
+        let number: JSONNumber
         switch value {
-        case nil, .null: return nil
-        case .number(let number):
-            guard let seconds = number.int64, seconds > 0 else { break }
-            return .seconds(min(seconds, 10 * 365 * 86_400))
+        case .number(let given): number = given
         case .string(let text):
             // Some endpoints quote the number, against RFC 6749 §5.1.
-            guard let seconds = Int64(text), seconds > 0 else { break }
-            return .seconds(min(seconds, 10 * 365 * 86_400))
-        default: break
+            guard case .number(let quoted)? = try? JSONValue(parsing: Array(text.utf8)) else { return nil }
+            number = quoted
+        default: return nil
         }
-        throw failure("gave an expires_in that is no positive number of seconds")
+        // A number beyond all doubles is as long, or as little, as its sign says.
+        let seconds = number.double ?? (number.text.hasPrefix("-") ? 0 : longestLifetime)
+        return .seconds(min(max(seconds, 1), longestLifetime).rounded(.down))
     }
+
+    private static let longestLifetime = 10 * 365 * 86_400.0
 
     package func failure(_ what: String) -> Failure {
         Failure(

@@ -39,13 +39,12 @@ package enum RetryAfter {
     }
 
     private static func seconds(_ text: Span<UInt8>) -> Duration? {
-        // Eighteen digits fit; more are no wait anyone means.
-        guard text.count <= 18 else { return nil }
         var seconds: Int64 = 0
         for index in 0..<text.count {
             guard isDigitByte(text[index]) else { return nil }
-            seconds = seconds * 10 + Int64(text[index] - UInt8(ascii: "0"))
+            // However many digits follow, the wait is as long as any gets.
+            seconds = min(seconds * 10 + Int64(text[index] - UInt8(ascii: "0")), ceiling)
         }
-        return .seconds(min(seconds, ceiling))
+        return .seconds(seconds)
     }
 }
