@@ -79,6 +79,7 @@ extension Attempt {
         if let address = exchange?.address { json.member("address", address) }
         json.milliseconds("started_after_ms", start.duration(to: began))
         json.milliseconds("duration_ms", duration)
+        if exchange?.wasResent == true { json.member("resent", true) }
         if let exchange {
             json.object("timing_ms") { timing in
                 timing.milliseconds("dns", exchange.nameLookup)

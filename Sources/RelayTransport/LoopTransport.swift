@@ -57,6 +57,31 @@ package final class LoopTransport: Transport {
         case .failure(let failure): throw failure
         // No byte was taken, so the request is as unsent as before.
         case .stale: return try await sendAfresh(request)
+        case .closed(let failure): return try await sendAgain(request, after: failure)
+        }
+    }
+
+    /// Sends what may be repeated once more after a kept connection was closed without an answer (RFC 9112 §9.3.1).
+    @inline(never)
+    private func sendAgain(
+        _ request: OutboundRequest,
+        after failure: Failure
+    ) async throws(Failure) -> InboundResponse {
+        guard request.isRepeatable, loop.currentTime() < request.deadline.nanoseconds, !Task.isCancelled,
+            let again = request.again
+        else { throw failure }
+        do throws(Failure) {
+            var answer = try await sendAfresh(again)
+            answer.exchange.wasResent = true
+            return answer
+        } catch {
+            var second = error
+            // Whatever became of the second sending, the first one may have had its effect.
+            if second.sent == .neverSent { second.sent = .unknown }
+            var exchange = second.exchange ?? Exchange()
+            exchange.wasResent = true
+            second.exchange = exchange
+            throw second
         }
     }
 
@@ -69,7 +94,7 @@ package final class LoopTransport: Transport {
         try await dial(connection, state, request)
         switch await exchange(connection, request) {
         case .answer(let response): return response
-        case .failure(let failure): throw failure
+        case .failure(let failure), .closed(let failure): throw failure
         case .stale:
             throw Failure(.connectionTerminated, sent: .neverSent, "\(pool.key.origin.text) hung up")
         }

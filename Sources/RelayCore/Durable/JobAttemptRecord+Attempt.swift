@@ -18,6 +18,7 @@ extension JobAttemptRecord {
         nameLookup = attempt.exchange?.nameLookup ?? .zero
         connect = attempt.exchange?.connect ?? .zero
         firstByte = attempt.exchange?.firstByte
+        wasResent = attempt.exchange?.wasResent ?? false
         status = attempt.status
         failureKind = attempt.failure?.kind
         detail = attempt.failure?.detail

@@ -91,6 +91,8 @@ package struct JobAttemptRecord: Hashable, Sendable {
     package var nameLookup: Duration = .zero
     package var connect: Duration = .zero
     package var firstByte: Duration?
+    /// As in `Exchange`.
+    package var wasResent = false
     package var sent: Sent
     package var status: Status?
     /// Nil when it succeeded.

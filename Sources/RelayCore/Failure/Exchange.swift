@@ -6,6 +6,9 @@ public struct Exchange: Sendable {
     public var wasReused = false
     /// Whether the connection's chain held none of the pinned keys, and the pins only report.
     public var missedPins = false
+    /// Whether the request went out once more, on a connection made for it, because the peer had closed a kept one
+    /// without a byte of an answer (RFC 9112 §9.3.1).
+    public var wasResent = false
     private var nameLookupNanoseconds: Int64 = 0
     private var connectNanoseconds: Int64 = 0
     private var firstByteNanoseconds: Int64 = -1
@@ -43,6 +46,7 @@ extension Exchange: CustomStringConvertible {
         if nameLookup > .zero { parts.append("name look-up \(nameLookup)") }
         if let firstByte { parts.append("first byte \(firstByte)") }
         if missedPins { parts.append("pins missed") }
+        if wasResent { parts.append("sent once more after a kept connection was closed") }
         return parts.joined(separator: ", ")
     }
 }

@@ -30,7 +30,7 @@ public enum Body: Sendable {
     }
 
     /// The content for one attempt, from its beginning where it can begin again.
-    var fresh: Body {
+    package var fresh: Body {
         guard case .stream(let source) = self, let restarted = source.restarted() else { return self }
         return .stream(restarted)
     }

@@ -29,6 +29,8 @@ public final class OutboundRequest: Sendable {
     public let timeouts: AttemptTimeouts
     /// What the answer may cost.
     public let limits: ResponseLimits
+    /// Whether sending it twice does no more than sending it once: its method is idempotent, or it carries a key.
+    public let isRepeatable: Bool
 
     /// Puts an attempt together; for transports that pass a changed attempt on to another.
     public init(
@@ -40,7 +42,8 @@ public final class OutboundRequest: Sendable {
         body: Body,
         deadline: Instant,
         timeouts: AttemptTimeouts,
-        limits: ResponseLimits
+        limits: ResponseLimits,
+        isRepeatable: Bool = false
     ) {
         self.upstream = upstream
         self.method = method
@@ -51,6 +54,24 @@ public final class OutboundRequest: Sendable {
         self.deadline = deadline
         self.timeouts = timeouts
         self.limits = limits
+        self.isRepeatable = isRepeatable
+    }
+
+    /// The same attempt with its content from the beginning; nil where that is gone.
+    package var again: OutboundRequest? {
+        if case .stream(let source) = body, source.restarted() == nil { return nil }
+        return OutboundRequest(
+            upstream: upstream,
+            method: method,
+            target: target,
+            fields: fields,
+            addedFields: addedFields,
+            body: body.fresh,
+            deadline: deadline,
+            timeouts: timeouts,
+            limits: limits,
+            isRepeatable: isRepeatable
+        )
     }
 }
 

@@ -140,6 +140,7 @@ extension JobAttemptRecord {
         json.member("started_at", UTCTime.format(milliseconds: beganAt))
         json.member("started_after_ms", max(0, beganAt - start))
         json.milliseconds("duration_ms", duration)
+        if wasResent { json.member("resent", true) }
         json.object("timing_ms") { timing in
             timing.milliseconds("dns", nameLookup)
             timing.milliseconds("connect", connect)

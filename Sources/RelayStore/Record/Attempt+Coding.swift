@@ -27,6 +27,8 @@ extension JobAttemptRecord {
             writer.add(held.rule)
             writer.add(held.reason)
         }
+        // Behind the rest, so that records from before it are read as they are.
+        if wasResent { writer.add(true) }
         return writer.sealed(at: key)
     }
 
@@ -58,6 +60,7 @@ extension JobAttemptRecord {
         for _ in 0..<(try reader.count()) {
             heldBack.append(HeldRule(rule: try reader.text(), reason: try reader.text()))
         }
+        if !reader.isAtEnd { wasResent = try reader.flag() }
     }
 }
 

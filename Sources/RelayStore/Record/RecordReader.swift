@@ -24,6 +24,9 @@ struct RecordReader {
         self.bytes = bytes
     }
 
+    /// Whether everything has been taken.
+    var isAtEnd: Bool { index == end }
+
     mutating func number() throws(Damage) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0

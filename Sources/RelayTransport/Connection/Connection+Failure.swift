@@ -24,12 +24,15 @@ extension Connection {
     }
 
     func fail(_ failure: Failure) {
+        let isClosed =
+            phase == .exchanging && isReused && failure.kind == .connectionTerminated && headBytes.isEmpty
+            && interimCount == 0
         let waiter = unsafe waiter
         unsafe self.waiter = nil
         body.fault = failure
         let reader = unsafe body.takeWaiter()
         close()
-        unsafe waiter?.resume(returning: .failure(failure))
+        unsafe waiter?.resume(returning: isClosed ? .closed(failure) : .failure(failure))
         unsafe reader?.resume()
     }
 

@@ -184,4 +184,6 @@ enum ExchangeOutcome: Sendable {
     case failure(Failure)
     /// A kept connection turned out to be dead before it took a byte: another may be tried.
     case stale
+    /// The peer closed a kept connection that had taken bytes of the request, and sent none of an answer.
+    case closed(Failure)
 }

@@ -22,6 +22,9 @@ struct AttemptLines {
         text += pad("→ " + place.joined(separator: " "), 30) + " "
         text += output.styled(what, failed ? .yellow : .green) + " in \(took)\(phases)\n"
         if let words = upstreamsWords { text += column("", width) + words + "\n" }
+        if case .bool(true)? = attempt["resent"] {
+            text += column("", width) + "sent once more: the upstream had closed the kept connection\n"
+        }
         for held in attempt["held_back"]?.elements ?? [] {
             text +=
                 column("", width)

@@ -38,7 +38,8 @@ func attempt(
     deadline: Duration = .seconds(20),
     connect: Duration = .seconds(10),
     idle: Duration = .seconds(15),
-    limits: ResponseLimits = ResponseLimits()
+    limits: ResponseLimits = ResponseLimits(),
+    isRepeatable: Bool = false
 ) -> OutboundRequest {
     var headers = HeaderFields()
     for (name, value) in fields { headers.append(name, value) }
@@ -51,7 +52,8 @@ func attempt(
         body: body,
         deadline: now.advanced(by: deadline),
         timeouts: AttemptTimeouts(connect: connect, idle: idle),
-        limits: limits
+        limits: limits,
+        isRepeatable: isRepeatable
     )
 }
 
