@@ -4,12 +4,15 @@ import Synchronization
 /// Looks up names on a few threads of its own, remembers the answers for a while and asks once for many
 /// waiters.
 ///
-/// Threads start when they are needed and stay. Numeric addresses never get here: read them with `IPAddress`.
+/// A look-up blocks its thread for as long as a dead name server keeps it waiting. So no zone gets more than a few of
+/// the threads, nor do all the names together that were slow the last time: a name that can be answered finds one.
+///
+/// Threads start when they are needed; a few stay. Numeric addresses never get here: read them with `IPAddress`.
 package final class NameResolver: Sendable {
     /// A source of answers that may block; the system's unless a test brings its own.
     package typealias Source = @Sendable (String) -> Result<[IPAddress], NameError>
 
-    private let limits: Limits
+    let limits: Limits
     private let source: Source
     private let clock: @Sendable () -> Int64
     private let state = Mutex(State())
@@ -34,27 +37,29 @@ package final class NameResolver: Sendable {
     ) -> Result<[IPAddress], NameError>? {
         let now = clock()
         let (answer, needsThread) = state.withLock { state -> (Result<[IPAddress], NameError>?, Bool) in
-            if let entry = state.known[host], entry.expiry > now { return (entry.answer, false) }
+            if let answer = state.answer(for: host, now) { return (answer, false) }
+            guard state.waiterCount < limits.waiters else { return (.failure(.overloaded), false) }
             if state.waiting[host] != nil {
-                guard state.waiterCount < limits.waiters else { return (.failure(.overloaded), false) }
                 state.waiterCount += 1
                 state.waiting[host]?.append(receiver)
                 return (nil, false)
             }
-            guard state.queue.count < limits.queue, state.waiterCount < limits.waiters else {
-                return (.failure(.overloaded), false)
-            }
+            guard state.queue.count < limits.queue else { return (.failure(.overloaded), false) }
             state.waiterCount += 1
             state.waiting[host] = [receiver]
-            state.queue.append(host)
-            let needsThread = state.idleThreads < state.queue.count && state.threads < limits.threads
-            if needsThread { state.threads += 1 }
-            return (nil, needsThread)
+            state.queue.append(NameTurn(host, wasSlow: state.wasSlow(host)))
+            return (nil, state.startsThread(limits))
         }
         if let answer { return answer }
         if needsThread { startWorker() }
         pending.signal()
         return nil
+    }
+
+    /// Addresses of `host` that were right a while ago, for who cannot wait longer for a new answer.
+    package func outdated(_ host: String) -> [IPAddress]? {
+        let now = clock()
+        return state.withLock { $0.good(host, now) }
     }
 
     /// The addresses of `host`; the task resumes on its own executor.
@@ -77,7 +82,16 @@ package final class NameResolver: Sendable {
 extension NameResolver {
     /// How much the resolver holds and does.
     package struct Limits: Sendable {
-        package var threads = 4
+        /// Look-ups at once.
+        package var threads = 32
+        /// Threads that stay when there is nothing to do.
+        package var keptThreads = 4
+        /// Look-ups at once within one zone.
+        package var zoneThreads = 4
+        /// Look-ups at once of names that were slow the last time.
+        package var slowThreads = 16
+        /// How long a look-up takes that is slow.
+        package var slow: Duration = .seconds(1)
         /// Names waiting for a thread.
         package var queue = 1_024
         /// Calls waiting for an answer, over all names.
@@ -88,76 +102,47 @@ extension NameResolver {
         package var positive: Duration = .seconds(30)
         /// How long a failure is remembered.
         package var negative: Duration = .seconds(1)
+        /// How long addresses stand in for a look-up that fails or is slow.
+        package var outdated: Duration = .seconds(3_600)
 
         package init() {}
-    }
-
-    private struct Entry {
-        var answer: Result<[IPAddress], NameError>
-        var expiry: Int64
-    }
-
-    private struct State {
-        var known: [String: Entry] = [:]
-        var waiting: [String: [@Sendable (Result<[IPAddress], NameError>) -> Void]] = [:]
-        var waiterCount = 0
-        var queue: [String] = []
-        var threads = 0
-        var idleThreads = 0
-
-        mutating func remember(_ host: String, _ entry: Entry, limit: Int, now: Int64) {
-            if known.count >= limit {
-                known = known.filter { $0.value.expiry > now }
-                if known.count >= limit { known.removeAll(keepingCapacity: true) }
-            }
-            known[host] = entry
-        }
     }
 
     private func startWorker() {
         do throws(PosixError) {
             try startDetachedThread("names", stackSize: 512 << 10) { [self] in work() }
         } catch {
-            let stranded = state.withLock { state in
-                state.threads -= 1
-                // Another thread will come to the queue; without one nobody would.
-                guard state.threads == 0 else { return [String]() }
-                defer { state.queue = [] }
-                return state.queue
-            }
-            for host in stranded { settle(host, .failure(.failed(error.description))) }
+            let stranded = state.withLock { $0.threadFailed() }
+            for turn in stranded { settle(turn, .failure(.failed(error.description)), took: 0) }
         }
     }
 
     private func work() {
         while true {
-            state.withLock { $0.idleThreads += 1 }
-            pending.wait()
-            let host = state.withLock { state in
-                state.idleThreads -= 1
-                return state.queue.isEmpty ? nil : state.queue.removeFirst()
+            while let turn = state.withLock({ $0.take(limits) }) {
+                wakeAnother()
+                let began = clock()
+                settle(turn, source(turn.host), took: clock() &- began)
             }
-            if let host { settle(host, source(host)) }
+            guard state.withLock({ $0.rests(limits) }) else { return }
+            pending.wait()
+            state.withLock { $0.idleThreads -= 1 }
         }
     }
 
-    private func settle(_ host: String, _ answer: Result<[IPAddress], NameError>) {
+    /// What this thread did not take may be for another.
+    private func wakeAnother() {
+        let (isIdle, isNew) = state.withLock { $0.another(limits) }
+        if isIdle { pending.signal() }
+        if isNew { startWorker() }
+    }
+
+    private func settle(_ turn: NameTurn, _ answer: Result<[IPAddress], NameError>, took: Int64) {
         let now = clock()
-        let isGood = if case .success = answer { true } else { false }
-        let (seconds, attoseconds) = (isGood ? limits.positive : limits.negative).components
-        let lifetime = seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
-        let receivers = state.withLock { state in
-            state.remember(
-                host,
-                Entry(answer: answer, expiry: now &+ lifetime),
-                limit: limits.names,
-                now: now
-            )
-            let receivers = state.waiting.removeValue(forKey: host) ?? []
-            state.waiterCount -= receivers.count
-            return receivers
+        let (told, receivers) = state.withLock { state in
+            state.settle(turn, answer, isSlow: took >= limits.slow.wholeNanoseconds, limits, now)
         }
-        for receiver in receivers { receiver(answer) }
+        for receiver in receivers { receiver(told) }
     }
 }
 
