@@ -122,6 +122,7 @@ extension RouteDraft {
         policy.success = success
         policy.response = response.rules
         policy.response.expectsJSON = response.expect == .json
+        policy.response.locationPrefix = response.rewritesLocation ? "/r/\(name)/" : nil
         policy.errorTypes = errorTypes
         policy.recovery = (recovery ?? []).compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
         policy.deliversLater = recovery == nil

@@ -33,8 +33,8 @@ package final class Engine: Sendable {
     /// Decides on a request by its head alone, before a byte of its body is asked for.
     ///
     /// `whileDraining` lets in what a caller sent on a connection that was open before the stop: it could not tell a
-    /// restart from a failure. `target` stands below the route, checked and without leading slash; `length` is what the body announces, nil
-    /// when it is chunked.
+    /// restart from a failure. `target` stands below the route, checked and without leading slash; `length` is what the
+    /// body announces, nil when it is chunked; `hasEmptySegment` tells of a `//` in the path.
     package func admit(
         route name: String,
         target: String,
@@ -43,7 +43,8 @@ package final class Engine: Sendable {
         length: UInt64?,
         client: ClientIdentity?,
         collectsAnswer: Bool = false,
-        whileDraining: Bool = false
+        whileDraining: Bool = false,
+        hasEmptySegment: Bool = false
     ) throws(Problem) -> Admission {
         guard whileDraining || !isDraining else {
             throw Engine.stopping
@@ -55,6 +56,9 @@ package final class Engine: Sendable {
             throw problem
         }
         do throws(Problem) {
+            if hasEmptySegment, !entry.route.policy.request.allowsEmptySegments {
+                throw Engine.emptySegment(in: target)
+            }
             return try admit(entry, snapshot, target, method, fields, length, client, collectsAnswer)
         } catch {
             var problem = error
@@ -135,6 +139,21 @@ package final class Engine: Sendable {
         )
         problem.retryAfter = held.end.map { max(.milliseconds(1), now.duration(to: $0)) } ?? .seconds(60)
         return problem
+    }
+
+    private static func emptySegment(in target: String) -> Problem {
+        let scheme = target.prefix { $0 != ":" }.lowercased()
+        if scheme == "http" || scheme == "https", target.dropFirst(scheme.count).hasPrefix("://") {
+            return Problem(
+                .badTarget,
+                "a path is wanted here, not a whole URL: where the upstream is, its url in the route says"
+            )
+        }
+        return Problem(
+            .badTarget,
+            "the path has an empty segment (//); remove the doubled slash, or let the route pass it on "
+                + "(request.allow_empty_segments)"
+        )
     }
 
     /// What who comes too late is told.

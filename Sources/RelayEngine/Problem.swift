@@ -137,7 +137,7 @@ package struct Problem: Error, Sendable {
             case .internalError: "The relay failed"
             case .notImplemented: "The relay does not do this"
             case .versionNotSupported: "The HTTP version is not supported"
-            case .upstreamFailed: "The upstream could not be reached"
+            case .upstreamFailed: "The upstream gave no answer"
             case .invalidResponse: "The upstream's answer is not valid"
             case .credentialsFailed: "The credentials could not be obtained"
             case .preparationFailed: "The request could not be prepared"
@@ -200,7 +200,9 @@ extension Problem {
                     .deadlineExceeded
                 } else if FailureGroup.timeout.contains(failure.kind) {
                     .upstreamTimeout
-                } else if failure.sent == .answered || failure.sent == .refused {
+                } else if failure.sent == .answered || failure.sent == .refused
+                    || FailureGroup.protocol.contains(failure.kind)
+                {
                     .invalidResponse
                 } else {
                     .upstreamFailed

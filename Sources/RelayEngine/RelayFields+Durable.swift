@@ -56,8 +56,10 @@ extension RelayFields {
 
 // The fields of other standards that say how a job is treated.
 extension RelayFields {
-    /// Takes up the urgency of a `Priority` field; one that is malformed is ignored (RFC 9218 §5).
-    mutating func priority(_ value: String) {
+    /// Takes up the urgency of a `Priority` field (RFC 9218 §4.1).
+    ///
+    /// - Throws: for an urgency that is none: who names one is not to get another.
+    mutating func priority(_ value: String) throws(Problem) {
         for member in value.split(separator: ",") {
             let parts = member.prefix { $0 != ";" }.split(
                 separator: "=",
@@ -66,7 +68,9 @@ extension RelayFields {
             )
             guard parts.count == 2, String(parts[0]).trimmingBlanks == "u" else { continue }
             let text = String(parts[1]).trimmingBlanks
-            guard text.utf8.count == 1, let urgency = UInt8(text), urgency <= 7 else { continue }
+            guard text.utf8.count == 1, let urgency = UInt8(text), urgency <= 7 else {
+                throw Problem(.badHeader, "the urgency (u) of priority must be a whole number from 0 to 7")
+            }
             durable.priority = urgency
         }
     }

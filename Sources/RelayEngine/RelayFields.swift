@@ -34,7 +34,7 @@ package struct RelayFields: Sendable {
             case .prefer: preferences.take(fields.valueText(entry))
             case .priority:
                 kept.append(entry)
-                priority(fields.valueText(entry))
+                try priority(fields.valueText(entry))
             case .idempotencyKey:
                 kept.append(entry)
                 try idempotencyKey(fields.valueText(entry))

@@ -41,8 +41,8 @@ extension HTTPParseError.Code {
         case .trailersTooLarge: "the trailer fields are larger than the limit"
         case .unknownPath: "the path names no route; send /r/ROUTE/PATH"
         case .emptySegment: "the path has an empty segment; remove the doubled slash"
-        case .dotSegment: "the path has a dot segment; send the resolved path"
-        case .encodedSeparator: "the path has an encoded or reversed slash"
+        case .dotSegment: "the path has a dot segment, encoded or not; send the resolved path"
+        case .backslash: "the path has a backslash; write a slash, or %5C where the upstream wants one"
         case .encodedControl: "the target has an encoded control character"
         case .badPercentEncoding:
             "a percent sign in the target is not followed by two hexadecimal digits of a character"

@@ -70,7 +70,7 @@ extension HTTPParseError {
         case unknownPath = "unknown_path"
         case emptySegment = "empty_segment"
         case dotSegment = "dot_segment"
-        case encodedSeparator = "encoded_separator"
+        case backslash = "backslash"
         case encodedControl = "encoded_control"
         case badPercentEncoding = "bad_percent_encoding"
     }

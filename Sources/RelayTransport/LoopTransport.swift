@@ -106,7 +106,12 @@ package final class LoopTransport: Transport {
         _ request: OutboundRequest
     ) async throws(Failure) {
         let now = Instant(nanoseconds: loop.currentTime())
-        let limit = min(now.advanced(by: request.timeouts.connect), request.deadline).nanoseconds
+        let connectEnd = now.advanced(by: request.timeouts.connect)
+        let limit = min(connectEnd, request.deadline).nanoseconds
+        connection.dialLimit =
+            connectEnd <= request.deadline
+            ? TimeLimit(request.timeouts.source ?? "timeouts.connect", request.timeouts.connect)
+            : request.timeLimit
         let allowed = request.upstream.allowedAddresses
         let box = LoopBound(connection, loop)
         let serial = connection.serial

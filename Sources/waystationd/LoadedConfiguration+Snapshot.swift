@@ -15,7 +15,7 @@ extension LoadedConfiguration {
         settings.digest = digest
         settings.loadedAt = SystemClock.wallSeconds()
         return Snapshot(
-            routes: configuration.routes,
+            routes: configuration.routes.map { $0.resolved(secrets) },
             vault: CredentialVault(configuration.credentials, secrets: secrets, replacing: previous?.vault),
             settings: settings,
             previous: previous

@@ -1,5 +1,6 @@
 import Glibc
 import RelayConfig
+import RelayCore
 import RelayPosix
 import RelaySystemd
 

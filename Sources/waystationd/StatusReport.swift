@@ -129,7 +129,3 @@ struct StatusReport {
         json.member("dead", jobs.count(.dead, of: name))
     }
 }
-
-enum Version {
-    static let text = "0.1.0"
-}

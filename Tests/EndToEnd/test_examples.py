@@ -179,7 +179,7 @@ class Redirects(ExampleTest):
     def test_a_redirect_is_returned_as_a_success(self):
         self.first.on("/old", answer(302, "moved", ("Location", "/new")))
         got = self.relay.curl("/r/returned/old")
-        self.assertEqual((got.status, got["Location"], got.body), (302, "/new", b"moved"))
+        self.assertEqual((got.status, got["Location"], got.body), (302, "/r/returned/new", b"moved"))
         self.assert_timeline(self.relay, got, (302, None))
         self.assertEqual(self.first.seen("/new"), [])
 

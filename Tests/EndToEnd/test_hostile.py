@@ -38,7 +38,7 @@ INSPECTED = [
     ("a bomb", OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB) + BOMB, "http_response_body_size"),
     ("gzip that is none", OK + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd", "http_response_content_coding"),
     ("gzip cut short", OK + b"Content-Encoding: gzip\r\nContent-Length: 20\r\n\r\n" + BOMB[:20], "http_response_content_coding"),
-    ("a coding that is not known", OK + b"Content-Encoding: br\r\nContent-Length: 4\r\n\r\nabcd", "decoding"),
+    ("a coding that is not known", OK + b"Content-Encoding: br\r\nContent-Length: 4\r\n\r\nabcd", "http_response_content_coding"),
     ("no JSON", answer(200, b"<html>"), "decoding"),
     ("JSON nested too deeply", answer(200, b"[" * 100_000), "decoding"),
     ("JSON with a name twice", answer(200, b'{"a":1,"a":2}'), "decoding"),

@@ -45,7 +45,8 @@ struct JobsTests {
         let lines = relay.requests[0].split(separator: "\r\n").map(String.init)
         #expect(
             lines == [
-                "POST /r/hooks/x HTTP/1.1", "Host: waystation", "Connection: close", "Prefer: respond-async",
+                "POST /r/hooks/x HTTP/1.1", "Host: waystation", "Connection: close",
+                "User-Agent: \(Version.libraryUserAgent)", "Prefer: respond-async",
                 #"Idempotency-Key: "a \"b\" \\c""#, "Waystation-Delay: 1m30s", "Waystation-Expires-After: 3d",
                 "Waystation-Timeout: 2s500ms", "Waystation-Ordering-Key: customer 42",
                 "Waystation-Supersede-Key: s", "Priority: u=1", "Waystation-Label: a=ü",

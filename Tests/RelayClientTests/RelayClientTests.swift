@@ -24,7 +24,7 @@ struct RelayClientTests {
         #expect(
             relay.requests == [
                 "POST /r/billing/charges?x=1 HTTP/1.1\r\nHost: waystation\r\nConnection: close\r\n"
-                    + "Idempotency-Key: \"k1\"\r\nContent-Length: 3\r\n\r\nabc"
+                    + "User-Agent: \(Version.libraryUserAgent)\r\nIdempotency-Key: \"k1\"\r\nContent-Length: 3\r\n\r\nabc"
             ]
         )
     }

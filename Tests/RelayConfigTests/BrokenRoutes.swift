@@ -4,6 +4,25 @@ let brokenRoutes: [BrokenRow] = {
     return [
         Row(
             .route,
+            #""request": {"query": {"set": {"v": 2}}}"#,
+            ["2:35: error: expected a string or a secret  [/routes/r/request/query/set/v]"]
+        ),
+        Row(
+            .route,
+            #""request": {"query": {"set": {"": "hunter2"}}}"#,
+            [#"2:31: error: a query parameter has a name of 1 to 256 bytes  [/routes/r/request/query/set/]"#]
+        ),
+        Row(
+            .route,
+            #""request": {"query": {"set": {"api_key": "hunter2"}}}"#,
+            [
+                "2:42: warning: the name of the parameter sounds like a secret's, and its value stands in the "
+                    + "configuration  [/routes/r/request/query/set/api_key] => "
+                    + #"write {"credential": "NAME"} or {"file": "PATH"} if it is one"#
+            ]
+        ),
+        Row(
+            .route,
             #""timeouts": {"attempt": 10}"#,
             [
                 #"2:25: error: a duration needs a unit  [/routes/r/timeouts/attempt] => write "10s" "#

@@ -77,6 +77,34 @@ struct PromiseTests {
         #expect(pins.host == "192.0.2.1")
     }
 
+    @Test("What a request's path and query may be, and where references lead, is the route's to say")
+    func pathsAndReferences() throws {
+        let upstreams = #""upstreams": [{"name": "u", "url": "https://u.example/"}]"#
+        let plain = try policy(#"{"routes": {"r": {\#(upstreams)}}}"#)
+        #expect(!plain.request.allowsEmptySegments)
+        #expect(plain.request.query.parameters.isEmpty)
+        #expect(plain.response.locationPrefix == "/r/r/")
+        let text = #"""
+            {"routes": {"r": {\#(upstreams), "response": {"rewrite_location": false}, "request": {
+              "allow_empty_segments": true,
+              "query": {"set": {"api-version": "hunter2", "code": {"credential": "c"}}}}}}}
+            """#
+        let result = read(text)
+        let said = try #require(result.configuration).routes[0].policy
+        #expect(said.request.allowsEmptySegments)
+        #expect(
+            said.request.query
+                == RouteQuery([("api-version", .text("hunter2")), ("code", .reference(.credential("c")))])
+        )
+        #expect(said.response.locationPrefix == nil)
+        #expect(try #require(result.configuration).secrets.map(\.reference) == [.credential("c")])
+        let shown = try #require(result.effective).text()
+        #expect(
+            shown.contains(#"/routes/r/request/query/set = {"api-version":"***","code":{"credential":"c"}}"#)
+        )
+        #expect(!shown.contains("hunter2"))
+    }
+
     @Test("Redirects are answers unless they are to be followed")
     func redirects() throws {
         let upstreams = #""upstreams": [{"name": "u", "url": "https://u.example/"}]"#

@@ -121,7 +121,8 @@ struct DurableFieldsTests {
             ("Idempotency-Key", ""),
             ("Idempotency-Key", "\"\""), ("Idempotency-Key", "\"a"), ("Idempotency-Key", "a b"),
             ("Idempotency-Key", "\"a\\b\""), ("Idempotency-Key", "\"a\"b\""), ("Idempotency-Key", "a,b"),
-            ("Idempotency-Key", String(repeating: "k", count: 257)),
+            ("Idempotency-Key", String(repeating: "k", count: 257)), ("Priority", "u=8"), ("Priority", "u=9"),
+            ("Priority", "u=-1"), ("Priority", "i, u=10"), ("Priority", "u=1.5"), ("Priority", "u="),
         ]
     )
     func malformed(name: String, value: String) {
@@ -140,8 +141,8 @@ struct DurableFieldsTests {
     @Test(
         "A wait has a ceiling, and a preference or priority that is malformed is ignored",
         arguments: [
-            ("wait=301", "u=7", 300, 7), ("wait=99999999999999999999", "u=8", 300, 3),
-            ("wait=-1", "u=-1", nil, 3), ("wait=", "u", nil, 3), ("wait=x", "i", nil, 3),
+            ("wait=301", "u=7", 300, 7), ("wait=99999999999999999999", "v=8", 300, 3),
+            ("wait=-1", "", nil, 3), ("wait=", "u", nil, 3), ("wait=x", "i", nil, 3),
             ("wait=0", "u=2;a=1, u=5", 0, 5), ("wait = 3", "x=1, u=0", 3, 0),
         ] as [(String, String, Int?, UInt8)]
     )

@@ -89,9 +89,12 @@ struct OutdatedAddressesTests {
     func failing(second: Int64, standsIn: Bool) async throws {
         let time = TestClock()
         let fails = Mutex(false)
-        let resolver = NameResolver(clock: { time.now }) { _ in
-            fails.withLock { $0 } ? .failure(.temporary("dead")) : .success([IPAddress(v4: 1)])
-        }
+        let resolver = NameResolver(
+            clock: { time.now },
+            source: { _ in
+                fails.withLock { $0 } ? .failure(.temporary("dead")) : .success([IPAddress(v4: 1)])
+            }
+        )
         _ = try await resolver.addresses(of: "a.test")
         fails.withLock { $0 = true }
         time.now = second * Self.second
@@ -106,7 +109,10 @@ struct OutdatedAddressesTests {
         let answers = Mutex<[Result<[IPAddress], NameError>]>([
             .success([IPAddress(v4: 1)]), .failure(.failed("broken")), .success([IPAddress(v4: 2)]),
         ])
-        let resolver = NameResolver(clock: { time.now }) { _ in answers.withLock { $0.removeFirst() } }
+        let resolver = NameResolver(
+            clock: { time.now },
+            source: { _ in answers.withLock { $0.removeFirst() } }
+        )
         for (second, address) in [(0, 1), (30, 1), (31, 2)] as [(Int64, UInt32)] {
             time.now = second * Self.second
             #expect(try await resolver.addresses(of: "a.test") == [IPAddress(v4: address)])
@@ -119,7 +125,10 @@ struct OutdatedAddressesTests {
         let answers = Mutex<[Result<[IPAddress], NameError>]>([
             .success([IPAddress(v4: 1)]), .failure(.notFound),
         ])
-        let resolver = NameResolver(clock: { time.now }) { _ in answers.withLock { $0.removeFirst() } }
+        let resolver = NameResolver(
+            clock: { time.now },
+            source: { _ in answers.withLock { $0.removeFirst() } }
+        )
         _ = try await resolver.addresses(of: "a.test")
         time.now = 30 * Self.second
         await #expect(throws: NameError.notFound) { try await resolver.addresses(of: "a.test") }

@@ -32,6 +32,9 @@ struct ClientRequest: Sendable {
         var head: [UInt8] = []
         HeadWriter.appendRequestLine(method, target, to: &head)
         HeadWriter.append("Host: waystation\r\nConnection: close\r\n", to: &head)
+        if !fields.contains(.userAgent) {
+            HeadWriter.appendField("User-Agent", Version.libraryUserAgent, to: &head)
+        }
         HeadWriter.appendFields(fields, to: &head)
         if !body.isEmpty || method == .post || method == .put || method == .patch {
             HeadWriter.appendContentLength(UInt64(body.count), to: &head)

@@ -7,6 +7,8 @@ package struct EffectiveConfiguration: Sendable {
         package var pointer: String
         /// The value as JSON, on one line.
         package var value: String
+        /// The value as it may be printed.
+        package var shown: String
         /// `default`, `defaults.<section>` or `<file>:<line>`.
         package var origin: String
         /// The line of the file the value stands on, from 1; nil for one that does not stand there.
@@ -29,6 +31,7 @@ package struct EffectiveConfiguration: Sendable {
             return Entry(
                 pointer: JSONPointer(tokens: entry.path).text,
                 value: String(decoding: entry.text, as: UTF8.self),
+                shown: String(decoding: entry.shown ?? entry.text, as: UTF8.self),
                 origin: origin,
                 line: line
             )
@@ -37,6 +40,6 @@ package struct EffectiveConfiguration: Sendable {
 
     /// One line for each value: pointer, value and origin.
     package func text() -> String {
-        entries.map { "\($0.pointer) = \($0.value)  (\($0.origin))\n" }.joined()
+        entries.map { "\($0.pointer) = \($0.shown)  (\($0.origin))\n" }.joined()
     }
 }

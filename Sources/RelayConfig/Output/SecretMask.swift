@@ -65,7 +65,12 @@ enum SecretMask {
 
     /// `credential` takes the name of one, which is no secret; `token_url` is an address.
     private static func isSensitive(_ quoted: ArraySlice<UInt8>) -> Bool {
-        let name = String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self).lowercased()
+        isSensitive(String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self))
+    }
+
+    /// Whether a secret is likely to stand under that name.
+    static func isSensitive(_ name: String) -> Bool {
+        let name = name.lowercased()
         if name == "credential" || name == "credentials" || name == "token_url" { return false }
         return exactNames.contains(name) || parts.contains { name.contains($0) }
     }

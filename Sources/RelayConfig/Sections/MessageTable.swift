@@ -47,7 +47,15 @@ extension ConfigurationTable {
             prototype: RequestRules(),
             fields: [
                 Field("headers", requestHeaders.kind, \.self, "Headers to set and to remove."),
+                Field("query", requestQuery.kind, \.self, "Query parameters to set."),
                 Field("wrap", .memberPointer, \.wrap, "Puts the JSON body under this pointer."),
+                Field(
+                    "allow_empty_segments",
+                    .boolean,
+                    \.allowsEmptySegments,
+                    "Whether a path with an empty segment, as in a//b, is passed on; otherwise it is refused, since some "
+                        + "servers leave empty segments out."
+                ),
             ]
         )
     }
@@ -65,6 +73,23 @@ extension ConfigurationTable {
                     \.removeFields,
                     "Headers that are not passed on."
                 ),
+            ]
+        )
+    }
+
+    private static var requestQuery: Section<RequestRules> {
+        Section(
+            "request_query",
+            "Query parameters to set.",
+            prototype: RequestRules(),
+            fields: [
+                Field(
+                    "set",
+                    .queryParameters,
+                    \.query.parameters,
+                    "Parameters that every attempt carries, in the place of the caller's of the same name. A value is "
+                        + "text, written as it is meant, or a secret. They stand in no job, log or answer."
+                )
             ]
         )
     }

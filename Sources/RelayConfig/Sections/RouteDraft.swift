@@ -68,6 +68,7 @@ struct ResponseDraft {
     }
 
     var expect: Expectation?
+    var rewritesLocation = true
     var rules = ResponseRules()
 }
 

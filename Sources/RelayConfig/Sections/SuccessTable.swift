@@ -75,6 +75,14 @@ extension ConfigurationTable {
                     \.rules.keepsLastGood,
                     "Keeps the last good answer to each GET in memory, for rules that respond with it as stale."
                 ),
+                Field(
+                    "rewrite_location",
+                    .boolean,
+                    \.rewritesLocation,
+                    "Whether Location, Content-Location and Refresh that lead below the base of one of the route's "
+                        + "upstreams become paths of the relay, /r/ROUTE/..., so that whoever follows them comes back "
+                        + "through the route. What they lead to elsewhere is left as it is."
+                ),
                 .reserved("stream"),
             ]
         )

@@ -30,6 +30,8 @@ struct Reading {
         var path: [String]
         var text: [UInt8]
         var origin: Origin
+        /// The text without what may not be printed; nil where all may.
+        var shown: [UInt8]?
     }
 
     /// Findings after which nobody reads on.
@@ -43,6 +45,8 @@ struct Reading {
     private(set) var findings: [Finding] = []
     /// Strings that no message may show.
     private(set) var masked: [Range<Int>] = []
+    /// Where strings begin that nothing shows.
+    private var concealed: Set<Int> = []
     var secrets: [FoundSecret] = []
     private(set) var entries: [Entry] = []
     /// Those of `entries` that stand under `defaults`.
@@ -162,6 +166,21 @@ extension Reading {
     /// Keeps every string in `node` out of messages.
     mutating func mask(_ node: JSONNode) { mask(node) { _ in false } }
 
+    /// Keeps a string out of messages and out of the effective configuration's text.
+    mutating func conceal(_ node: JSONNode) {
+        mask(node)
+        concealed.insert(node.range.lowerBound)
+    }
+
+    private func shown(_ node: JSONNode) -> JSONValue {
+        switch node.content {
+        case .string where concealed.contains(node.range.lowerBound): .string("***")
+        case .array(let elements): .array(elements.map(shown))
+        case .object(let members): .object(members.map { JSONValue.Member($0.name, shown($0.value)) })
+        default: node.value
+        }
+    }
+
     /// Keeps every string in `node`, of which nothing is known, out of messages unless it can be no secret.
     mutating func maskUnknown(_ node: JSONNode) { mask(node, except: HarmlessText.isHarmless) }
 
@@ -178,11 +197,12 @@ extension Reading {
 extension Reading {
     /// Notes a value of the file for the effective configuration.
     mutating func note(_ node: JSONNode) {
-        let entry = Entry(
+        var entry = Entry(
             path: path,
             text: node.value.encoded(),
             origin: .file(offset: node.range.lowerBound)
         )
+        if !concealed.isEmpty { entry.shown = shown(node).encoded() }
         entries.append(entry)
         if path.first == "defaults" { defaultEntries.append(entry) }
     }

@@ -21,6 +21,7 @@ package struct TokenExchange: Sendable {
         if !settings.scopes.isEmpty { form.append(("scope", settings.scopes.joined(separator: " "))) }
         var fields = HeaderFields()
         fields.append("Accept", "application/json")
+        fields.append("User-Agent", Version.userAgent)
         fields.append("Content-Type", "application/x-www-form-urlencoded")
         switch (settings.clientAuthentication, clientSecret) {
         case (.basic, .some(let secret)):
@@ -37,6 +38,8 @@ package struct TokenExchange: Sendable {
         var limits = ResponseLimits()
         limits.body = TokenExchange.answerLimit
         limits.decodesContent = true
+        var timeouts = AttemptTimeouts(connect: settings.timeout, idle: settings.timeout)
+        timeouts.source = "the credential's timeout"
         return OutboundRequest(
             upstream: settings.endpoint,
             method: .post,
@@ -44,8 +47,9 @@ package struct TokenExchange: Sendable {
             fields: fields,
             body: .bytes(Array(body.utf8)),
             deadline: now.advanced(by: settings.timeout),
-            timeouts: AttemptTimeouts(connect: settings.timeout, idle: settings.timeout),
-            limits: limits
+            timeouts: timeouts,
+            limits: limits,
+            timeLimit: TimeLimit("the credential's timeout", settings.timeout)
         )
     }
 

@@ -141,11 +141,16 @@ public struct Failure: Error, Sendable {
     }
 
     /// A body that is larger than may be held.
-    package static func bodyTooLarge(limit: Int) -> Failure {
+    ///
+    /// `limit` is in bytes, and `key` is what sets it.
+    package static func bodyTooLarge(
+        limit: Int,
+        key: StaticString = "limits.max_response_body"
+    ) -> Failure {
         Failure(
             .httpResponseBodySize,
             sent: .answered,
-            "the response body is larger than \(limit) bytes; raise limits.max_response_body or fix the upstream"
+            "the response body is larger than \(limit) bytes; raise \(key) or fix the upstream"
         )
     }
 }

@@ -78,21 +78,26 @@ extension Body {
     ///
     /// - Throws: `http_response_body_size` past `limit` bytes, or what the source throws.
     public func collect(limit: Int) async throws(Failure) -> [UInt8] {
+        try await collect(limit: limit, key: "limits.max_response_body")
+    }
+
+    /// The same with the key that sets the limit, for the message.
+    package func collect(limit: Int, key: StaticString) async throws(Failure) -> [UInt8] {
         switch self {
         case .empty: return []
         case .bytes(let bytes):
-            guard bytes.count <= limit else { throw .bodyTooLarge(limit: limit) }
+            guard bytes.count <= limit else { throw .bodyTooLarge(limit: limit, key: key) }
             return bytes
         case .stream(let source):
             if let length = source.length, length > UInt64(limit) {
                 source.cancel()
-                throw .bodyTooLarge(limit: limit)
+                throw .bodyTooLarge(limit: limit, key: key)
             }
             var collected: [UInt8] = []
             while let piece = try await source.next() {
                 guard piece.count <= limit - collected.count else {
                     source.cancel()
-                    throw .bodyTooLarge(limit: limit)
+                    throw .bodyTooLarge(limit: limit, key: key)
                 }
                 if collected.isEmpty { collected = piece } else { collected += piece }
             }

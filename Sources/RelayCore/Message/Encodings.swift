@@ -1,20 +1,25 @@
 /// `application/x-www-form-urlencoded` of one name or value: space becomes `+`, all but `A–Z a–z 0–9 - . _ *` is
 /// percent-encoded (WHATWG URL §5.2).
 package func formEncoded(_ text: String) -> String {
-    let encoded = percentEncoded(text) { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: " ") }
+    let encoded = percentEncoded(text.utf8) { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: " ") }
     return String(encoded.map { $0 == " " ? "+" : $0 })
 }
 
 /// Percent-encodes all but the unreserved characters (RFC 3986 §2.3).
 package func percentEncoded(_ text: String) -> String {
-    percentEncoded(text) { $0 == UInt8(ascii: "~") }
+    percentEncoded(text.utf8)
+}
+
+/// Percent-encodes all but the unreserved characters (RFC 3986 §2.3).
+func percentEncoded(_ bytes: some Sequence<UInt8>) -> String {
+    percentEncoded(bytes) { $0 == UInt8(ascii: "~") }
 }
 
 /// Percent-encodes all but letters, digits, `-`, `.`, `_` and what `keeps` says.
-private func percentEncoded(_ text: String, keeps: (UInt8) -> Bool) -> String {
+private func percentEncoded(_ bytes: some Sequence<UInt8>, keeps: (UInt8) -> Bool) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
-    for byte in text.utf8 {
+    for byte in bytes {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):

@@ -50,6 +50,9 @@ extension FieldName {
 
 // What the relay itself deals with.
 extension FieldName {
+    static let contentLocation = FieldName(known: "content-location")
+    static let range = FieldName(known: "range")
+    static let refresh = FieldName(known: "refresh")
     package static let connection = FieldName(known: "connection")
     package static let expect = FieldName(known: "expect")
     package static let host = FieldName(known: "host")

@@ -31,6 +31,8 @@ public final class OutboundRequest: Sendable {
     public let limits: ResponseLimits
     /// Whether sending it twice does no more than sending it once: its method is idempotent, or it carries a key.
     public let isRepeatable: Bool
+    /// What sets the deadline, for messages; nil where nobody has said.
+    public let timeLimit: TimeLimit?
 
     /// Puts an attempt together; for transports that pass a changed attempt on to another.
     public init(
@@ -43,7 +45,8 @@ public final class OutboundRequest: Sendable {
         deadline: Instant,
         timeouts: AttemptTimeouts,
         limits: ResponseLimits,
-        isRepeatable: Bool = false
+        isRepeatable: Bool = false,
+        timeLimit: TimeLimit? = nil
     ) {
         self.upstream = upstream
         self.method = method
@@ -55,6 +58,7 @@ public final class OutboundRequest: Sendable {
         self.timeouts = timeouts
         self.limits = limits
         self.isRepeatable = isRepeatable
+        self.timeLimit = timeLimit
     }
 
     /// The same attempt with its content from the beginning; nil where that is gone.
@@ -70,7 +74,8 @@ public final class OutboundRequest: Sendable {
             deadline: deadline,
             timeouts: timeouts,
             limits: limits,
-            isRepeatable: isRepeatable
+            isRepeatable: isRepeatable,
+            timeLimit: timeLimit
         )
     }
 }
@@ -107,6 +112,8 @@ public struct AttemptTimeouts: Sendable {
     public var connect: Duration
     /// The longest pause between two bytes, either way.
     public var idle: Duration
+    /// What sets both, for messages; nil for the route's `timeouts`.
+    package var source: StaticString?
 
     /// Takes both waits, above zero each.
     public init(connect: Duration, idle: Duration) {

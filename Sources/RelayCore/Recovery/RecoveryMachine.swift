@@ -11,7 +11,8 @@ package struct RecoveryMachine: Sendable {
 
     var method: Method
     var options: JobOptions
-    private let attemptTimeout: Duration
+    private let attemptLimit: TimeLimit
+    private let jobLimit: TimeLimit
     var upstream = 0
     /// Where attempts have gone besides the first upstream: failover never goes back to any of them.
     var entered: [Int] = []
@@ -43,6 +44,7 @@ package struct RecoveryMachine: Sendable {
         self.history = history
         if let history {
             deadline = history.deadline ?? .distantFuture
+            jobLimit = TimeLimit("the time the job may wait in all")
             countedAttempts = history.spentAttempts
             if !history.ruleUses.isEmpty {
                 uses = route.deliveryRules.map { history.ruleUses[$0.name] ?? 0 }
@@ -51,10 +53,17 @@ package struct RecoveryMachine: Sendable {
             let total =
                 options.timeout.map { min($0, route.policy.timeouts.total) } ?? route.policy.timeouts.total
             deadline = now.advanced(by: total)
+            jobLimit = TimeLimit(
+                total < route.policy.timeouts.total ? "the caller's timeout" : "timeouts.total",
+                total
+            )
         }
-        attemptTimeout =
-            options.attemptTimeout.map { min($0, route.policy.timeouts.attempt) }
-            ?? route.policy.timeouts.attempt
+        let attempt = route.policy.timeouts.attempt
+        if let asked = options.attemptTimeout, asked < attempt {
+            attemptLimit = TimeLimit("the caller's attempt timeout", asked)
+        } else {
+            attemptLimit = TimeLimit("timeouts.attempt", attempt)
+        }
         maxAttempts = route.maxAttempts(options, isDurable: history != nil)
     }
 
@@ -67,6 +76,8 @@ package struct RecoveryMachine: Sendable {
         /// Index of the upstream in the route's list.
         package let place: Int
         package let deadline: Instant
+        /// What sets the deadline.
+        package let limit: TimeLimit
     }
 
     /// What to do after a failure.
@@ -103,11 +114,13 @@ package struct RecoveryMachine: Sendable {
         let target = route.policy.upstreams[place]
         let number = (history?.attempts ?? 0) + attempts.count + 1
         attempts.append(Attempt(number: number, upstream: target.name, began: now))
+        let end = now.advanced(by: attemptLimit.duration ?? .zero)
         return Plan(
             number: number,
             upstream: target,
             place: place,
-            deadline: min(now.advanced(by: attemptTimeout), deadline)
+            deadline: min(end, deadline),
+            limit: end <= deadline ? attemptLimit : jobLimit
         )
     }
 

@@ -71,7 +71,7 @@ extension Execution {
         case .refused(let failure): refused(failure, inbound)
         case .invalid(var failure):
             if context.hooks != nil { failure.response = inbound.response }
-            if context.history != nil { lastAnswer = inbound.response }
+            if context.history != nil { lastAnswer = outgoing(inbound.response) }
             decide(noted(failure))
         }
     }
@@ -81,7 +81,7 @@ extension Execution {
         if let recovered = context.hooks?.quickRecovery(failure, inbound.response) {
             return quickRecovered(recovered, from: failure)
         }
-        answer = inbound.response
+        answer = outgoing(inbound.response)
         if context.history != nil { lastAnswer = answer }
         decide(noted(failure))
     }
@@ -141,6 +141,8 @@ extension Execution {
                 return isQuickRecovered ? ended(failure) : decide(noted(failure))
             }
         }
+        // What a rule has made of a failure is the route's own.
+        let response = isQuickRecovered ? response : outgoing(response)
         if !isQuickRecovered { keep(response) }
         if context.history != nil { return end(.succeeded(response, .upstream)) }
         if machine.attempts.count > 1 || machine.attempts.last?.failure != nil {

@@ -23,5 +23,6 @@ extension Route {
     package func answersLike(_ other: Route) -> Bool {
         policy.upstreams == other.policy.upstreams && policy.response == other.policy.response
             && policy.authentication == other.policy.authentication
+            && policy.request.query == other.policy.request.query
     }
 }

@@ -23,6 +23,13 @@ final class Execution {
     /// The answer whose body is to be collected, and up to how many bytes.
     var uncollected: InboundResponse?
     var collectLimit = 0
+    /// What sets that limit, for messages.
+    var collectKey: StaticString {
+        guard let status = uncollected?.response.status, judge.needsBody(status) else {
+            return "limits.max_response_body"
+        }
+        return judge.inspectKey
+    }
     /// Whether a body larger than that passes through instead of being a failure.
     var passesRest = false
     var resumeAt = Instant(nanoseconds: 0)
@@ -188,7 +195,7 @@ final class Execution {
         {
             // However the packets fell, the limit is the same.
             uncollected = inbound
-            collectingFailed(.bodyTooLarge(limit: judge.inspectLimit))
+            collectingFailed(.bodyTooLarge(limit: judge.inspectLimit, key: judge.inspectKey))
         } else {
             answered(inbound)
         }

@@ -29,6 +29,7 @@ package struct Preparation: Sendable {
         target = request.target
         var fields = request.fields
         var jobFields = added
+        if fields.contains(.userAgent) { jobFields.remove(.userAgent) }
         for name in route.policy.request.removeFields { fields.remove(name) }
         if let authentication = route.policy.authentication { fields.remove(authentication.fieldName) }
         for (name, value) in route.policy.request.setFields { replace(name, value, &fields, &jobFields) }
@@ -106,9 +107,13 @@ package struct Preparation: Sendable {
         }
         var limits = route.policy.limits
         if route.inspectsBody {
-            // What is looked into must be readable, whatever coding the caller would have taken.
+            // What is looked into must be readable, whatever coding the caller would have taken; a part of a coded
+            // answer is not.
             limits.decodesContent = true
             fields.remove(.acceptEncoding)
+            if !added.contains(.acceptEncoding) {
+                added.append("Accept-Encoding", fields.contains(.range) ? "identity" : "gzip, deflate")
+            }
         }
         let keepsBody = redirect?.keepsBody ?? true
         if !keepsBody {
@@ -124,7 +129,9 @@ package struct Preparation: Sendable {
         return OutboundRequest(
             upstream: plan.upstream,
             method: redirect?.method ?? method,
-            target: redirect?.target ?? plan.upstream.basePath + target,
+            target: try route.policy.request.query.merged(
+                into: redirect?.target ?? plan.upstream.basePath + target
+            ),
             fields: fields,
             addedFields: added,
             body: content,
@@ -133,7 +140,9 @@ package struct Preparation: Sendable {
                 connect: route.policy.timeouts.connect,
                 idle: route.policy.timeouts.idle
             ),
-            limits: limits
+            limits: limits,
+            isRepeatable: isKeyed || (redirect?.method ?? method).isIdempotent,
+            timeLimit: plan.limit
         )
     }
 

@@ -72,7 +72,9 @@ extension Relay {
         if case .stream(let source) = body { source.bound(by: execution.deadline) }
         do throws(Failure) {
             guard execution.passesRest, case .stream(let source) = body else {
-                return execution.collected(try await body.collect(limit: execution.collectLimit))
+                return execution.collected(
+                    try await body.collect(limit: execution.collectLimit, key: execution.collectKey)
+                )
             }
             let (beginning, isWhole) = try await source.beginning(limit: execution.collectLimit)
             if isWhole { return execution.collected(beginning) }

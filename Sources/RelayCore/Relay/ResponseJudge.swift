@@ -34,6 +34,12 @@ package struct ResponseJudge: Sendable {
         min(route.policy.success.inspectLimit, route.policy.limits.body)
     }
 
+    /// What sets that limit.
+    package var inspectKey: StaticString {
+        route.policy.success.inspectLimit < route.policy.limits.body
+            ? "success.inspect_limit" : "limits.max_response_body"
+    }
+
     /// Judges an answer whose body is in memory when `needsBody` said so; `time` tells the date, for a `Retry-After`
     /// that is one.
     package func judge(_ inbound: InboundResponse, time: any TimeSource) -> Verdict {
@@ -174,6 +180,16 @@ extension ResponseJudge {
             )
         }
         guard route.inspectsBody else { return .success(response) }
+        if !bytes.isEmpty, let coding = ContentCoding.unread(response.fields) {
+            return .invalid(
+                Failure(
+                    .httpResponseContentCoding,
+                    sent: .answered,
+                    "the answer is in \(coding), which the relay cannot look into; ask the upstream for gzip or identity",
+                    status: status
+                )
+            )
+        }
         if bytes.isEmpty {
             if policy.response.empty == .error { return .invalid(invalid("the answer is empty", status)) }
             if !policy.success.require.isEmpty {

@@ -6,6 +6,10 @@ package struct RequestRules: Sendable {
     package var removeFields: [FieldName] = []
     /// Puts the JSON body under this pointer; nil leaves it as it is.
     package var wrap: JSONPointer?
+    /// Whether a path with an empty segment (`//`) is passed on.
+    package var allowsEmptySegments = false
+    /// Query parameters that every request carries.
+    package var query = RouteQuery()
 
     package init() {}
 }

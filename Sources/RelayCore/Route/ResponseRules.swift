@@ -139,6 +139,11 @@ public struct ResponseRules: Sendable, Equatable {
     /// Whether, and for how long, the last good answer to each GET is kept for `respond` as `stale`; nil keeps none.
     public var keepsLastGood: LastGoodRule?
 
+    /// Where the route's paths begin for its callers; nil leaves references in answers as they are.
+    ///
+    /// Those that lead below an upstream's base are rewritten to begin there.
+    package var locationPrefix: String?
+
     /// What is made of a 3xx answer with a `Location`.
     public enum Redirects: String, CaseIterable, Sendable {
         /// It is an answer like any other: a failure of the class `3xx` unless `success` lists it.

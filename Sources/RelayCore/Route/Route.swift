@@ -27,6 +27,14 @@ package final class Route: Sendable {
             policy.apiError != nil || policy.success.inspectsBody || policy.response.unwrap != nil
             || policy.response.expectsJSON || policy.response.empty == .error
     }
+
+    /// The same route with the secrets its requests carry.
+    package func resolved(_ secrets: [SecretReference: Secret]) -> Route {
+        guard !policy.request.query.parameters.isEmpty else { return self }
+        var policy = policy
+        policy.request.query = policy.request.query.resolved(secrets)
+        return Route(name: name, policy: policy)
+    }
 }
 
 /// The settings of a route; every property's default is the configuration's.

@@ -64,11 +64,19 @@ public final class RelayService: Sendable {
                 sink: SilentSink(),
                 start: { work in Task { await work() } },
                 isConstrained: isConstrained
-            )
+            ),
+            added: RelayService.ownFields
         )
         self.preparation = preparation
         self.observers = observers
     }
+
+    /// What a request says that does not say it itself.
+    private static let ownFields: HeaderFields = {
+        var fields = HeaderFields()
+        fields.append("User-Agent", Version.libraryUserAgent)
+        return fields
+    }()
 
     /// Failures that reached callers although the policy says `neverFails`.
     public var breaches: UInt64 { breached.load(ordering: .relaxed) }

@@ -6,6 +6,8 @@ package struct RelayTarget: Sendable, Equatable {
     ///
     /// Empty for `/r/ROUTE` and for `/r/ROUTE/`.
     package var rest: String
+    /// Whether an empty segment stands in the path, which only some routes pass on.
+    package var hasEmptySegment = false
 
     /// Reads a target in origin form.
     ///
@@ -15,33 +17,40 @@ package struct RelayTarget: Sendable, Equatable {
         var raw = raw
         raw.makeContiguousUTF8()
         let bytes = raw.utf8.span
+        // A path that is malformed is answered so, whether or not it would have named a route.
+        let hasEmptySegment = try TargetCheck.check(bytes, from: 0)
         // `/r/x` at least.
-        guard bytes.count > 3, bytes[0] == slash, bytes[1] == UInt8(ascii: "r"), bytes[2] == slash else {
-            // A path that is malformed is answered so, whether or not it would have named a route.
-            try TargetCheck.check(bytes, from: 0)
+        guard bytes.count > 3, bytes[1] == UInt8(ascii: "r"), bytes[2] == slash else {
+            guard !hasEmptySegment else { throw HTTPParseError(.emptySegment) }
             throw HTTPParseError(.unknownPath)
         }
-        try TargetCheck.check(bytes, from: 0)
         var end = 3
         while end < bytes.count, bytes[end] != slash, bytes[end] != questionMark { end += 1 }
+        guard end > 3 || !hasEmptySegment else { throw HTTPParseError(.emptySegment) }
         guard end > 3, end - 3 <= 128 else { throw HTTPParseError(.unknownPath) }
         for index in 3..<end where !isRouteByte(bytes[index]) { throw HTTPParseError(.unknownPath) }
         let route = bytes.text(3..<end)
         if end < bytes.count, bytes[end] == slash { end += 1 }
-        return RelayTarget(route: route, rest: bytes.text(end..<bytes.count))
+        return RelayTarget(
+            route: route,
+            rest: bytes.text(end..<bytes.count),
+            hasEmptySegment: hasEmptySegment
+        )
     }
 
     /// Checks a path and query that came another way: behind a host that names the route, or in an absolute
     /// target.
     ///
     /// - Throws: what `parse` throws, but never `unknown_path`.
-    /// - Returns: what follows the leading slash.
-    package static func rest(of target: String) throws(HTTPParseError) -> String {
+    /// - Returns: what follows the leading slash, and whether an empty segment stands in the path.
+    package static func rest(
+        of target: String
+    ) throws(HTTPParseError) -> (text: String, hasEmptySegment: Bool) {
         var target = target
         target.makeContiguousUTF8()
         let bytes = target.utf8.span
-        try TargetCheck.check(bytes, from: 0)
-        return bytes.text(1..<bytes.count)
+        let hasEmptySegment = try TargetCheck.check(bytes, from: 0)
+        return (bytes.text(1..<bytes.count), hasEmptySegment)
     }
 }
 

@@ -1,43 +1,55 @@
-/// Refuses paths that two servers may resolve differently.
+/// Refuses paths that a server could resolve to a place above them.
 ///
 /// Decoding is done in the mind only, as often as it could be done on the way: `%252e` is as much a dot as
-/// `%2e`. Raw bytes are those a browser leaves unescaped (WHATWG URL), less the backslash.
+/// `%2e`, and what stands behind an encoded slash or backslash may become a segment of its own. The encoded bytes
+/// themselves are the upstream's business. Raw bytes are those a browser leaves unescaped (WHATWG URL), less the
+/// backslash.
 enum TargetCheck {
     /// Checks `bytes` from a path's leading slash to the end of the query.
-    static func check(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) {
+    ///
+    /// - Returns: whether the path has an empty segment, which some servers leave out.
+    @discardableResult
+    static func check(_ bytes: Span<UInt8>, from start: Int) throws(HTTPParseError) -> Bool {
         guard start < bytes.count, bytes[start] == slash else { throw HTTPParseError(.badTarget) }
         var segment = SegmentShape()
+        // A piece of the segment, up to the next encoded separator.
+        var piece = SegmentShape()
+        var hasEmptySegment = false
         var index = start + 1
         while index < bytes.count, bytes[index] != questionMark {
             let byte = bytes[index]
             switch byte {
             case slash:
-                guard !segment.isBare else { throw HTTPParseError(.emptySegment) }
-                guard !segment.isDots else { throw HTTPParseError(.dotSegment) }
+                if segment.isBare { hasEmptySegment = true }
+                guard !piece.isDots else { throw HTTPParseError(.dotSegment) }
                 segment = SegmentShape()
+                piece = SegmentShape()
                 index += 1
             case percent:
                 let escape = try Escape(bytes, at: index)
-                try checkPathByte(escape.byte)
+                guard escape.byte >= 0x20, escape.byte != 0x7F else { throw HTTPParseError(.encodedControl) }
                 try checkOverlong(bytes, after: escape)
                 segment.add(escape.byte)
+                if escape.byte == slash || escape.byte == backslash {
+                    guard !piece.isDots else { throw HTTPParseError(.dotSegment) }
+                    piece = SegmentShape()
+                } else {
+                    piece.add(escape.byte)
+                }
                 index = escape.end
             default:
                 guard isPathByte(byte) else {
-                    throw HTTPParseError(byte == backslash ? .encodedSeparator : .badTarget)
+                    throw HTTPParseError(byte == backslash ? .backslash : .badTarget)
                 }
                 segment.add(byte)
+                piece.add(byte)
                 index += 1
             }
         }
-        guard segment.isEmpty || !segment.isBare else { throw HTTPParseError(.emptySegment) }
-        guard !segment.isDots else { throw HTTPParseError(.dotSegment) }
+        if !segment.isEmpty, segment.isBare { hasEmptySegment = true }
+        guard !piece.isDots else { throw HTTPParseError(.dotSegment) }
         try checkQuery(bytes, from: index)
-    }
-
-    private static func checkPathByte(_ byte: UInt8) throws(HTTPParseError) {
-        guard byte >= 0x20, byte != 0x7F else { throw HTTPParseError(.encodedControl) }
-        guard byte != slash, byte != backslash else { throw HTTPParseError(.encodedSeparator) }
+        return hasEmptySegment
     }
 
     /// Refuses UTF-8 that spells a character longer than needed: some decoders make `%c0%af` a slash.

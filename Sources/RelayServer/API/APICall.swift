@@ -11,16 +11,23 @@ struct APICall {
     let target: String
 
     init(_ head: RequestHead, role: Role) throws(Problem) {
+        let rest: (text: String, hasEmptySegment: Bool)
         do throws(HTTPParseError) {
-            target = "/" + (try RelayTarget.rest(of: head.target))
+            rest = try RelayTarget.rest(of: head.target)
         } catch {
             throw Problem(error)
         }
+        guard !rest.hasEmptySegment else {
+            throw Problem(.badTarget, "the path has an empty segment; remove the doubled slash")
+        }
+        target = "/" + rest.text
         let path = String(target.prefix { $0 != "?" })
         guard let resource = Resource(path: path) else {
             var problem = Problem(
                 .pathNotFound,
-                "the relay answers under /r/ROUTE/PATH and /v1/; this path is neither"
+                "the relay answers under /r/ROUTE/PATH and /v1/; this path is neither. A client that came here by "
+                    + "following a redirect of an upstream was led out of what the route serves (the url of its "
+                    + "upstreams), or the route has response.rewrite_location off"
             )
             problem.didYouMean = nearestWord(to: path, among: Resource.paths)
             throw problem

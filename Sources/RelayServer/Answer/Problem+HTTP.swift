@@ -16,7 +16,7 @@ extension Problem {
             case 505: .versionNotSupported
             default:
                 switch error.code {
-                case .badTarget, .emptySegment, .dotSegment, .encodedSeparator, .encodedControl,
+                case .badTarget, .emptySegment, .dotSegment, .backslash, .encodedControl,
                     .badPercentEncoding:
                     .badTarget
                 case .badFieldName, .badFieldValue, .missingColon, .spaceBeforeColon, .foldedField,

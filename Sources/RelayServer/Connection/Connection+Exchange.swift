@@ -30,7 +30,8 @@ extension Connection {
                     fields: head.fields.removingHopByHop(),
                     length: length,
                     client: client,
-                    whileDraining: true
+                    whileDraining: true,
+                    hasEmptySegment: target.hasEmptySegment
                 )
                 if admission.durable != nil { try server.durable.checkRoom(for: target.route) }
                 return Upload(

@@ -50,7 +50,15 @@ extension Connection {
         Failure(.cancelled, sent: .neverSent, "the request to \(pool.key.origin.text) was cancelled")
     }
 
+    /// For messages: what bounds the dialling.
+    private func within(shared: Bool = false) -> String {
+        dialLimit.map { "within \(shared ? "its share of " : "")\($0.text)" } ?? "in time"
+    }
+
     // MARK: Names
+
+    /// How long a new answer is waited for where an old one is known, in nanoseconds.
+    private static let namePatience: Int64 = 500_000_000
 
     private func addresses(
         of host: String,
@@ -59,20 +67,34 @@ extension Connection {
     ) async throws(Failure) -> [IPAddress] {
         if let address = IPAddress(host) { return [address] }
         let start = loop.currentTime()
-        deadline = limit
-        arm()
+        awaitsName = true
+        defer {
+            awaitsName = false
+            deadline = limit
+        }
         found = resolver.lookUp(host) { [box = LoopBound(self, loop), loop] answer in
             loop.execute {
+                guard box.value.awaitsName else { return }
                 box.value.found = answer
                 box.value.wakeDialler(.ready)
             }
         }
+        // Old addresses are better than none, and worse than new ones that come soon.
+        deadline = resolver.outdated(host) == nil ? limit : min(limit, start &+ Self.namePatience)
+        arm()
         while found == nil {
             switch await wake() {
             case .ready: break
             case .cancelled: throw cancellation
             case .timedOut:
-                throw Failure(.dnsTimeout, sent: .neverSent, "looking up \(host) took too long")
+                if let old = resolver.outdated(host) {
+                    found = .success(old)
+                } else if deadline < limit {
+                    deadline = limit
+                    arm()
+                } else {
+                    throw Failure(.dnsTimeout, sent: .neverSent, "\(host) was not looked up \(within())")
+                }
             }
         }
         nameLookup = loop.currentTime() &- start
@@ -123,7 +145,11 @@ extension Connection {
             guard now < limit || last == nil else { break }
             let share = (limit &- now) / Int64(addresses.count - index)
             do throws(Failure) {
-                return try await connect(.ip(candidate, port: port), by: limit == .max ? limit : now + share)
+                return try await connect(
+                    .ip(candidate, port: port),
+                    by: limit == .max ? limit : now + share,
+                    isShare: addresses.count > 1
+                )
             } catch {
                 guard error.kind != .cancelled else { throw error }
                 last = error
@@ -132,7 +158,11 @@ extension Connection {
         throw last ?? Failure(.dnsError, sent: .neverSent, "\(pool.key.origin.text) has no address")
     }
 
-    private func connect(_ place: SocketAddress, by limit: Int64) async throws(Failure) {
+    private func connect(
+        _ place: SocketAddress,
+        by limit: Int64,
+        isShare: Bool = false
+    ) async throws(Failure) {
         address = place.description
         if case .ip = place { interest = [.stream, .writable] }
         isReadable = false
@@ -155,7 +185,7 @@ extension Connection {
                 throw Failure(
                     .connectionTimeout,
                     sent: .neverSent,
-                    "connecting to \(self.place) took too long",
+                    "no connection to \(self.place) was made \(within(shared: isShare))",
                     exchange: exchange()
                 )
             }
@@ -217,7 +247,7 @@ extension Connection {
                 throw Failure(
                     .connectionTimeout,
                     sent: .neverSent,
-                    "the TLS handshake with \(place) took too long",
+                    "the TLS handshake with \(place) was not done \(within())",
                     exchange: exchange()
                 )
             }

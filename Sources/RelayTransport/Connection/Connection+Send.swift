@@ -17,6 +17,8 @@ extension Connection {
         closesAfterAnswer = false
         writeFault = nil
         deadline = request.deadline.nanoseconds
+        timeLimit = request.timeLimit
+        idleName = request.timeouts.source ?? "timeouts.idle"
         idleLimit = max(0, request.timeouts.idle.saturatedNanoseconds)
         lastProgress = loop.now
         sentAt = lastProgress

@@ -34,26 +34,25 @@ extension Connection {
         switch phase {
         case .dialling: wakeDialler(.timedOut)
         case .exchanging where loop.now >= deadline:
-            fail(.httpResponseTimeout, "no response head came from \(place) by the deadline")
+            fail(.httpResponseTimeout, "no response head came from \(place) \(deadlineText)")
         case .exchanging where !output.isEmpty, .reading where !output.isEmpty:
-            fail(.connectionWriteTimeout, "\(place) took no more of the request for \(idleText)")
+            fail(.connectionWriteTimeout, "\(place) took no more of the request \(idleText)")
         case .exchanging:
-            fail(.connectionReadTimeout, "\(place) sent nothing for \(idleText)")
+            fail(.connectionReadTimeout, "\(place) sent nothing \(idleText)")
         case .reading where loop.now >= deadline:
             fail(
                 .httpResponseTimeout,
-                "the rest of the response body did not come from \(place) by the deadline"
+                "the rest of the response body did not come from \(place) \(deadlineText)"
             )
         case .reading:
-            fail(.connectionReadTimeout, "\(place) sent no more of the response body for \(idleText)")
+            fail(.connectionReadTimeout, "\(place) sent no more of the response body \(idleText)")
         case .idle, .closed: break
         }
     }
 
-    private var idleText: String {
-        let milliseconds = idleLimit / 1_000_000
-        return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
-    }
+    private var idleText: String { "within \(TimeLimit(idleName, .nanoseconds(idleLimit)).text)" }
+
+    private var deadlineText: String { timeLimit.map { "within \($0.text)" } ?? "by the deadline" }
 
     /// For messages: the origin and the address it has led to.
     var place: String {

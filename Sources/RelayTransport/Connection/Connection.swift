@@ -38,6 +38,10 @@ import RelayPosix
     var dialWaiter: UnsafeContinuation<Wake, Never>?
     var dialWake: Wake?
     var found: Result<[IPAddress], NameError>?
+    /// Whether an answer about a name still counts.
+    var awaitsName = false
+    /// What bounds the dialling; nil for who has not said.
+    var dialLimit: TimeLimit?
 
     // The wire.
     /// What the descriptor is watched for when nothing is left to write.
@@ -50,6 +54,9 @@ import RelayPosix
     var deadline: Int64 = .max
     var idleLimit: Int64 = .max
     var lastProgress: Int64 = 0
+    /// What set the deadline and the idle limit, for messages.
+    var timeLimit: TimeLimit?
+    var idleName: StaticString = "timeouts.idle"
 
     // The request on its way out.
     var output = PendingOutput()

@@ -1,3 +1,5 @@
+import RelayCore
+
 extension Command {
     static let version = Command("version", "", "Prints the version.") { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 0)
@@ -30,9 +32,4 @@ extension Command {
         Output.standard.write(text)
         return .done
     }
-}
-
-/// The version this program was built as.
-enum Version {
-    static let text = "0.1.0"
 }

@@ -33,6 +33,7 @@ struct SendOrder {
             throw .usage("--async prints an id only: -i and -o go without it", of: "send")
         }
         var fields = try SendOrder.fields(arguments)
+        SendOrder.setDefault("User-Agent", Version.userAgent, in: &fields)
         try SendOrder.addOptions(arguments, to: &fields)
         body = try SendOrder.body(arguments)
         if arguments.has("json") {

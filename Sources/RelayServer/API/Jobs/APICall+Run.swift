@@ -101,7 +101,8 @@ extension Engine {
             fields: fields,
             length: UInt64(submission.body.count),
             client: client,
-            collectsAnswer: true
+            collectsAnswer: true,
+            hasEmptySegment: submission.hasEmptySegment
         )
     }
 }

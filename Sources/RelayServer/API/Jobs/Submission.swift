@@ -8,6 +8,8 @@ struct Submission {
     private(set) var route = ""
     private(set) var method: Method = .post
     private(set) var target = ""
+    /// Whether the path has one, which only some routes pass on.
+    private(set) var hasEmptySegment = false
     var fields = HeaderFields()
     /// An option that only a job has which is kept on disk.
     var keepingOption: String?
@@ -115,7 +117,9 @@ struct Submission {
             (path.hasPrefix("/") ? path : "/" + path)
             + (query.isEmpty ? "" : (path.contains("?") ? "&" : "?") + query.joined(separator: "&"))
         do throws(HTTPParseError) {
-            target = try RelayTarget.rest(of: text)
+            let rest = try RelayTarget.rest(of: text)
+            target = rest.text
+            hasEmptySegment = rest.hasEmptySegment
         } catch {
             reader.fail("/request/path", error.message)
         }

@@ -1,0 +1,113 @@
+/// Leads whoever follows an answer's references back through the relay.
+///
+/// What a reference means is told by the request it answers (RFC 9110 §10.2.2, RFC 3986 §5). What it names below the
+/// base of one of the route's upstreams has a path of its own at the relay; everything else is left to the caller.
+struct LocationRewrite {
+    /// `/r/ROUTE/`.
+    let prefix: String
+    /// The route's.
+    let upstreams: [Upstream]
+    /// The one that answered.
+    let upstream: Upstream
+    /// Path and query the answered request was sent to, without what the route adds.
+    let target: String
+    let query: RouteQuery
+
+    /// Whether an answer has a field that this is about.
+    static func concerns(_ fields: HeaderFields) -> Bool {
+        fields.contains(.location) || fields.contains(.contentLocation) || fields.contains(.refresh)
+    }
+
+    /// Changes the fields whose one value leads below a base.
+    func rewrite(_ fields: inout HeaderFields) {
+        for (name, key) in [("Location", FieldName.location), ("Content-Location", .contentLocation)] {
+            guard fields.count(of: key) == 1, let value = fields[key], let changed = reference(value) else {
+                continue
+            }
+            fields.set(name, changed)
+        }
+        guard fields.count(of: .refresh) == 1, let value = fields[.refresh], let place = Self.url(in: value),
+            let changed = reference(String(value[place]))
+        else { return }
+        fields.set("Refresh", value[..<place.lowerBound] + changed + value[place.upperBound...])
+    }
+
+    /// What a caller is to be given for a reference; nil leaves it as it is.
+    func reference(_ text: String) -> String? {
+        let fragment = text.firstIndex(of: "#").map { text[$0...] } ?? ""
+        if let path = Redirect.resolve(text, base: target, origin: Self.origin(of: upstream)) {
+            if let below = below(upstream, path) { return below + fragment }
+            if Self.isAbsolute(text) { return otherUpstream(text, fragment) }
+            // At the relay it would be a path of something else.
+            let isMisread = !text.hasPrefix("/") || path.hasPrefix("/r/") || path.hasPrefix("/v1/")
+            return isMisread ? Self.origin(of: upstream).text + path + fragment : nil
+        }
+        return Self.isAbsolute(text) ? otherUpstream(text, fragment) : nil
+    }
+
+    private func otherUpstream(_ text: String, _ fragment: Substring) -> String? {
+        for other in upstreams {
+            if let path = Redirect.resolve(text, base: "/", origin: Self.origin(of: other)),
+                let below = below(other, path)
+            {
+                return below + fragment
+            }
+        }
+        return nil
+    }
+
+    private func below(_ upstream: Upstream, _ path: String) -> String? {
+        guard path.utf8.starts(with: upstream.basePath.utf8) else { return nil }
+        return prefix + query.removed(from: String(path.dropFirst(upstream.basePath.count)))
+    }
+
+    /// The origin that the upstream itself sees in `Host`.
+    private static func origin(of upstream: Upstream) -> Origin {
+        if case .unix = upstream.origin { return .tcp(host: "localhost", port: 80, isTLS: false) }
+        return upstream.origin
+    }
+
+    /// Whether a reference names its authority.
+    private static func isAbsolute(_ text: String) -> Bool {
+        if text.hasPrefix("//") { return true }
+        let scheme = text.prefix { $0 != ":" && $0 != "/" && $0 != "?" && $0 != "#" }
+        return scheme.endIndex < text.endIndex && text[scheme.endIndex] == ":"
+    }
+
+    /// Where the URL stands in a `Refresh` (HTML, shared declarative refresh steps): `5; url=/next`.
+    private static func url(in value: String) -> Range<String.Index>? {
+        func skipBlanks(_ rest: inout Substring) { rest = rest.drop { $0 == " " || $0 == "\t" } }
+        guard let separator = value.firstIndex(where: { $0 == ";" || $0 == "," }) else { return nil }
+        var rest = value[value.index(after: separator)...]
+        skipBlanks(&rest)
+        var named = rest.dropFirst(3)
+        skipBlanks(&named)
+        if rest.prefix(3).lowercased() == "url", named.first == "=" {
+            rest = named.dropFirst()
+            skipBlanks(&rest)
+        }
+        if let quote = rest.first, quote == "'" || quote == "\"" {
+            rest = rest.dropFirst().prefix { $0 != quote }
+        }
+        while rest.last == " " || rest.last == "\t" { rest.removeLast() }
+        return rest.isEmpty ? nil : rest.startIndex..<rest.endIndex
+    }
+}
+
+extension Execution {
+    /// The answer as its caller gets it.
+    func outgoing(_ response: HTTPResponse) -> HTTPResponse {
+        guard let prefix = context.route.policy.response.locationPrefix,
+            LocationRewrite.concerns(response.fields)
+        else { return response }
+        var response = response
+        LocationRewrite(
+            prefix: prefix,
+            upstreams: context.route.policy.upstreams,
+            upstream: plan.upstream,
+            target: redirect?.target ?? plan.upstream.basePath + preparation.target,
+            query: context.route.policy.request.query
+        ).rewrite(&response.fields)
+        return response
+    }
+}

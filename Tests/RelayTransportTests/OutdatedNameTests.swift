@@ -1,0 +1,68 @@
+import RelayCore
+import RelayPosix
+import RelayTransport
+import Synchronization
+import Testing
+
+@Suite("A name server that stops answering", .timeLimit(.minutes(1)))
+struct OutdatedNameTests {
+    @Test("Requests go on to the address that was right before, and a late answer disturbs none of them")
+    func goesOn() async throws {
+        let time = Atomic<Int64>(0)
+        let isDead = Mutex(false)
+        let gate = Semaphore()
+        let resolver = NameResolver(
+            clock: { time.load(ordering: .relaxed) },
+            source: { host in
+                if isDead.withLock({ $0 }) { gate.wait() }
+                return testNames(host)
+            }
+        )
+        // One request to a connection, so that each has to find the address.
+        let server = try ScriptedServer { peer in
+            if peer.readRequest() != nil { peer.answer("here", fields: "Connection: close\r\n") }
+        }
+        try await withTransport(resolver: resolver) { transport in
+            let upstream = server.upstream(host: "api.upstream.test")
+            for number in 0..<3 {
+                if number == 1 {
+                    isDead.withLock { $0 = true }
+                    time.store(31_000_000_000, ordering: .relaxed)
+                }
+                let answer = try await transport.send(attempt(upstream))
+                #expect(answer.response.status == 200)
+                #expect((answer.exchange.nameLookup >= .milliseconds(500)) == (number > 0))
+            }
+            gate.signal()
+        }
+        #expect(server.connections == 3)
+    }
+
+    @Test("A name that never had an address fails when its time is up, and the message says which")
+    func neverKnown() async throws {
+        let gate = Semaphore()
+        let resolver = NameResolver(
+            source: { host in
+                gate.wait()
+                return testNames(host)
+            }
+        )
+        try await withTransport(resolver: resolver) { transport in
+            let upstream = Upstream(
+                name: "test",
+                origin: .tcp(host: "api.upstream.test", port: 80, isTLS: false),
+                allowedAddresses: loopback
+            )
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(attempt(upstream, connect: .milliseconds(200)))
+            }
+            #expect(failure?.kind == .dnsTimeout)
+            #expect(failure?.sent == .neverSent)
+            #expect(
+                failure?.detail.hasSuffix("within timeouts.connect (200ms)") == true,
+                "\(failure?.detail ?? "")"
+            )
+            gate.signal()
+        }
+    }
+}
