@@ -1,6 +1,6 @@
 import Glibc
 package import RelayCore
-import RelayPosix
+package import RelayPosix
 import Synchronization
 
 /// The job store of one process: a SQLite database in WAL mode, one connection that writes, and files for large
@@ -149,6 +149,7 @@ extension SQLiteJobStore {
         _ kind: CommitQueue.Kind,
         weight: Int,
         isEarly: @escaping @Sendable (Value) -> Bool = { _ in false },
+        landed: @escaping @Sendable (Value) -> Void = { _ in },
         _ body: @escaping @Sendable (StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
@@ -159,6 +160,7 @@ extension SQLiteJobStore {
                     run: { writer throws(StoreError) in
                         let value = try body(writer)
                         return CommitQueue.Answer(isEarly: isEarly(value)) {
+                            landed(value)
                             continuation.resume(returning: .success(value))
                         }
                     },
@@ -178,7 +180,12 @@ extension SQLiteJobStore {
                 if case .file(let file) = jobs[index].body { spooled.append(file.name) }
             }
             let accepted = jobs
-            return try await write(.accept, weight: jobs.count) { writer throws(StoreError) in
+            let landed: @Sendable ([Acceptance]) -> Void = { [shared] answers in
+                for (job, answer) in zip(accepted, answers) where job.wait?.land() == false {
+                    if answer == .accepted, job.idempotency == nil { shared.abandon(job.record.id) }
+                }
+            }
+            return try await write(.accept, weight: jobs.count, landed: landed) { writer throws(StoreError) in
                 try writer.enqueue(accepted, at: now)
             }
         } catch {
@@ -330,6 +337,13 @@ extension SQLiteJobStore {
     }
 
     package func facts() async throws(StoreError) -> StoreFacts { shared.facts }
+
+    /// Of the threads that write.
+    package var activities: [Activity] { [shared.activity, fileThread.activity] }
+
+    package func writing(at now: Instant) -> Duration {
+        .nanoseconds(activities.map { $0.duration(at: now.nanoseconds) }.max() ?? 0)
+    }
 
     /// Sets how many bytes may be in use, from the next transaction on.
     package func setMaxSize(_ bytes: UInt64) { shared.setMaxBytes(bytes) }

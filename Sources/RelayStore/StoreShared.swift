@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPosix
 import Synchronization
 
 /// What the store's threads and its callers all see.
@@ -6,11 +7,15 @@ final class StoreShared: Sendable {
     private struct State {
         var timeline: JobTimeline
         var facts = StoreFacts()
+        /// Accepted when nobody waited for them any more.
+        var abandoned: [JobID] = []
     }
 
     private let state: Mutex<State>
     /// Up to this job each may be what brought the process before down; zero when that ended in order.
     let suspects: Int64
+    /// Of the writer: a transaction with all that belongs to it is an operation.
+    let activity = Activity("store")
 
     init(timeline: JobTimeline, maxBytes: UInt64, suspects: Int64) {
         self.suspects = suspects
@@ -24,6 +29,17 @@ final class StoreShared: Sendable {
     var facts: StoreFacts { state.withLock { $0.facts } }
 
     func setMaxBytes(_ bytes: UInt64) { state.withLock { $0.facts.maxBytes = bytes } }
+
+    /// The job is on disk and is not to be there.
+    func abandon(_ id: JobID) { state.withLock { $0.abandoned.append(id) } }
+
+    /// The jobs that were abandoned since the last call.
+    func takeAbandoned() -> [JobID] {
+        state.withLock { state in
+            defer { state.abandoned = [] }
+            return state.abandoned
+        }
+    }
 
     func countCorrupt() { state.withLock { $0.facts.corruptRecords += 1 } }
 

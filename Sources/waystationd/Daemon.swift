@@ -177,7 +177,8 @@ final class Daemon: Sendable {
             spool: storage.spool.usage,
             reloadError: reloadError.withLock { $0 },
             isConstrained: condition.isConstrained,
-            hidesCallers: hidesCallers
+            hidesCallers: hidesCallers,
+            isStalled: storage.isStalled
         )
     }
 

@@ -22,6 +22,8 @@ struct StatusReport {
     let isConstrained: Bool
     /// Whether the kernel names every caller by the same user.
     let hidesCallers: Bool
+    /// Whether the disk of the job store takes no writes at the moment.
+    let isStalled: Bool
 
     var document: [UInt8] {
         let snapshot = engine.snapshot
@@ -56,7 +58,7 @@ struct StatusReport {
         }
         let storage = durable.storage
         json.object("storage") { store in
-            store.member("state", storage.isFull ? "full" : "ok")
+            store.member("state", isStalled ? "stalled" : storage.isFull ? "full" : "ok")
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
             store.member("corrupt_records", storage.corruptRecords)
@@ -107,7 +109,9 @@ struct StatusReport {
         let kept = "jobs queued \(jobs.unfinished()), dead \(jobs.count(.dead))"
         let paused = snapshot.routeNames.filter { durable.pause(of: $0) != nil }
         let hidden = hidesCallers ? "; callers' users are not known (PrivateUsers=)" : ""
-        let full = durable.storage.isFull ? "; the job store has no room" : ""
+        let full =
+            isStalled
+            ? "; the job store does not move" : durable.storage.isFull ? "; the job store has no room" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
         return
             "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight + durable.inFlight) in flight, "

@@ -99,7 +99,7 @@ final class NoSpool: ReplaySpool {
 
 private struct NoControl: Control {
     let version = "0"
-    let isReady = true
+    let unready: Problem? = nil
 
     func status() -> [UInt8] { [] }
 
