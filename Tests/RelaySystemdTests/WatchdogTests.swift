@@ -49,9 +49,9 @@ struct WatchdogTests {
     @Test(
         "it looks often enough to tell others of a stall, and three times within a short limit",
         arguments: [
-            (Duration.seconds(10), Duration.milliseconds(500)), (nil, .milliseconds(500)),
+            (.seconds(10), .milliseconds(500)), (nil, .milliseconds(500)),
             (.milliseconds(900), .milliseconds(300)),
-        ]
+        ] as [(Duration?, Duration)]
     )
     func period(interval: Duration?, period: Duration) {
         let watchdog = Watchdog(interval: interval, activities: [], ping: {}, stalled: { _ in })
