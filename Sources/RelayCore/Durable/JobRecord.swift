@@ -80,7 +80,9 @@ package struct NewJob: Sendable {
     /// How long it may wait before it is over as `expired`; nil for ever.
     package var expiresAfter: Duration?
     package var idempotency: Idempotency?
-    /// Whether its caller still waits; nil when it waits for ever. A job that nobody waits for and that has no
+    /// Whether its caller still waits; nil when it waits for ever.
+    ///
+    /// A job that nobody waits for and that has no
     /// idempotency key is not accepted, or cancelled before anybody can claim it.
     package var wait: AcceptanceWait?
 
