@@ -94,7 +94,12 @@ final class Execution {
             asked = request
         }
         if context.hooks != nil { unpreparedKeys = preparation.keys }
-        judge = ResponseJudge(route: context.route, method: context.method)
+        // A program that asks for a value cannot take the absence of one.
+        judge = ResponseJudge(
+            route: context.route,
+            method: context.method,
+            isConditional: context.hooks == nil && request.fields.isConditional
+        )
         var options = context.options
         options.hasIdempotencyKey = options.hasIdempotencyKey || preparation.isKeyed
         let now = ports.time.now()
