@@ -5,9 +5,11 @@ enum MemoryLimit {
     /// The least an account is given that nobody has set.
     private static let least = 32 << 20
 
-    /// The account's limit: the configuration's, or a quarter of what there is.
+    /// The account's limit: what the configuration says, or a quarter of what there is, without an eighth of it for
+    /// what bodies take beside their bytes.
     static func account(_ configured: Int?) -> Int {
-        configured ?? max(least, Int(clamping: available(machine: relay_machine_memory()) / 4))
+        let limit = configured ?? max(least, Int(clamping: available(machine: relay_machine_memory()) / 4))
+        return limit - limit / 8
     }
 
     /// Bytes this process may use.
@@ -16,6 +18,7 @@ enum MemoryLimit {
     ///   - machine: bytes of the machine's memory; 0 when that is not known.
     ///   - membership: the file that names the control groups of the process (cgroups(7)).
     ///   - root: where the hierarchies are mounted.
+    /// - Returns: the least of the limits.
     static func available(
         machine: UInt64,
         membership: String = "/proc/self/cgroup",

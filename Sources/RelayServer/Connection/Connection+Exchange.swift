@@ -63,7 +63,9 @@ extension Connection {
         }
     }
 
-    /// The request with room for its body; nil when it was refused for want of any. Operators ask for none.
+    /// The request with room for its body; nil when it was refused for want of any.
+    ///
+    /// Operators ask for none.
     func withRoom(_ upload: Upload) -> Upload? {
         guard listener.control == nil, !upload.head.framing.isEmpty, !upload.isLineStream else {
             return upload
