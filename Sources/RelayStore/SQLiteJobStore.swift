@@ -369,7 +369,11 @@ extension SQLiteJobStore {
         guard case .bytes(let bytes) = body, bytes.count > Self.inlineLimit else { return body }
         let spool = try await spool()
         do throws(StoreError) {
-            try await spool.append(bytes)
+            // By pieces: the body is in memory already, and need not be there twice.
+            for start in stride(from: 0, to: bytes.count, by: StoredBodyFile.pieceSize) {
+                let end = min(bytes.count, start + StoredBodyFile.pieceSize)
+                try await spool.append(Array(bytes[start..<end]))
+            }
             return .file(try await spool.finish())
         } catch {
             spool.discard()

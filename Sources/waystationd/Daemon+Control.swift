@@ -71,6 +71,7 @@ extension Daemon: Control {
         engine.install(next)
         storage.configure(loaded.configuration)
         places.configure(loaded.configuration.limits.forConnections)
+        memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         recordLoaded(loaded, verb: "reloaded")
         durable.feed.publish(FeedEvent(.configReloaded), at: SystemClock.wall() / 1_000_000)
         let old = outline.withLock { outline in

@@ -104,6 +104,7 @@ private final class Lifecycle {
     private func tick() {
         daemon.events.summarise()
         daemon.condition.look()
+        if daemon.memory.takeTrim() { ProcessLimits.trimMemory() }
         if machine.isDraining { look() } else { daemon.notifier.send(.status(daemon.report.line)) }
         if let ticker, !isEnding {
             daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period)

@@ -24,6 +24,7 @@ final class Daemon: Sendable {
     let hidesCallers = UserNamespace.hidesCallers
     let startedTicks = SystemClock.monotonic()
     let places: ConnectionPlaces
+    let memory: MemoryAccount
     let secrets: SecretBox
     let loops: [EventLoop]
     /// Reads files and decides; may block, and no request waits for it.
@@ -70,6 +71,7 @@ final class Daemon: Sendable {
         )
         self.engine = engine
         places = ConnectionPlaces(loaded.configuration.limits.forConnections)
+        memory = MemoryAccount(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         do throws(PosixError) {
             controlLoop = try EventLoop.start(name: "control")
             var loops: [EventLoop] = []
@@ -129,7 +131,8 @@ final class Daemon: Sendable {
             sink: events,
             start: { loop.spawn($0) },
             isConstrained: { [condition] in condition.isConstrained },
-            signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] })
+            signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] }),
+            memory: memory
         )
         var added = HeaderFields()
         added.append("Via", "1.1 \(RelayFields.pseudonym)")
@@ -142,6 +145,7 @@ final class Daemon: Sendable {
             relay: relay,
             limits: ServerLimits(),
             spool: storage.spool,
+            memory: memory,
             control: self,
             places: places
         )
@@ -175,6 +179,7 @@ final class Daemon: Sendable {
             connections: places.current,
             refusedConnections: places.refused,
             spool: storage.spool.usage,
+            memory: memory.usage,
             reloadError: reloadError.withLock { $0 },
             isConstrained: condition.isConstrained,
             hidesCallers: hidesCallers,

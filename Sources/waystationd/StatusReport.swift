@@ -16,6 +16,7 @@ struct StatusReport {
     let refusedConnections: Int
     /// Copies of request bodies that are under way.
     let spool: SpoolRoom
+    let memory: MemoryMachine
     /// Why the last reload was refused; nil when it was not.
     let reloadError: String?
     /// Whether the network counts as constrained.
@@ -62,6 +63,11 @@ struct StatusReport {
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
             store.member("corrupt_records", storage.corruptRecords)
+        }
+        json.object("memory") { writer in
+            writer.member("used_bytes", memory.used)
+            writer.member("limit_bytes", memory.limit)
+            writer.member("waiting", memory.waiting)
         }
         json.object("spool") { writer in
             writer.member("used_bytes", spool.used)

@@ -38,7 +38,11 @@ extension Execution {
             passesRest = source.length == nil
             return limit
         }
-        if let length = source.length, length <= Relay.collectLimit { return Int(Relay.collectLimit) }
+        if let length = source.length, length <= Relay.collectLimit,
+            context.hooks != nil || context.route.mendsBrokenBody(of: inbound.response.status)
+        {
+            return Int(Relay.collectLimit)
+        }
         return nil
     }
 
