@@ -36,7 +36,7 @@ public struct RelayClient: Sendable {
     ///   - method: passed on to the upstream.
     ///   - path: path and query below the upstream's base; a leading slash makes no difference.
     ///   - fields: passed on to the upstream; `Waystation-Timeout` and its like are for the relay.
-    ///   - body: passed on to the upstream.
+    ///   - body: passed on to the upstream; bytes, `Data` or any other sequence of them.
     /// - Returns: the upstream's answer, the route's stand-in for it, or the relay's own error; see
     ///   `RelayResponse.source`.
     /// - Throws: when there is no answer: the relay is not there, does not let the caller in, or is too slow.
@@ -45,10 +45,10 @@ public struct RelayClient: Sendable {
         method: Method = .get,
         path: String = "",
         fields: HeaderFields = HeaderFields(),
-        body: [UInt8] = []
+        body: some Sequence<UInt8> = []
     ) async throws(RelayClientError) -> RelayResponse {
         let target = try ClientRequest.target(route: route, path: path)
-        return try await request(method, target, fields: fields, body: body)
+        return try await request(method, target, fields: fields, body: Array(body))
     }
 
     /// Sends a request to a path of the relay's own, such as `/v1/status`.
@@ -57,16 +57,16 @@ public struct RelayClient: Sendable {
     ///   - method: the request's method.
     ///   - target: path and query, beginning with a slash.
     ///   - fields: the request's fields; `Host` and framing are added.
-    ///   - body: the request's body.
+    ///   - body: the request's body; bytes, `Data` or any other sequence of them.
     /// - Returns: the relay's answer, whatever its status.
     /// - Throws: when there is no answer.
     public func request(
         _ method: Method,
         _ target: String,
         fields: HeaderFields = HeaderFields(),
-        body: [UInt8] = []
+        body: some Sequence<UInt8> = []
     ) async throws(RelayClientError) -> RelayResponse {
-        let request = try ClientRequest(method: method, target: target, fields: fields, body: body)
+        let request = try ClientRequest(method: method, target: target, fields: fields, body: Array(body))
         let exchange = exchange(request)
         let canceller = Canceller()
         return try await places.run(canceller) { () throws(RelayClientError) in
