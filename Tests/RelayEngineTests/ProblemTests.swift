@@ -1,5 +1,6 @@
 import RelayCore
 import RelayJSON
+import RelayTestSupport
 import Testing
 
 @testable import RelayEngine
