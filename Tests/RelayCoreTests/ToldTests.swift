@@ -129,7 +129,7 @@ struct ToldTests {
         let bench = try guarded([.answer(401), .answer(200)], [.strategy(strategy)])
         let failure = await bench.service.outcome(of: Request<HTTPResponse>(.get, "x")).failure
         #expect(failure?.kind == .preparation && bench.transport.sent.count == 1)
-        #expect(failure?.sent == .answered, "the first attempt was")
+        #expect(failure?.sent == .refused, "the first attempt was")
     }
 
     @Test(
