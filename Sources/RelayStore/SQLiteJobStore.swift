@@ -182,7 +182,7 @@ extension SQLiteJobStore {
             let accepted = jobs
             let landed: @Sendable ([Acceptance]) -> Void = { [shared] answers in
                 for (job, answer) in zip(accepted, answers) where job.wait?.land() == false {
-                    if answer == .accepted, job.idempotency == nil { shared.abandon(job.record.id) }
+                    if answer == .accepted, !job.staysUnawaited { shared.abandon(job.record.id) }
                 }
             }
             return try await write(.accept, weight: jobs.count, landed: landed) { writer throws(StoreError) in

@@ -5,7 +5,7 @@ let brokenRoutes: [BrokenRow] = {
         Row(
             .route,
             #""request": {"query": {"set": {"v": 2}}}"#,
-            ["2:35: error: expected a string or a secret  [/routes/r/request/query/set/v]"]
+            ["2:36: error: expected a string or a secret  [/routes/r/request/query/set/v]"]
         ),
         Row(
             .route,

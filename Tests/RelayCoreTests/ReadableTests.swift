@@ -93,7 +93,7 @@ struct ReadableTests {
             sent[.authorization] == "Bearer hidden" && sent[.accept] == "text/plain" && sent.text == "Emma"
         )
         #expect(sent[.location] == nil)
-        #expect(sent.allFields.pairs.map(\.name).contains("Authorization") && sent.allFields.count == 3)
+        #expect(sent.allFields.pairs.map(\.name).contains("Authorization") && sent.allFields.count == 4)
         #expect("\(sent)".hasPrefix("POST https://one.example/v1/books [") && !"\(sent)".contains("hidden"))
     }
 

@@ -82,9 +82,13 @@ package struct NewJob: Sendable {
     package var idempotency: Idempotency?
     /// Whether its caller still waits; nil when it waits for ever.
     ///
-    /// A job that nobody waits for and that has no
-    /// idempotency key is not accepted, or cancelled before anybody can claim it.
+    /// A job that nobody waits for and that could not be told from the caller's next try is not accepted, or cancelled
+    /// before anybody can claim it.
     package var wait: AcceptanceWait?
+
+    /// Whether it stays though nobody waits for it: who sends it again means the same job, by its idempotency key, or
+    /// takes its place, by its supersede key, for which an older one may have had to go.
+    package var staysUnawaited: Bool { idempotency != nil || record.supersedeKey != nil }
 
     package init(_ record: JobRecord, body: StoredBody = .bytes([])) {
         self.record = record

@@ -3,8 +3,8 @@
 /// What a reference means is told by the request it answers (RFC 9110 §10.2.2, RFC 3986 §5). What it names below the
 /// base of one of the route's upstreams has a path of its own at the relay; everything else is left to the caller.
 struct LocationRewrite {
-    /// `/r/ROUTE/`.
-    let prefix: String
+    /// `/r/ROUTE/`; nil where the route leaves references as they are.
+    let prefix: String?
     /// The route's.
     let upstreams: [Upstream]
     /// The one that answered.
@@ -18,22 +18,31 @@ struct LocationRewrite {
         fields.contains(.location) || fields.contains(.contentLocation) || fields.contains(.refresh)
     }
 
-    /// Changes the fields whose one value leads below a base.
+    /// Changes the fields whose one value leads below a base, or repeats a parameter that the route added.
     func rewrite(_ fields: inout HeaderFields) {
         for (name, key) in [("Location", FieldName.location), ("Content-Location", .contentLocation)] {
-            guard fields.count(of: key) == 1, let value = fields[key], let changed = reference(value) else {
-                continue
-            }
-            fields.set(name, changed)
+            guard fields.count(of: key) == 1, let value = fields[key] else { continue }
+            let changed = outgoing(value)
+            if changed != value { fields.set(name, changed) }
         }
-        guard fields.count(of: .refresh) == 1, let value = fields[.refresh], let place = Self.url(in: value),
-            let changed = reference(String(value[place]))
+        guard fields.count(of: .refresh) == 1, let value = fields[.refresh], let place = Self.url(in: value)
         else { return }
-        fields.set("Refresh", value[..<place.lowerBound] + changed + value[place.upperBound...])
+        let changed = outgoing(String(value[place]))
+        if changed != value[place] {
+            fields.set("Refresh", value[..<place.lowerBound] + changed + value[place.upperBound...])
+        }
+    }
+
+    /// The reference as the caller gets it: wherever it leads, it does not tell what the route adds to a query.
+    private func outgoing(_ text: String) -> String {
+        let led = reference(text) ?? text
+        let fragment = led.firstIndex(of: "#") ?? led.endIndex
+        return query.removed(from: String(led[..<fragment])) + led[fragment...]
     }
 
     /// What a caller is to be given for a reference; nil leaves it as it is.
     func reference(_ text: String) -> String? {
+        guard prefix != nil else { return nil }
         let fragment = text.firstIndex(of: "#").map { text[$0...] } ?? ""
         if let path = Redirect.resolve(text, base: target, origin: Self.origin(of: upstream)) {
             if let below = below(upstream, path) { return below + fragment }
@@ -57,7 +66,7 @@ struct LocationRewrite {
     }
 
     private func below(_ upstream: Upstream, _ path: String) -> String? {
-        guard path.utf8.starts(with: upstream.basePath.utf8) else { return nil }
+        guard let prefix, path.utf8.starts(with: upstream.basePath.utf8) else { return nil }
         return prefix + query.removed(from: String(path.dropFirst(upstream.basePath.count)))
     }
 
@@ -97,16 +106,17 @@ struct LocationRewrite {
 extension Execution {
     /// The answer as its caller gets it.
     func outgoing(_ response: HTTPResponse) -> HTTPResponse {
-        guard let prefix = context.route.policy.response.locationPrefix,
+        let policy = context.route.policy
+        guard policy.response.locationPrefix != nil || !policy.request.query.parameters.isEmpty,
             LocationRewrite.concerns(response.fields)
         else { return response }
         var response = response
         LocationRewrite(
-            prefix: prefix,
-            upstreams: context.route.policy.upstreams,
+            prefix: policy.response.locationPrefix,
+            upstreams: policy.upstreams,
             upstream: plan.upstream,
             target: redirect?.target ?? plan.upstream.basePath + preparation.target,
-            query: context.route.policy.request.query
+            query: policy.request.query
         ).rewrite(&response.fields)
         return response
     }

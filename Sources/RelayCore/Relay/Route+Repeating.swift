@@ -8,10 +8,21 @@ extension Route {
     /// Whether a request of the route may be sent again after a failure that leaves it open whether it was carried out
     /// (RFC 9110 §9.2.2): its repetition is safe, or a rule for such failures repeats every request.
     func mayRepeat(_ method: Method, isKeyed: Bool, after failure: Failure, isExhausted: Bool) -> Bool {
-        method.isIdempotent || isKeyed
-            || deliveryRules.contains { rule in
-                rule.action.methods == .any && rule.on.matches(failure, isExhausted: isExhausted)
+        method.isIdempotent || isKeyed || repeatsAny(after: failure, isExhausted: isExhausted)
+    }
+
+    /// Whether the rules, read from the top, repeat every request after such a failure: one that ends the job or puts it
+    /// aside decides before those below it.
+    private func repeatsAny(after failure: Failure, isExhausted: Bool) -> Bool {
+        for rule in deliveryRules where rule.on.matches(failure, isExhausted: isExhausted) {
+            switch rule.action {
+            case .retry(let policy) where policy.maxAttempts > 1: if policy.methods == .any { return true }
+            case .failover(_, let methods), .consult(_, let methods): if methods == .any { return true }
+            case .retry, .refreshCredentials, .respond, .respondStale: continue
+            case .fail, .deadLetter, .pauseRoute, .hold: return false
             }
+        }
+        return false
     }
 
     /// The same after a crash or a stop: it repeats what no rule was asked about, so that a rule has to repeat every

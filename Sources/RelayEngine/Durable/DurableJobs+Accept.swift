@@ -75,7 +75,7 @@ extension DurableJobs {
             problem.route = route
             problem.job = id
             throw problem
-        case .abandoned: throw Problem.stalled(route, hasKey: job.idempotency != nil)
+        case .abandoned: throw Problem.stalled(route, hasKey: job.staysUnawaited)
         }
         isNew = true
         return Accepted(id: admission.id, isReplayed: false, mayRepeat: job.record.mayRepeat)
@@ -102,7 +102,7 @@ extension DurableJobs {
                 return .failure(StoreError(.failed, "the job store did not say what became of the job"))
             }
             // A job with a key stays, for the caller that comes again.
-            if acceptance == .accepted, job.idempotency != nil || job.wait?.isGivenUp != true {
+            if acceptance == .accepted, job.staysUnawaited || job.wait?.isGivenUp != true {
                 tellAccepted(job)
             }
             return .success(acceptance)
@@ -185,7 +185,7 @@ extension Problem {
     package static func stalled(_ route: String, hasKey: Bool = false) -> Problem {
         let again =
             hasKey
-            ? "send it again with the same key: it is the same job"
+            ? "send it again with the same key: it is the same job, or takes its place"
             : "the job was not accepted: send it again"
         var problem = Problem(
             .storageStalled,

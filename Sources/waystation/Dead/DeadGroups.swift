@@ -115,17 +115,18 @@ struct DeadGroups {
         }
         if group.isKind { clauses.append("kind=\(group.key)") }
         if let status = group.status { clauses.append("status=\(status)") }
-        // Named by what they ended as, so that nobody retries them among others.
-        let ends = group.ends.keys.sorted()
-        if group.doubt != nil || by == .kind && !group.isKind { clauses.append("end=\(ends[0])") }
-        let filter = safe(clauses.joined(separator: ","))
-        let retry = "jobs retry --where \(filter)" + (group.doubt == nil ? "" : " --unknown") + " --rate 50/s"
         let sample = safe(group.sample)
-        return "\n\(group.title)\(group.doubt.map { ", \($0)" } ?? ""):\n"
-            + (group.doubt == nil ? "" : "  They may have been carried out: ask the upstream first.\n")
-            + "  Why:    \(advice("explain \(sample)", isOwn: true))\n"
-            + "  Retry:  \(advice(retry))\n"
-            + "  Drop:   \(advice("jobs drop --where \(filter)"))\n"
+        var text = "\n\(group.title)\(group.doubt.map { ", \($0)" } ?? ""):\n"
+        if group.doubt != nil { text += "  They may have been carried out: ask the upstream first.\n" }
+        text += "  Why:    \(advice("explain \(sample)", isOwn: true))\n"
+        // Named by what they ended as, so that nobody retries or drops those in doubt among others.
+        for end in group.ends.keys.sorted() {
+            let filter = safe((clauses + ["end=\(end)"]).joined(separator: ","))
+            let retry =
+                "jobs retry --where \(filter)" + (group.doubt == nil ? "" : " --unknown") + " --rate 50/s"
+            text += "  Retry:  \(advice(retry))\n  Drop:   \(advice("jobs drop --where \(filter)"))\n"
+        }
+        return text
     }
 
     var document: JSONValue {
