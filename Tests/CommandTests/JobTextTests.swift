@@ -202,7 +202,7 @@ struct OverviewTextTests {
         let text = groups.text(style, route: "a")
         #expect(text.contains("a, b"))
         #expect(text.contains("  Why:    waystation explain B\n"))
-        #expect(text.contains("jobs retry --where state=dead,route=a,kind=http_status --rate 50/s\n"))
+        #expect(text.contains("jobs retry --where state=dead,route=a,kind=http_status,end=exhausted --rate 50/s\n"))
         #expect(
             text.contains(
                 "poison:\n  Why:    waystation explain D\n"
@@ -280,7 +280,7 @@ struct OverviewTextTests {
         #expect(
             text.contains(
                 "http_status 401:\n  Why:    waystation explain A --socket /s\n  Retry:  sudo waystation jobs retry "
-                    + "--where state=dead,kind=http_status,status=401 --rate 50/s --socket /s\n"
+                    + "--where state=dead,kind=http_status,status=401,end=exhausted --rate 50/s --socket /s\n"
             )
         )
         #expect(
