@@ -125,7 +125,7 @@ class Failover(ExampleTest):
 
     def test_the_second_region_serves_while_the_first_fails(self):
         self.second.on("/charges", answer(201, "us"))
-        got = self.relay.curl("/r/billing/charges", "-d", "17")
+        got = self.relay.curl("/r/billing/charges", "-d", "17", "-H", 'Idempotency-Key: "17"')
         self.assertEqual((got.status, got.body), (201, b"us"))
         job = self.assert_timeline(self.relay, got, (503, "failover"), (201, None))
         self.assertEqual(self.upstreams(got), ["eu", "us"])

@@ -275,7 +275,7 @@ class JobsAPI(RelayTest):
         wanted = {"action": "cancel", "filter": {"route": "bulk"}}
         dry = self.control("POST", "/v1/jobs/actions", wanted)
         self.assertEqual(dry.json(), {"action": "cancel", "dry_run": True, "matched": 5, "changed": 0, "asked": 0,
-                                      "body_expired": 0, "next": None}, dry)
+                                      "body_expired": 0, "left_alone": 0, "next": None}, dry)
         done = self.control("POST", "/v1/jobs/actions", {**wanted, "filter": {"ids": jobs[:2]}, "dry_run": False})
         self.assertEqual((done.json()["matched"], done.json()["changed"]), (2, 2), done)
         first = self.control("POST", "/v1/jobs/actions", {**wanted, "dry_run": False, "limit": 3})
