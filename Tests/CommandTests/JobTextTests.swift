@@ -202,7 +202,8 @@ struct OverviewTextTests {
         let text = groups.text(style, route: "a")
         #expect(text.contains("a, b"))
         #expect(text.contains("  Why:    waystation explain B\n"))
-        #expect(text.contains("jobs retry --where state=dead,route=a,kind=http_status,end=exhausted --rate 50/s\n"))
+        let filter = "state=dead,route=a,kind=http_status,end=exhausted"
+        #expect(text.contains("jobs retry --where \(filter) --rate 50/s\n"))
         #expect(
             text.contains(
                 "poison:\n  Why:    waystation explain D\n"

@@ -96,7 +96,7 @@ final class ProgramCode: JobHooks {
         return renamed
     }
 
-    func attemptBegan(_ attempt: Attempt) { checker.observedBegin(job, attempt) }
+    func attemptBegan(_ attempt: Attempt, of request: HTTPRequest) { checker.observedBegin(job, attempt) }
 
     func responded(_ response: HTTPResponse, _ attempt: Attempt) {
         checker.observedAnswer(job, response, attempt)

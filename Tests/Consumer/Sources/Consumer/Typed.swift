@@ -45,6 +45,7 @@ extension Main {
         ])
         policy.maxAttempts = 2
         policy.timeouts.total = .seconds(2)
+        policy.timeouts.attempt = .seconds(2)
         policy.recovery = [.strategy(Always())]
         let outcome = await (try RelayService(policy)).outcome(of: Request<Void>(.get, "x"))
         try expect(outcome.failure?.kind == .connectionRefused, "a refused port stays refused")
