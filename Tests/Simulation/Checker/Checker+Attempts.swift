@@ -295,7 +295,7 @@ extension Checker {
         case .httpProtocolError: coverage.note(facts.sent == .answered ? .kindStrangeStatus : .kindProtocol)
         case .httpStatus: coverage.note(.kindStatus)
         case .apiError: coverage.note(.kindAPI)
-        case .invalidResponse: coverage.note(.kindInvalid)
+        case .invalidResponse, .emptyResponse: coverage.note(.kindInvalid)
         case .decoding: coverage.note(.kindDecoding)
         case .credentialsFailed: coverage.note(.kindCredentials)
         case "soft_failure": coverage.note(.kindSoft)

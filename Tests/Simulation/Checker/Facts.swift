@@ -60,7 +60,7 @@ struct Facts {
         guard policy.looksInside else { return nil }
         if document == .empty {
             let isWrong = policy.response.empty == .error || !success.require.isEmpty
-            return isWrong ? invalid(.invalidResponse, status) : nil
+            return isWrong ? invalid(.emptyResponse, status) : nil
         }
         let unwraps = policy.response.unwrap != nil
         guard !success.fail.isEmpty || !success.require.isEmpty || unwraps || policy.response.expectsJSON
