@@ -6,14 +6,18 @@ final class StoreShared: Sendable {
     private struct State {
         var timeline: JobTimeline
         var facts = StoreFacts()
+        /// What damage the operator has heard of.
+        var told: Set<String> = []
     }
 
-    private let state: Mutex<State>
-    /// Up to this job each may be what brought the process before down; zero when that ended in order.
-    let suspects: Int64
+    /// Damages that the operator hears of in one run; a reader may meet any number.
+    private static let toldLimit = 1_000
 
-    init(timeline: JobTimeline, maxBytes: UInt64, suspects: Int64) {
-        self.suspects = suspects
+    private let state: Mutex<State>
+    private let notice: @Sendable (String) -> Void
+
+    init(timeline: JobTimeline, maxBytes: UInt64, notice: @escaping @Sendable (String) -> Void) {
+        self.notice = notice
         var state = State(timeline: timeline)
         state.facts.maxBytes = maxBytes
         self.state = Mutex(state)
@@ -25,7 +29,15 @@ final class StoreShared: Sendable {
 
     func setMaxBytes(_ bytes: UInt64) { state.withLock { $0.facts.maxBytes = bytes } }
 
-    func countCorrupt() { state.withLock { $0.facts.corruptRecords += 1 } }
+    /// Counts what is not what was stored; the operator hears of it once, unless somebody else says so.
+    func countCorrupt(_ error: StoreError? = nil) {
+        let isNews = state.withLock { state in
+            state.facts.corruptRecords += 1
+            guard let error, state.told.count < Self.toldLimit else { return false }
+            return state.told.insert(error.message).inserted
+        }
+        if isNews, let error { notice(error.message) }
+    }
 
     func update(_ timeline: JobTimeline, _ change: (inout StoreFacts) -> Void) {
         state.withLock { state in

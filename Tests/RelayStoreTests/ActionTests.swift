@@ -70,7 +70,8 @@ struct ActionTests {
             try await bench.reopen()
         } else {
             #expect(
-                try await bench.settle(claim, .retry(after: .seconds(1), .backoff)) == .applied(.cancelled)
+                try await bench.settle(claim, .retry(after: .seconds(1), .backoff))
+                    == .applied(.cancelled, .cancelled)
             )
         }
         #expect(try await bench.state(id) == .cancelled)

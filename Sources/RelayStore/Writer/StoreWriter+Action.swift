@@ -103,16 +103,18 @@ extension StoreWriter {
             try delete.run()
         }
         count(old, -1)
+        volatile.hasErased = true
         return true
     }
 
     /// Removes the bodies of a job that is over.
     func expunge(_ old: JobRow) throws(StoreError) {
         var row = old
-        try dropBody(of: &row)
+        try dropContent(of: &row)
         if old.hasAnswerBody, var answer = try? database.answer(old.seq) {
             if case .file(let file) = answer.body { try forget(file) }
             answer.body = .expunged
+            answer.fields = HeaderFields()
             let update = try database.statement(
                 "UPDATE answer SET head = ?, body = NULL, sum = NULL WHERE seq = ?"
             )
@@ -120,6 +122,7 @@ extension StoreWriter {
             update.bind(2, old.seq)
             try update.run()
         }
+        volatile.hasErased = true
         row.hasAnswerBody = false
         row.machine.touch()
         try save(row, replacing: old)
