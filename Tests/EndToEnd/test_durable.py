@@ -130,7 +130,7 @@ class Durable(DurableTest):
     def explain(self, relay, id):
         program = pathlib.Path(daemon()).with_name("waystation")
         return subprocess.run(
-            [program, "--socket", relay.control, "explain", id], capture_output=True, text=True, check=True,
+            [program, "explain", id, "--socket", relay.control], capture_output=True, text=True, check=True,
             timeout=30).stdout
 
     def test_a_post_without_a_key_in_flight_at_a_crash_is_not_sent_again(self):

@@ -111,7 +111,7 @@ extension StoreWriter {
     func expunge(_ old: JobRow) throws(StoreError) {
         var row = old
         try dropContent(of: &row)
-        if old.hasAnswerBody, var answer = try? database.answer(old.seq) {
+        if old.hasAnswer, var answer = try? database.answer(old.seq) {
             if case .file(let file) = answer.body { try forget(file) }
             answer.body = .expunged
             answer.fields = HeaderFields()
