@@ -19,7 +19,7 @@ package final class SQLiteJobStore: JobStore {
         package var directory: String
         /// Acceptance stops when this many bytes are in use.
         package var maxSize: UInt64 = 2 << 30
-        /// Disk space kept for settling when there is none left; less on a file system below 16 times that size.
+        /// Disk space kept for settling when there is none left; less on a file system below eight times that size.
         package var ballast = 8 << 20
         /// How long what was erased may stay in the write-ahead log.
         package var eraseDelay: Duration = .seconds(5)

@@ -4,13 +4,13 @@ import RelayPosix
 /// Disk space kept for the day there is none: even a deletion needs room.
 struct Ballast {
     let path: String
-    /// In bytes: a sixteenth of the file system, and no more than was asked for.
+    /// In bytes: an eighth of the file system, and no more than was asked for.
     let size: Int
 
     init(path: String, limit: Int) {
         self.path = path
         let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        size = Ballast.space(directory).map { Int(min(UInt64(max(0, limit)), $0.all / 16)) } ?? limit
+        size = Ballast.space(directory).map { Int(min(UInt64(max(0, limit)), $0.all / 8)) } ?? limit
     }
 
     /// Bytes of the disk that may be written now, as far as that can be known.

@@ -33,7 +33,7 @@ final class GroupCommit {
         options = writer.options
         checkpointPages = min(
             options.checkpointPages,
-            ballast.size > 0 ? max(32, ballast.size / 8_192) : .max
+            ballast.size > 0 ? max(32, ballast.size / 16_384) : .max
         )
         self.suspect = suspect
         self.removeFiles = removeFiles
@@ -51,7 +51,8 @@ final class GroupCommit {
             while let tasks = queue.take(waits: !hasOwnWork) {
                 if !tasks.isEmpty { try commit(tasks) }
                 try doOwnWork()
-                if writer.database.logPages >= checkpointPages { try checkpoint() }
+                // Without room the log is to need as little of it as it can.
+                if writer.database.logPages >= (isFull ? 1 : checkpointPages) { try checkpoint() }
                 if let emptyAt, SystemClock.monotonic() >= emptyAt { try emptyLog() }
                 try regainSpace()
                 publish()
@@ -278,7 +279,7 @@ extension GroupCommit {
         let (size, available) = (UInt64(ballast.size), ballast.available)
         if available >= 2 * size { hasBallast = ballast.take() }
         // Without it free pages are there to be settled into, and the log has the disk to itself.
-        guard isFull, hasBallast || freeBytes >= 2 * ballast.size && available >= size / 2 else { return }
+        guard isFull, hasBallast || 2 * freeBytes >= 3 * ballast.size && available >= size / 2 else { return }
         isFull = false
         options.events.notice("the job store \(writer.database.path) has room again and accepts jobs")
     }
