@@ -1,6 +1,7 @@
 // What Swift's Glibc module leaves out because it is built without _GNU_SOURCE.
 #pragma once
 #include <errno.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -14,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/sysinfo.h>
 #include <sys/types.h>
 #include <sys/un.h>
 
@@ -41,6 +43,16 @@ static inline int relay_epoll_control(int epoll, int operation, int descriptor, 
 // Variadic functions have no place in Swift. Returns 0, or -1 with errno.
 static inline int relay_forbid_dump(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int relay_may_dump(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
+
+// Large bodies go back to the system when they are freed: left to itself glibc raises this threshold to the size of what
+// was freed last, and keeps what is below it (mallopt(3)).
+static inline void relay_set_up_memory(void) { mallopt(M_MMAP_THRESHOLD, 1 << 20); }
+
+// Bytes of the machine's memory; without /proc, of which a service may see only its own part.
+static inline uint64_t relay_machine_memory(void) {
+    struct sysinfo facts;
+    return sysinfo(&facts) == 0 ? (uint64_t)facts.totalram * facts.mem_unit : 0;
+}
 
 // CRC-32C by the processor's own instruction: only to be asked where it has one.
 #if defined(__x86_64__)

@@ -16,7 +16,7 @@ public struct RelayClient: Sendable {
     public let socketPath: String
     /// The longest a request may take in all, waiting for a place included; default one minute.
     public var timeout: Duration = .seconds(60)
-    /// Bytes an answer's body may have; default 64 MiB.
+    /// Bytes an answer's body may have that is returned whole, unless the call says otherwise; default 64 MiB.
     public var maxResponseBody = 67_108_864
 
     private let places: ExchangePlaces
@@ -37,18 +37,52 @@ public struct RelayClient: Sendable {
     ///   - path: path and query below the upstream's base; a leading slash makes no difference.
     ///   - fields: passed on to the upstream; `Waystation-Timeout` and its like are for the relay.
     ///   - body: passed on to the upstream.
+    ///   - maxResponseBody: bytes the answer's body may have; nil is the client's own bound.
     /// - Returns: the upstream's answer, the route's stand-in for it, or the relay's own error; see
     ///   `RelayResponse.source`.
-    /// - Throws: when there is no answer: the relay is not there, does not let the caller in, or is too slow.
+    /// - Throws: when there is no answer: the relay is not there, does not let the caller in, or is too slow;
+    ///   `responseTooLarge` when its body is larger than that, whatever the upstream has done.
     public func send(
         route: String,
         method: Method = .get,
         path: String = "",
         fields: HeaderFields = HeaderFields(),
-        body: [UInt8] = []
+        body: [UInt8] = [],
+        maxResponseBody: Int? = nil
     ) async throws(RelayClientError) -> RelayResponse {
         let target = try ClientRequest.target(route: route, path: path)
-        return try await request(method, target, fields: fields, body: body)
+        var client = self
+        client.maxResponseBody = maxResponseBody ?? self.maxResponseBody
+        return try await client.request(method, target, fields: fields, body: body)
+    }
+
+    /// Sends a request to a route, whose answer's body is read piece by piece: nothing is held but the piece at hand,
+    /// and a reader that takes its time holds back the upstream.
+    ///
+    /// - Parameters:
+    ///   - route: the route's name.
+    ///   - method: passed on to the upstream.
+    ///   - path: path and query below the upstream's base; a leading slash makes no difference.
+    ///   - fields: passed on to the upstream; `Waystation-Timeout` and its like are for the relay.
+    ///   - body: passed on to the upstream.
+    /// - Returns: the answer as soon as its head is there; iterating gives its body. `timeout` bounds the wait for the
+    ///   head, and after that for each piece.
+    /// - Throws: when there is no answer.
+    public func stream(
+        route: String,
+        method: Method = .get,
+        path: String = "",
+        fields: HeaderFields = HeaderFields(),
+        body: [UInt8] = []
+    ) async throws(RelayClientError) -> RelayStream {
+        let target = try ClientRequest.target(route: route, path: path)
+        let request = try ClientRequest(method: method, target: target, fields: fields, body: body)
+        let canceller = Canceller()
+        let (socketPath, timeout) = (socketPath, timeout)
+        let answer = try await places.run(canceller) { () throws(RelayClientError) in
+            try StreamedAnswer(request, socketPath: socketPath, timeout: timeout, canceller: canceller)
+        }
+        return RelayStream(answer, places: places, timeout: timeout)
     }
 
     /// Sends a request to a path of the relay's own, such as `/v1/status`.
@@ -82,6 +116,24 @@ public struct RelayClient: Sendable {
         body: [UInt8] = []
     ) throws(RelayClientError) -> RelayResponse {
         try exchange(ClientRequest(method: method, target: target, fields: fields, body: body)).run()
+    }
+
+    /// Sends a request to a route, whose answer's body is read piece by piece, and blocks the calling thread for its
+    /// head.
+    package func blockingStream(
+        route: String,
+        method: Method,
+        path: String,
+        fields: HeaderFields,
+        body: [UInt8]
+    ) throws(RelayClientError) -> StreamedAnswer {
+        let target = try ClientRequest.target(route: route, path: path)
+        return try StreamedAnswer(
+            ClientRequest(method: method, target: target, fields: fields, body: body),
+            socketPath: socketPath,
+            timeout: timeout,
+            canceller: Canceller()
+        )
     }
 
     /// Sends a request to a route and blocks the calling thread.

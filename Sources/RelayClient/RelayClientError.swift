@@ -12,8 +12,10 @@ public struct RelayClientError: Error, Sendable, CustomStringConvertible {
         case connectionLost
         /// The request cannot be sent as it is.
         case invalidRequest
-        /// The answer is no HTTP, or is larger than allowed.
+        /// The answer is no HTTP.
         case invalidResponse
+        /// The answer's body is larger than the client may hold; `RelayClient.stream` has no such bound.
+        case responseTooLarge
         /// The relay refused what was asked; `RelayClientError.problem` has its words.
         case refused
         /// The task was cancelled.

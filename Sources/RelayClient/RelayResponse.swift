@@ -56,7 +56,7 @@ public struct RelayResponse: Sendable {
     /// The body as text; bytes that are no UTF-8 are replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    init(status: Status, fields: HeaderFields, body: [UInt8]) {
+    package init(status: Status, fields: HeaderFields, body: [UInt8]) {
         self.status = status
         self.fields = fields
         self.body = body

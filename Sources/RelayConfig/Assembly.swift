@@ -106,7 +106,7 @@ extension RouteDraft {
         case .fixed(let form, _):
             policy.authentication = Authentication(form: form, credential: "route:\(name)")
         case .oauth2: policy.authentication = Authentication(form: .bearer, credential: "route:\(name)")
-        case .shared(let credential):
+        case .shared(let credential, _):
             policy.authentication = Authentication(form: .bearer, credential: credential)
         case nil: break
         }
@@ -124,7 +124,8 @@ extension RouteDraft {
         policy.response.expectsJSON = response.expect == .json
         policy.response.locationPrefix = response.rewritesLocation ? "/r/\(name)/" : nil
         policy.errorTypes = errorTypes
-        policy.recovery = (recovery ?? []).compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
+        let rules = (staleToken.map { [$0] } ?? []) + (recovery ?? [])
+        policy.recovery = rules.compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
         policy.deliversLater = recovery == nil
         policy.limits.body = limits.maxResponseBody
         policy.delivery = delivery

@@ -39,6 +39,8 @@ package struct Limits: Sendable {
     package var maxResponseBody = 16 << 20
     /// A request body above this is copied to the disk while it is sent, so that it can be sent again.
     package var replayBuffer = 256 << 10
+    /// Bytes all bodies in memory may take together; nil is a quarter of what there is.
+    package var memory: Int?
     /// Bytes those copies may take together; what does not fit is sent once.
     package var spool = 1 << 30
     /// Unfinished jobs on disk; one more is refused.

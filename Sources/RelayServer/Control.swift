@@ -1,4 +1,5 @@
 package import RelayCore
+package import RelayEngine
 
 /// What the API asks of the process it runs in.
 package protocol Control: Sendable {
@@ -8,8 +9,8 @@ package protocol Control: Sendable {
     /// The status document, JSON.
     func status() -> [UInt8]
 
-    /// Whether requests are served.
-    var isReady: Bool { get }
+    /// Why requests are not served, or not as they should be; nil while they are.
+    var unready: Problem? { get }
 
     /// Reads the configuration again; on an error the old one stays.
     ///

@@ -13,6 +13,7 @@ package final class LoopServer {
     let relay: Relay
     let limits: ServerLimits
     let spool: any ReplaySpool
+    let memory: MemoryAccount
     let control: any Control
     let places: ConnectionPlaces
     private var connections: [ObjectIdentifier: Connection] = [:]
@@ -34,6 +35,7 @@ package final class LoopServer {
         relay: Relay,
         limits: ServerLimits,
         spool: any ReplaySpool,
+        memory: MemoryAccount,
         control: any Control,
         places: ConnectionPlaces
     ) {
@@ -43,6 +45,7 @@ package final class LoopServer {
         self.relay = relay
         self.limits = limits
         self.spool = spool
+        self.memory = memory
         self.control = control
         self.places = places
     }

@@ -1,6 +1,6 @@
 import Glibc
 package import RelayCore
-import RelayPosix
+package import RelayPosix
 import Synchronization
 
 /// The job store of one process: a SQLite database in WAL mode, one connection that writes, and files for large
@@ -150,6 +150,7 @@ extension SQLiteJobStore {
     private func write<Value: Sendable>(
         _ kind: CommitQueue.Kind,
         weight: Int,
+        landed: @escaping @Sendable (Value) -> Void = { _ in },
         _ body: @escaping @Sendable (StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
@@ -159,7 +160,10 @@ extension SQLiteJobStore {
                     weight: weight,
                     run: { writer throws(StoreError) in
                         let value = try body(writer)
-                        return { continuation.resume(returning: .success(value)) }
+                        return {
+                            landed(value)
+                            continuation.resume(returning: .success(value))
+                        }
                     },
                     fail: { continuation.resume(returning: .failure($0)) }
                 )
@@ -177,7 +181,12 @@ extension SQLiteJobStore {
                 if case .file(let file) = jobs[index].body { spooled.append(file.name) }
             }
             let accepted = jobs
-            return try await write(.accept, weight: jobs.count) { writer throws(StoreError) in
+            let landed: @Sendable ([Acceptance]) -> Void = { [shared] answers in
+                for (job, answer) in zip(accepted, answers) where job.wait?.land() == false {
+                    if answer == .accepted, job.idempotency == nil { shared.abandon(job.record.id) }
+                }
+            }
+            return try await write(.accept, weight: jobs.count, landed: landed) { writer throws(StoreError) in
                 try writer.enqueue(accepted, at: now)
             }
         } catch {
@@ -337,6 +346,13 @@ extension SQLiteJobStore {
 
     package func facts() async throws(StoreError) -> StoreFacts { shared.facts }
 
+    /// Of the threads that write.
+    package var activities: [Activity] { [shared.activity, fileThread.activity] }
+
+    package func writing(at now: Instant) -> Duration {
+        .nanoseconds(activities.map { $0.duration(at: now.nanoseconds) }.max() ?? 0)
+    }
+
     /// Sets how many bytes may be in use, from the next transaction on.
     package func setMaxSize(_ bytes: UInt64) { shared.setMaxBytes(bytes) }
 
@@ -367,7 +383,11 @@ extension SQLiteJobStore {
         guard case .bytes(let bytes) = body, bytes.count > Self.inlineLimit else { return body }
         let spool = try await spool()
         do throws(StoreError) {
-            try await spool.append(bytes)
+            // By pieces: the body is in memory already, and need not be there twice.
+            for start in stride(from: 0, to: bytes.count, by: StoredBodyFile.pieceSize) {
+                let end = min(bytes.count, start + StoredBodyFile.pieceSize)
+                try await spool.append(Array(bytes[start..<end]))
+            }
             return .file(try await spool.finish())
         } catch {
             spool.discard()

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPosix
 import Synchronization
 
 /// What the store's threads and its callers all see.
@@ -8,10 +9,14 @@ final class StoreShared: Sendable {
         var facts = StoreFacts()
         /// What damage the operator has heard of.
         var told: Set<String> = []
+        /// Accepted when nobody waited for them any more.
+        var abandoned: [JobID] = []
     }
 
     /// Damages that the operator hears of in one run; a reader may meet any number.
     private static let toldLimit = 1_000
+    /// Of the writer: a transaction with all that belongs to it is an operation.
+    let activity = Activity("store")
 
     private let state: Mutex<State>
     private let notice: @Sendable (String) -> Void
@@ -37,6 +42,17 @@ final class StoreShared: Sendable {
             return state.told.insert(error.message).inserted
         }
         if isNews, let error { notice(error.message) }
+    }
+
+    /// The job is on disk and is not to be there.
+    func abandon(_ id: JobID) { state.withLock { $0.abandoned.append(id) } }
+
+    /// The jobs that were abandoned since the last call.
+    func takeAbandoned() -> [JobID] {
+        state.withLock { state in
+            defer { state.abandoned = [] }
+            return state.abandoned
+        }
     }
 
     func update(_ timeline: JobTimeline, _ change: (inout StoreFacts) -> Void) {

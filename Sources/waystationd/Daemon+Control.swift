@@ -11,7 +11,17 @@ import Synchronization
 extension Daemon: Control {
     var version: String { Version.text }
 
-    var isReady: Bool { ready.load(ordering: .relaxed) }
+    var unready: Problem? {
+        if storage.isStalled {
+            var problem = Problem(.storageStalled, "the disk of the job store takes no writes at the moment")
+            problem.retryAfter = .seconds(5)
+            return problem
+        }
+        guard !ready.load(ordering: .relaxed) || engine.isDraining else { return nil }
+        var problem = Problem(.draining, "the relay is not ready")
+        problem.retryAfter = .seconds(1)
+        return problem
+    }
 
     func status() -> [UInt8] { report.document }
 
@@ -61,6 +71,7 @@ extension Daemon: Control {
         engine.install(next)
         storage.configure(loaded.configuration)
         places.configure(loaded.configuration.limits.forConnections)
+        memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         recordLoaded(loaded, verb: "reloaded")
         durable.feed.publish(FeedEvent(.configReloaded), at: SystemClock.wall() / 1_000_000)
         let old = outline.withLock { outline in

@@ -31,13 +31,9 @@ extension Daemon {
     }
 
     private func startWatchdog() {
-        guard let interval = Watchdog.intervalFromEnvironment() else { return }
-        let heartbeats = loops.map { loop in
-            Heartbeat(name: loop.name, count: { loop.heartbeat }, poke: { loop.execute {} })
-        }
         let watchdog = Watchdog(
-            interval: interval,
-            heartbeats: heartbeats,
+            interval: Watchdog.intervalFromEnvironment(),
+            activities: (loops + [controlLoop]).map(\.activity) + storage.activities + [journal.activity],
             ping: { [notifier] in notifier.send(.watchdog) },
             stalled: { [journal] names in
                 journal.record(
@@ -47,11 +43,29 @@ extension Daemon {
                         "\(names.joined(separator: ", ")) stands still; the watchdog is not fed"
                     )
                 )
+            },
+            look: { [self] now in
+                if let isStalled = storage.look(at: now) { tellStorage(isStalled) }
             }
         )
         if !watchdog.start() {
             journal.record(JournalRecord(.error, nil, "the watchdog's thread could not be started"))
         }
+    }
+
+    /// Says that the job store does not move, or that it does again.
+    private func tellStorage(_ isStalled: Bool) {
+        let message =
+            isStalled
+            ? "the job store does not move: its disk takes no writes, and no job is accepted"
+            : "the job store moves again and accepts jobs"
+        journal.record(
+            JournalRecord(isStalled ? .critical : .notice, isStalled ? .storeStalled : .storeResumed, message)
+        )
+        var event = FeedEvent(isStalled ? .storageStalled : .storageResumed)
+        event.detail = message
+        durable.feed.publish(event, at: SystemClock.wall() / 1_000_000)
+        if !engine.isDraining { notifier.send(.status(report.line)) }
     }
 }
 
@@ -90,6 +104,7 @@ private final class Lifecycle {
     private func tick() {
         daemon.events.summarise()
         daemon.condition.look()
+        if daemon.memory.takeTrim() { ProcessLimits.trimMemory() }
         if machine.isDraining { look() } else { daemon.notifier.send(.status(daemon.report.line)) }
         if let ticker, !isEnding {
             daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period)

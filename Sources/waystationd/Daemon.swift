@@ -24,6 +24,7 @@ final class Daemon: Sendable {
     let hidesCallers = UserNamespace.hidesCallers
     let startedTicks = SystemClock.monotonic()
     let places: ConnectionPlaces
+    let memory: MemoryAccount
     let secrets: SecretBox
     let tokens: RefreshTokens
     let loops: [EventLoop]
@@ -76,6 +77,7 @@ final class Daemon: Sendable {
         )
         self.engine = engine
         places = ConnectionPlaces(loaded.configuration.limits.forConnections)
+        memory = MemoryAccount(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         do throws(PosixError) {
             controlLoop = try EventLoop.start(name: "control")
             var loops: [EventLoop] = []
@@ -135,7 +137,8 @@ final class Daemon: Sendable {
             sink: events,
             start: { loop.spawn($0) },
             isConstrained: { [condition] in condition.isConstrained },
-            signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] })
+            signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] }),
+            memory: memory
         )
         var added = HeaderFields()
         added.append("Via", "1.1 \(RelayFields.pseudonym)")
@@ -148,6 +151,7 @@ final class Daemon: Sendable {
             relay: relay,
             limits: ServerLimits(),
             spool: storage.spool,
+            memory: memory,
             control: self,
             places: places
         )
@@ -181,9 +185,11 @@ final class Daemon: Sendable {
             connections: places.current,
             refusedConnections: places.refused,
             spool: storage.spool.usage,
+            memory: memory.usage,
             reloadError: reloadError.withLock { $0 },
             isConstrained: condition.isConstrained,
-            hidesCallers: hidesCallers
+            hidesCallers: hidesCallers,
+            isStalled: storage.isStalled
         )
     }
 

@@ -80,14 +80,16 @@ enum JobRecords {
         _ attempts: [Attempt],
         canceller: String
     ) -> JournalRecord {
-        // What the upstream refused and the caller was told is the caller's business, not the operator's alarm.
+        // What the upstream refused and the caller was told is the caller's business, not the operator's alarm; but who
+        // may not enter, or comes too often, is the relay.
+        let isOurs = [401, 403, 407, 429].contains(failure.status?.rawValue ?? 0)
         let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection
         let isGone = failure.kind == .cancelled || failure.kind == .clientGone
         let end =
             failure.kind == .cancelled
             ? "was cancelled: \(canceller)" : "failed: \(failure.kind.rawValue): \(failure.detail)"
         var record = JournalRecord(
-            isRefusal || isGone ? .info : .error,
+            isOurs ? .warning : isRefusal || isGone ? .info : .error,
             .jobFailed,
             "job \(job.id): \(job.method.rawValue) on route \(job.route.name) \(end)"
                 + (attempts.isEmpty ? "" : "\n\(timeline(attempts))")

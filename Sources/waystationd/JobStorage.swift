@@ -9,10 +9,34 @@ import RelayTransport
 import Synchronization
 
 /// The job store of the daemon, in its state directory.
-struct JobStorage {
+final class JobStorage: Sendable {
     let jobs: DurableJobs
     let spool: FileReplaySpool
     private let store: SQLiteJobStore
+    private let stall = Atomic<Bool>(false)
+
+    /// How long a write may last before others are told: with what comes after, within five seconds.
+    private static let patience = Duration.seconds(3)
+
+    private init(jobs: DurableJobs, spool: FileReplaySpool, store: SQLiteJobStore) {
+        self.jobs = jobs
+        self.spool = spool
+        self.store = store
+    }
+
+    /// Of the threads that write.
+    var activities: [Activity] { store.activities }
+
+    /// Whether a write has not come back for seconds.
+    var isStalled: Bool { stall.load(ordering: .relaxed) }
+
+    /// Looks whether that has changed, at that moment of the monotonic clock.
+    ///
+    /// - Returns: nil when it has not.
+    func look(at now: Int64) -> Bool? {
+        let isStalled = store.writing(at: Instant(nanoseconds: now)) >= Self.patience
+        return stall.exchange(isStalled, ordering: .relaxed) == isStalled ? nil : isStalled
+    }
 
     /// Opens it and says to the journal what the store has to say; what it cannot survive ends the process.
     static func open(

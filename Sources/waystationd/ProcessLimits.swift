@@ -17,9 +17,13 @@ enum ProcessLimits {
         var core = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(4), &core)
         _ = relay_forbid_dump()
+        relay_set_up_memory()
         // What is kept belongs to the daemon alone; who may use a socket is set on the socket itself.
         umask(0o077)
     }
+
+    /// Gives free memory back to the system; takes some milliseconds.
+    static func trimMemory() { _ = malloc_trim(0) }
 
     /// Cores this process may use.
     static var cores: Int { max(1, min(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 64)) }

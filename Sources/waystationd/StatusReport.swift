@@ -16,12 +16,15 @@ struct StatusReport {
     let refusedConnections: Int
     /// Copies of request bodies that are under way.
     let spool: SpoolRoom
+    let memory: MemoryMachine
     /// Why the last reload was refused; nil when it was not.
     let reloadError: String?
     /// Whether the network counts as constrained.
     let isConstrained: Bool
     /// Whether the kernel names every caller by the same user.
     let hidesCallers: Bool
+    /// Whether the disk of the job store takes no writes at the moment.
+    let isStalled: Bool
 
     var document: [UInt8] {
         let snapshot = engine.snapshot
@@ -56,10 +59,15 @@ struct StatusReport {
         }
         let storage = durable.storage
         json.object("storage") { store in
-            store.member("state", storage.isFull ? "full" : "ok")
+            store.member("state", isStalled ? "stalled" : storage.isFull ? "full" : "ok")
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
             store.member("corrupt_records", storage.corruptRecords)
+        }
+        json.object("memory") { writer in
+            writer.member("used_bytes", memory.used)
+            writer.member("limit_bytes", memory.limit)
+            writer.member("waiting", memory.waiting)
         }
         json.object("spool") { writer in
             writer.member("used_bytes", spool.used)
@@ -107,7 +115,9 @@ struct StatusReport {
         let kept = "jobs queued \(jobs.unfinished()), dead \(jobs.count(.dead))"
         let paused = snapshot.routeNames.filter { durable.pause(of: $0) != nil }
         let hidden = hidesCallers ? "; callers' users are not known (PrivateUsers=)" : ""
-        let full = durable.storage.isFull ? "; the job store has no room" : ""
+        let full =
+            isStalled
+            ? "; the job store does not move" : durable.storage.isFull ? "; the job store has no room" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
         return
             "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight + durable.inFlight) in flight, "

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -28,6 +29,15 @@ def route(*upstreams, **members):
         {"name": f"u{index + 1}", "url": upstream} if isinstance(upstream, str) else upstream
         for index, upstream in enumerate(upstreams)]
     return {"upstreams": listed, "allow_addresses": LOOPBACK, **members}
+
+
+SEVERITIES = ["emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"]
+OPENING = re.compile(r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ (\w+): ")
+
+
+def short(line):
+    """A line of standard error with its severity as the journal has it, `<3>`, in place of time and word."""
+    return OPENING.sub(lambda found: f"<{SEVERITIES.index(found[1])}>", line)
 
 
 class Lines:
@@ -70,7 +80,7 @@ class Relay:
         self.file = self.directory / "waystation.json"
         self.members, self.before, self.loops, self.pass_fds = members, list(before), loops, pass_fds
         self.environment = {
-            "PATH": os.environ["PATH"], "INVOCATION_ID": "e2e", "SWIFT_BACKTRACE": "enable=no", **(environment or {})}
+            "PATH": os.environ["PATH"], "SWIFT_BACKTRACE": "enable=no", **(environment or {})}
         self.process = None
         self.errors, self.notices = Lines(), Lines()
         self.write(routes)
@@ -147,7 +157,7 @@ class Relay:
 
     def _read(self, stream):
         for line in stream:
-            self.errors.add(line.decode(errors="replace").rstrip("\n"))
+            self.errors.add(short(line.decode(errors="replace").rstrip("\n")))
         self.errors.add("(end)")
         self.notices.add("(gone)")
 

@@ -23,8 +23,9 @@ def ask_as(user, path, target, group=None):
         "import os,sys; sys.path.insert(0, sys.argv[1]);\n"
         "user, group = int(sys.argv[2]), int(sys.argv[3])\n"
         "os.setgroups([]); os.setgid(group); os.setuid(user)\n"
-        "from caller import ask\n"
-        "got = ask(sys.argv[4], 'GET', sys.argv[5]); print(got.status); print(got.body.decode())\n")
+        "from caller import Caller, request\n"
+        "one = Caller(sys.argv[4]); one.send_quietly(request('GET', sys.argv[5]))\n"
+        "got = one.answer(); print(got.status); print(got.body.decode())\n")
     here = os.path.dirname(os.path.abspath(__file__))
     # The modules are read before the rights go.
     script = "import sys; sys.path.insert(0, sys.argv[1]); import caller\n" + script
@@ -186,7 +187,7 @@ class Access(RelayTest):
             self.assert_problem(one_more.answer(), 503, "overloaded")
         relay.members["limits"] = {"max_connections": 6}
         relay.write({"up": route(self.upstream.url)})
-        self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+        eventually(lambda: ask(relay.control, "POST", "/v1/reload").status == 200, "the operator is let in again")
         self.assertEqual(relay.ask("GET", "/r/up/x").status, 200)
         for caller in callers[:2]:
             caller.close()
@@ -262,6 +263,7 @@ class Access(RelayTest):
         self.assert_problem(callers[0].ask("GET", "/r/up/x"), 502, "upstream_failed")
         for caller in callers:
             caller.close()
+        eventually(lambda: relay.status()["connections"] == 1, "their ends are noticed")
         self.assertEqual(relay.ask("GET", "/r/up/x").body, b"x")
 
     def test_a_journal_that_nobody_reads_holds_no_request_up(self):

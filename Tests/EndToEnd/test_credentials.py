@@ -78,6 +78,30 @@ class Credentials(RelayTest):
             self.assertNotIn(line, relay.errors.text().replace("attempt1", ""))
         return relay
 
+    def test_a_401_fetches_the_token_anew_on_a_route_that_names_no_rule_for_it(self):
+        for rules in [], [{"name": "stop", "on": ["4xx"], "fail": {}}], None:
+            with self.subTest(rules=rules):
+                members = {} if rules is None else {"recovery": rules}
+                relay = self.relay_with("oauth2_refresh_token", rules=[])
+                relay.stop()
+                (relay.directory / "notify").unlink()
+                relay.notices.items.clear()
+                relay.write({
+                    "up": route(self.upstream.url, auth={"type": "bearer", "credential": "books"}, **members),
+                    "off": route(self.upstream.url, auth={
+                        "type": "bearer", "credential": "books", "refresh_on_401": False}, **members)})
+                relay.start()
+                self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+                self.endpoint.wanted = self.endpoint.issued + 1
+                self.assertEqual(relay.ask("GET", "/r/off/api").status, 401)
+                got = relay.ask("POST", "/r/up/api", [("Prefer", "respond-async, wait=10")], b"paid once")
+                self.assertEqual((got.status, got.body), (200, b"welcome"), got)
+                self.endpoint.wanted = self.endpoint.issued + 1
+                got = relay.curl("/r/up/api", "-d", "paid once")
+                job = self.assert_timeline(relay, got, (401, "refresh_credentials"), (200, None))
+                self.assertEqual(job["attempts"][0]["rule"], "stale-token")
+                relay.stop()
+
     def test_a_401_leads_to_a_new_client_credentials_token_and_then_200(self):
         self.check_refresh("oauth2_client_credentials")
         self.assertEqual(self.endpoint.forms[0]["grant_type"], "client_credentials")

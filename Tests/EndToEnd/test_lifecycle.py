@@ -44,7 +44,7 @@ class Lifecycle(RelayTest):
             self.assertRegex(text, place)
         self.assertIn('did you mean "total"?', text)
         starts = [line for line in text.splitlines() if "error: " in line]
-        self.assertEqual([line for line in starts if not line.startswith(f"<3>{relay.file}:")], [])
+        self.assertEqual([line for line in starts if not line.startswith(f"{relay.file}:")], [])
         self.assertIn("/routes/up/timeouts", text)
 
     def test_a_configuration_that_is_no_json_or_not_there_ends_with_78(self):
@@ -107,6 +107,28 @@ class Lifecycle(RelayTest):
         got = ask(other.control, "POST", "/v1/reload")
         self.assertEqual(got.status, 422, got)
         self.assertIn("/credentials/shared", got.json()["text"])
+
+    def test_a_variable_of_the_service_manager_alone_does_not_change_how_records_look(self):
+        relay = self.new_relay({"up": route(self.upstream.url)})
+        relay.environment |= {"INVOCATION_ID": "0" * 32, "JOURNAL_STREAM": "1:1"}
+        with tempfile.TemporaryFile() as file:
+            relay.start(stderr=file)
+            relay.stop()
+            file.seek(0)
+            lines = file.read().decode().splitlines()
+        for line in lines:
+            self.assertRegex(line, r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ \w+: ")
+        self.assertTrue(lines)
+
+    def test_what_keeps_the_relay_out_of_an_upstream_is_a_warning(self):
+        relay = self.new_relay({"up": route(self.upstream.url)}).start()
+        for status in 401, 403, 407, 429:
+            self.upstream.on(f"/{status}", answer(status, "no"))
+            self.assertEqual(relay.ask("GET", f"/r/up/{status}").status, status)
+            relay.errors.wait("<4>job ", f"answered {status}")
+        self.upstream.on("/404", answer(404, "no"))
+        relay.ask("GET", "/r/up/404")
+        relay.errors.wait("<6>job ", "answered 404")
 
     # Reloading.
 

@@ -1,7 +1,9 @@
 """Recovery through curl: the answer, its fields, the job and the journal tell the same story."""
 
+import threading
 import unittest
 
+from caller import Ended, request
 from relay import RelayTest, Relay, route
 from upstream import Close, Upstream, answer, as_json, refused_port
 
@@ -176,6 +178,32 @@ class Recovery(RelayTest):
         got = self.relay.curl("/r/plain/o")
         self.assertEqual(got.body, b"the whole")
         self.assert_timeline(self.relay, got, ("http_response_incomplete", "retry"), (200, None))
+
+    def test_an_answer_that_nothing_would_mend_is_passed_on_as_it_comes(self):
+        relay = self.new_relay({
+            "none": route(self.upstream.url, recovery=[]), "other": route(self.upstream.url, recovery=[
+                {"name": "stale", "on": ["429"], "retry": {"max_attempts": 2}}]),
+            "mended": route(self.upstream.url, recovery=[
+                {"name": "again", "on": ["connection", "http_response_incomplete"], "retry": {"max_attempts": 2}}])}).start()
+        for name in "none", "other":
+            with self.subTest(name):
+                go_on = threading.Event()
+                self.addCleanup(go_on.set)
+
+                def halting(got):
+                    got.connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+                    return go_on.wait(10) and b"rest"
+                self.upstream.on("/slow", halting)
+                with relay.caller() as caller:
+                    caller.send(request("GET", f"/r/{name}/slow"))
+                    self.assertEqual((caller.head()["Content-Length"], caller._exactly(4)), ("8", b"half"))
+                    go_on.set()
+                    self.assertEqual(caller._exactly(4), b"rest")
+                self.upstream.on("/cut", Close(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf"))
+                with relay.caller() as caller, self.assertRaises(Ended):
+                    caller.ask("GET", f"/r/{name}/cut")
+        self.upstream.on("/cut", Close(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf"), answer(200, "the whole"))
+        self.assertEqual(relay.ask("GET", "/r/mended/cut").body, b"the whole")
 
     def test_the_status_document_counts_what_happened(self):
         relay = self.new_relay({"one": route(self.upstream.url)}).start()

@@ -68,7 +68,7 @@ class Repeats(DurableTest):
         self.upstream.on("/token", as_json(200, '{"access_token": "t", "token_type": "Bearer", "expires_in": 3600}'))
         self.relay = self.new_relay({})
         auth = {"type": "oauth2_client_credentials", "token_url": self.upstream.url + "token", "client_id": "shop",
-                "client_secret": self.relay.secret("client", "s3cret")}
+                "client_secret": self.relay.secret("client", "s3cret"), "refresh_on_401": False}
         self.relay.write({
             name: route(
                 self.upstream.url, {"name": "spare", "url": self.spare.url, "use": "failover_only"}, auth=auth,
@@ -142,6 +142,14 @@ class Repeats(DurableTest):
                             upstream.on(path, FAILURES[name][0])
                         self.send(way, rule, path, ("Idempotency-Key", f'"{way}-{rule}-{name}"'))
                         self.assertGreater(self.seen(path), 1)
+
+    def test_a_304_that_was_asked_for_is_a_success_and_any_other_is_not(self):
+        self.upstream.on("/cached", answer(304, "", ("ETag", '"a"'), length=False))
+        got = self.relay.ask("GET", "/r/retry/cached", [("If-None-Match", '"a"')])
+        self.assertEqual((got.status, got["Waystation-Outcome"], got["ETag"]), (304, "success", '"a"'), got)
+        self.assertEqual(len(self.upstream.seen("/cached")), 1)
+        got = self.relay.ask("GET", "/r/none/cached")
+        self.assertEqual((got.status, got["Waystation-Outcome"]), (304, "failure"), got)
 
     def test_the_timeline_and_the_problem_say_why_it_was_not_sent_again(self):
         self.upstream.on("/gone", Close())

@@ -29,6 +29,51 @@ struct RelayClientTests {
         )
     }
 
+    @Test(
+        "a body larger than the call allows is refused under its own name, announced or not",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\n\r\nhello",
+        ]
+    )
+    func tooLarge(answer: String) async throws {
+        let client = RelayClient(socketPath: try StubRelay(.answer(answer)).path)
+        let error = await #expect(throws: RelayClientError.self) {
+            try await client.send(route: "a", maxResponseBody: 4)
+        }
+        #expect(error?.code == .responseTooLarge)
+    }
+
+    @Test("a streamed answer has its head at once and its body piece by piece, however large")
+    func streamed() async throws {
+        let body = String(repeating: "0123456789abcdef", count: 20_000)
+        let relay = try StubRelay(
+            .answer(
+                "HTTP/1.1 200 OK\r\nWaystation-Source: upstream\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+                    + body
+            )
+        )
+        var client = RelayClient(socketPath: relay.path)
+        client.maxResponseBody = 1
+        let answer = try await client.stream(route: "a", path: "b")
+        #expect(answer.head.status == 200 && answer.head.source == .upstream && answer.head.body.isEmpty)
+        var pieces: [[UInt8]] = []
+        for try await piece in answer { pieces.append(piece) }
+        #expect(pieces.count > 1 && Array(pieces.joined()) == Array(body.utf8))
+    }
+
+    @Test("a streamed body that breaks off ends with an error")
+    func broken() async throws {
+        let relay = try StubRelay(.answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"))
+        let answer = try await RelayClient(socketPath: relay.path).stream(route: "a")
+        var text = ""
+        let error = await #expect(throws: RelayClientError.self) {
+            for try await piece in answer { text += String(decoding: piece, as: UTF8.self) }
+        }
+        #expect(error?.code == .connectionLost && text == "hello")
+    }
+
     @Test("the relay's own fields tell who answered, after how many attempts, and for which job")
     func provenance() async throws {
         let relay = try StubRelay(

@@ -19,7 +19,8 @@ final class ServedLoop {
         _ steps: [ScriptedTransport.Step] = [],
         limits: ServerLimits = ServerLimits(),
         role: Role = .submit,
-        spool: any ReplaySpool = NoSpool()
+        spool: any ReplaySpool = NoSpool(),
+        memory: MemoryAccount = MemoryAccount(limit: 64 << 20)
     ) throws {
         let time = VirtualTime(.manual)
         self.time = time
@@ -56,6 +57,7 @@ final class ServedLoop {
                 relay: Relay(ports: ports),
                 limits: limits,
                 spool: spool,
+                memory: memory,
                 control: NoControl(),
                 places: ConnectionPlaces(ConnectionLimits())
             )
@@ -99,7 +101,7 @@ final class NoSpool: ReplaySpool {
 
 private struct NoControl: Control {
     let version = "0"
-    let isReady = true
+    let unready: Problem? = nil
 
     func status() -> [UInt8] { [] }
 

@@ -82,7 +82,8 @@ struct JournalTests {
         #expect(JournalSink.prefixedLines.lines(caret, at: 0) == "<3>first\n<3>   2 | x\n<3>     | ^\\r\n")
         let timeline = JournalRecord(.info, nil, "first\n  +0.1s  a")
         #expect(
-            JournalSink.plainLines.lines(timeline, at: 0) == "1970-01-01T00:00:00Z info: first\n  +0.1s  a\n"
+            JournalSink.plainLines.lines(timeline, at: 0)
+                == "1970-01-01T00:00:00Z info: first\n1970-01-01T00:00:00Z info:   +0.1s  a\n"
         )
     }
 

@@ -1,66 +1,60 @@
+import RelayPosix
 import RelaySystemd
 import Synchronization
 import Testing
 
 @Suite("Watchdog")
 struct WatchdogTests {
-    @Test("the manager is told only when every loop has moved")
+    @Test("the manager is told until one operation has lasted as long as its limit")
     func machine() {
-        var machine = WatchdogMachine(counts: [0, 0])
-        #expect(machine.ticked([1, 0]) == .withhold(stalled: [1], isNews: true))
-        #expect(machine.ticked([2, 0]) == .withhold(stalled: [1], isNews: false))
-        #expect(machine.ticked([2, 1]) == .ping)
-        #expect(machine.ticked([2, 2]) == .withhold(stalled: [0], isNews: true))
-        #expect(machine.ticked([3, 2]) == .ping)
+        var machine = WatchdogMachine(limit: 10)
+        #expect(machine.ticked([0, 9]) == .ping)
+        #expect(machine.ticked([0, 10]) == .withhold(stalled: [1], isNews: true))
+        #expect(machine.ticked([3, 12]) == .withhold(stalled: [1], isNews: false))
+        #expect(machine.ticked([10, 14]) == .withhold(stalled: [0, 1], isNews: true))
+        #expect(machine.ticked([0, 0]) == .ping)
+        #expect(machine.ticked([0, 11]) == .withhold(stalled: [1], isNews: true))
     }
 
-    @Test("a counter that has gone round counts as moved")
-    func overflow() {
-        var machine = WatchdogMachine(counts: [.max])
-        #expect(machine.ticked([0]) == .ping)
-    }
-
-    @Test("an idle loop is woken and so keeps the daemon alive; a stuck one does not")
-    func pokes() {
-        let loop = FakeLoop()
+    @Test("a thread between two operations keeps the daemon alive, one that stays in an operation does not")
+    func watching() {
+        let (store, journal) = (Activity("store"), Activity("journal"))
         let pings = Mutex(0)
         let stalls = Mutex<[[String]]>([])
+        let looks = Mutex<[Int64]>([])
         let watchdog = Watchdog(
             interval: .seconds(3),
-            heartbeats: [loop.heartbeat(named: "loop 0")],
+            activities: [store, journal],
             ping: { pings.withLock { $0 += 1 } },
-            stalled: { names in stalls.withLock { $0.append(names) } }
+            stalled: { names in stalls.withLock { $0.append(names) } },
+            look: { now in looks.withLock { $0.append(now) } }
         )
-        #expect(watchdog.period == .seconds(1))
+        func second(_ number: Int64) -> Int64 { 1_000_000_000 * number }
 
-        watchdog.tick()
-        watchdog.tick()
+        store.begin(at: second(1))
+        watchdog.tick(at: second(2))
+        watchdog.tick(at: second(3))
         #expect(pings.withLock { $0 } == 2)
+        watchdog.tick(at: second(4))
+        watchdog.tick(at: second(5))
+        #expect(pings.withLock { $0 } == 2)
+        #expect(stalls.withLock { $0 } == [["store"]])
 
-        loop.isStuck.withLock { $0 = true }
-        watchdog.tick()
-        watchdog.tick()
-        watchdog.tick()
+        store.end()
+        watchdog.tick(at: second(6))
         #expect(pings.withLock { $0 } == 3)
-        #expect(stalls.withLock { $0 } == [["loop 0"]])
-
-        loop.isStuck.withLock { $0 = false }
-        watchdog.tick()
-        watchdog.tick()
-        #expect(pings.withLock { $0 } == 4)
+        #expect(looks.withLock { $0 }.count == 5)
     }
-}
 
-/// Moves when it is poked, unless it is stuck.
-private final class FakeLoop: Sendable {
-    let isStuck = Mutex(false)
-    private let turns = Mutex<UInt64>(0)
-
-    func heartbeat(named name: String) -> Heartbeat {
-        Heartbeat(
-            name: name,
-            count: { self.turns.withLock { $0 } },
-            poke: { if !self.isStuck.withLock({ $0 }) { self.turns.withLock { $0 += 1 } } }
-        )
+    @Test(
+        "it looks often enough to tell others of a stall, and three times within a short limit",
+        arguments: [
+            (.seconds(10), .milliseconds(500)), (nil, .milliseconds(500)),
+            (.milliseconds(900), .milliseconds(300)),
+        ] as [(Duration?, Duration)]
+    )
+    func period(interval: Duration?, period: Duration) {
+        let watchdog = Watchdog(interval: interval, activities: [], ping: {}, stalled: { _ in })
+        #expect(watchdog.period == period)
     }
 }

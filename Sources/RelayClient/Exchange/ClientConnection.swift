@@ -52,17 +52,16 @@ struct ClientConnection: ~Copyable {
     ///
     /// - Returns: false at the end of the stream.
     func receive(into buffer: inout [UInt8]) throws(RelayClientError) -> Bool {
-        let used = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: 65_536))
-        var received = 0
-        defer { buffer.removeLast(buffer.count - used - received) }
         while true {
-            let result = unsafe buffer.withUnsafeMutableBytes {
-                unsafe Socket.receive(raw, into: UnsafeMutableRawBufferPointer(rebasing: $0[used...]))
+            var result = Received.wouldBlock
+            // Zeroing and appending byte by byte would cost a build without optimisation its time.
+            let piece = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { piece, count in
+                unsafe result = Socket.receive(raw, into: UnsafeMutableRawBufferPointer(piece))
+                if case .bytes(let received) = result { count = received }
             }
             switch result {
-            case .bytes(let count):
-                received = count
+            case .bytes:
+                if buffer.isEmpty { buffer = piece } else { buffer += piece }
                 return true
             case .end: return false
             case .wouldBlock: _ = try wait(for: Int16(POLLIN))

@@ -49,6 +49,10 @@ struct Exchange: Sendable {
     ) throws(RelayClientError) -> RelayResponse {
         var decoder = BodyDecoder(framing: head.framing)
         var body: [UInt8] = []
+        if case .length(let length) = head.framing, request.method != .head {
+            guard length <= UInt64(maxResponseBody) else { throw tooLarge }
+            body.reserveCapacity(Int(length))
+        }
         var buffer = first
         while !decoder.isComplete {
             do throws(HTTPParseError) {
@@ -57,10 +61,7 @@ struct Exchange: Sendable {
                 throw .invalid(error, from: socketPath)
             }
             guard body.count <= maxResponseBody else {
-                throw RelayClientError(
-                    .invalidResponse,
-                    "the answer's body is larger than \(maxResponseBody) bytes"
-                )
+                throw tooLarge
             }
             if decoder.isComplete { break }
             buffer.removeAll(keepingCapacity: true)
@@ -70,5 +71,12 @@ struct Exchange: Sendable {
             }
         }
         return RelayResponse(status: head.status, fields: head.fields, body: body)
+    }
+
+    private var tooLarge: RelayClientError {
+        RelayClientError(
+            .responseTooLarge,
+            "the answer's body is larger than \(maxResponseBody) bytes (maxResponseBody); stream it"
+        )
     }
 }

@@ -16,7 +16,8 @@ struct Patience {
         switch error.code {
         case .notReachable, .connectionLost, .timedOut: break
         case .refused where error.problem?.status == 503: break
-        case .refused, .notAllowed, .invalidRequest, .invalidResponse, .cancelled: return false
+        case .refused, .notAllowed, .invalidRequest, .invalidResponse, .responseTooLarge, .cancelled:
+            return false
         }
         failures += 1
         return wasReached

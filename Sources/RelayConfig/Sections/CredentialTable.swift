@@ -28,7 +28,8 @@ extension ConfigurationTable {
                     draft.secret.map { .fixed(.header(name: draft.name), $0) }
                 },
                 .init("bearer", bearerAuth) { draft in
-                    draft.credential.map { .shared($0) } ?? draft.secret.map { .fixed(.bearer, $0) }
+                    draft.credential.map { .shared($0, refreshesOn401: draft.refreshesOn401) }
+                        ?? draft.secret.map { .fixed(.bearer, $0) }
                 },
                 .init("basic", basicAuth) { draft in
                     draft.secret.map { .fixed(.basic(username: draft.name), $0) }
@@ -45,9 +46,15 @@ extension ConfigurationTable {
         var name = ""
         var secret: SecretReference?
         var credential: String?
+        var refreshesOn401 = true
     }
 
     private static let tagDoc = "Chooses the kind."
+
+    /// What `refresh_on_401` of a route's `auth` means.
+    static let refreshDoc =
+        "Whether an answer 401 fetches the credential anew and sends again, once a job: the rule stale-token, in front "
+        + "of the route's rules unless one of them has refresh_credentials."
 
     private static var headerAuth: Section<FixedDraft> {
         Section(
@@ -78,6 +85,7 @@ extension ConfigurationTable {
                 .tag("type", "bearer", tagDoc),
                 Field("token", .secret, \.secret, "A fixed token."),
                 Field("credential", .name, \.credential, "One of \"credentials\", by name."),
+                Field("refresh_on_401", .boolean, \.refreshesOn401, refreshDoc + " A fixed token never is."),
             ]
         ) { draft, node, reading in
             guard let name = draft.credential else { return }

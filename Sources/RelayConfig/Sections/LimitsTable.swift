@@ -36,6 +36,16 @@ extension ConfigurationTable {
                         + "it arrives, with a copy in the state directory for another attempt."
                 ),
                 Field(
+                    "memory",
+                    .size(1 << 20...1 << 40),
+                    \.memory,
+                    "What bodies may take of the memory together: answers that are collected, request bodies that are held, "
+                        + "and what callers have not taken yet. A body that does not fit goes to disk, waits until its "
+                        + "deadline, or is answered 503 overloaded. An eighth is left for what bodies take beside "
+                        + "their bytes. Without the key a quarter of the machine's memory, or of "
+                        + "what the unit may use (MemoryMax=) where that is less."
+                ),
+                Field(
                     "spool",
                     .size(0...1 << 40),
                     \.spool,
@@ -50,6 +60,14 @@ extension ConfigurationTable {
                 ),
             ]
         ) { limits, node, reading in
+            if let memory = limits.memory, memory / 16 * 7 < limits.maxResponseBody {
+                reading.warn(
+                    "one answer may take less than half of this, and limits.max_response_body allows it more",
+                    in: node,
+                    at: ["memory"],
+                    hint: "write at least \"\(SizeText.text(limits.maxResponseBody * 3))\""
+                )
+            }
             guard let share = limits.perUser.maxConnections, share > limits.maxConnections else { return }
             reading.warn(
                 "one user's share is more than all may have (limits.max_connections) and bounds nothing",

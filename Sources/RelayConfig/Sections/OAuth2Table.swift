@@ -31,6 +31,7 @@ extension ConfigurationTable {
             )
         }
         fields += tokenFields
+        if !isShared { fields.append(Field("refresh_on_401", .boolean, \.refreshesOn401, refreshDoc)) }
         if isShared {
             fields += [
                 Field(

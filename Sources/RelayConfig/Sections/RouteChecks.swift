@@ -7,6 +7,7 @@ extension ConfigurationTable {
 
     /// What must hold between the keys of one route.
     static func checkRoute(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+        noteStaleToken(route, &reading)
         checkTimeouts(route, node, &reading)
         checkUpstreams(route, node, &reading)
         checkPinnedHost(route, node, &reading)
@@ -40,6 +41,16 @@ extension ConfigurationTable {
         guard let list = rules.list else { return }
         reading.elsewhere(rules.path) { reading in
             checkRules(route, node, list, kinds, taker: rules.taker, &reading)
+        }
+    }
+
+    /// The rule that the route has without saying so.
+    private static func noteStaleToken(_ route: RouteDraft, _ reading: inout Reading) {
+        guard let rule = route.staleToken else { return }
+        let text = #"{"name":"\#(rule.name)","on":["401"],"refresh_credentials":{"max_times":1}}"#
+        let value = try? JSONValue(parsing: Array(text.utf8))
+        reading.within("recovery") { reading in
+            reading.within(rule.name) { reading in reading.noteDefault(value) }
         }
     }
 

@@ -26,6 +26,22 @@ struct RouteDraft {
     var neverFails = false
 }
 
+extension RouteDraft {
+    /// The rule in front of the others on a route whose credential can be fetched again, unless they have one for that
+    /// or `auth` says otherwise.
+    var staleToken: RuleDraft? {
+        let rules = recovery ?? []
+        guard auth?.refreshesOn401 == true, !rules.contains(where: { $0.refresh != nil }) else { return nil }
+        var rule = RuleDraft()
+        rule.name = "stale-token"
+        // A rule's name stands for what it has done: it is nobody else's.
+        while rules.contains(where: { $0.name == rule.name }) { rule.name += "-401" }
+        rule.on = ["401"]
+        rule.refresh = RefreshDraft()
+        return rule
+    }
+}
+
 struct UpstreamDraft {
     var name = ""
     var url: UpstreamURL?
@@ -37,13 +53,22 @@ struct UpstreamDraft {
 enum AuthDraft {
     case fixed(Authentication.Form, SecretReference)
     /// A credential of the top-level section, by name.
-    case shared(String)
+    case shared(String, refreshesOn401: Bool)
     case oauth2(OAuth2Draft)
 
     /// Whether there is something to fetch anew.
     var isRefreshable: Bool {
         if case .fixed = self { return false }
         return true
+    }
+
+    /// Whether a 401 alone is reason enough to do so.
+    var refreshesOn401: Bool {
+        switch self {
+        case .fixed: false
+        case .shared(_, let refreshes): refreshes
+        case .oauth2(let draft): draft.refreshesOn401
+        }
     }
 }
 
@@ -60,6 +85,7 @@ struct OAuth2Draft {
     var timeout: Duration = .seconds(10)
     var allowAddresses: [AddressRange] = []
     var authorityFile: String?
+    var refreshesOn401 = true
 }
 
 struct ResponseDraft {

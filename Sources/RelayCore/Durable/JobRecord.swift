@@ -96,6 +96,11 @@ package struct NewJob: Sendable {
     package var idempotency: Idempotency?
     /// Whether the request's content goes with the job's end, whatever that is.
     package var dropsContent = false
+    /// Whether its caller still waits; nil when it waits for ever.
+    ///
+    /// A job that nobody waits for and that has no
+    /// idempotency key is not accepted, or cancelled before anybody can claim it.
+    package var wait: AcceptanceWait?
 
     package init(_ record: JobRecord, body: StoredBody = .bytes([])) {
         self.record = record
@@ -138,4 +143,6 @@ package enum Acceptance: Hashable, Sendable {
     case duplicate(JobID)
     /// The key is known with another fingerprint.
     case conflict(JobID)
+    /// Nobody waited for it any more: it is not there.
+    case abandoned
 }

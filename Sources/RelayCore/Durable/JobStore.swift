@@ -87,6 +87,9 @@ package protocol JobStore: AnyObject, Sendable {
 
     func facts() async throws(StoreError) -> StoreFacts
 
+    /// How long the present write to the disk has lasted; zero between two. Answers at once, and from anywhere.
+    func writing(at now: Instant) -> Duration
+
     /// Puts a route's pause in the place of the one before; nil ends it.
     func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError)
 
@@ -112,6 +115,9 @@ package struct JobStoreEvents: Sendable {
 }
 
 extension JobStore {
+    /// Of a store whose writes take no time.
+    package func writing(at now: Instant) -> Duration { .zero }
+
     /// Applies `action` to all at once.
     package func apply(
         _ action: JobAction,

@@ -99,7 +99,15 @@ extension Body {
                     source.cancel()
                     throw .bodyTooLarge(limit: limit, key: key)
                 }
-                if collected.isEmpty { collected = piece } else { collected += piece }
+                if collected.isEmpty {
+                    collected = piece
+                    // Growing by doubling would take up to three times as much for a moment.
+                    if UInt64(piece.count) != source.length {
+                        collected.reserveCapacity(source.length.map { Int($0) } ?? limit)
+                    }
+                } else {
+                    collected += piece
+                }
             }
             return collected
         }

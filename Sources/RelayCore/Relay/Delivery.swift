@@ -23,6 +23,10 @@ package struct Delivery: Sendable {
     package var attempts: [Attempt]
     /// The upstream's last answer, where the run did not succeed and there was one.
     package var answer: HTTPResponse?
+    /// The memory its answer takes, until that is on disk.
+    package var room: MemoryHold?
+    /// There was no room for the answer's content, which nothing had to look into.
+    package var lacksContent = false
 
     package init(ending: Ending, attempts: [Attempt], answer: HTTPResponse? = nil) {
         self.ending = ending

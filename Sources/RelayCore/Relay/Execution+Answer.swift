@@ -38,7 +38,11 @@ extension Execution {
             passesRest = source.length == nil
             return limit
         }
-        if let length = source.length, length <= Relay.collectLimit { return Int(Relay.collectLimit) }
+        if let length = source.length, length <= Relay.collectLimit,
+            context.hooks != nil || context.route.mendsBrokenBody(of: inbound.response.status)
+        {
+            return Int(Relay.collectLimit)
+        }
         return nil
     }
 
@@ -143,11 +147,18 @@ extension Execution {
         }
         // What a rule has made of a failure is the route's own.
         let response = isQuickRecovered ? response : outgoing(response)
-        if !isQuickRecovered { keep(response) }
+        if !isQuickRecovered, response.status != 304 { keep(response) }
         if context.history != nil { return end(.succeeded(response, .upstream)) }
         if machine.attempts.count > 1 || machine.attempts.last?.failure != nil {
             ports.sink.record(.recovered(context, attempts: machine.attempts))
         }
         end(.answered(response, .upstream))
     }
+}
+
+extension HeaderFields {
+    private static let conditions = ["If-None-Match", "If-Modified-Since"].compactMap(FieldName.init)
+
+    /// Whether they ask only for what has changed (RFC 9110 §13.1).
+    var isConditional: Bool { HeaderFields.conditions.contains { self.contains($0) } }
 }

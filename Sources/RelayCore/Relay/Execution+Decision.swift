@@ -129,11 +129,14 @@ extension Execution {
 
     func end(_ ending: Outcome.Ending) {
         outcome = Outcome(ending: ending, attempts: machine.attempts)
+        outcome?.room = room
         step = .end
     }
 
     func discard() {
         if case .stream(let source)? = answer?.body { source.cancel() }
         answer = nil
+        // The last answer of a durable job's run is kept, whatever comes after it.
+        if context.history == nil { room = nil }
     }
 }

@@ -11,6 +11,8 @@ extension Execution {
         discard()
         var delivery = Delivery(ending: ending, attempts: machine.attempts)
         if case .succeeded = ending {} else { delivery.answer = lastAnswer }
+        delivery.room = room
+        delivery.lacksContent = lacksContent
         self.delivery = delivery
         step = .end
     }

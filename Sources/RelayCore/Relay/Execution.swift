@@ -30,6 +30,12 @@ final class Execution {
         }
         return judge.inspectKey
     }
+    /// The memory that the collected answer takes.
+    var room: MemoryHold?
+    /// The answer of a durable job had no room for its content.
+    var lacksContent = false
+    /// Whether `collectLimit` is what the account of memory allows, not what the route does.
+    var isBoundByMemory = false
     /// Whether a body larger than that passes through instead of being a failure.
     var passesRest = false
     var resumeAt = Instant(nanoseconds: 0)
@@ -94,7 +100,12 @@ final class Execution {
             asked = request
         }
         if context.hooks != nil { unpreparedKeys = preparation.keys }
-        judge = ResponseJudge(route: context.route, method: context.method)
+        // A program that asks for a value cannot take the absence of one.
+        judge = ResponseJudge(
+            route: context.route,
+            method: context.method,
+            isConditional: context.hooks == nil && request.fields.isConditional
+        )
         var options = context.options
         options.hasIdempotencyKey = options.hasIdempotencyKey || preparation.isKeyed
         let now = ports.time.now()
@@ -186,6 +197,7 @@ final class Execution {
     func received(_ inbound: InboundResponse) {
         if inbound.exchange.missedPins { ports.sink.record(.pinsMissed(context, inbound.exchange)) }
         if follow(inbound) { return }
+        lacksContent = false
         if let limit = collects(inbound) {
             uncollected = inbound
             collectLimit = limit

@@ -12,6 +12,8 @@ package struct Outcome: Sendable {
     package var attempts: [Attempt]
     /// Whether the job still holds a place of its route's concurrency.
     package var hasPlace: Bool
+    /// The memory its answer takes, until that is passed on.
+    package var room: MemoryHold?
 
     package init(ending: Ending, attempts: [Attempt], hasPlace: Bool = true) {
         self.ending = ending

@@ -10,6 +10,8 @@ package final class RelayPorts: Sendable {
     package let isConstrained: @Sendable () -> Bool
     /// Signs messages of routes that say so; nil where no route can.
     package let signer: (any MessageSigner)?
+    /// Nil bounds nothing: a program's own answers are its own to bound.
+    package let memory: MemoryAccount?
 
     package init(
         transport: any Transport,
@@ -18,7 +20,8 @@ package final class RelayPorts: Sendable {
         sink: any EventSink,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
         isConstrained: @escaping @Sendable () -> Bool = { false },
-        signer: (any MessageSigner)? = nil
+        signer: (any MessageSigner)? = nil,
+        memory: MemoryAccount? = nil
     ) {
         self.transport = transport
         self.time = time
@@ -27,6 +30,7 @@ package final class RelayPorts: Sendable {
         self.start = start
         self.isConstrained = isConstrained
         self.signer = signer
+        self.memory = memory
     }
 }
 

@@ -12,8 +12,8 @@ package final class Relay: Sendable {
         self.added = added
     }
 
-    /// Bodies of a known length up to this are collected before they are passed on, so that a truncated answer can
-    /// still be retried; anything else streams through.
+    /// Bodies of a known length up to this are collected before they are passed on where a rule may act on a truncated
+    /// answer; anything else streams through.
     package static let collectLimit: UInt64 = 262_144
 
     /// Runs one request that is not durable; its time counts from `began`, by default from now.
@@ -87,18 +87,27 @@ extension Relay {
     private func collect(_ execution: Execution) async {
         guard let body = execution.uncollected?.response.body else { return }
         if case .stream(let source) = body { source.bound(by: execution.deadline) }
+        guard await findRoom(for: body, execution) else { return }
         do throws(Failure) {
             guard execution.passesRest, case .stream(let source) = body else {
-                return execution.collected(
-                    try await body.collect(limit: execution.collectLimit, key: execution.collectKey)
+                let bytes = try await body.collect(
+                    limit: execution.collectLimit,
+                    key: execution.collectKey
                 )
+                execution.room?.shrink(to: bytes.count)
+                return execution.collected(bytes)
             }
             let (beginning, isWhole) = try await source.beginning(limit: execution.collectLimit)
+            execution.room?.shrink(to: beginning.count)
             if isWhole { return execution.collected(beginning) }
             // Like any other stream it may take as long as it goes on.
             source.bound(by: .distantFuture)
             execution.collected(beginning, rest: source)
         } catch {
+            if execution.isBoundByMemory, error.kind == .httpResponseBodySize {
+                let half = execution.collectLimit
+                return execution.foundNoRoom(half + 1, half: half)
+            }
             execution.collectingFailed(error)
         }
     }

@@ -16,10 +16,13 @@ package struct ResponseJudge: Sendable {
 
     let route: Route
     let method: Method
+    /// Whether the caller asked only for what has changed, so that a 304 is what it wants.
+    private let isConditional: Bool
 
-    package init(route: Route, method: Method) {
+    package init(route: Route, method: Method, isConditional: Bool = false) {
         self.route = route
         self.method = method
+        self.isConditional = isConditional
     }
 
     /// Whether the body must be in memory before `judge` can be asked.
@@ -132,6 +135,7 @@ extension ResponseJudge {
         }
         let bytes: [UInt8]? = if case .bytes(let bytes) = response.body { bytes } else { nil }
         if let bytes, let failure = apiError(status, bytes) { return .refused(failure) }
+        if status == 304, isConditional { return .success(response) }
         guard route.policy.success.statuses.contains(status) else {
             return .refused(
                 Failure(

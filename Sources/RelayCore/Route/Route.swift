@@ -21,7 +21,7 @@ package final class Route: Sendable {
         constrainedUpstream = policy.upstreams.firstIndex { $0.use == .whenConstrained }
         hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
         answersStale = policy.recovery.contains { if case .respondStale = $0.action { true } else { false } }
-        deliveryRules = policy.deliversLater ? [.deliverLater] : policy.recovery
+        deliveryRules = policy.deliversLater ? policy.recovery + [.deliverLater] : policy.recovery
         keyFields = [.idempotencyKey, .webhookID] + [FieldName(policy.idempotency.header)].compactMap(\.self)
         inspectsBody =
             policy.apiError != nil || policy.success.inspectsBody || policy.response.unwrap != nil
@@ -71,8 +71,8 @@ public struct RoutePolicy: Sendable {
     ///
     /// Empty recovers from nothing.
     public var recovery: [RecoveryRule] = []
-    /// Whether jobs that are kept have ``RecoveryRule/deliverLater`` in place of `recovery`: nobody has said what is to
-    /// be done about failures.
+    /// Whether jobs that are kept have ``RecoveryRule/deliverLater`` below `recovery`: nobody has said what is to be done
+    /// about failures.
     package var deliversLater = false
     /// What an answer may cost.
     public var limits = ResponseLimits()

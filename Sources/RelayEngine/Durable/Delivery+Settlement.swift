@@ -40,7 +40,17 @@ extension DurableJobs {
         settlement.failureStatus = delivery.failure?.status
         let policy = route.policy.delivery
         if let (response, source) = delivery.kept(policy.keepsResponses) {
-            settlement.answer = await StoredAnswer(response, source, limit: route.policy.limits.body)
+            settlement.answer =
+                if delivery.lacksContent {
+                    StoredAnswer(
+                        status: response.status,
+                        fields: response.fields,
+                        body: .expunged,
+                        source: source
+                    )
+                } else {
+                    await StoredAnswer(response, source, limit: route.policy.limits.body)
+                }
         }
         settlement.dropsBody =
             switch (policy.keepsRequests, settlement.ending) {

@@ -44,24 +44,29 @@ extension DurableJobs {
     /// Puts an admitted job on disk.
     ///
     /// For a body in a file the caller has held the room before the file was finished: from then on only a store
-    /// removes it.
+    /// removes it. Without `patience` the caller waits as long as the disk takes.
     ///
-    /// - Throws: `idempotency_key_reused`, `queue_full`, `storage_full`, `storage_failed`.
-    package func accept(_ admission: Admission, body: StoredBody) async throws(Problem) -> Accepted {
+    /// - Throws: `idempotency_key_reused`, `queue_full`, `storage_full`, `storage_failed`, `storage_stalled`.
+    package func accept(
+        _ admission: Admission,
+        body: StoredBody,
+        _ patience: Patience? = nil
+    ) async throws(Problem) -> Accepted {
         let settings = settings
-        if case .file = body {} else { try reserveRoom(for: admission.route.name) }
+        let route = admission.route.name
+        if case .file = body {} else { try reserveRoom(for: route) }
         var isNew = false
         defer { room.withLock { if isNew { $0.accepted() } else { $0.gaveBack() } } }
         let job = newJob(admission, body, settings)
-        let acceptance: Acceptance?
+        let acceptance: Acceptance
         do throws(StoreError) {
-            acceptance = try await store.enqueue([job], at: moment).first
+            acceptance = try await enqueue(job, patience).get()
         } catch {
             // Whoever reads 507 and then asks for the status sees why.
             if error.code == .full, let facts = try? await store.facts() {
                 latestFacts.withLock { $0 = facts }
             }
-            throw Problem(error, route: admission.route.name)
+            throw Problem(error, route: route)
         }
         switch acceptance {
         case .accepted: break
@@ -71,20 +76,53 @@ extension DurableJobs {
                 .idempotencyKeyReused,
                 "this idempotency key belongs to a job with another method, target or body"
             )
-            problem.route = admission.route.name
+            problem.route = route
             problem.job = id
             throw problem
-        case nil: throw Problem(.storageFailed, "the job store did not say what became of the job")
+        case .abandoned: throw Problem.stalled(route, hasKey: job.idempotency != nil)
         }
         isNew = true
+        return Accepted(id: admission.id, isReplayed: false, mayRepeat: job.record.mayRepeat)
+    }
+
+    /// What the store says, or `abandoned` when the caller's patience is over first.
+    private func enqueue(_ job: NewJob, _ patience: Patience?) async -> Swift.Result<Acceptance, StoreError> {
+        guard let patience else { return await enqueue(job) }
+        // What waits behind a write that does not come back would fill the memory.
+        if Patience.isOver(store, patience.ports.time) { return .success(.abandoned) }
+        let wait = AcceptanceWait()
+        var job = job
+        job.wait = wait
+        let waiting = job
+        let pending = patience.begin { [self] in await enqueue(waiting) }
+        if let answer = await patience.wait(for: pending) { return answer }
+        if wait.giveUp() { return .success(.abandoned) }
+        return await pending.value() ?? .success(.abandoned)
+    }
+
+    private func enqueue(_ job: NewJob) async -> Swift.Result<Acceptance, StoreError> {
+        do throws(StoreError) {
+            guard let acceptance = try await store.enqueue([job], at: moment).first else {
+                return .failure(StoreError(.failed, "the job store did not say what became of the job"))
+            }
+            // A job with a key stays, for the caller that comes again.
+            if acceptance == .accepted, job.idempotency != nil || job.wait?.isGivenUp != true {
+                tellAccepted(job)
+            }
+            return .success(acceptance)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func tellAccepted(_ job: NewJob) {
         let event = FeedEvent(
             .jobAccepted,
-            route: admission.route.name,
-            job: admission.id,
+            route: job.record.route,
+            job: job.record.id,
             user: job.record.submitter?.user
         )
         feed.publish(event, at: engine.time.wallMilliseconds())
-        return Accepted(id: admission.id, isReplayed: false, mayRepeat: job.record.mayRepeat)
     }
 
     private func newJob(_ admission: Admission, _ body: StoredBody, _ settings: Settings) -> NewJob {
@@ -151,6 +189,21 @@ extension DurableJobs {
 }
 
 extension Problem {
+    /// The disk did not answer in time.
+    package static func stalled(_ route: String, hasKey: Bool = false) -> Problem {
+        let again =
+            hasKey
+            ? "send it again with the same key: it is the same job"
+            : "the job was not accepted: send it again"
+        var problem = Problem(
+            .storageStalled,
+            "the disk of the job store takes no writes at the moment; \(again)"
+        )
+        problem.route = route
+        problem.retryAfter = .seconds(5)
+        return problem
+    }
+
     /// What a caller is told when the store could not do what was asked.
     package init(_ error: StoreError, route: String? = nil) {
         switch error.code {

@@ -11,6 +11,12 @@ extension DurableJobs {
         _ relay: Relay,
         isProbe: Bool
     ) async {
+        // Read with its claim, and in memory until its run is over.
+        let held = relay.ports.memory.flatMap { memory -> MemoryHold? in
+            guard case .bytes(let bytes) = claim.body, bytes.count > MemoryAccount.free else { return nil }
+            return memory.overdraw(bytes.count)
+        }
+        defer { withExtendedLifetime(held) {} }
         let log = RunLog(claim, store: store, engine: engine, feed: feed)
         var result = await attempt(claim, run, log, relay)
         // A large answer waits for the disk in memory, and nothing comes in its place meanwhile.
@@ -26,6 +32,8 @@ extension DurableJobs {
         }
         lane.ask { $0.settling(relay.ports.time.now()) }
         let answer = await settle(&result.settlement, lane, relay)
+        result.settlement.answer = nil
+        result.room = nil
         if isLarge { place.leave() }
         running.remove(claim.token.id, run)
         if lane.ask({ $0.settled(relay.ports.time.now()) }) { lane.wake() }
@@ -47,6 +55,8 @@ extension DurableJobs {
         /// Nil when the run did not get as far as the upstream.
         var context: JobContext?
         var credential = DispatchMachine.Credential.unknown
+        /// The memory of the answer.
+        var room: MemoryHold?
     }
 
     private func attempt(
@@ -91,6 +101,7 @@ extension DurableJobs {
         if case .routePaused(let reason, _, _) = delivery.ending { result.pauseReason = reason }
         result.context = context
         result.credential = delivery.credential
+        result.room = delivery.room
         return result
     }
 

@@ -9,6 +9,8 @@ import Synchronization
 /// other threads use `execute`. Work handed over after `stop` is never run.
 package final class EventLoop: SerialExecutor, TaskExecutor {
     package let name: String
+    /// What a turn makes of its events is one operation.
+    package let activity: Activity
     @usableFromInline let thread: UInt
     private let epoll: FileDescriptor
     private let wakeup: FileDescriptor
@@ -31,6 +33,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
     /// Runs on the thread that will be the loop's.
     private init(name: String) throws(PosixError) {
         self.name = name
+        activity = Activity(name)
         thread = currentThread()
         epoll = FileDescriptor(try PosixError.check("epoll_create1", epoll_create1(Int32(EPOLL_CLOEXEC))))
         wakeup = FileDescriptor(
@@ -92,7 +95,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
     /// Whether the caller is on the loop's thread.
     @inlinable package var isCurrent: Bool { currentThread() == thread }
 
-    /// Turns so far, readable anywhere; an idle loop does not turn, so a watchdog first hands it some work.
+    /// Turns so far, readable anywhere.
     package var heartbeat: UInt64 { turns.load(ordering: .relaxed) }
 
     /// Monotonic nanoseconds at the start of this turn's batch; only on the loop.
@@ -185,6 +188,7 @@ extension EventLoop {
             }
             state.runDeferred()
             guard state.isRunning else { break }
+            activity.end()
             let count = unsafe epoll_wait(
                 epoll.raw,
                 state.events,
@@ -192,6 +196,7 @@ extension EventLoop {
                 state.patience()
             )
             state.now = SystemClock.monotonic()
+            activity.begin(at: state.now)
             turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
             for index in 0..<max(0, Int(count)) {
                 let event = unsafe state.events[index]

@@ -33,11 +33,7 @@ extension APICall {
         case .status: return APIAnswer(200, server.control.status())
         case .live: return APIAnswer(200, Array(#"{"status":"live"}"#.utf8))
         case .ready:
-            guard server.control.isReady, !server.engine.isDraining else {
-                var problem = Problem(.draining, "the relay is not ready")
-                problem.retryAfter = .seconds(1)
-                throw problem
-            }
+            if let problem = server.control.unready { throw problem }
             return APIAnswer(200, Array(#"{"status":"ready"}"#.utf8))
         case .reload:
             let (status, document) = await server.control.reload()

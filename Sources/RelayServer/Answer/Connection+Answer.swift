@@ -96,8 +96,13 @@ extension Connection {
         let writer = AnswerWriter(server: server, keepsAlive: keepsAlive, isHead: isHead)
         loop.withOutput { output in
             writer.appendHead(response, framing: framing, facts: facts, to: &output)
-            if case .bytes(let bytes) = response.body, framing != .none { output += bytes }
+            if case .bytes(let bytes) = response.body, framing != .none, bytes.count <= BytesInPieces.size {
+                output += bytes
+            }
             send(output)
+        }
+        if case .bytes(let bytes) = response.body, framing != .none, bytes.count > BytesInPieces.size {
+            return Streaming(source: BytesInPieces(bytes), framing: framing)
         }
         guard case .stream(let body) = response.body else { return nil }
         if framing != .none { return Streaming(source: body, framing: framing) }

@@ -63,6 +63,23 @@ extension Connection {
         }
     }
 
+    /// The request with room for its body; nil when it was refused for want of any.
+    ///
+    /// Operators ask for none.
+    func withRoom(_ upload: Upload) -> Upload? {
+        guard listener.control == nil, !upload.head.framing.isEmpty, !upload.isLineStream else {
+            return upload
+        }
+        do throws(Problem) {
+            try upload.findRoom(server.memory)
+            return upload
+        } catch {
+            keepsAlive = false
+            answer(error, isHead: upload.head.method == .head)
+            return nil
+        }
+    }
+
     private func isRelayTarget(_ target: String) -> Bool { target.utf8.starts(with: "/r/".utf8) }
 
     /// Hands the request to a task on this loop.
@@ -90,6 +107,7 @@ extension Connection {
                 await stream(rest)
             }
             if !unsent.isEmpty { _ = await drainOutput() }
+            // The answer, and with it the room it takes, is done with only now.
             server.engine.left(admission, outcome)
         case .api(let call):
             var document: [UInt8] = []

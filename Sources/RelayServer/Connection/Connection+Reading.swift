@@ -91,7 +91,7 @@ extension Connection {
             wasUsed = true
             clearDeadline()
             keepsAlive = head.keepsAlive && !server.isDraining
-            let upload = begin(head)
+            let upload = begin(head).flatMap(withRoom)
             guard phase != .closed, let upload else { return phase == .idle ? consumed : bytes.count }
             self.upload = upload
             phase = .body
@@ -127,6 +127,7 @@ extension Connection {
         }
         upload.received = UInt64(upload.collected.count)
         if upload.decoder.isComplete {
+            upload.isWhole()
             start(upload, .bytes(upload.collected))
         } else if upload.streams,
             upload.collected.count > upload.holdLimit

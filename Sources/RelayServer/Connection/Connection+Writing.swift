@@ -7,7 +7,7 @@ extension Connection {
         guard phase != .closed, !bytes.isEmpty else { return }
         guard unsent.isEmpty else {
             unsent += bytes
-            return
+            return count(unsent: bytes.count)
         }
         var offset = 0
         while offset < bytes.count {
@@ -17,6 +17,7 @@ extension Connection {
             case .wouldBlock:
                 unsent = Array(bytes[offset...])
                 unsentOffset = 0
+                count(unsent: unsent.count)
                 loop.watch(self, for: [.stream, .writable])
                 return setDeadline(server.limits.writeStall)
             }
@@ -37,6 +38,7 @@ extension Connection {
         }
         unsent = []
         unsentOffset = 0
+        unsentRoom = nil
         loop.watch(self, for: .stream)
         if phase == .lingering {
             setDeadline(server.limits.linger)
@@ -44,6 +46,11 @@ extension Connection {
         }
         if phase == .busy { clearDeadline() }
         drained.take()?.resume(returning: true)
+    }
+
+    private func count(unsent bytes: Int) {
+        guard listener.control == nil else { return }
+        if let unsentRoom { unsentRoom.grow(by: bytes) } else { unsentRoom = server.memory.overdraw(bytes) }
     }
 
     /// Waits until the socket has taken everything.

@@ -38,6 +38,8 @@ final class Connection: Watcher {
     /// What the socket would not take yet.
     var unsent: [UInt8] = []
     var unsentOffset = 0
+    /// The memory that takes.
+    var unsentRoom: MemoryHold?
     var upload: Upload?
     /// Resumed with whether the socket took everything.
     var drained: CheckedContinuation<Bool, Never>?
@@ -107,6 +109,7 @@ final class Connection: Watcher {
         phase = .closed
         pending = []
         unsent = []
+        unsentRoom = nil
         loop.remove(self)
         server.closed(self)
         drained.take()?.resume(returning: false)

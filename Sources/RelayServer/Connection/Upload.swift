@@ -16,7 +16,9 @@ final class Upload {
     /// Bytes of the whole body that are accepted.
     let limit: Int
     /// Bytes that are held before the body starts to stream.
-    let holdLimit: Int
+    private(set) var holdLimit: Int
+    /// The memory its body takes.
+    private var room: MemoryHold?
     /// What was wrong with a body that was being streamed: the caller's fault, which the answer names.
     var refusal: Problem?
 
@@ -41,6 +43,30 @@ final class Upload {
         case .api, .stream: Problem(.contentTooLarge, "a document for the API may have \(limit) bytes")
         }
     }
+
+    /// Finds room for what will be held of the body; what has none streams.
+    ///
+    /// - Throws: `overloaded` when it has to be held and there is no room.
+    func findRoom(_ memory: MemoryAccount) throws(Problem) {
+        let most = streams ? holdLimit : limit
+        let wanted = Int(clamping: min(length ?? UInt64(most), UInt64(most)))
+        // Longer than what is held, it streams anyway.
+        guard wanted > MemoryAccount.free, !(streams && length ?? 0 > UInt64(holdLimit)) else { return }
+        room = memory.hold(wanted)
+        if room != nil { return }
+        guard streams else {
+            var problem = Problem(
+                .overloaded,
+                "the body needs \(wanted) bytes of memory, and there is no room for it (limits.memory)"
+            )
+            problem.retryAfter = .seconds(1)
+            throw problem
+        }
+        holdLimit = 0
+    }
+
+    /// All of the body is there.
+    func isWhole() { room?.shrink(to: collected.count) }
 
     /// Hands the body over, so that it is held once.
     func takeBody() -> Body {

@@ -4,8 +4,12 @@ import RelayEngine
 /// Hands admitted jobs over for keeping.
 struct JobIntake {
     let durable: DurableJobs
+    let ports: RelayPorts
 
-    init(_ server: LoopServer) { durable = server.durable }
+    init(_ server: LoopServer) {
+        durable = server.durable
+        ports = server.relay.ports
+    }
 
     /// Keeps a job whose body is in memory: what is too large for a record goes beside it.
     ///
@@ -50,29 +54,48 @@ struct JobIntake {
         _ next: () async throws(Problem) -> [UInt8]?
     ) async throws(Problem) -> DurableJobs.Accepted {
         try await checkDisk(admission)
-        let spool = try await durable.spool()
+        let spool = try await patiently(admission) { [durable] () throws(StoreError) in
+            try await durable.store.spool()
+        }
         let file: StoredBodyFile
         do throws(Problem) {
             while let piece = try await next() {
-                do throws(StoreError) {
-                    try await spool.append(piece)
-                } catch {
-                    throw Problem(error.code == .full ? JobIntake.noRoom : error, route: admission.route.name)
-                }
+                try await patiently(admission) { () throws(StoreError) in try await spool.append(piece) }
             }
             try durable.reserveRoom(for: admission.route.name)
-            do throws(StoreError) {
-                file = try await spool.finish()
+            do throws(Problem) {
+                file = try await patiently(admission) { () throws(StoreError) in try await spool.finish() }
             } catch {
                 durable.giveBackRoom()
-                throw Problem(error.code == .full ? JobIntake.noRoom : error, route: admission.route.name)
+                throw error
             }
         } catch {
-            spool.discard()
+            // One that the disk still holds is given up by its last owner: to do it here would wait for the disk.
+            if error.code != .storageStalled { spool.discard() }
             throw error
         }
         return try await accept(admission, .file(file))
     }
+
+    /// Does something with the disk, for as long as the caller is to wait for it.
+    ///
+    /// - Throws: `storage_full`, `storage_failed`, `storage_stalled`.
+    private func patiently<Value: Sendable>(
+        _ admission: Admission,
+        _ work: @escaping @Sendable () async throws(StoreError) -> Value
+    ) async throws(Problem) -> Value {
+        let route = admission.route.name
+        let outcome: Result<Value, StoreError>? = await patience(admission).wait {
+            do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
+        }
+        switch outcome {
+        case .success(let value): return value
+        case .failure(let error): throw Problem(error.code == .full ? JobIntake.noRoom : error, route: route)
+        case nil: throw Problem.stalled(route)
+        }
+    }
+
+    private func patience(_ admission: Admission) -> Patience { Patience(ports, admission.context.options) }
 
     /// A body that could not be accepted in the end would be written for nothing.
     private func checkDisk(_ admission: Admission) async throws(Problem) {
@@ -96,7 +119,7 @@ struct JobIntake {
         _ body: StoredBody
     ) async throws(Problem) -> DurableJobs.Accepted {
         do throws(Problem) {
-            return try await durable.accept(admission, body: body)
+            return try await durable.accept(admission, body: body, patience(admission))
         } catch {
             var problem = error
             problem.route = problem.route ?? admission.route.name

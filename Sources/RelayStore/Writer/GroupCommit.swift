@@ -48,7 +48,7 @@ final class GroupCommit {
             publish()
             // What the opening has ended.
             tell()
-            while let tasks = queue.take(waits: !hasOwnWork) {
+            while let tasks = take() {
                 if !tasks.isEmpty { try commit(tasks) }
                 try doOwnWork()
                 // Without room the log is to need as little of it as it can.
@@ -64,6 +64,13 @@ final class GroupCommit {
             queue.fail(error)
             options.events.fatal(error)
         }
+    }
+
+    /// What waits; nil when there will be nothing more.
+    private func take() -> [CommitQueue.Task]? {
+        writer.shared.activity.end()
+        defer { writer.shared.activity.begin() }
+        return queue.take(waits: !hasOwnWork)
     }
 
     private var hasOwnWork: Bool {
@@ -150,13 +157,9 @@ extension GroupCommit {
                 refuse(&tasks)
                 if tasks.isEmpty { return }
             }
+            let answers: [@Sendable () -> Void]
             do throws(Setback) {
-                let answers = try attempt(tasks)
-                // Who is answered and then looks sees the times that the answer was given by.
-                publish()
-                for answer in answers { answer() }
-                announce()
-                return
+                answers = try attempt(tasks)
             } catch {
                 try rollBack(to: volatile)
                 if error.error.code == .full, !isFull {
@@ -175,8 +178,39 @@ extension GroupCommit {
                 }
                 tasks[index].fail(error.error)
                 tasks.remove(at: index)
+                continue
             }
+            // Who is answered and then looks sees the times that the answer was given by.
+            publish()
+            for answer in answers { answer() }
+            try cancelAbandoned()
+            announce()
+            return
         }
+    }
+
+    /// Cancels what was accepted when its caller had stopped to wait, before anybody can claim it.
+    private func cancelAbandoned() throws(StoreError) {
+        let abandoned = writer.shared.takeAbandoned()
+        guard !abandoned.isEmpty else { return }
+        let volatile = writer.volatile
+        do throws(StoreError) {
+            try cancel(abandoned)
+        } catch {
+            guard error.code == .full else { throw error }
+            try rollBack(to: volatile)
+            // The ballast's room is for what has to be written all the same.
+            enterFull(error)
+            try cancel(abandoned)
+        }
+    }
+
+    private func cancel(_ jobs: [JobID]) throws(StoreError) {
+        try writer.database.statement("BEGIN IMMEDIATE").run()
+        for id in jobs { try writer.cancelAbandoned(id) }
+        try writer.flushTally()
+        try lookAtPages()
+        try commitTransaction()
     }
 
     private func refuse(_ tasks: inout [CommitQueue.Task]) {

@@ -58,6 +58,13 @@ extension StoreWriter {
         }
     }
 
+    /// Cancels a job that nobody was told of.
+    func cancelAbandoned(_ id: JobID) throws(StoreError) {
+        guard let seq = try seq(of: id), let old = try intact(seq) else { return }
+        let now = now
+        if let row = try change(old, { $0.cancel(now: now) }) { tell(row) }
+    }
+
     private func retry(_ old: JobRow, _ due: Int64?, _ report: inout ActionReport) throws(StoreError) -> Bool
     {
         let now = now

@@ -16,6 +16,7 @@ extension StoreWriter {
 
     private func enqueue(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> Acceptance {
         let record = job.record
+        if job.idempotency == nil, job.wait?.isGivenUp == true { return .abandoned }
         if let idempotency = job.idempotency,
             let known = try keys.accept(idempotency, record, now: now, in: database)
         {

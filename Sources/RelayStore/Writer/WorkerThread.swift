@@ -13,6 +13,7 @@ final class WorkerThread<Context>: Sendable {
 
     private let state = Mutex(State())
     private let pending = Semaphore()
+    let activity: Activity
 
     /// Makes the context on the new thread; `ready` learns whether it could be.
     init(
@@ -20,6 +21,7 @@ final class WorkerThread<Context>: Sendable {
         make: @escaping @Sendable () throws(StoreError) -> Context,
         ready: @escaping @Sendable (StoreError?) -> Void = { _ in }
     ) throws(StoreError) {
+        activity = Activity(name)
         do throws(PosixError) {
             try startDetachedThread(name, stackSize: 1 << 20) { [self] in
                 do throws(StoreError) {
@@ -81,7 +83,9 @@ final class WorkerThread<Context>: Sendable {
                 (state.queue.isEmpty ? nil : state.queue.removeFirst(), state.isClosed)
             }
             if let work {
+                activity.begin()
                 work(context)
+                activity.end()
             } else if isClosed {
                 return
             } else {

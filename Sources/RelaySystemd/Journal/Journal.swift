@@ -1,4 +1,4 @@
-import RelayPosix
+package import RelayPosix
 
 /// Takes records from any thread and writes them on one of its own.
 ///
@@ -11,6 +11,8 @@ package final class Journal: Sendable {
     }
 
     private let mailbox: Mailbox<Letter>?
+    /// Of the thread that writes: each record is an operation.
+    package let activity = Activity("journal")
 
     /// - Parameters:
     ///   - capacity: records kept while the sink stalls.
@@ -19,7 +21,13 @@ package final class Journal: Sendable {
         mailbox = Mailbox<Letter>(capacity: capacity)
         guard let mailbox else { return }
         do throws(PosixError) {
-            try startDetachedThread("journal") { Journal.deliver(from: mailbox, to: write) }
+            try startDetachedThread("journal") { [activity] in
+                Journal.deliver(from: mailbox) { record in
+                    activity.begin()
+                    write(record)
+                    activity.end()
+                }
+            }
         } catch {
             mailbox.close()
         }
@@ -46,7 +54,7 @@ package final class Journal: Sendable {
         return done.wait(milliseconds: milliseconds)
     }
 
-    private static func deliver(from mailbox: Mailbox<Letter>, to write: (JournalRecord) -> Void) {
+    private static func deliver(from mailbox: Mailbox<Letter>, _ write: (JournalRecord) -> Void) {
         while true {
             let batch = mailbox.take(milliseconds: nil)
             var flushes: [EventDescriptor] = []

@@ -14,9 +14,13 @@ package enum JournalSink: Sendable, Equatable {
 
     /// The best this process can reach: journald when standard error is connected to it and it listens, lines
     /// otherwise (sd-journal's own calls report success when nobody listens).
+    ///
+    /// A variable of the service manager's alone says nothing: a shell that a service started has inherited it, and
+    /// writes to a terminal.
     package static func detected() -> JournalSink {
-        if isJournalStream, unsafe access("/run/systemd/journal/socket", W_OK) == 0 { return .native }
-        if unsafe getenv("JOURNAL_STREAM") != nil || getenv("INVOCATION_ID") != nil { return .prefixedLines }
+        if isJournalStream {
+            return unsafe access("/run/systemd/journal/socket", W_OK) == 0 ? .native : .prefixedLines
+        }
         guard isatty(STDERR_FILENO) == 1 else { return .plainLines }
         return unsafe getenv("NO_COLOR") == nil ? .colouredLines : .plainLines
     }
@@ -37,7 +41,8 @@ package enum JournalSink: Sendable, Equatable {
         }
     }
 
-    /// The record as lines; those after the first are indented alike, so that none of them can pass for a record.
+    /// The record as lines; those after the first are indented alike, so that none of them can pass for a record, and
+    /// have the time too where programs read them: what ships lines takes each for a record.
     ///
     /// `seconds` is the time since 1970, for lines that carry it.
     package func lines(_ record: JournalRecord, at seconds: Int) -> String {
@@ -46,7 +51,9 @@ package enum JournalSink: Sendable, Equatable {
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
         let indent = lines.dropFirst().allSatisfy { $0.hasPrefix("  ") } ? "" : "  "
         for (index, line) in lines.enumerated() {
-            let start = index == 0 ? opening(record.priority, seconds) : indent
+            let start =
+                (index == 0 || self == .plainLines ? opening(record.priority, seconds) : "")
+                + (index == 0 ? "" : indent)
             text += decorated(start + line, record.priority) + "\n"
         }
         return text

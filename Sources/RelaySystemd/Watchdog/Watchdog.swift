@@ -1,34 +1,39 @@
 import CSystemd
-import RelayPosix
+package import RelayPosix
 import Synchronization
 
-/// Pings the service manager's watchdog from a thread of its own while all vital loops move.
+/// Looks after the vital threads from a thread of its own: pings the service manager's watchdog while all of them move,
+/// and lets others look as well.
 package final class Watchdog: Sendable {
-    /// A third of `WatchdogSec=`: two ticks may be missed.
+    /// Between two looks: half a second, or a third of a shorter `WatchdogSec=`.
     package let period: Duration
 
-    private let heartbeats: [Heartbeat]
-    private let machine: Mutex<WatchdogMachine>
+    private let activities: [Activity]
+    /// Nil where the manager is to be told nothing.
+    private let machine: Mutex<WatchdogMachine?>
     private let ping: @Sendable () -> Void
     private let stalled: @Sendable ([String]) -> Void
+    private let look: @Sendable (Int64) -> Void
 
     /// - Parameters:
-    ///   - interval: the manager's limit; see `intervalFromEnvironment`.
-    ///   - heartbeats: one for each vital loop.
+    ///   - interval: the manager's limit, see `intervalFromEnvironment`; nil when nothing is to be told to it.
+    ///   - activities: one of each vital thread.
     ///   - ping: tells the manager.
-    ///   - stalled: called with the names of the loops that stand still, once per change.
+    ///   - stalled: called with the names of the threads that stand still, once per change.
+    ///   - look: called at every look, with the monotonic nanoseconds.
     package init(
-        interval: Duration,
-        heartbeats: [Heartbeat],
+        interval: Duration?,
+        activities: [Activity],
         ping: @escaping @Sendable () -> Void,
-        stalled: @escaping @Sendable ([String]) -> Void
+        stalled: @escaping @Sendable ([String]) -> Void,
+        look: @escaping @Sendable (Int64) -> Void = { _ in }
     ) {
-        period = interval / 3
-        self.heartbeats = heartbeats
-        machine = Mutex(WatchdogMachine(counts: heartbeats.map { $0.count() }))
+        period = min(.milliseconds(500), (interval ?? .seconds(60)) / 3)
+        self.activities = activities
+        machine = Mutex(interval.map { WatchdogMachine(limit: Int64($0 / .nanoseconds(1))) })
         self.ping = ping
         self.stalled = stalled
-        for heartbeat in heartbeats { heartbeat.poke() }
+        self.look = look
     }
 
     /// What `WatchdogSec=` asks of this process (sd_watchdog_enabled(3)); nil when it asks nothing.
@@ -47,8 +52,8 @@ package final class Watchdog: Sendable {
         do throws(PosixError) {
             try startDetachedThread("watchdog") {
                 while true {
+                    self.tick(at: SystemClock.monotonic())
                     pause.wait(milliseconds: milliseconds)
-                    self.tick()
                 }
             }
             return true
@@ -57,14 +62,15 @@ package final class Watchdog: Sendable {
         }
     }
 
-    /// One look at the heartbeats: pings or holds back, then wakes the loops for the next look.
-    package func tick() {
-        let counts = heartbeats.map { $0.count() }
-        switch machine.withLock({ $0.ticked(counts) }) {
+    /// One look: pings or holds back.
+    package func tick(at now: Int64) {
+        look(now)
+        let durations = activities.map { $0.duration(at: now) }
+        switch machine.withLock({ $0?.ticked(durations) }) {
+        case nil: return
         case .ping: ping()
         case .withhold(let positions, let isNews):
-            if isNews { stalled(positions.map { heartbeats[$0].name }) }
+            if isNews { stalled(positions.map { activities[$0].name }) }
         }
-        for heartbeat in heartbeats { heartbeat.poke() }
     }
 }

@@ -1,30 +1,23 @@
-/// Decides whether the manager hears that the daemon is alive: only when every heartbeat has moved since it last
-/// did.
+/// Decides whether the manager hears that the daemon is alive: only while no vital thread has been at one operation
+/// for as long as the manager's limit.
 package struct WatchdogMachine: Sendable {
     /// What to do at a tick.
     package enum Action: Sendable, Equatable {
         case ping
-        /// The loops at these positions stand still. `isNews` is false while the same ones stood still before.
+        /// The threads at these positions stand still. `isNews` is false while the same ones stood still before.
         case withhold(stalled: [Int], isNews: Bool)
     }
 
-    private var counts: [UInt64]
+    private let limit: Int64
     private var stalled: [Int] = []
 
-    /// - Parameter counts: the heartbeats' values at the start.
-    package init(counts: [UInt64]) { self.counts = counts }
+    /// - Parameter limit: nanoseconds that one operation may last.
+    package init(limit: Int64) { self.limit = limit }
 
-    /// A third of the watchdog's interval has passed.
-    ///
-    /// `current` are the heartbeats' values now, in the order of the start.
-    package mutating func ticked(_ current: [UInt64]) -> Action {
-        let still = counts.indices.filter { $0 < current.count && current[$0] == counts[$0] }
-        guard still.isEmpty else {
-            defer { stalled = still }
-            return .withhold(stalled: still, isNews: still != stalled)
-        }
-        stalled = []
-        counts = current
-        return .ping
+    /// A look at the threads; `durations` are the nanoseconds that their present operations have lasted.
+    package mutating func ticked(_ durations: [Int64]) -> Action {
+        let still = durations.indices.filter { durations[$0] >= limit }
+        defer { stalled = still }
+        return still.isEmpty ? .ping : .withhold(stalled: still, isNews: still != stalled)
     }
 }

@@ -133,7 +133,7 @@ extension CommandFailure {
             )
         case .timedOut: self.init(.timedOut, error.message)
         case .invalidRequest: self.init(.usage, error.message)
-        case .connectionLost, .invalidResponse, .refused, .cancelled:
+        case .connectionLost, .invalidResponse, .responseTooLarge, .refused, .cancelled:
             self.init(.failed, safe(error.message))
         }
     }

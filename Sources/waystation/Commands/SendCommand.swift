@@ -54,19 +54,36 @@ extension Command {
     ) { arguments throws(CommandFailure) in
         let order = try SendOrder(arguments)
         if order.isAsynchronous { return try order.submit() }
-        let response = try order.send()
-        if order.wait != nil, response.status == 202, let job = response.job {
+        let answer = try order.begin()
+        let head = RelayResponse(status: answer.status, fields: answer.fields, body: [])
+        if order.wait != nil, head.status == 202, let job = head.job {
             throw CommandFailure(
                 .timedOut,
                 "job \(safe(job)) is not over yet; it is kept and goes on",
                 advice: "Its end: waystation jobs watch \(safe(job))\(order.option)"
             )
         }
-        try order.deliver(response)
-        guard arguments.has("fail"), !isSuccess(response) else { return .done }
-        Output.error.write("waystation: \(failure(response, order.option))\n")
+        if isProblem(head) {
+            let response = try order.rest(of: answer)
+            try order.deliver(response)
+            Output.error.write("waystation: \(failure(response, order.option))\n")
+            return code(of: response)
+        }
+        try order.deliver(answer)
+        guard arguments.has("fail"), !isSuccess(head) else { return .done }
+        Output.error.write("waystation: \(failure(head, order.option))\n")
         return .upstreamFailed
     }
+}
+
+/// Whether the relay itself answers, and says why there is no other answer.
+private func isProblem(_ head: RelayResponse) -> Bool {
+    head.source == .relay && head.fields[.contentType] == "application/problem+json"
+}
+
+/// A request that was let in was no success; any other was refused.
+private func code(of response: RelayResponse) -> ExitCode {
+    response.outcome == .failure ? .upstreamFailed : CommandFailure(response).code
 }
 
 /// The relay's word where the upstream answered; a stand-in's status otherwise.

@@ -47,7 +47,6 @@ struct SendOrder {
 
         let sockets = DaemonSockets(arguments)
         var client = RelayClient(socketPath: sockets.jobs)
-        client.maxResponseBody = 1 << 30
         // Long enough for every route's own limit, which the relay keeps.
         client.timeout = .seconds(3600)
         if let text = arguments["timeout"] {
@@ -65,7 +64,7 @@ struct SendOrder {
 
     /// Hands the request over for keeping and prints the id; waits for its end when that was asked for.
     func submit() throws(CommandFailure) -> ExitCode {
-        let response = try send()
+        let response = try rest(of: begin())
         guard response.status.class == .success else { throw CommandFailure(response) }
         guard let id = response.job else {
             throw CommandFailure(.failed, "the daemon accepted the request and did not say as which job")
@@ -91,11 +90,12 @@ struct SendOrder {
         return code
     }
 
-    func send() throws(CommandFailure) -> RelayResponse {
+    /// Sends it and waits for the head of the answer.
+    func begin() throws(CommandFailure) -> StreamedAnswer {
         let progress = Progress("waiting for the answer")
         defer { progress.end() }
         do throws(RelayClientError) {
-            return try client.blockingSend(
+            return try client.blockingStream(
                 route: route,
                 method: method,
                 path: path,
@@ -107,31 +107,73 @@ struct SendOrder {
         }
     }
 
-    /// Writes the answer to where it was asked for.
-    func deliver(_ response: RelayResponse) throws(CommandFailure) {
+    /// Reads an answer of the relay's own, whose bodies are small.
+    func rest(of answer: StreamedAnswer) throws(CommandFailure) -> RelayResponse {
+        do throws(RelayClientError) {
+            let body = try answer.rest(within: client.timeout, limit: 1 << 20)
+            return RelayResponse(status: answer.status, fields: answer.fields, body: body)
+        } catch {
+            throw CommandFailure(error, socketPath: client.socketPath)
+        }
+    }
+
+    /// Writes the answer to where it was asked for, piece by piece as it comes.
+    func deliver(
+        _ head: RelayResponse,
+        _ next: () throws(RelayClientError) -> [UInt8]?
+    ) throws(CommandFailure) {
         if includesHead {
-            var head: [UInt8] = []
-            HeadWriter.appendStatusLine(response.status, to: &head)
-            HeadWriter.appendFields(response.fields, to: &head)
-            HeadWriter.appendLineEnd(to: &head)
-            Output.standard.write(head)
+            var lines: [UInt8] = []
+            HeadWriter.appendStatusLine(head.status, to: &lines)
+            HeadWriter.appendFields(head.fields, to: &lines)
+            HeadWriter.appendLineEnd(to: &lines)
+            Output.standard.write(lines)
         }
-        guard let file, file != "-" else {
-            Output.standard.write(response.body)
-            // The relay's own words stand alone; an upstream's body is passed on to the byte.
-            let isProblem = response.fields[.contentType] == "application/problem+json"
-            if isProblem, response.body.last != UInt8(ascii: "\n") {
-                Output.standard.write([UInt8(ascii: "\n")])
+        var descriptor = STDOUT_FILENO
+        if let file, file != "-" {
+            descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+            guard descriptor >= 0 else {
+                throw CommandFailure(.unwritten, "cannot write \(file): \(errorText())")
             }
-            return
         }
-        let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else {
-            throw CommandFailure(.unwritten, "cannot write \(file): \(errorText())")
+        defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
+        while let piece = try piece(next) {
+            if file == nil || file == "-" {
+                // Whoever reads no more of the output has had enough of it.
+                guard Output.standard.reaches(piece) else { return }
+            } else if !writeAll(piece, to: descriptor) {
+                throw CommandFailure(.unwritten, "cannot write all of \(file ?? ""): \(errorText())")
+            }
         }
-        defer { close(descriptor) }
-        guard writeAll(response.body, to: descriptor) else {
-            throw CommandFailure(.unwritten, "cannot write all of \(file): \(errorText())")
+    }
+
+    private func piece(
+        _ next: () throws(RelayClientError) -> [UInt8]?
+    ) throws(CommandFailure) -> [UInt8]? {
+        do throws(RelayClientError) {
+            return try next()
+        } catch {
+            throw CommandFailure(error, socketPath: client.socketPath)
+        }
+    }
+
+    /// The same of an answer that is there already.
+    func deliver(_ response: RelayResponse) throws(CommandFailure) {
+        var body: [UInt8]? = response.body
+        // The relay's own words stand alone on a terminal; an upstream's body is passed on to the byte.
+        if file ?? "-" == "-", response.body.last != UInt8(ascii: "\n") { body?.append(UInt8(ascii: "\n")) }
+        try deliver(response) {
+            defer { body = nil }
+            return body
+        }
+    }
+
+    /// Writes an upstream's answer as it comes.
+    func deliver(_ answer: StreamedAnswer) throws(CommandFailure) {
+        let patience = client.timeout
+        try deliver(RelayResponse(status: answer.status, fields: answer.fields, body: [])) {
+            () throws(RelayClientError) in
+            try answer.next(within: patience)
         }
     }
 }

@@ -196,9 +196,13 @@ extension Meaning {
         Meaning(
             .failure,
             "overloaded",
-            "The relay had too much to do to take the request; nothing was sent.",
-            causes: "The route's places are taken, and as many requests wait as may.",
-            remedy: "Raise concurrency when the upstream can bear it, or send less."
+            "The relay had no room for the request, which then was not sent, or in memory for its answer.",
+            causes: """
+                The route's places are taken, and as many requests wait as may; an answer that is looked into \
+                found no room in limits.memory in time.
+                """,
+            remedy:
+                "See detail; raise concurrency when the upstream can bear it, or limits.memory, or send less."
         ),
         Meaning(
             .failure,

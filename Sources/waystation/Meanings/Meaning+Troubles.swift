@@ -52,13 +52,14 @@ extension Meaning {
             "overloaded",
             status: 503,
             """
-            There is no room for another request on the route, for another connection, or for \
-            another caller that waits for a job.
+            There is no room for another request on the route, for another connection, for a body in \
+            memory, or for another caller that waits for a job.
             """,
             causes: """
                 concurrency.max_requests are under way and concurrency.max_pending_requests wait; \
                 limits.max_connections is reached, or by one user its limits.per_user.max_connections; the \
-                process has no descriptors left but those kept for operators; the upstream has become slow.
+                process has no descriptors left but those kept for operators; a body found no room in \
+                limits.memory in time; the upstream has become slow.
                 """,
             remedy: """
                 Wait as Retry-After says; detail names the limit. Raise concurrency when the upstream can \

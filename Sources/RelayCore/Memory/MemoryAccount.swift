@@ -1,0 +1,175 @@
+import Synchronization
+
+/// What all loops share of the memory for bodies.
+package final class MemoryAccount: Sendable {
+    private struct State {
+        var machine: MemoryMachine
+        var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+        var last: UInt64 = 0
+        /// The most that was in use since what is free was last given back to the system.
+        var peak = 0
+
+        mutating func take(_ ids: [UInt64]) -> [CheckedContinuation<Bool, Never>] {
+            ids.compactMap { waiters.removeValue(forKey: $0) }
+        }
+
+        mutating func note() { peak = max(peak, machine.used) }
+    }
+
+    /// Bytes that are not worth counting one by one: what a caller may have without asking.
+    package static let free = 16_384
+    /// Free memory worth giving back to the system.
+    private static let worthTrimming = 8 << 20
+
+    private let state: Mutex<State>
+
+    package init(limit: Int) { state = Mutex(State(machine: MemoryMachine(limit: limit))) }
+
+    /// How the account stands.
+    package var usage: MemoryMachine { state.withLock { $0.machine } }
+
+    package func configure(limit: Int) {
+        let (admitted, refused) = state.withLock { state in
+            let (admitted, refused) = state.machine.configured(limit: limit)
+            return (state.take(admitted), state.take(refused))
+        }
+        for waiter in admitted { waiter.resume(returning: true) }
+        for waiter in refused { waiter.resume(returning: false) }
+    }
+
+    /// Room for a body that is to be collected; waits in turn, at most until `deadline`.
+    ///
+    /// - Returns: nil when there was none by then, there never is that much, or the task was cancelled.
+    package func collect(
+        _ bytes: Int,
+        by deadline: Instant,
+        _ time: any TimeSource
+    ) async -> MemoryHold? {
+        let (id, arrival) = state.withLock { state in
+            state.last += 1
+            let arrival = state.machine.arrived(state.last, bytes)
+            // The place in the queue is taken by `wait`, together with its continuation.
+            if arrival == .waits { _ = state.machine.gaveUp(state.last) }
+            state.note()
+            return (state.last, arrival)
+        }
+        switch arrival {
+        case .refused: return nil
+        case .granted: return MemoryHold(self, .collected, bytes)
+        case .waits: break
+        }
+        let granted = await cancelling(at: deadline, time) { await self.wait(id, bytes) }
+        return granted == true ? MemoryHold(self, .collected, bytes) : nil
+    }
+
+    private func wait(_ id: UInt64, _ bytes: Int) async -> Bool {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let now: Bool? = state.withLock { state in
+                    if Task.isCancelled { return false }
+                    switch state.machine.arrived(id, bytes) {
+                    case .granted:
+                        state.note()
+                        return true
+                    case .refused: return false
+                    case .waits:
+                        state.waiters[id] = continuation
+                        return nil
+                    }
+                }
+                if let now { continuation.resume(returning: now) }
+            }
+        } onCancel: {
+            let (waiter, admitted) = state.withLock { state in
+                let (waited, admitted) = state.machine.gaveUp(id)
+                return (waited ? state.waiters.removeValue(forKey: id) : nil, state.take(admitted))
+            }
+            waiter?.resume(returning: false)
+            for waiter in admitted { waiter.resume(returning: true) }
+        }
+    }
+
+    /// Room for what would be held; nil when there is none now.
+    package func hold(_ bytes: Int) -> MemoryHold? {
+        let isHeld = state.withLock { state in
+            defer { state.note() }
+            return state.machine.hold(bytes)
+        }
+        return isHeld ? MemoryHold(self, .held, bytes) : nil
+    }
+
+    /// Counts what is in memory already.
+    package func overdraw(_ bytes: Int) -> MemoryHold {
+        let hold = MemoryHold(self, .held, 0)
+        hold.grow(by: bytes)
+        return hold
+    }
+
+    fileprivate func grow(_ bytes: Int) {
+        state.withLock { state in
+            state.machine.overdraw(bytes)
+            state.note()
+        }
+    }
+
+    fileprivate func giveBack(_ kind: MemoryHold.Kind, _ bytes: Int) {
+        guard bytes > 0 else { return }
+        let admitted = state.withLock { state in
+            let admitted =
+                switch kind {
+                case .collected: state.machine.gaveBack(collected: bytes)
+                case .held: state.machine.gaveBack(held: bytes)
+                }
+            state.note()
+            return state.take(admitted)
+        }
+        for waiter in admitted { waiter.resume(returning: true) }
+    }
+
+    /// Whether so much was let go that the allocator should give it back to the system; told once.
+    package func takeTrim() -> Bool {
+        state.withLock { state in
+            let used = state.machine.used
+            guard state.peak - used >= MemoryAccount.worthTrimming, used <= state.peak / 2 else {
+                return false
+            }
+            state.peak = used
+            return true
+        }
+    }
+}
+
+/// Room in the account; it goes back with the last reference.
+package final class MemoryHold: Sendable {
+    fileprivate enum Kind: Sendable {
+        case collected
+        case held
+    }
+
+    private let account: MemoryAccount
+    private let kind: Kind
+    private let bytes: Mutex<Int>
+
+    fileprivate init(_ account: MemoryAccount, _ kind: Kind, _ bytes: Int) {
+        self.account = account
+        self.kind = kind
+        self.bytes = Mutex(bytes)
+    }
+
+    deinit { account.giveBack(kind, bytes.withLock { $0 }) }
+
+    /// No more than so many bytes are needed.
+    package func shrink(to count: Int) {
+        let excess = bytes.withLock { bytes in
+            defer { bytes = min(bytes, count) }
+            return max(0, bytes - count)
+        }
+        account.giveBack(kind, excess)
+    }
+
+    /// Counts so many bytes more; only of what is held.
+    package func grow(by count: Int) {
+        bytes.withLock { $0 += count }
+        account.grow(count)
+    }
+}

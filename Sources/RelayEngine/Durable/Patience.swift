@@ -1,0 +1,83 @@
+package import RelayCore
+import Synchronization
+
+/// How long a caller waits for the disk.
+package struct Patience: Sendable {
+    let ports: RelayPorts
+    let limit: Duration
+
+    /// Within five seconds the caller has its answer, or within the shorter time that it gives its request.
+    private static let longest = Duration.seconds(4)
+
+    package init(_ ports: RelayPorts, _ options: JobOptions) {
+        self.ports = ports
+        limit = min(Self.longest, (options.timeout ?? Self.longest) * 9 / 10)
+    }
+
+    /// What `work` returns, or nil when the time is over first; the work then goes on with nobody to wait for it.
+    package func wait<Value: Sendable>(for work: @escaping @Sendable () async -> Value) async -> Value? {
+        await wait(for: begin(work))
+    }
+
+    /// Begins work that nobody can cancel.
+    func begin<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Pending<Value> {
+        let pending = Pending<Value>()
+        _ = ports.start { pending.give(await work()) }
+        return pending
+    }
+
+    func wait<Value: Sendable>(for pending: Pending<Value>) async -> Value? {
+        let deadline = ports.time.now().advanced(by: limit)
+        let timer = ports.start { [time = ports.time] in
+            do throws(CancellationError) {
+                try await time.expire(at: deadline)
+            } catch { return }
+            pending.giveUp()
+        }
+        defer { timer.cancel() }
+        return await pending.value()
+    }
+
+    /// Whether a write has lasted so long already that nobody should begin to wait for the next.
+    static func isOver(_ store: any JobStore, _ time: any ClockSource) -> Bool {
+        store.writing(at: time.now()) >= .seconds(3)
+    }
+}
+
+/// The outcome of work for one who may stop to wait for it.
+final class Pending<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value?
+        var waiter: CheckedContinuation<Value?, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func give(_ value: Value) {
+        let waiter = state.withLock { state in
+            state.value = value
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: value)
+    }
+
+    /// Resumes who waits with nothing.
+    func giveUp() {
+        let waiter = state.withLock { state in
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    func value() async -> Value? {
+        await withCheckedContinuation { continuation in
+            let value = state.withLock { state in
+                if state.value == nil { state.waiter = continuation }
+                return state.value
+            }
+            if let value { continuation.resume(returning: value) }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+"""A disk that does not answer: who waits for it is told in time, and everybody else goes on."""
+
+import concurrent.futures
+import pathlib
+import subprocess
+import tempfile
+import time
+import unittest
+
+from caller import Caller, ask, request
+from durable import DurableTest, kept
+from relay import eventually
+from upstream import answer
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Large enough for a file of its own.
+LARGE = bytes(300_000)
+
+
+class Stalls(DurableTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.library = pathlib.Path(cls.folder.name) / "hold.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", cls.library, HERE / "hold.c"], check=True, timeout=60)
+
+    def start(self, **environment):
+        self.upstream.on("/x", answer(200, "x"))
+        relay = self.new_relay({"up": kept(self.upstream.url)})
+        self.held = relay.directory / "held"
+        relay.environment |= {"LD_PRELOAD": str(self.library), "HOLD": str(self.held), **environment}
+        self.addCleanup(self.held.unlink, missing_ok=True)
+        return relay.start()
+
+    def timed(self, relay, *fields, body=b"kept", method="POST"):
+        began = time.monotonic()
+        got = relay.ask(method, "/r/up/x", [("Prefer", "respond-async"), *fields], body)
+        return got, time.monotonic() - began
+
+    def state(self, relay):
+        return ask(relay.control, "GET", "/v1/status").json()["storage"]["state"]
+
+    def test_a_caller_is_told_within_five_seconds_and_its_job_is_cancelled_before_it_is_sent(self):
+        relay = self.start()
+        self.held.touch()
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            plain = pool.submit(self.timed, relay)
+            short = pool.submit(self.timed, relay, ("Waystation-Timeout", "1s"))
+            keyed = pool.submit(self.timed, relay, ("Idempotency-Key", '"8841"'))
+            large = pool.submit(self.timed, relay, body=LARGE)
+            for asked, limit in (plain, 5), (short, 1), (keyed, 5), (large, 5):
+                got, seconds = asked.result()
+                problem = self.assert_problem(got, 503, "storage_stalled")
+                self.assertLess(seconds, limit, problem)
+                self.assertEqual(got["Retry-After"], "5")
+        # Later ones do not wait at all: what waits behind the disk would fill the memory.
+        got, seconds = self.timed(relay)
+        self.assert_problem(got, 503, "storage_stalled")
+        self.assertLess(seconds, 1)
+        self.held.unlink()
+        eventually(lambda: self.state(relay) == "ok", "the disk is back")
+        again, _ = self.timed(relay, ("Idempotency-Key", '"8841"'))
+        self.assertIn(again.status, (200, 202), again)
+        self.assertEqual(again["Waystation-Replayed"], "true", "with a key it is the same job")
+        eventually(lambda: self.upstream.seen("/x"), "the job with a key is delivered")
+        last, _ = self.timed(relay)
+        self.assertEqual(last.status, 202)
+        eventually(lambda: len(self.upstream.seen("/x")) == 2, "the last one is delivered")
+
+        def states():
+            return sorted(job["state"] for job in relay.ask("GET", "/v1/jobs?limit=100").json()["jobs"])
+        eventually(lambda: states().count("succeeded") == 2, "both are over")
+        # What had begun when its caller gave up is cancelled, what had not is not there.
+        self.assertEqual(set(states()), {"cancelled", "succeeded"})
+        self.assertEqual(states().count("succeeded"), 2)
+        self.assertEqual(len(self.upstream.seen("/x")), 2, "what was refused was not sent")
+
+    def test_everybody_is_told_of_a_stall_and_of_its_end_and_requests_that_wait_go_on(self):
+        relay = self.start()
+        self.held.touch()
+        began = time.monotonic()
+        self.timed(relay, ("Waystation-Timeout", "200ms"))
+        eventually(lambda: self.state(relay) == "stalled", "the status tells of it")
+        self.assert_problem(ask(relay.control, "GET", "/v1/health/ready"), 503, "storage_stalled")
+        relay.notices.wait("STATUS=", "does not move")
+        self.assertLess(time.monotonic() - began, 5)
+        relay.errors.wait("<2>the job store does not move")
+        self.assertEqual(relay.ask("GET", "/r/up/x").body, b"x", "a request that waits for its answer is not affected")
+        self.held.unlink()
+        relay.errors.wait("<5>the job store moves again")
+        self.assertEqual(ask(relay.control, "GET", "/v1/health/ready").status, 200)
+        self.assertEqual(self.state(relay), "ok")
+        with Caller(relay.control) as caller:
+            caller.send(request("GET", "/v1/events?after=0", [("Accept", "text/event-stream")]))
+            self.assertEqual(caller.head().status, 200)
+            for word in b"waystation.storage.stalled", b"waystation.storage.resumed":
+                caller._until(word)
+
+    def test_the_watchdog_is_fed_until_one_write_has_lasted_its_time(self):
+        relay = self.start(WATCHDOG_USEC="2000000")
+
+        def fed():
+            return len(relay.notices.having("WATCHDOG=1"))
+        eventually(lambda: fed() > 2, "it is fed")
+        self.held.touch()
+        self.timed(relay, ("Waystation-Timeout", "200ms"))
+        relay.errors.wait("<2>store", "stands still")
+        before = fed()
+        # Longer than between two of its meals.
+        self.assert_problem(self.timed(relay, ("Waystation-Timeout", "2s"))[0], 503, "storage_stalled")
+        self.assertLessEqual(fed(), before + 1)
+        self.held.unlink()
+        eventually(lambda: fed() > before + 2, "it is fed again")
+
+
+if __name__ == "__main__":
+    unittest.main()

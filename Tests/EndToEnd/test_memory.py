@@ -1,0 +1,137 @@
+"""Bodies draw on one account of memory: what has no room waits, goes to disk or is refused by name."""
+
+import json
+import os
+import threading
+import unittest
+
+from caller import Caller, ask, request
+from relay import RelayTest, eventually, route
+from upstream import Upstream, answer
+
+MIB = 1 << 20
+# How many of each kind; the figures of the design are 60 and 256.
+COUNT = int(os.environ.get("WAYSTATION_MEMORY_COUNT", "12"))
+LIMIT = int(os.environ.get("WAYSTATION_MEMORY_LIMIT", "96"))
+LARGE = b'{"ok":true,"filler":"' + b"x" * (15 * MIB - 23) + b'"}'
+LOOKED_INTO = {"success": {"inspect_limit": "16MiB", "require": [{"json": "/ok", "equals": True}]}}
+PATIENT = {"timeouts": {"attempt": "90s", "total": "100s"}}
+
+
+class Memory(RelayTest):
+    def setUp(self):
+        self.upstream = Upstream()
+        self.addCleanup(self.upstream.close)
+
+        def large(got):
+            # It waits as long as it must.
+            got.connection.socket.settimeout(120)
+            return answer(200, LARGE, ("Content-Type", "application/json"))
+        self.upstream.on("/large", large)
+
+    def used(self, relay):
+        return relay.status()["memory"]["used_bytes"]
+
+    def test_large_answers_wait_for_room_and_the_memory_comes_back(self):
+        relay = self.new_relay({
+            "kept": route(self.upstream.url, delivery={"mode": "durable"}, **PATIENT),
+            "up": route(self.upstream.url, **LOOKED_INTO, **PATIENT)}, limits={"memory": f"{LIMIT}MiB"}).start()
+        idle, most, over = relay.resident(), [0.0, 0], threading.Event()
+
+        def watch():
+            while not over.wait(0.02):
+                most[0] = max(most[0], relay.resident())
+                most[1] = max(most[1], self.used(relay))
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        self.addCleanup(watcher.join)
+        self.addCleanup(over.set)
+        ids = [relay.ask("POST", "/r/kept/large", body=b"x")["Waystation-Job"] for _ in range(COUNT)]
+        statuses = []
+
+        def call():
+            with Caller(relay.jobs, 100) as caller:
+                got = caller.ask("GET", "/r/up/large")
+                statuses.append((got.status, len(got.body)))
+        callers = [threading.Thread(target=call) for _ in range(COUNT)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        self.assertEqual(statuses, [(200, len(LARGE))] * COUNT)
+        eventually(lambda: relay.status()["jobs"]["queued"] == 0, "every job is over", 100)
+        over.set()
+        for job in ids:
+            self.assertEqual(relay.ask("GET", f"/v1/jobs/{job}").json()["state"], "succeeded")
+        self.assertEqual(len(relay.ask("GET", f"/v1/jobs/{ids[0]}/response").body), len(LARGE))
+        self.assertLessEqual(most[1], LIMIT * MIB)
+        self.assertLess(most[0], idle + LIMIT + 40, "what is not counted is little")
+        eventually(lambda: self.used(relay) == 0, "all room is given back")
+        eventually(lambda: relay.resident() < idle + 32, "the memory is given back", 60)
+        print(f"idle {idle:.0f} MiB, at most {most[0]:.0f}, then {relay.resident():.0f}; counted {most[1] / MIB:.0f}")
+
+    def test_an_answer_that_finds_no_room_is_refused_by_name(self):
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+
+        def slowly(got):
+            got.connection.send(answer(200, LARGE, ("Content-Type", "application/json"))[:-10])
+            hold.wait(20)
+            return LARGE[-10:]
+        self.upstream.on("/slow", slowly)
+        relay = self.new_relay({"up": route(self.upstream.url, **LOOKED_INTO)}, limits={"memory": "40MiB"}).start()
+        with relay.caller() as first, relay.caller() as second:
+            for caller in first, second:
+                caller.send(request("GET", "/r/up/slow"))
+            eventually(lambda: self.used(relay) == 30 * MIB, "two have their room")
+            got = relay.ask("GET", "/r/up/large", [("Waystation-Timeout", "500ms")])
+            problem = self.assert_problem(got, 503, "overloaded")
+            self.assertIn("limits.memory", problem["detail"])
+            self.assertEqual(relay.status()["memory"]["waiting"], 0)
+            # What waits goes on as soon as there is room, in its turn.
+            with relay.caller() as third:
+                third.send(request("GET", "/r/up/large"))
+                eventually(lambda: relay.status()["memory"]["waiting"] == 1, "one waits")
+                hold.set()
+                self.assertEqual([len(caller.answer().body) for caller in (first, second, third)], [len(LARGE)] * 3)
+        eventually(lambda: self.used(relay) == 0, "all room is given back")
+
+    def test_an_answer_that_may_never_have_room_is_refused_at_once(self):
+        relay = self.new_relay({"up": route(self.upstream.url, **LOOKED_INTO)}, limits={"memory": "16MiB"}).start()
+        problem = self.assert_problem(relay.ask("GET", "/r/up/large"), 503, "overloaded")
+        self.assertIn("half of limits.memory", problem["detail"])
+
+    def test_a_job_whose_answer_has_no_room_is_delivered_without_it(self):
+        relay = self.new_relay(
+            {"kept": route(self.upstream.url, delivery={"mode": "durable"})}, limits={"memory": "16MiB"}).start()
+        job = relay.ask("POST", "/r/kept/large", body=b"x")["Waystation-Job"]
+        eventually(lambda: relay.ask("GET", f"/v1/jobs/{job}").json()["state"] == "succeeded", "the job is delivered")
+        self.assert_problem(relay.ask("GET", f"/v1/jobs/{job}/response"), 410, "body_expired")
+        self.assertEqual(len(self.upstream.seen("/large")), 1)
+
+    def test_request_bodies_without_room_stream_or_are_refused(self):
+        self.upstream.on("/x", answer(200, "done"))
+        relay = self.new_relay({
+            "up": route(self.upstream.url), "wrap": route(self.upstream.url, request={"wrap": "/data"})},
+            limits={"memory": "1200KiB"}).start()
+        callers = []
+        for _ in range(2):
+            caller = relay.caller()
+            self.addCleanup(caller.close)
+            caller.send(request("PUT", "/r/up/x", [("Content-Length", "262144")]) + b"x" * 1000)
+            callers.append(caller)
+        eventually(lambda: self.used(relay) == 512 * 1024, "two bodies are held")
+        got = relay.ask("PUT", "/r/up/x", body=b"y" * 200_000)
+        self.assertEqual((got.body, self.upstream.seen("/x")[-1].body), (b"done", b"y" * 200_000))
+        problem = self.assert_problem(relay.ask("POST", "/r/wrap/x", body=json.dumps("z" * 100_000).encode()), 503, "overloaded")
+        self.assertIn("limits.memory", problem["detail"])
+        # Operators ask for no room.
+        self.assertEqual(ask(relay.control, "GET", "/v1/status").status, 200)
+        for caller in callers:
+            caller.send(b"x" * (262_144 - 1000))
+            self.assertEqual(caller.answer().body, b"done")
+        eventually(lambda: self.used(relay) == 0, "all room is given back")
+
+
+if __name__ == "__main__":
+    unittest.main()
