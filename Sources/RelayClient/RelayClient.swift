@@ -36,7 +36,7 @@ public struct RelayClient: Sendable {
     ///   - method: passed on to the upstream.
     ///   - path: path and query below the upstream's base; a leading slash makes no difference.
     ///   - fields: passed on to the upstream; `Waystation-Timeout` and its like are for the relay.
-    ///   - body: passed on to the upstream.
+    ///   - body: passed on to the upstream; bytes, `Data` or any other sequence of them.
     ///   - maxResponseBody: bytes the answer's body may have; nil is the client's own bound.
     /// - Returns: the upstream's answer, the route's stand-in for it, or the relay's own error; see
     ///   `RelayResponse.source`.
@@ -47,13 +47,13 @@ public struct RelayClient: Sendable {
         method: Method = .get,
         path: String = "",
         fields: HeaderFields = HeaderFields(),
-        body: [UInt8] = [],
+        body: some Sequence<UInt8> = [],
         maxResponseBody: Int? = nil
     ) async throws(RelayClientError) -> RelayResponse {
         let target = try ClientRequest.target(route: route, path: path)
         var client = self
         client.maxResponseBody = maxResponseBody ?? self.maxResponseBody
-        return try await client.request(method, target, fields: fields, body: body)
+        return try await client.request(method, target, fields: fields, body: Array(body))
     }
 
     /// Sends a request to a route, whose answer's body is read piece by piece: nothing is held but the piece at hand,
@@ -64,7 +64,7 @@ public struct RelayClient: Sendable {
     ///   - method: passed on to the upstream.
     ///   - path: path and query below the upstream's base; a leading slash makes no difference.
     ///   - fields: passed on to the upstream; `Waystation-Timeout` and its like are for the relay.
-    ///   - body: passed on to the upstream.
+    ///   - body: passed on to the upstream; bytes, `Data` or any other sequence of them.
     /// - Returns: the answer as soon as its head is there; iterating gives its body. `timeout` bounds the wait for the
     ///   head, and after that for each piece.
     /// - Throws: when there is no answer.
@@ -73,10 +73,10 @@ public struct RelayClient: Sendable {
         method: Method = .get,
         path: String = "",
         fields: HeaderFields = HeaderFields(),
-        body: [UInt8] = []
+        body: some Sequence<UInt8> = []
     ) async throws(RelayClientError) -> RelayStream {
         let target = try ClientRequest.target(route: route, path: path)
-        let request = try ClientRequest(method: method, target: target, fields: fields, body: body)
+        let request = try ClientRequest(method: method, target: target, fields: fields, body: Array(body))
         let canceller = Canceller()
         let (socketPath, timeout) = (socketPath, timeout)
         let answer = try await places.run(canceller) { () throws(RelayClientError) in
@@ -91,16 +91,16 @@ public struct RelayClient: Sendable {
     ///   - method: the request's method.
     ///   - target: path and query, beginning with a slash.
     ///   - fields: the request's fields; `Host` and framing are added.
-    ///   - body: the request's body.
+    ///   - body: the request's body; bytes, `Data` or any other sequence of them.
     /// - Returns: the relay's answer, whatever its status.
     /// - Throws: when there is no answer.
     public func request(
         _ method: Method,
         _ target: String,
         fields: HeaderFields = HeaderFields(),
-        body: [UInt8] = []
+        body: some Sequence<UInt8> = []
     ) async throws(RelayClientError) -> RelayResponse {
-        let request = try ClientRequest(method: method, target: target, fields: fields, body: body)
+        let request = try ClientRequest(method: method, target: target, fields: fields, body: Array(body))
         let exchange = exchange(request)
         let canceller = Canceller()
         return try await places.run(canceller) { () throws(RelayClientError) in

@@ -65,6 +65,7 @@ extension JSONObjectWriter {
         if let status = failure.status { member("status", status.rawValue) }
         if let code = failure.apiCode { member("api_code", code) }
         if let title = failure.apiTitle { member("api_title", Quotation.text(title)) }
+        if failure.isPastDeadline { member("past_deadline", true) }
     }
 
     package mutating func milliseconds(_ name: String, _ duration: Duration) {

@@ -15,6 +15,8 @@ package struct Problem: Error, Sendable {
     package var kind: FailureKind?
     /// How far the request got, where it was the upstream that failed.
     package var sent: Sent?
+    /// Whether the job failed for want of time: its deadline passed, or a rule's wait would have reached it.
+    package var isPastDeadline = false
     /// The header field at fault, in lower case.
     package var field: String?
     /// Where a JSON job is wrong, as pointers with messages.
@@ -167,6 +169,7 @@ package struct Problem: Error, Sendable {
         if let job { members.append(.init("job", .string(job.description))) }
         if let kind { members.append(.init("kind", .string(kind.rawValue))) }
         if let sent { members.append(.init("sent", .string(sent.rawValue))) }
+        if isPastDeadline { members.append(.init("past_deadline", .bool(true))) }
         if let didYouMean { members.append(.init("did_you_mean", .string(didYouMean))) }
         if let retryAfter {
             let milliseconds = retryAfter.saturatedNanoseconds / 1_000_000
@@ -216,6 +219,7 @@ extension Problem {
         self.job = job
         kind = failure.kind
         sent = failure.sent
+        isPastDeadline = failure.isPastDeadline
         if code.status == 503 { retryAfter = failure.retryAfter ?? .seconds(1) }
     }
 }

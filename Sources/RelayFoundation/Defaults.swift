@@ -5,18 +5,20 @@ public import RelayJSON
 extension Request where Response: Decodable {
     /// A request for a value that a `JSONDecoder` with its defaults reads from the answer's content.
     ///
+    /// `Data`, `[UInt8]` and `String` are the content itself, unless a container is named.
+    ///
     /// - Parameters:
     ///   - method: the method.
-    ///   - path: below the upstream's base, percent-encoded by the caller.
+    ///   - path: below the upstream's base; what is put into it is percent-encoded, see `RequestPath`.
     ///   - query: appended to the path, percent-encoded.
     ///   - headers: they come before the content's own media type and win over it.
     ///   - content: what is sent.
     ///   - container: where the value stands in the answer, `"/data"` for `{"data": …}`; nil reads all of it.
     public init(
         _ method: Method,
-        _ path: String,
-        query: KeyValuePairs<String, String?> = [:],
-        headers: KeyValuePairs<String, String> = [:],
+        _ path: RequestPath,
+        query: Pairs<String?> = [:],
+        headers: Pairs<String> = [:],
         content: Content = .none,
         container: JSONPointer? = nil
     ) {
@@ -26,9 +28,23 @@ extension Request where Response: Decodable {
             query: query,
             headers: headers,
             content: content,
-            decoder: JSONDecoder(),
+            decoder: ContentOrJSON(readsContent: container == nil),
             container: container
         )
+    }
+}
+
+/// Takes content as it is where the value is bytes or text, also where only a generic function knows the type.
+private struct ContentOrJSON: ContentDecoder {
+    let readsContent: Bool
+
+    func decodeContent<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        if readsContent, let plain = type as? any ContentInitializable.Type,
+            let value = try plain.init(content: bytes) as? Value
+        {
+            return value
+        }
+        return try JSONDecoder().decodeContent(type, from: bytes)
     }
 }
 

@@ -98,7 +98,11 @@ struct JSONScanner {
         }
         skipSpace(text)
         if offset < text.count {
-            throw JSONError(.trailingContent, at: offset, "nothing may follow the value")
+            throw JSONError(
+                .trailingContent,
+                at: offset,
+                isComment(text) ? Self.comment : "nothing may follow the value"
+            )
         }
         return false
     }
@@ -185,11 +189,28 @@ extension JSONScanner {
             return JSONError(.unexpectedEnd, at: offset, "the text ends where \(expected) is expected")
         }
         let found = text[offset]
+        if isComment(text) { return JSONError(.unexpectedByte, at: offset, Self.comment) }
+        if found == UInt8(ascii: "'") {
+            return JSONError(
+                .unexpectedByte,
+                at: offset,
+                "expected \(expected), found \"'\": names and strings stand in double quotes"
+            )
+        }
         // Letters and digits may belong to a secret; punctuation says enough.
         let isPunctuation =
             found > 0x20 && found < 0x7F && !isAlphanumeric(found) && found != UInt8(ascii: "\"")
         let what = isPunctuation ? ", found \"\(Character(Unicode.Scalar(found)))\"" : ""
         return JSONError(.unexpectedByte, at: offset, "expected \(expected)\(what)")
+    }
+
+    private static let comment = "JSON has no comments: remove it"
+
+    /// Whether what stands at `offset` is a comment in languages that have them.
+    private func isComment(_ text: Span<UInt8>) -> Bool {
+        if text[offset] == UInt8(ascii: "#") { return true }
+        guard text[offset] == UInt8(ascii: "/"), offset + 1 < text.count else { return false }
+        return text[offset + 1] == UInt8(ascii: "/") || text[offset + 1] == UInt8(ascii: "*")
     }
 
     private func isAlphanumeric(_ byte: UInt8) -> Bool {

@@ -41,15 +41,15 @@ extension CredentialDefinition {
 struct Narrator: AttemptObserver {
     var say: @Sendable (String) -> Void = { print($0) }
 
-    func attemptBegan(_ attempt: Attempt, of job: String) {
+    func attemptBegan(_ attempt: Attempt, of job: RunningJob) {
         say("attempt \(attempt.number) goes to \(attempt.upstream)")
     }
 
-    func responded(_ response: HTTPResponse, to attempt: Attempt, of job: String) {
+    func responded(_ response: HTTPResponse, to attempt: Attempt, of job: RunningJob) {
         say("attempt \(attempt.number) was answered: \(response)")
     }
 
-    func decided(_ attempt: Attempt, of job: String) {
+    func decided(_ attempt: Attempt, of job: RunningJob) {
         say("attempt \(attempt)")
     }
 

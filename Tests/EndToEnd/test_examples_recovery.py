@@ -197,6 +197,15 @@ class Backoff(ExampleTest):
         self.assertEqual((got.status, got.body), (503, b"closed"), "the last answer, not a timeout")
         self.assert_timeline(self.relay, got, (503, None), outcome="failure")
         self.assertEqual(len(self.first.seen("/q")), 1)
+        self.assertTrue(got["Proxy-Status"].endswith("; past-deadline"), got)
+        self.assertIs(self.relay.job(got)["last_failure"]["past_deadline"], True)
+        line = {"route": "search", "request": {"path": "/q"}, "options": {"timeout": "1s"}}
+        told = self.relay.ask("POST", "/v1/stream", (), json.dumps(line).encode() + b"\n")
+        self.assertIs(json.loads(told.body)["error"]["past_deadline"], True)
+        self.first.on("/q", answer(404))
+        got = self.relay.curl("/r/search/q")
+        self.assertNotIn("past-deadline", got["Proxy-Status"])
+        self.assertNotIn("past_deadline", self.relay.job(got)["last_failure"])
 
     # clauses: N-09
     def test_a_post_that_was_sent_is_not_repeated_and_one_with_a_key_is(self):

@@ -43,7 +43,7 @@ INSPECTED = [
     ("JSON nested too deeply", answer(200, b"[" * 100_000), "decoding"),
     ("JSON with a name twice", answer(200, b'{"a":1,"a":2}'), "decoding"),
     ("JSON that is no UTF-8", answer(200, b'{"a":"\xff"}'), "decoding"),
-    ("an empty body", answer(200), "invalid_response"),
+    ("an empty body", answer(200), "empty_response"),
 ]
 
 

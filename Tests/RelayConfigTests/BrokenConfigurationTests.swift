@@ -41,9 +41,20 @@ struct BrokenRow: Sendable, CustomTestStringConvertible {
 
 @Suite("Broken configurations")
 struct BrokenConfigurationTests {
+    @Test("A word in the wrong place is shown as it is: it is no secret")
+    func shownWord() {
+        let row = BrokenRow(
+            .route,
+            #""recovery": [{"name": "x", "on": ["503"], "retry": {"backoff": "exponential"}}]"#,
+            []
+        )
+        #expect(Diagnostic.render(read(row.file).diagnostics).contains(#""backoff": "exponential""#))
+    }
+
     @Test(
         "Each gets every message it should, with its place and the fix",
         arguments: brokenFiles + brokenUpstreams + brokenRoutes + brokenRules + brokenPromises + brokenDurable
+            + brokenHints
     )
     func messages(_ row: BrokenRow) {
         let result = read(row.file)

@@ -47,7 +47,7 @@ let brokenDurable: [BrokenRow] = {
             .route,
             #""delivery": "durable""#,
             [
-                #"2:13: error: expected an object  [/routes/r/delivery]"#
+                #"2:13: error: expected an object  [/routes/r/delivery] => write {"mode": "durable"}"#
             ]
         ),
         Row(

@@ -45,8 +45,7 @@ let brokenPromises: [BrokenRow] = {
                 #"2:42: error: expected an absolute path  [/constrained/when/0/file_exists] => begin with "#
                     + #""/""#,
                 #"2:68: error: "." and ".." may not stand in a path  [/constrained/when/1/file_exists]"#,
-                #"2:82: error: one of "file_exists", "control" is missing  [/constrained/when/2]"#,
-                #"2:83: error: unknown key "file"  [/constrained/when/2]"#,
+                #"2:83: error: unknown key "file"  [/constrained/when/2] => did you mean "file_exists"?"#,
             ]
         ),
         Row(

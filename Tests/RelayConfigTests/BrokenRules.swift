@@ -47,7 +47,7 @@ let brokenRules: [BrokenRow] = {
             [
                 #"2:35: error: expected a status, a class such as "5xx", a failure kind, "#
                     + #""connection", "timeout", "dns", "tls", "protocol", "any" or "exhausted"  "#
-                    + #"[/routes/r/recovery/0/on/0]"#
+                    + #"[/routes/r/recovery/0/on/0] => write "429""#
             ]
         ),
         Row(

@@ -47,6 +47,18 @@ struct SecretTests {
         #expect(!String(decoding: Diagnostic.json(result.diagnostics), as: UTF8.self).contains("hunter2"))
     }
 
+    @Test(
+        "Nor where the file is of another language",
+        arguments: [
+            "{'token': 'hunter2'}", #"{token: "hunter2"}"#, #"{token : 'hunter2', "x": 1}"#,
+            #"{"token": 'hunter2'}"#, "{\"token\": \"hunter2\" // don't tell\n}",
+        ]
+    )
+    func strangeFile(file: String) {
+        let text = Diagnostic.render(read(file).diagnostics)
+        #expect(text.contains("error") && !text.contains("hunter2"), "\(text)")
+    }
+
     @Test("An excerpt shows the rest of the line, and its caret still stands right")
     func excerpt() {
         let result = read(

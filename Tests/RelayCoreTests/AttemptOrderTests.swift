@@ -8,11 +8,13 @@ struct AttemptOrderTests {
     private struct Watching: AttemptObserver {
         let log: CallLog
 
-        func attemptBegan(_ attempt: Attempt, of job: String) { log.note("began \(attempt.number)") }
-        func responded(_ response: HTTPResponse, to attempt: Attempt, of job: String) {
+        func attemptBegan(_ attempt: Attempt, of job: RunningJob) { log.note("began \(attempt.number)") }
+        func responded(_ response: HTTPResponse, to attempt: Attempt, of job: RunningJob) {
             log.note("responded \(response.status.rawValue)")
         }
-        func decided(_ attempt: Attempt, of job: String) { log.note("decided \(attempt.next?.name ?? "-")") }
+        func decided(_ attempt: Attempt, of job: RunningJob) {
+            log.note("decided \(attempt.next?.name ?? "-")")
+        }
         func finished(_ job: FinishedJob) { log.note("finished") }
     }
 

@@ -35,7 +35,7 @@ struct CancelledRequestTests {
         let task = Task { await bench.failure(of: Self.request(log)) }
         while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         task.cancel()
-        #expect(await task.value?.kind == .cancelled)
+        #expect(await task.joined()?.kind == .cancelled)
         #expect(log.lines == [] && bench.transport.sent.count == 1)
     }
 
@@ -49,7 +49,7 @@ struct CancelledRequestTests {
         let task = Task { await bench.failure(of: .plain()) }
         while bench.time.waits.isEmpty, !Task.isCancelled { await Task.yield() }
         task.cancel()
-        #expect(await task.value?.kind == .cancelled && bench.transport.sent.count == 1)
+        #expect(await task.joined()?.kind == .cancelled && bench.transport.sent.count == 1)
     }
 
     @Test(
@@ -77,7 +77,7 @@ struct CancelledRequestTests {
         let task = Task { await bench.failure(of: Self.request(log)) }
         while log.lines.isEmpty, !Task.isCancelled { await Task.yield() }
         task.cancel()
-        #expect(await task.value?.kind == .cancelled)
+        #expect(await task.joined()?.kind == .cancelled)
         #expect(log.lines == ["thinking"] && bench.transport.sent.count == 1)
     }
 
@@ -98,7 +98,7 @@ struct CancelledRequestTests {
         let task = Task { await bench.failure(of: Self.request(log)) }
         while log.lines.isEmpty, !Task.isCancelled { await Task.yield() }
         task.cancel()
-        #expect(await task.value?.kind == .cancelled)
+        #expect(await task.joined()?.kind == .cancelled)
         #expect(log.lines == ["preparing"] && bench.transport.sent.isEmpty)
     }
 

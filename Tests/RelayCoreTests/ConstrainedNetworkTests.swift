@@ -23,7 +23,7 @@ struct ConstrainedNetworkTests {
             return isOn.load(ordering: .relaxed)
         }
 
-        func decided(_ attempt: Attempt, of job: String) {
+        func decided(_ attempt: Attempt, of job: RunningJob) {
             if flips { isOn.store(!isOn.load(ordering: .relaxed), ordering: .relaxed) }
         }
     }

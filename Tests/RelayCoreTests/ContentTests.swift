@@ -19,7 +19,7 @@ struct ContentTests {
         return bench.transport.sent[0]
     }
 
-    private func form(_ pairs: KeyValuePairs<String, String>) -> String {
+    private func form(_ pairs: Pairs<String>) -> String {
         guard case .bytes(let bytes) = Content.form(pairs).body else { return "" }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -55,10 +55,10 @@ struct ContentTests {
             ("books", ["q": ""], "books?q="), ("books", ["z": "1", "a": nil, "z": "2"], "books?z=1&a&z=2"),
             ("books", ["a b&c": "d=e/f?+"], "books?a%20b%26c=d%3De%2Ff%3F%2B"),
             ("/books", ["q": "#"], "books?q=%23"),
-        ] as [(String, KeyValuePairs<String, String?>, String)]
+        ] as [(String, Pairs<String?>, String)]
     )
-    func query(path: String, query: KeyValuePairs<String, String?>, target: String) async throws {
-        #expect(try await sent(Request(.get, path, query: query)).target == "/v1/" + target)
+    func query(path: String, query: Pairs<String?>, target: String) async throws {
+        #expect(try await sent(Request(.get, RequestPath(path), query: query)).target == "/v1/" + target)
     }
 
     @Test(
@@ -71,7 +71,11 @@ struct ContentTests {
         ]
     )
     func join(base: String, target: (given: String, sent: String)) async throws {
-        let request = Request<HTTPResponse>(.get, target.given, headers: ["X-One": "1", "x-one": "2"])
+        let request = Request<HTTPResponse>(
+            .get,
+            RequestPath(target.given),
+            headers: ["X-One": "1", "x-one": "2"]
+        )
         let outbound = try await sent(request, to: base)
         #expect(outbound.target == target.sent && outbound.upstream.origin.text == "https://one.example")
         #expect(outbound.fields.pairs.map(\.name) == ["X-One", "x-one"])

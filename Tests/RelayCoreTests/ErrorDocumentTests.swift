@@ -56,7 +56,7 @@ struct ErrorDocumentTests {
             (200, #"{"data":{"title":"T"}}"#, "T"), (299, #"{"data":{"title":"T"}}"#, "T"),
             (300, #"{"data":{"title":"T"}}"#, "http_status"),
             (200, #"{"title":"T"}"#, "decoding"), (200, #"{"data":{"title":7}}"#, "decoding"),
-            (200, "", "decoding"), (200, "<html>", "decoding"),
+            (200, "", "empty_response"), (200, "<html>", "decoding"),
         ] as [(UInt16, String, String)]
     )
     func precedence(reader: Reader, answer: (status: UInt16, body: String, expected: String)) async throws {

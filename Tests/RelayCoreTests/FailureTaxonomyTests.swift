@@ -66,11 +66,11 @@ struct FailureTaxonomyTests {
     func emptySuccess() async throws {
         let bench = try ServiceBench([.answer(200), .answer(200)])
         #expect(try await bench.service.execute(.plain()).bytes == [])
-        #expect(await bench.failure(of: .recipe())?.kind == .decoding)
+        #expect(await bench.failure(of: .recipe())?.kind == .emptyResponse)
 
         let strict = try ServiceBench([.answer(200)]) { $0.response.empty = .error }
         let failure = try #require(await strict.failure(of: .plain()))
-        #expect(failure.kind == .invalidResponse && failure.status == 200)
+        #expect(failure.kind == .emptyResponse && failure.status == 200)
     }
 
     @Test("A recipe that can be read is the value; the answer is decoded once", .clauses("G1-06", "T-01"))
@@ -89,7 +89,8 @@ struct FailureTaxonomyTests {
     func undecodable(content: String) async throws {
         let bench = try ServiceBench([.answer(200, [], content)])
         let failure = try #require(await bench.failure(of: .recipe()))
-        #expect(failure.kind == .decoding && failure.status == 200 && failure.underlying != nil)
+        #expect(failure.kind == (content.isEmpty ? .emptyResponse : .decoding))
+        #expect(failure.status == 200 && failure.underlying != nil)
         #expect(failure.response?.text == content && bench.transport.sent.count == 1)
         #expect(failure.detail.contains("Recipe") && !failure.detail.contains("html"))
     }

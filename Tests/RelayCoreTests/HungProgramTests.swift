@@ -49,7 +49,7 @@ struct HungProgramTests {
         )
         let job = Task { await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>) }
         await run(bench, trap, limit: .seconds(31))
-        #expect(await job.value.source == .placeholder)
+        #expect(await job.joined().source == .placeholder)
         #expect(bench.transport.sent.count == 1 && bench.service.inFlight == 0)
         trap.release()
     }
@@ -75,7 +75,7 @@ struct HungProgramTests {
         let job = Task { await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>) }
         while !asked.withLock({ $0 }) || bench.time.sleeperCount == 0 { await Task.yield() }
         bench.time.advance(by: .seconds(30))
-        let failure = await #expect(throws: Failure.self) { try await job.value.result.get() }
+        let failure = await #expect(throws: Failure.self) { try await job.joined().result.get() }
         #expect(failure?.kind == "own")
     }
 
@@ -97,7 +97,7 @@ struct HungProgramTests {
         )
         let job = Task { await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>) }
         await run(bench, trap, limit: .seconds(phase == .job ? 31 : 11))
-        let failure = await #expect(throws: Failure.self) { try await job.value.result.get() }
+        let failure = await #expect(throws: Failure.self) { try await job.joined().result.get() }
         #expect(failure?.kind == .preparation && failure?.detail.contains("deadline") == true)
         #expect(bench.transport.sent.isEmpty)
         trap.release()
@@ -119,7 +119,7 @@ struct HungProgramTests {
         let job = Task { await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>) }
         while trap.count == 0, !Task.isCancelled { await Task.yield() }
         job.cancel()
-        let failure = await #expect(throws: Failure.self) { try await job.value.result.get() }
+        let failure = await #expect(throws: Failure.self) { try await job.joined().result.get() }
         #expect(failure?.kind == .cancelled && bench.transport.sent.isEmpty)
         trap.release()
     }

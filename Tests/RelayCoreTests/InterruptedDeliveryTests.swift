@@ -114,7 +114,7 @@ struct InterruptedDeliveryTests {
         let task = Task { await bench.deliver(Method(rawValue: method), on: route, fields: sent) }
         while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         task.cancel()
-        let run = await task.value
+        let run = await task.joined()
         #expect(run.words == words && run.failure?.kind == .cancelled)
         #expect(run.attempts.map { $0.failure?.sent } == [.unknown])
         // It was on the wire, and yet a stop burns no attempt.

@@ -17,7 +17,7 @@ struct JobStreamLeavingTests {
         }
         await bench.gate.until { $0.inFlight.count == 3 }
         bench.gate.answer("0")
-        #expect(try await reading.value == 0)
+        #expect(try await reading.joined() == 0)
         await bench.gate.until { $0.inFlight.isEmpty && $0.cancelled.count == $0.sent.count - 1 }
         while bench.service.inFlight > 0, !Task.isCancelled { await Task.yield() }
         for _ in 0..<100 { await Task.yield() }
@@ -44,7 +44,7 @@ struct JobStreamLeavingTests {
         }
         await bench.gate.until { $0.inFlight.count == 2 }
         reading.cancel()
-        #expect(try await reading.value)
+        #expect(try await reading.joined())
         await bench.gate.until { $0.cancelled.count == 2 }
         while endings.jobs.count < 2, !Task.isCancelled { await Task.yield() }
         for _ in 0..<100 { await Task.yield() }
@@ -61,7 +61,7 @@ struct JobStreamLeavingTests {
             return try await service.outcomes(of: inputs).makeAsyncIterator().next() == nil
         }
         reading.cancel()
-        #expect(try await reading.value)
+        #expect(try await reading.joined())
         for _ in 0..<100 { await Task.yield() }
         #expect(inputs.reads == 0 && bench.gate.view.sent == [])
     }
@@ -115,7 +115,7 @@ struct JobStreamLeavingTests {
         await bench.gate.until { Set($0.inFlight) == ["b/1", "free", "a/3"] && $0.inFlight.count == 4 }
         for target in ["free", "a/3", "b/1", "free"] { bench.gate.answer(target) }
         #expect(
-            try await reading.value
+            try await reading.joined()
                 == [0: "cancelled", 1: "b/1", 2: "free", 3: "cancelled", 4: "free", 5: "a/3"]
         )
         #expect(bench.gate.view.cancelled.allSatisfy { ["a/1", "a/2"].contains($0) })
@@ -168,7 +168,7 @@ struct JobStreamLeavingTests {
         }
         for await _ in asked { break }
         reading.cancel()
-        #expect(await reading.value)
+        #expect(await reading.joined())
         open.yield()
         for _ in 0..<1000 { await Task.yield() }
         #expect(bench.gate.view.sent == [] && endings.jobs.isEmpty)

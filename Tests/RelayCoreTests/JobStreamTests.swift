@@ -120,7 +120,7 @@ struct JobStreamTests {
         for _ in 0..<100 { await Task.yield() }
         #expect(chronicle.entries == [])
         bench.gate.answer("a")
-        try await reading.value
+        try await reading.joined()
         #expect(chronicle.entries == ["a", "b", "c"])
     }
 
@@ -151,7 +151,7 @@ struct JobStreamTests {
             #expect(bench.gate.view.sent.count == min(10, answered + limit.expected))
             bench.gate.answer(targets[answered])
         }
-        let indices = try await reading.value
+        let indices = try await reading.joined()
         #expect((order == .input ? indices : indices.sorted()) == Array(0..<10))
         #expect(bench.gate.view.peak == limit.expected)
     }

@@ -97,7 +97,7 @@ struct LoaderTests {
             return seen
         }
         task.cancel()
-        #expect(await task.value <= 1)
+        #expect(await task.joined() <= 1)
         #expect(loader.observerCount == 0)
     }
 

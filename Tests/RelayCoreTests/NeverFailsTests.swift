@@ -77,7 +77,7 @@ struct NeverFailsTests {
         let job = Task { await run(bench) }
         while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         job.cancel()
-        let failure = await #expect(throws: Failure.self) { try await job.value.result.get() }
+        let failure = await #expect(throws: Failure.self) { try await job.joined().result.get() }
         #expect(failure?.kind == .cancelled && bench.service.breaches == 0)
     }
 
@@ -110,7 +110,7 @@ struct NeverFailsTests {
         let job = Task { await bench.perform(on: route) }
         while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         job.cancel()
-        _ = await job.value
+        _ = await job.joined()
         #expect(breaches(bench) == ["preparation"])
     }
 

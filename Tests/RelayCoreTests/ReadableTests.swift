@@ -105,7 +105,7 @@ struct ReadableTests {
     )
     func absolute(path: String) async throws {
         let bench = try ServiceBench([])
-        let failure = await bench.service.outcome(of: Request<HTTPResponse>(.get, path)).failure
+        let failure = await bench.service.outcome(of: Request<HTTPResponse>(.get, RequestPath(path))).failure
         #expect(failure?.kind == .preparation && failure?.detail.contains("absolute URL") == true)
         #expect(bench.transport.sent.isEmpty)
     }
@@ -116,7 +116,7 @@ struct ReadableTests {
     )
     func relative(path: String) async throws {
         let bench = try ServiceBench([.answer(200)])
-        _ = try await bench.service.execute(Request<HTTPResponse>(.get, path))
+        _ = try await bench.service.execute(Request<HTTPResponse>(.get, RequestPath(path)))
         #expect(bench.transport.sent.map(\.target) == ["/v1/" + path])
     }
 }

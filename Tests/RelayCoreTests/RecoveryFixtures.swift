@@ -71,7 +71,7 @@ struct RecipeCoder: ContentDecoder, ContentEncoder {
 
 extension Request where Response == Recipe {
     /// A request for a recipe.
-    static func recipe(_ path: String = "r", container: JSONPointer? = nil) -> Request<Recipe> {
+    static func recipe(_ path: RequestPath = "r", container: JSONPointer? = nil) -> Request<Recipe> {
         Request(.get, path, decoder: RecipeCoder(), container: container)
     }
 }

@@ -220,6 +220,14 @@ struct RecoveryMachineTests {
         )
     }
 
+    @Test("However many rules repeat what is never sent, together they do so a hundred times at most")
+    func neverSentEnds() {
+        let rules = ["a", "b", "c"].map { rule($0, ["connection"], retry(60)) }
+        var machine = machine(rules, maxAttempts: 2)
+        #expect(decisions(&machine, Array(repeating: refused(), count: 100)).suffix(2) == ["retry", "fail"])
+        #expect(machine.attempts[99].heldBack.contains(HeldBack(rule: "b", reason: .neverSent(100))))
+    }
+
     @Test("A body that is gone is not sent again")
     func bodyGone() {
         var machine = machine([rule("a", ["any"], retry()), rule("r", ["exhausted"], placeholder())])

@@ -274,7 +274,7 @@ struct RelayTests {
         let task = Task { await bench.perform(on: route) }
         while bench.time.sleeperCount == 0, !Task.isCancelled { await Task.yield() }
         task.cancel()
-        #expect(await task.value.failure?.kind == .cancelled)
+        #expect(await task.joined().failure?.kind == .cancelled)
         #expect(bench.transport.sent.count == 1)
     }
 
@@ -288,7 +288,7 @@ struct RelayTests {
         }
         while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         task.cancel()
-        #expect(await task.value.failure?.kind == .cancelled)
+        #expect(await task.joined().failure?.kind == .cancelled)
         #expect(bench.transport.sent.count == 1)
     }
 

@@ -175,7 +175,7 @@ struct ResponseJudgeTests {
             (#"{"status":{"code":0}}"#, "success"), (#"{"status":{"code":0.0}}"#, "success"),
             (#"{"status":{"code":"0"}}"#, "invalid_response"),
             (#"{"status":{"code":1}}"#, "invalid_response"),
-            (#"{"status":{}}"#, "invalid_response"), (#"[]"#, "invalid_response"), ("", "invalid_response"),
+            (#"{"status":{}}"#, "invalid_response"), (#"[]"#, "invalid_response"), ("", "empty_response"),
             ("not json", "decoding"), (#"{"status":{"code":0}"#, "decoding"),
         ]
     )
@@ -248,7 +248,7 @@ struct ResponseJudgeTests {
 
     @Test("An empty answer is an error only where the route says so")
     func empty() {
-        #expect(name(verdict(200) { $0.response.empty = .error }) == "invalid_response")
+        #expect(name(verdict(200) { $0.response.empty = .error }) == "empty_response")
         #expect(name(verdict(200) { $0.response.expectsJSON = true }) == "success")
         #expect(name(verdict(204) { $0.response.empty = .error }) == "success")
         #expect(name(verdict(200, method: .head) { $0.response.empty = .error }) == "success")

@@ -75,7 +75,8 @@ struct RetryAfterWaitTests {
         let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
         let failure = outcome.failure
         #expect(failure?.status == 503 && failure?.response?.status == 503)
-        #expect(outcome.isPastDeadline && outcome.stoppedBy == nil)
+        #expect(outcome.isPastDeadline && failure?.isPastDeadline == true && outcome.stoppedBy == nil)
+        #expect(failure.map { "\($0)" }?.hasSuffix(" (no time was left)") == true)
         #expect(bench.time.waits.isEmpty && bench.transport.sent.count == 1)
         #expect(bench.time.now() == Instant(nanoseconds: 4_000_000_000))
     }
@@ -89,6 +90,52 @@ struct RetryAfterWaitTests {
             let bench = try ServiceBench(steps, policy: policy)
             let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
             #expect(outcome.isPastDeadline == isMarked, "\(steps)")
+            #expect(outcome.attempts.last?.failure?.isPastDeadline ?? false == isMarked, "\(steps)")
+        }
+    }
+
+    /// What a program makes of a failure.
+    private struct Own: FailureInitializable {
+        let isPastDeadline: Bool
+        init(_ failure: Failure) { isPastDeadline = failure.isPastDeadline }
+    }
+
+    /// A service whose upstream asks for a longer wait than there is time.
+    private func hurried() throws -> RelayService {
+        try ServiceBench([.answer(503, [("Retry-After", "9")])]) {
+            policy(&$0)
+            $0.timeouts.total = .seconds(5)
+            $0.timeouts.attempt = .seconds(5)
+        }.service
+    }
+
+    @Test(
+        "Whoever only catches the failure sees the mark too, whatever the request makes of it",
+        .clauses("N-08")
+    )
+    func thrownMark() async throws {
+        let request = Request<HTTPResponse>(.get, "x")
+        let thrown = await failure(of: request, from: try hurried())
+        #expect(thrown?.isPastDeadline == true && thrown?.status == 503)
+        let service = try hurried()
+        do throws(Own) {
+            _ = try await service.execute(request, throwing: Own.self)
+            Issue.record("no failure")
+        } catch {
+            #expect(error.isPastDeadline)
+        }
+        let renamed = request.throwing { _ in Failure("mine", sent: .answered, "mine") }
+        let mapped = await failure(of: renamed, from: try hurried())
+        #expect(mapped?.kind == "mine" && mapped?.isPastDeadline == true)
+    }
+
+    /// What `execute` throws.
+    private func failure(of request: Request<HTTPResponse>, from service: RelayService) async -> Failure? {
+        do throws(Failure) {
+            _ = try await service.execute(request)
+            return nil
+        } catch {
+            return error
         }
     }
 

@@ -58,7 +58,13 @@ struct RulesOfAttemptsTests {
         #expect(prepared.target == "j/2")
         let endings = Endings()
         endings.finished(
-            FinishedJob(id: "j", failure: failure, source: nil, attempts: attempts([(nil, nil)]))
+            FinishedJob(
+                id: "j",
+                request: HTTPRequest(method: .get, target: "x"),
+                failure: failure,
+                source: nil,
+                attempts: attempts([(nil, nil)])
+            )
         )
         #expect(endings.jobs.map(\.id) == ["j"])
     }

@@ -25,7 +25,7 @@ struct ServiceLifeTests {
         _ = await bench.service.outcome(of: Self.request)
         #expect(bench.service.inFlight == 50)
         for job in jobs { job.cancel() }
-        for job in jobs { _ = await job.value }
+        for job in jobs { _ = await job.joined() }
         #expect(bench.service.inFlight == 0)
     }
 
@@ -81,7 +81,7 @@ struct ServiceLifeTests {
             await Task.yield()
         }
         job.cancel()
-        let outcome = await job.value
+        let outcome = await job.joined()
         let failure = #expect(throws: Failure.self) { try outcome.result.get() }
         #expect(failure?.kind == .cancelled && asked.withLock { $0 } == 0)
         #expect(bench.transport.sent.count == 1 && outcome.attempts.count == 1)
@@ -104,7 +104,7 @@ struct ServiceLifeTests {
         service = nil
         while transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
         transport.release()
-        #expect(try await job.value.bytes == Array("late".utf8))
+        #expect(try await job.joined().bytes == Array("late".utf8))
     }
 
     @Test("Two services know nothing of each other", .clauses("X-15"))
@@ -132,11 +132,13 @@ struct ServiceLifeTests {
         let seen = Mutex<[String]>([])
 
         func note(_ what: String) { seen.withLock { $0.append(what) } }
-        func attemptBegan(_ attempt: Attempt, of job: String) { note("began \(attempt.number)") }
-        func responded(_ response: HTTPResponse, to attempt: Attempt, of job: String) {
+        func attemptBegan(_ attempt: Attempt, of job: RunningJob) { note("began \(attempt.number)") }
+        func responded(_ response: HTTPResponse, to attempt: Attempt, of job: RunningJob) {
             note("responded \(response.status.rawValue)")
         }
-        func decided(_ attempt: Attempt, of job: String) { note("decided \(attempt.next?.name ?? "none")") }
+        func decided(_ attempt: Attempt, of job: RunningJob) {
+            note("decided \(attempt.next?.name ?? "none")")
+        }
         func finished(_ job: FinishedJob) { note("finished \(job.failure?.kind.rawValue ?? "well")") }
     }
 

@@ -34,7 +34,7 @@ struct StackTests {
         "However many attempts a job makes, its stack stays as it was in the first",
         .clauses("N-10"),
         arguments: [
-            (.fail(.connectionRefused, .neverSent), 1_000), (.answer(503), 100),
+            (.fail(.connectionRefused, .neverSent), 100), (.answer(503), 100),
         ] as [(ScriptedTransport.Step, Int)]
     )
     func attempts(step: ScriptedTransport.Step, count: Int) async throws {
@@ -43,6 +43,7 @@ struct StackTests {
             [],
             policy: {
                 $0.maxAttempts = 100
+                $0.timeouts.total = .seconds(86_400)
                 $0.recovery = [
                     .strategy(
                         Advice { _, request, _ in

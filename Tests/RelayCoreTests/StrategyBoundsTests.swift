@@ -91,19 +91,78 @@ struct StrategyBoundsTests {
         #expect(seen.withLock { $0 } == [[1, 2], [2, 1], [3, 0]])
     }
 
-    @Test("Also what is never sent comes to an end", .clauses("N-10"))
-    func ceiling() async throws {
+    /// A port that is refused, and a strategy that always retries at once.
+    private func refused(
+        total: Duration,
+        maxAttempts: Int = 2,
+        _ answer: @escaping @Sendable (OutboundRequest) -> ScriptedTransport.Step = { _ in
+            .fail(.connectionRefused, .neverSent)
+        }
+    ) async throws -> (outcome: JobOutcome<HTTPResponse>, waits: [Duration], left: [Int]) {
+        let left = Mutex<[Int]>([])
         let bench = try ServiceBench(
             [],
-            policy: { $0.recovery = [.strategy(Self.again()), Self.last] },
-            answer: {
-                _ in
-                .fail(.connectionRefused, .neverSent)
-            }
+            policy: {
+                $0.maxAttempts = maxAttempts
+                $0.timeouts.total = total
+                $0.recovery = [
+                    .strategy(
+                        Advice { _, request, context in
+                            left.withLock { $0.append(context.attemptsLeft) }
+                            return .retry(request, after: .zero)
+                        }
+                    ), Self.last,
+                ]
+            },
+            answer: answer
         )
         let outcome = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
-        #expect(outcome.source == .placeholder && bench.transport.sent.count == 1000)
-        #expect(outcome.attempts.map(\.number) == Array(1...1000))
+        return (outcome, bench.time.waits, left.withLock { $0 })
+    }
+
+    @Test("Also what is never sent comes to an end, and the attempts left say so before", .clauses("N-10"))
+    func neverSent() async throws {
+        let (outcome, _, left) = try await refused(total: .seconds(86_400))
+        #expect(outcome.source == .placeholder && outcome.attempts.count == 100)
+        #expect(left == Array(repeating: 2, count: 98) + [1, 0])
+        #expect(outcome.attempts.last?.heldBack == [HeldBack(rule: "advice", reason: .neverSent(100))])
+    }
+
+    @Test("What is never sent costs no attempt and so costs time: from the second in a row on ever more")
+    func paced() async throws {
+        let (outcome, waits, _) = try await refused(total: .seconds(30))
+        #expect((7...20).contains(outcome.attempts.count), "\(outcome.attempts.count) attempts in 30 s")
+        #expect(waits[0] == .zero)
+        var longest: Duration = .milliseconds(100)
+        for wait in waits.dropFirst() {
+            #expect((longest / 2...longest).contains(wait), "\(waits)")
+            longest = min(longest * 2, .seconds(10))
+        }
+        #expect(outcome.attempts.last?.heldBack.first?.rule == "advice")
+    }
+
+    @Test("An attempt that was sent ends the row, and the next retry comes when the strategy says")
+    func rowEnds() async throws {
+        let count = Mutex(0)
+        let (_, waits, _) = try await refused(total: .seconds(30), maxAttempts: 3) { _ in
+            let number = count.withLock {
+                $0 += 1
+                return $0
+            }
+            return number == 2 ? .answer(503) : .fail(.connectionRefused, .neverSent)
+        }
+        #expect(waits.prefix(3) == [.zero, .zero, .zero] && waits[3] >= .milliseconds(50))
+    }
+
+    @Test("A strategy's own wait stands where it is the longer one")
+    func ownWait() async throws {
+        let bench = try ServiceBench(
+            [],
+            policy: { $0.recovery = [.strategy(Self.again(after: .seconds(11))), Self.last] },
+            answer: { _ in .fail(.connectionRefused, .neverSent) }
+        )
+        _ = await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>)
+        #expect(bench.time.waits == [.seconds(11), .seconds(11)])
     }
 
     @Test(

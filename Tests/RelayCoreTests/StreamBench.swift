@@ -68,7 +68,7 @@ final class Inputs: AsyncSequence, Sendable {
             }
             place += 1
             inputs.onRead(place)
-            return Request(.get, inputs.targets[place - 1])
+            return Request(.get, RequestPath(inputs.targets[place - 1]))
         }
     }
 }

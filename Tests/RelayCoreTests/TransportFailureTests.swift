@@ -85,7 +85,7 @@ struct TransportFailureTests {
         await bench.gate.until { $0.inFlight == ["orders"] }
         job.cancel()
         await bench.gate.until { $0.cancelled == ["orders"] }
-        let outcome = await job.value
+        let outcome = await job.joined()
         #expect(outcome.endedWith?.kind == .cancelled && outcome.endedWith?.sent == .unknown)
         #expect(bench.service.inFlight == 0 && bench.gate.view.sent.count == 1)
     }
@@ -104,7 +104,7 @@ struct TransportFailureTests {
         await gate.until { $0.inFlight == ["orders"] }
         bench = nil
         gate.answer("orders", Status(rawValue: status))
-        let outcome = try #require(await job.value)
+        let outcome = try #require(await job.joined())
         #expect((outcome.gave?.status ?? outcome.endedWith?.status)?.rawValue == status)
         #expect(endings.jobs.count == 1)
         #expect(service == nil)
@@ -146,7 +146,7 @@ struct TransportFailureTests {
         let job = Task { [request] in await service.outcome(of: request) }
         while time.sleeperCount < 2, !Task.isCancelled { await Task.yield() }
         time.advance(by: .seconds(3))
-        let failure = await job.value.endedWith
+        let failure = await job.joined().endedWith
         #expect(failure?.kind == .preparation && failure?.sent == .neverSent && transport.sent.isEmpty)
     }
 }

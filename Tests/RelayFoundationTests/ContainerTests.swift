@@ -74,7 +74,8 @@ struct ContainerTests {
     func missing(answer: String) async throws {
         let request = Request<Book>(.get, "books/7", container: "/data")
         #expect(
-            try await failure(of: request, answer: answer)?.detail == "the answer has nothing at /data"
+            try await failure(of: request, answer: answer)?.detail
+                == "the answer could not be read as Book: it has nothing at /data"
         )
     }
 

@@ -183,8 +183,27 @@ final class StoreBench {
     }
 
     @discardableResult
+    /// Goes on after a short page: a store looks at so many positions at once, and they jump with a crash.
     func apply(_ action: JobAction, _ filter: JobFilter, limit: Int = 100) async throws -> ActionReport {
-        try await store.apply(action, to: filter, limit: limit, after: nil, dryRun: false, at: now)
+        var all = ActionReport()
+        repeat {
+            let report = try await store.apply(
+                action,
+                to: filter,
+                limit: limit - all.matched,
+                after: all.next,
+                dryRun: false,
+                at: now
+            )
+            all.matched += report.matched
+            all.changed += report.changed
+            all.asked += report.asked
+            all.ended += report.ended
+            all.expunged += report.expunged
+            all.spared += report.spared
+            all.next = report.next
+        } while all.next != nil && all.matched < limit
+        return all
     }
 
     @discardableResult

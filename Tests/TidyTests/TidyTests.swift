@@ -84,7 +84,9 @@ struct TidyTests {
             let text = Self.text(path)
             return banned.contains { text.contains($0) }
         }
-        #expect(found == ["Sources/RelayFoundation/Coders.swift", "Sources/RelayFoundation/Defaults.swift"])
+        #expect(
+            found == ["Coders", "Defaults", "Values"].map { "Sources/RelayFoundation/\($0).swift" }
+        )
         for path in found {
             let imports = Self.text(path).split(separator: "\n").filter { $0.contains("import Foundation") }
             #expect(imports.allSatisfy { $0.hasSuffix("import FoundationEssentials") }, "\(path)")

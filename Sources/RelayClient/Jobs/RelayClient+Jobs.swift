@@ -11,7 +11,7 @@ extension RelayClient {
     ///   - method: passed on to the upstream.
     ///   - path: path and query below the upstream's base.
     ///   - fields: passed on to the upstream.
-    ///   - body: passed on to the upstream.
+    ///   - body: passed on to the upstream; bytes, `Data` or any other sequence of them.
     ///   - options: how it is to be kept and delivered.
     /// - Returns: the job's id.
     /// - Throws: `refused` when the relay did not accept it; `connectionLost` and `timedOut` leave open whether it
@@ -21,7 +21,7 @@ extension RelayClient {
         method: Method = .post,
         path: String = "",
         fields: HeaderFields = HeaderFields(),
-        body: [UInt8] = [],
+        body: some Sequence<UInt8> = [],
         options: SubmissionOptions = SubmissionOptions()
     ) async throws(RelayClientError) -> SubmittedJob {
         let fields = try options.fields(after: fields)

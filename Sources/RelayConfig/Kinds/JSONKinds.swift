@@ -10,11 +10,22 @@ extension ValueKind where Value == JSONPointer {
             } catch {
                 throw Refusal(
                     error.message,
-                    hint: text.hasPrefix("/") ? nil : "write \"/\(printable(text))\""
+                    hint: text.hasPrefix("/") ? nil : "write \"\(printable(meantPointer(text)))\""
                 )
             }
         }
         return kind.writing { .string($0.text) }
+    }
+
+    /// What was meant by `error.code`, `$.error.code` or `items[0].id`.
+    private static func meantPointer(_ text: String) -> String {
+        if text.contains("/") { return "/" + text }
+        var path = Substring(text)
+        if path.hasPrefix("$") { path = path.dropFirst() }
+        let quotes: Set<Character> = ["\"", "'"]
+        let tokens = path.split { [".", "[", "]"].contains($0) }
+            .map { token in String(token.filter { !quotes.contains($0) }) }
+        return tokens.isEmpty ? "/" + text : JSONPointer(tokens: tokens).text
     }
 
     /// A pointer to a member, not to the whole document.

@@ -17,7 +17,8 @@ enum SecretMask {
         var isAfterSensitiveName = false
         while offset < bytes.count {
             switch bytes[offset] {
-            case UInt8(ascii: "\""):
+            // Single quotes are a slip that is told of, and what stands in them is no less a secret.
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 let end = stringEnd(in: bytes, from: offset)
                 // The colon may be what is missing.
                 let isAfterName = name.map { isSensitive(bytes[$0]) } ?? false
@@ -37,8 +38,16 @@ enum SecretMask {
                 offset += 1
             default:
                 let start = offset
-                while offset < bytes.count, !isPunctuation(bytes[offset]) { offset += 1 }
-                if isAfterSensitiveName { ranges.append(start..<offset) }
+                while offset < bytes.count, !isPunctuation(bytes[offset]),
+                    isAfterSensitiveName || bytes[offset] != UInt8(ascii: ":")
+                { offset += 1 }
+                if isAfterSensitiveName {
+                    ranges.append(start..<offset)
+                } else if offset < bytes.count, bytes[offset] == UInt8(ascii: ":") {
+                    // A name without quotes, as in other languages.
+                    isAfterSensitiveName = isSensitive(name: bytes[start..<offset])
+                    offset += 1
+                }
                 name = nil
             }
         }
@@ -49,7 +58,7 @@ enum SecretMask {
     private static func stringEnd(in bytes: [UInt8], from start: Int) -> Int {
         var offset = start + 1
         while offset < bytes.count, bytes[offset] != UInt8(ascii: "\n") {
-            if bytes[offset] == UInt8(ascii: "\"") { return offset + 1 }
+            if bytes[offset] == bytes[start] { return offset + 1 }
             offset += bytes[offset] == UInt8(ascii: "\\") ? 2 : 1
         }
         return min(offset, bytes.count)
@@ -63,9 +72,12 @@ enum SecretMask {
         }
     }
 
-    /// `credential` takes the name of one, which is no secret; `token_url` is an address.
     private static func isSensitive(_ quoted: ArraySlice<UInt8>) -> Bool {
         isSensitive(String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self))
+    }
+
+    private static func isSensitive(name: ArraySlice<UInt8>) -> Bool {
+        isSensitive(String(String(decoding: name, as: UTF8.self).filter { $0 != " " && $0 != "\t" }))
     }
 
     /// Whether a secret is likely to stand under that name.

@@ -118,6 +118,15 @@ extension ConfigurationTable {
         }
     }
 
+    /// The upstream that a failover was most likely meant for, or all it may be for.
+    private static func meantUpstream(_ name: String, among upstreams: [String]) -> String? {
+        let targets = Array(upstreams.dropFirst())
+        let nearest = nearestWord(to: name, among: upstreams) ?? (targets.count == 1 ? targets[0] : nil)
+        if let nearest { return "did you mean \"\(nearest)\"?" }
+        guard !targets.isEmpty else { return nil }
+        return "write " + targets.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+
     /// Checks the rules of `list`, which stands at the current path and may be that of the defaults.
     private static func checkRules(
         _ route: RouteDraft,
@@ -139,7 +148,7 @@ extension ConfigurationTable {
                     "the route has no upstream named \"\(printable(name))\"",
                     in: list,
                     at: ["\(index)", "failover", "upstream"],
-                    hint: taking ?? nearestWord(to: name, among: upstreams).map { "did you mean \"\($0)\"?" }
+                    hint: taking ?? meantUpstream(name, among: upstreams)
                 )
             }
             if element["refresh_credentials"] != nil, route.auth?.isRefreshable != true,

@@ -27,7 +27,8 @@ extension ConfigurationTable {
                 .integer(1...100),
                 \.maxAttempts,
                 "Attempts of one job, the first included, whatever the rules allow. Attempts that never reached the "
-                    + "wire do not count here; they do in the max_attempts of a rule."
+                    + "wire do not count here; they do in the max_attempts of a rule, and a request makes 100 of them "
+                    + "at most."
             ),
             Field(
                 "idempotency",

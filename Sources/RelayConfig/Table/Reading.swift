@@ -138,9 +138,9 @@ extension Reading {
     }
 
     /// Reports a value of the wrong type.
-    mutating func refuse(_ node: JSONNode, expected shape: Shape) {
-        if !shape.isLeaf { mask(node) }
-        error("expected \(shape.what)", at: node.range)
+    mutating func refuse(_ node: JSONNode, expected shape: Shape, hint: String? = nil) {
+        if !shape.isLeaf { maskUnknown(node) }
+        error("expected \(shape.what)", at: node.range, hint: hint ?? shape.meant(by: node))
     }
 
     /// Reports a string that is none of the words it may be; `meant` has words of others for some of them.

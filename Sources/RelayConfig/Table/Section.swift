@@ -104,7 +104,7 @@ struct Section<Target> {
                 continue
             }
             let keys = fields.filter { !$0.isReserved }.map(\.key)
-            let nearest = nearestWord(to: member.name, among: keys)
+            let nearest = nearestWord(to: member.name, among: keys) ?? keyWith(member.name, among: keys)
             reading.error(
                 "unknown key \"\(printable(member.name))\"",
                 at: member.nameRange,
@@ -113,6 +113,12 @@ struct Section<Target> {
             if let nearest { meant.insert(nearest) }
         }
         return meant
+    }
+
+    /// The one key of which `word` is a part: `max_attempts` for `attempts`.
+    private func keyWith(_ word: String, among keys: [String]) -> String? {
+        let found = keys.filter { $0.split(separator: "_").contains { $0 == word } }
+        return found.count == 1 ? found[0] : nil
     }
 
     private func checkChoice(_ choice: KeyChoice, _ node: JSONNode, _ reading: inout Reading) {

@@ -31,6 +31,15 @@ indirect enum Shape {
         }
     }
 
+    /// What to write in the place of a word that one of the object's keys takes: `{"type": "exponential"}`.
+    func meant(by node: JSONNode) -> String? {
+        guard case .object(let object) = self, let text = node.text else { return nil }
+        let key = object.fields.first { field in
+            if case .word(let words) = field.shape { words.contains(text) } else { false }
+        }?.key
+        return key.map { "write {\"\($0)\": \"\(text)\"}" }
+    }
+
     /// Whether the value is shown on one line of the effective configuration.
     var isLeaf: Bool {
         switch self {

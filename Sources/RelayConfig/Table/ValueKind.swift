@@ -49,6 +49,12 @@ extension ValueKind {
     }
 }
 
+/// What to write in the place of a number that would be right in quotes.
+private func quoted<Value>(_ node: JSONNode, _ parse: (String) throws(Refusal) -> Value) -> String? {
+    guard case .number(let number) = node.content, (try? parse(number.text)) != nil else { return nil }
+    return "write \"\(number.text)\""
+}
+
 extension ValueKind {
     /// A string that `parse` understands.
     static func text(
@@ -59,7 +65,7 @@ extension ValueKind {
         let shape = Shape.text(TextShape(what, pattern: pattern))
         return ValueKind(shape) { node, _, reading in
             guard case .string(let text) = node.content else {
-                reading.refuse(node, expected: shape)
+                reading.refuse(node, expected: shape, hint: quoted(node, parse))
                 return nil
             }
             do throws(Refusal) {

@@ -30,7 +30,10 @@ public struct Failure: Error, Sendable {
         var exchange: Exchange?
         var response: HTTPResponse?
         var request: HTTPRequest?
+        var url: String?
         var underlying: (any Error)?
+        var wantedType: Any.Type?
+        var isPastDeadline = false
     }
 
     private var content: Content
@@ -128,6 +131,26 @@ public struct Failure: Error, Sendable {
         set { change { $0.request = newValue } }
     }
 
+    /// Where the attempt went: scheme, host, port and path, never a query; nil where none began, and in the daemon.
+    public var url: String? {
+        get { content.rest.url }
+        set { change { $0.url = newValue } }
+    }
+
+    /// Whether the job failed for want of time: its deadline passed, or a rule's wait would have reached it.
+    ///
+    /// Kind and detail are the last attempt's all the same.
+    public var isPastDeadline: Bool {
+        get { content.rest.isPastDeadline }
+        set { change { $0.isPastDeadline = newValue } }
+    }
+
+    /// The type an answer could not be read as; only for the kinds `decoding` and `empty_response`.
+    public var wantedType: Any.Type? {
+        get { content.rest.wantedType }
+        set { change { $0.wantedType = newValue } }
+    }
+
     /// The error of a program's own validator, decoder, preparation or error document.
     public var underlying: (any Error)? {
         get { content.rest.underlying }
@@ -156,11 +179,13 @@ public struct Failure: Error, Sendable {
 }
 
 extension Failure: CustomStringConvertible {
-    /// Kind and detail, the upstream's error code where there is one, and the type of the program's own error; never
-    /// what that error says.
+    /// Kind and detail, the upstream's error code where there is one, where the attempt went, whether time was wanting,
+    /// and the type of the program's own error; never what that error says.
     public var description: String {
         var text = "\(kind): \(detail)"
         if let apiCode, !detail.contains(apiCode) { text += " (code \(apiCode))" }
+        if let url { text += " (at \(url))" }
+        if isPastDeadline { text += " (no time was left)" }
         if let underlying { text += " (underlying: \(type(of: underlying)))" }
         return text
     }

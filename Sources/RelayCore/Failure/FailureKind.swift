@@ -59,6 +59,8 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let invalidResponse: FailureKind = "invalid_response"
     /// The answer could not be turned into the request's value.
     public static let decoding: FailureKind = "decoding"
+    /// The answer counts as a success and is empty where a value is wanted.
+    public static let emptyResponse: FailureKind = "empty_response"
     /// A step of preparation failed; nothing was sent, and no rule is asked.
     public static let preparation: FailureKind = "preparation"
     /// The program has too much to do to take the request.
@@ -81,8 +83,8 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
         .connectionLimitReached, .tlsProtocolError, .tlsCertificateError, .tlsAlertReceived,
         .httpResponseIncomplete, .httpResponseTimeout, .httpProtocolError, .httpResponseBodySize,
         .httpResponseHeaderSectionSize, .httpResponseContentCoding, .httpStatus, .apiError, .invalidResponse,
-        .decoding, .preparation, .overloaded, .credentialsFailed, .deadlineExceeded, .cancelled, .clientGone,
-        .interrupted,
+        .decoding, .emptyResponse, .preparation, .overloaded, .credentialsFailed, .deadlineExceeded,
+        .cancelled, .clientGone, .interrupted,
     ]
 }
 

@@ -7,6 +7,9 @@ public enum Body: Sendable {
     /// Arrives piece by piece and can be read once.
     case stream(any BodySource)
 
+    /// Bytes in memory, of any sequence of them.
+    public init(_ bytes: some Sequence<UInt8>) { self = .bytes(Array(bytes)) }
+
     /// Bytes in all, or nil when only the end of the stream tells.
     public var length: UInt64? {
         switch self {

@@ -8,10 +8,14 @@ public struct CannedAnswer: Sendable {
     public var bytes: [UInt8]
 
     /// Makes an answer; 200 without fields and content unless they are given.
-    public init(status: Status = 200, fields: HeaderFields = HeaderFields(), bytes: [UInt8] = []) {
+    public init(
+        status: Status = 200,
+        fields: HeaderFields = HeaderFields(),
+        bytes: some Sequence<UInt8> = []
+    ) {
         self.status = status
         self.fields = fields
-        self.bytes = bytes
+        self.bytes = Array(bytes)
     }
 }
 

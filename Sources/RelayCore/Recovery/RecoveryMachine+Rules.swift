@@ -108,7 +108,7 @@ extension RecoveryMachine {
     var isDurable: Bool { history != nil }
 
     var hasAttemptsLeft: Bool {
-        countedAttempts < maxAttempts && attempts.count < RecoveryMachine.attemptCeiling
+        countedAttempts < maxAttempts && unsentAttempts < RecoveryMachine.unsentLimit
     }
 
     private func count(_ rule: Int) -> Int { uses.isEmpty ? 0 : uses[rule] }
@@ -154,9 +154,8 @@ extension RecoveryMachine {
         _ situation: Situation
     ) -> HeldBack.Reason? {
         guard situation.now < deadline else { return .deadline(wait: .zero) }
-        guard hasAttemptsLeft else {
-            return .attemptsSpent(min(maxAttempts, RecoveryMachine.attemptCeiling))
-        }
+        guard countedAttempts < maxAttempts else { return .attemptsSpent(maxAttempts) }
+        guard hasAttemptsLeft else { return .neverSent(RecoveryMachine.unsentLimit) }
         guard situation.canRepeat else { return .bodyGone }
         let unsafe: HeldBack.Reason = failure.sent == .answered ? .mayHaveActed : .outcomeUnknown
         if needsKey, !situation.keepsKey, methods != .any { return unsafe }

@@ -17,6 +17,10 @@ package struct RecoveryMachine: Sendable {
     /// Where attempts have gone besides the first upstream: failover never goes back to any of them.
     var entered: [Int] = []
     var countedAttempts = 0
+    /// Attempts of the job, or of this run of a durable one, that were never sent.
+    var unsentAttempts = 0
+    /// Those of them that came last, one after the other.
+    var unsentInARow = 0
     /// Whether an attempt may have been carried out that only its key makes safe to repeat.
     var needsKey = false
     /// Times each rule has acted; empty until the first failure of a job that is not durable.
@@ -26,8 +30,10 @@ package struct RecoveryMachine: Sendable {
     /// The failure a strategy is asked about, and where reading goes on when it passes.
     var consulted: (index: Int, failure: Failure, isExhausted: Bool)?
 
-    /// The end of everything, should the sum of all allowances be larger.
-    static let attemptCeiling = 1000
+    /// Attempts of a job that may end without having been sent, whatever its rules and strategies want.
+    static let unsentLimit = 100
+    /// The least a strategy waits from the second attempt in a row on that was never sent.
+    static let unsentPace = Backoff(jitter: .equal)
 
     /// With a `history` the job is durable: it goes on where its earlier runs ended, but for the upstreams it has
     /// been sent to, and its time is bounded by its expiry alone.
@@ -173,7 +179,13 @@ package struct RecoveryMachine: Sendable {
     /// An attempt failed, or could not be sent.
     package mutating func attemptFailed(_ failure: Failure, _ situation: Situation) -> Decision {
         note(failure, at: situation.now)
-        if failure.sent != .neverSent { countedAttempts += 1 }
+        if failure.sent == .neverSent {
+            unsentAttempts += 1
+            unsentInARow += 1
+        } else {
+            countedAttempts += 1
+            unsentInARow = 0
+        }
         // That a later one was refused says nothing of this one.
         if failure.sent.mayHaveActed, !method.isIdempotent { needsKey = true }
         // A failed preparation would fail again; cancellation is offered to no rule.
@@ -199,7 +211,7 @@ package struct RecoveryMachine: Sendable {
         case .stop(let failure):
             return decide(rule, asked.index, .fail, .stop(failure))
         case .retry(let request, let wait):
-            let at = situation.now.advanced(by: max(wait, .zero))
+            let at = situation.now.advanced(by: max(wait, pause(situation)))
             var advised = situation
             advised.canRepeat = request.body.isReplayable
             guard case .consult(_, let methods) = rule.action else { return .fail }
@@ -222,6 +234,12 @@ package struct RecoveryMachine: Sendable {
         options.hasIdempotencyKey = isKeyed
     }
 
+    /// The job ends for want of time, which its last failure says from now on.
+    package mutating func markPastDeadline() {
+        guard !attempts.isEmpty else { return }
+        attempts[attempts.count - 1].failure?.isPastDeadline = true
+    }
+
     /// How far any attempt got: a job whose last attempt was never sent, or refused, may have been carried out by
     /// another.
     package var furthest: Sent {
@@ -238,10 +256,18 @@ package struct RecoveryMachine: Sendable {
     }
 
     /// Attempts of the job that are left, for a strategy to look at before it does costly work.
-    package var attemptsLeft: Int { hasAttemptsLeft ? maxAttempts - countedAttempts : 0 }
+    package var attemptsLeft: Int {
+        max(0, min(maxAttempts - countedAttempts, RecoveryMachine.unsentLimit - unsentAttempts))
+    }
 }
 
 extension RecoveryMachine {
+    /// What a strategy's retry waits at least: what is never sent costs no attempt, and so must cost time.
+    private func pause(_ situation: Situation) -> Duration {
+        guard unsentInARow > 1 else { return .zero }
+        return RecoveryMachine.unsentPace.wait(beforeRetry: unsentInARow - 1, random: situation.random)
+    }
+
     private mutating func note(_ failure: Failure, at now: Instant) {
         let last = attempts.count - 1
         attempts[last].duration = attempts[last].began.duration(to: now)

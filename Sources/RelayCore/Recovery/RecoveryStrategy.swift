@@ -3,7 +3,8 @@
 /// Strategies stand in a route's `recovery` list among the ready-made rules, behind a `FailureMatcher` of their own
 /// (``RecoveryRule/strategy(_:on:methods:)``), and the list is read from the top after every failed attempt. A
 /// strategy decides; the engine counts, waits and sends. Whatever it answers, the job ends by its deadline and within
-/// its attempts; those that were never sent cost none of these, and with them a job makes 1,000 at most.
+/// its attempts. Those that were never sent cost none of these and are bounded by themselves: a job makes 100 of them
+/// at most, and from the second in a row on a retry waits 50 to 100 ms at least, then twice as long each time up to 10 s.
 public protocol RecoveryStrategy: Sendable {
     /// What the timeline and `recovered by` call it.
     var name: String { get }
@@ -36,7 +37,8 @@ public enum RecoveryDisposition: Sendable {
     case stop(Failure)
     /// Send that request, after that wait.
     ///
-    /// A wait below zero is none. A retry that would begin at or after the deadline, exceed the job's attempts, or
+    /// A wait below zero is none, and after attempts that were never sent a short one may be made longer; see
+    /// ``RecoveryStrategy``. A retry that would begin at or after the deadline, exceed the job's attempts, or
     /// repeat what may not be repeated is not made: reading goes on below the strategy, and the failure then also
     /// matches `exhausted`.
     case retry(HTTPRequest, after: Duration)
@@ -47,6 +49,9 @@ public struct RecoveryContext: Sendable {
     /// The attempt that failed, counted from 1.
     public let attempt: Int
     /// Attempts the job may still make; 0 means that a retry will not be made.
+    ///
+    /// The policy's ``RoutePolicy/maxAttempts`` without those that may have reached the upstream, and never more than
+    /// 100 without those that were never sent.
     public let attemptsLeft: Int
     /// Time to the job's deadline.
     public let timeLeft: Duration

@@ -114,9 +114,11 @@ extension Execution {
         if let hooks = context.hooks {
             let sent = named.sent
             if named.response == nil { named.response = answer }
+            named.url = url
             // What was never sent because it could not be made, and what the caller gave up, keep their names.
             if named.kind != .preparation, named.kind != .cancelled { named = hooks.named(named) }
             named.sent = sent
+            named.url = url
         }
         return named
     }

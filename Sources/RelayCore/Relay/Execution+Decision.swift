@@ -121,6 +121,12 @@ extension Execution {
     func ended(_ last: Failure) {
         var failure = last
         if !failure.sent.mayHaveActed { failure.sent = machine.furthest }
+        if failure.kind != .cancelled {
+            failure.isPastDeadline =
+                machine.attempts.ranOutOfTime || ports.time.now() >= machine.deadline
+        }
+        if failure.isPastDeadline { machine.markPastDeadline() }
+        if context.hooks != nil { failure.url = failure.url ?? url }
         if context.history != nil { return gaveUp(failure) }
         if context.isBreached(by: failure) { ports.sink.record(.neverFailsBreached(context, failure)) }
         ports.sink.record(.jobFailed(context, failure, attempts: machine.attempts))

@@ -124,6 +124,14 @@ final class Execution {
         reportBegin()
     }
 
+    /// Where the attempt goes, without its query; at most 1,024 bytes of path.
+    var url: String {
+        let target = redirect?.target ?? plan.upstream.basePath + preparation.target
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }.prefix(1_024)
+        let visible = path.map { $0 > 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
+        return plan.upstream.origin.text + String(decoding: visible, as: UTF8.self)
+    }
+
     /// The moment by which the attempt must be over, its credential and a collected body included.
     var deadline: Instant { plan.deadline }
 
@@ -298,11 +306,15 @@ extension Execution {
         reportBegin()
     }
 
-    static let late = Failure(
-        .deadlineExceeded,
-        sent: .neverSent,
-        "the job's time was over before it could be sent"
-    )
+    static let late: Failure = {
+        var failure = Failure(
+            .deadlineExceeded,
+            sent: .neverSent,
+            "the job's time was over before it could be sent"
+        )
+        failure.isPastDeadline = true
+        return failure
+    }()
 
     var firstStep: Step { context.hooks == nil ? afterPreparation : .prepare }
 
@@ -331,6 +343,7 @@ extension Execution {
     }
 
     func reportBegin() {
-        if let hooks = context.hooks, let attempt = machine.attempts.last { hooks.attemptBegan(attempt) }
+        guard let hooks = context.hooks, let attempt = machine.attempts.last, let request else { return }
+        hooks.attemptBegan(attempt, of: request)
     }
 }

@@ -23,6 +23,8 @@ public struct HeldBack: Sendable, Equatable {
         case ruleSpent(Int)
         /// The job has made as many attempts as it may.
         case attemptsSpent(Int)
+        /// As many of the job's attempts as may be were never sent.
+        case neverSent(Int)
         /// The wait would reach the job's deadline; zero when the deadline has passed.
         case deadline(wait: Duration)
         /// The validator that named the failure says that repeating is no use.
@@ -54,6 +56,7 @@ public struct HeldBack: Sendable, Equatable {
             case .ruleSpent(let count):
                 "its \(count) attempt\(count == 1 ? "" : "s") (max_attempts) are spent"
             case .attemptsSpent(let count): "the job's \(count) attempt\(count == 1 ? "" : "s") are spent"
+            case .neverSent(let count): "\(count) attempts of the job were never sent, and no more are made"
             case .deadline(let wait):
                 wait > .zero
                     ? "the wait of \(DurationText.text(wait)) would reach the job's deadline"

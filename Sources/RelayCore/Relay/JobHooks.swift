@@ -24,7 +24,8 @@ package protocol JobHooks: AnyObject, Sendable {
     /// Names a failure before the rules read it.
     func named(_ failure: Failure) -> Failure
 
-    func attemptBegan(_ attempt: Attempt)
+    /// An attempt begins; `request` is the unprepared one.
+    func attemptBegan(_ attempt: Attempt, of request: HTTPRequest)
     func responded(_ response: HTTPResponse, _ attempt: Attempt)
     func decided(_ attempt: Attempt)
 }

@@ -133,7 +133,8 @@ extension ResponseJudge {
                 )
             )
         }
-        let bytes: [UInt8]? = if case .bytes(let bytes) = response.body { bytes } else { nil }
+        let bytes: [UInt8]? =
+            if case .bytes(let bytes) = response.body { skippingByteOrderMark(bytes) } else { nil }
         if let bytes, let failure = apiError(status, bytes) { return .refused(failure) }
         if status == 304, isConditional { return .success(response) }
         guard route.policy.success.statuses.contains(status) else {
@@ -195,9 +196,9 @@ extension ResponseJudge {
             )
         }
         if bytes.isEmpty {
-            if policy.response.empty == .error { return .invalid(invalid("the answer is empty", status)) }
+            if policy.response.empty == .error { return .invalid(empty("the answer is empty", status)) }
             if !policy.success.require.isEmpty {
-                return .invalid(invalid("the answer is empty and success.require looks into it", status))
+                return .invalid(empty("the answer is empty and success.require looks into it", status))
             }
             return .success(response)
         }
@@ -220,12 +221,7 @@ extension ResponseJudge {
             found = try JSONScan.locate(pointers, in: bytes.span)
         } catch {
             return .invalid(
-                Failure(
-                    .decoding,
-                    sent: .answered,
-                    "the answer is not JSON at byte \(error.offset)",
-                    status: status
-                )
+                Failure(.decoding, sent: .answered, "the answer \(error.trouble)", status: status)
             )
         }
         for (index, rule) in policy.success.fail.enumerated()
@@ -263,6 +259,10 @@ extension ResponseJudge {
 
     private func invalid(_ detail: String, _ status: Status) -> Failure {
         Failure(.invalidResponse, sent: .answered, detail, status: status)
+    }
+
+    private func empty(_ detail: String, _ status: Status) -> Failure {
+        Failure(.emptyResponse, sent: .answered, detail, status: status)
     }
 
     private func hasWantedType(_ fields: HeaderFields) -> Bool {

@@ -50,7 +50,7 @@ public struct RoutePolicy: Sendable {
     package var callers = AllowedCallers()
     /// Attempts of one job, the first included: 1 to 100.
     ///
-    /// Attempts that never reached the wire do not count.
+    /// Attempts that never reached the wire do not count, but for a bound of their own: a job makes 100 of them at most.
     public var maxAttempts = 10
     package var request = RequestRules()
     /// How requests carry a key that makes repeating them safe.

@@ -44,6 +44,15 @@ extension Failure {
             "the answer could not be read as \(type): \(reason)"
         )
         failure.underlying = error
+        failure.wantedType = type
+        return failure
+    }
+
+    /// An answer has no content where a decoder wants some.
+    static func empty(as type: Any.Type, _ error: any Error) -> Failure {
+        var failure = Failure(.emptyResponse, sent: .answered, "the answer is empty where \(type) is wanted")
+        failure.underlying = error
+        failure.wantedType = type
         return failure
     }
 
@@ -54,6 +63,17 @@ extension Failure {
 }
 
 extension HTTPRequest {
+    /// Keeps a program from writing the field that its service's credential writes.
+    func checkCredential(_ authentication: Authentication) throws(Failure) {
+        guard fields.contains(authentication.fieldName) else { return }
+        throw Failure(
+            .preparation,
+            sent: .neverSent,
+            "the request has a field \(authentication.headerName) of its own, and the policy's credential"
+                + " \"\(authentication.credential)\" writes that one: leave one of them out"
+        )
+    }
+
     /// Keeps a target below the upstream's base.
     func checkTarget() throws(Failure) {
         let start = target.prefix(8).lowercased()

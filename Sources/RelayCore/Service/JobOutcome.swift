@@ -17,10 +17,8 @@ public struct JobOutcome<Value: Sendable>: Sendable {
     /// The failure of a job that did not.
     public var failure: Failure? { if case .failure(let failure) = result { failure } else { nil } }
 
-    /// Whether the job failed for want of time: its deadline passed, or a rule's wait would have reached it.
-    ///
-    /// The failure is the last attempt's all the same.
-    public internal(set) var isPastDeadline = false
+    /// Whether the job failed for want of time; see ``Failure/isPastDeadline``.
+    public var isPastDeadline: Bool { failure?.isPastDeadline ?? false }
 
     /// The rules that brought a job that succeeded to its success: each once, in the order they first acted.
     ///
@@ -35,8 +33,15 @@ public struct JobOutcome<Value: Sendable>: Sendable {
     }
 
     /// What observers are told.
-    var finished: FinishedJob {
-        FinishedJob(id: id, failure: failure, source: source, attempts: attempts)
+    func finished(_ job: RunningJob) -> FinishedJob {
+        FinishedJob(
+            id: id,
+            route: job.route,
+            request: job.request,
+            failure: failure,
+            source: source,
+            attempts: attempts
+        )
     }
 }
 

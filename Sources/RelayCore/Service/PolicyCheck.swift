@@ -26,6 +26,7 @@ extension RoutePolicy {
                 hint: "pass its definition in credentials"
             )
         }
+        try checkPlainHTTP()
         for rule in recovery {
             try check(rule)
             try check(rule.on, "rule \"\(rule.name)\"")
@@ -40,6 +41,19 @@ extension RoutePolicy {
                 "neverFails needs a rule that answers every failure",
                 hint:
                     "end recovery with .placeholder(…) or .fallback(…) on .any, and let no .fail stand before it"
+            )
+        }
+    }
+
+    /// Only public addresses are dialled where none are allowed.
+    private func checkPlainHTTP() throws(Refusal) {
+        guard let authentication else { return }
+        for upstream in upstreams where upstream.allowedAddresses.isEmpty {
+            guard case .tcp(_, _, isTLS: false) = upstream.origin else { continue }
+            throw Refusal(
+                "the credential \"\(authentication.credential)\" would cross the public network unencrypted:"
+                    + " upstream \"\(upstream.name)\" is http",
+                hint: "use https, or name in allowedAddresses the addresses of a network that is your own"
             )
         }
     }

@@ -132,14 +132,14 @@ public final class RelayService: Sendable {
             preparation: preparation + request.preparation,
             observers: observers,
             id: id.description,
-            route: route.name
+            route: route
         )
         let outcome = await run(job, id, request.http, request.options, began: began, total)
-        var finished = finish(outcome, job, request, id)
-        finished.isPastDeadline =
-            finished.failure != nil
-            && (outcome.attempts.ranOutOfTime || relay.ports.time.now() >= began.advanced(by: total))
-        for observer in observers { observer.finished(finished.finished) }
+        let finished = finish(outcome, job, request, id)
+        if !observers.isEmpty {
+            let told = finished.finished(job.running)
+            for observer in observers { observer.finished(told) }
+        }
         return finished
     }
 }
@@ -156,9 +156,12 @@ extension RelayService {
         var settings = JobOptions(options)
         settings.collectsAnswer = true
         let request: HTTPRequest
-        switch await relay.prepareJob(http, job, by: began.advanced(by: total)) {
+        let deadline = began.advanced(by: total)
+        switch await relay.prepareJob(http, job, by: deadline) {
         case .success(let prepared): request = prepared
-        case .failure(let failure): return Outcome(ending: .failed(failure, answer: nil), attempts: [])
+        case .failure(var failure):
+            failure.isPastDeadline = failure.kind != .cancelled && relay.ports.time.now() >= deadline
+            return Outcome(ending: .failed(failure, answer: nil), attempts: [])
         }
         let context = JobContext(
             id: id,
@@ -208,9 +211,12 @@ extension RelayService {
         if policy.neverFails, request.options.allowsFallback, failure.kind != .cancelled {
             breached.add(1, ordering: .relaxed)
         }
+        // Whatever the request makes of it for its caller, that time was wanting is the relay's to say.
+        var named = request.mapFailure(failure)
+        named.isPastDeadline = failure.isPastDeadline
         return JobOutcome(
             id: id.description,
-            result: .failure(request.mapFailure(failure)),
+            result: .failure(named),
             source: nil,
             attempts: outcome.attempts
         )

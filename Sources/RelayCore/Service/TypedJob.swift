@@ -7,6 +7,7 @@ final class TypedJob<Response: Sendable>: JobHooks {
     private let observers: [any AttemptObserver]
     private let id: String
     private let route: String
+    private let authentication: Authentication?
     private let state: Mutex<State>
 
     private struct State {
@@ -20,13 +21,14 @@ final class TypedJob<Response: Sendable>: JobHooks {
         preparation: [any PreparationStrategy],
         observers: [any AttemptObserver],
         id: String,
-        route: String
+        route: Route
     ) {
         self.request = request
         self.preparation = preparation
         self.observers = observers
         self.id = id
-        self.route = route
+        self.route = route.name
+        authentication = route.policy.authentication
         state = Mutex(State(value: nil, current: request.http))
     }
 
@@ -39,7 +41,7 @@ final class TypedJob<Response: Sendable>: JobHooks {
         _ request: HTTPRequest,
         number: Int
     ) async throws(Failure) -> HTTPRequest {
-        if let flaw = self.request.flaw { throw flaw }
+        if let flaw = self.request.headerFlaw ?? self.request.pathFlaw { throw flaw }
         state.withLock { $0.current = request }
         var prepared = request
         let context = PreparationContext(job: id, attempt: number, route: route)
@@ -51,6 +53,7 @@ final class TypedJob<Response: Sendable>: JobHooks {
             }
         }
         try prepared.checkTarget()
+        if let authentication { try prepared.checkCredential(authentication) }
         return prepared
     }
 
@@ -86,15 +89,21 @@ final class TypedJob<Response: Sendable>: JobHooks {
         return request.classify(seen)
     }
 
-    func attemptBegan(_ attempt: Attempt) {
-        for observer in observers { observer.attemptBegan(attempt, of: id) }
+    /// The job as observers see it.
+    var running: RunningJob {
+        RunningJob(id: id, route: route, request: state.withLock { $0.current })
+    }
+
+    func attemptBegan(_ attempt: Attempt, of request: HTTPRequest) {
+        state.withLock { $0.current = request }
+        for observer in observers { observer.attemptBegan(attempt, of: running) }
     }
 
     func responded(_ response: HTTPResponse, _ attempt: Attempt) {
-        for observer in observers { observer.responded(response, to: attempt, of: id) }
+        for observer in observers { observer.responded(response, to: attempt, of: running) }
     }
 
     func decided(_ attempt: Attempt) {
-        for observer in observers { observer.decided(attempt, of: id) }
+        for observer in observers { observer.decided(attempt, of: running) }
     }
 }

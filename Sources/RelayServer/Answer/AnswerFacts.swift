@@ -64,6 +64,7 @@ struct AnswerFacts {
                 output.append(contentsOf: failure.kind.rawValue.utf8)
                 HeadWriter.append("; details=", to: &output)
                 appendString(failure.detail, &output)
+                if failure.isPastDeadline { HeadWriter.append("; past-deadline", to: &output) }
             }
         }
         HeadWriter.appendLineEnd(to: &output)

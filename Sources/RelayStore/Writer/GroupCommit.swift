@@ -35,6 +35,7 @@ final class GroupCommit {
             options.checkpointPages,
             ballast.size > 0 ? max(32, ballast.size / 16_384) : .max
         )
+        if ballast.size > 0 { writer.eraseLimit = ballast.size / 4 }
         self.suspect = suspect
         self.removeFiles = removeFiles
         hasBallast = ballast.take()
@@ -268,6 +269,7 @@ extension GroupCommit {
         let orphans = writer.volatile.orphans
         writer.volatile.ready = []
         writer.volatile.orphans = []
+        writer.volatile.erased = 0
         if !orphans.isEmpty { removeFiles(orphans) }
         if !ready.isEmpty { options.events.ready(ready) }
         if writer.volatile.hasErased {

@@ -94,7 +94,7 @@ extension StoreWriter {
             delete.bind(2, old.seq)
             try delete.run()
         }
-        try forgetFiles(of: old.seq)
+        try giveUpBodies(of: old.seq)
         for delete in [
             try database.statement("DELETE FROM payload WHERE seq = ?"),
             try database.statement("DELETE FROM answer WHERE seq = ?"),
@@ -119,7 +119,7 @@ extension StoreWriter {
         var row = old
         try dropContent(of: &row)
         if old.hasAnswer, var answer = try? database.answer(old.seq) {
-            if case .file(let file) = answer.body { try forget(file) }
+            try giveUp(answer.body)
             answer.body = .expunged
             answer.fields = HeaderFields()
             let update = try database.statement(

@@ -100,12 +100,12 @@ extension StoreWriter {
     private func claim(_ seq: Int64, route: String, _ begun: BegunAttempt) throws(StoreError) -> Claim? {
         guard let old = try intact(seq) else { return nil }
         let now = now
-        if try isRunning(before: old) {
-            try change(old) { $0.block() }
-            return nil
-        }
         if let row = try change(old, { $0.expire(now: now) }) {
             tell(row)
+            return nil
+        }
+        if try isRunning(before: old) {
+            try change(old) { $0.block() }
             return nil
         }
         let payload: (record: JobRecord, body: StoredBody)

@@ -61,9 +61,7 @@ extension StoreWriter {
     /// Removes the request's body and all that its caller sent with it; the answer stays.
     func dropContent(of row: inout JobRow) throws(StoreError) {
         guard row.hasBody else { return }
-        if let payload = try? database.payload(row.seq), case .file(let file) = payload.body {
-            try forget(file)
-        }
+        if let payload = try? database.payload(row.seq) { try giveUp(payload.body) }
         let update = try database.statement(
             """
             UPDATE payload SET record = coalesce(?2, record), body = NULL, sum = NULL, file = NULL WHERE seq = ?1
@@ -117,10 +115,19 @@ extension StoreWriter {
         volatile.fileBytes -= Int64(clamping: file.length)
     }
 
-    /// Gives up every file of a job.
-    func forgetFiles(of seq: Int64) throws(StoreError) {
-        if let payload = try? database.payload(seq), case .file(let file) = payload.body { try forget(file) }
-        if let answer = try? database.answer(seq), case .file(let file) = answer.body { try forget(file) }
+    /// Gives up a body that is about to be erased.
+    func giveUp(_ body: StoredBody) throws(StoreError) {
+        switch body {
+        case .file(let file): try forget(file)
+        case .bytes(let bytes): volatile.erased += bytes.count
+        case .expunged: break
+        }
+    }
+
+    /// Gives up every body of a job.
+    func giveUpBodies(of seq: Int64) throws(StoreError) {
+        if let payload = try? database.payload(seq) { try giveUp(payload.body) }
+        if let answer = try? database.answer(seq) { try giveUp(answer.body) }
     }
 }
 

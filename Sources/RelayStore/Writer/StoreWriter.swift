@@ -15,6 +15,8 @@ final class StoreWriter {
     var tails: OrderingTails
     var volatile: Volatile
     var commits: UInt64 = 0
+    /// Bytes that a transaction erases before a sweep stops: the log has to hold what they are overwritten with.
+    var eraseLimit = Int.max
 
     struct Volatile {
         var timeline: JobTimeline
@@ -42,6 +44,8 @@ final class StoreWriter {
         var notices: [String] = []
         /// Whether something was erased that the log still has.
         var hasErased = false
+        /// Bytes of bodies that this transaction has erased in the database.
+        var erased = 0
         var operations: UInt64 = 0
         /// Of bodies in files.
         var fileBytes: Int64 = 0

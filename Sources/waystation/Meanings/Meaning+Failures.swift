@@ -188,6 +188,19 @@ extension Meaning {
         ),
         Meaning(
             .failure,
+            "empty_response",
+            "The answer counts as a success and is empty where content is wanted.",
+            causes: """
+                An upstream that answers 200 without content; a route that wants content of requests that \
+                have none.
+                """,
+            remedy: """
+                Correct the response section of the route: its empty key, or what success.require looks \
+                for.
+                """
+        ),
+        Meaning(
+            .failure,
             "preparation",
             "The request could not be made ready; nothing was sent, and no rule is asked.",
             causes: "An envelope around a body that is not JSON.",

@@ -17,8 +17,11 @@ public struct Content: Sendable {
     public static let none = Content(.empty)
 
     /// Bytes as they are; `application/octet-stream` unless another type is given.
-    public static func raw(_ bytes: [UInt8], mediaType: String = MediaType.octetStream) -> Content {
-        Content(.bytes(bytes), mediaType: mediaType)
+    public static func raw(
+        _ bytes: some Sequence<UInt8>,
+        mediaType: String = MediaType.octetStream
+    ) -> Content {
+        Content(Body(bytes), mediaType: mediaType)
     }
 
     /// Text in UTF-8, `text/plain; charset=utf-8` unless another type is given.
@@ -40,7 +43,7 @@ public struct Content: Sendable {
 
     /// `application/x-www-form-urlencoded` (WHATWG URL §5.2): pairs keep their order, a space becomes `+`, line ends
     /// become CRLF (HTML §4.10.21.4), and every byte outside `A–Z a–z 0–9 - . _ *` is percent-encoded as UTF-8.
-    public static func form(_ pairs: KeyValuePairs<String, String>) -> Content {
+    public static func form(_ pairs: Pairs<String>) -> Content {
         let text = pairs.map {
             "\(formEncoded($0.key.withNetworkLineEnds))=\(formEncoded($0.value.withNetworkLineEnds))"
         }

@@ -19,7 +19,7 @@ public struct ErrorDocument: Sendable {
         decoder: some ContentDecoder
     ) {
         self.init { (response: HTTPResponse) -> Document? in
-            let bytes = response.bytes
+            let bytes = skippingByteOrderMark(response.bytes)
             guard !bytes.isEmpty, let found = try? JSONScan.locate([pointer], in: bytes.span),
                 let range = found[0],
                 !bytes[range].elementsEqual("null".utf8)

@@ -24,7 +24,8 @@ extension Request {
         derived.classify = classify
         derived.mapFailure = mapFailure
         derived.contentMediaType = contentMediaType
-        derived.flaw = flaw
+        derived.headerFlaw = headerFlaw
+        derived.pathFlaw = pathFlaw
         let placeholder = placeholder
         derived.placeholder = { failure in
             guard let value = placeholder(failure) else { return nil }
@@ -52,7 +53,7 @@ extension Request {
     }
 
     /// The same request with more header fields; one of the same name is replaced.
-    public func addingHeaders(_ headers: KeyValuePairs<String, String>) -> Request {
+    public func addingHeaders(_ headers: Pairs<String>) -> Request {
         var derived = self
         for (name, value) in headers {
             let wasSet = derived.http.fields.set(name, value)
@@ -63,18 +64,19 @@ extension Request {
     }
 
     /// The same request with no header fields but these and its content's media type, unless they say another.
-    public func usingHeaders(_ headers: KeyValuePairs<String, String>) -> Request {
+    public func usingHeaders(_ headers: Pairs<String>) -> Request {
         var derived = self
         derived.http.fields = HeaderFields()
-        derived.flaw = nil
+        derived.headerFlaw = nil
         derived.take(headers, contentMediaType)
         return derived
     }
 
     /// The same request to another target below the upstream's base.
-    public func usingTarget(_ path: String, query: KeyValuePairs<String, String?> = [:]) -> Request {
+    public func usingTarget(_ path: RequestPath, query: Pairs<String?> = [:]) -> Request {
         var derived = self
-        derived.http.target = HTTPRequest.target(path, query: query)
+        derived.http.target = HTTPRequest.target(path.text, query: query)
+        derived.pathFlaw = path.flaw
         return derived
     }
 
@@ -93,7 +95,7 @@ extension Request {
 
 extension Request {
     /// Adds header fields, and what the content is unless one of them says it.
-    mutating func take(_ headers: KeyValuePairs<String, String>, _ mediaType: String?) {
+    mutating func take(_ headers: Pairs<String>, _ mediaType: String?) {
         for (name, value) in headers {
             let wasAdded = http.fields.append(name, value)
             check(wasAdded, name)
@@ -108,7 +110,7 @@ extension Request {
     /// Left out, a field would be missing from what is sent without a word: a credential for example.
     private mutating func check(_ wasTaken: Bool, _ name: String) {
         if wasTaken { return }
-        flaw = Failure(
+        headerFlaw = Failure(
             .preparation,
             sent: .neverSent,
             FieldName(name) == nil

@@ -9,7 +9,7 @@ extension HTTPRequest {
     ///     `preparation`.
     ///   - query: appended, names and values percent-encoded (RFC 3986 §2.1); a nil value gives a bare name.
     /// - Returns: the target, without a slash at its beginning.
-    public static func target(_ path: String, query: KeyValuePairs<String, String?> = [:]) -> String {
+    public static func target(_ path: String, query: Pairs<String?> = [:]) -> String {
         let path = path.hasPrefix("/") ? String(path.dropFirst()) : path
         if query.isEmpty { return path }
         let text = query.map { name, value in
@@ -25,31 +25,50 @@ extension Request {
     ///
     /// - Parameters:
     ///   - method: the method.
-    ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
+    ///   - path: below the upstream's base; what is put into it is percent-encoded, see ``RequestPath``.
     ///   - query: appended to the path.
     ///   - headers: they come before the content's own media type and win over it. One that no message can carry, a
     ///     line end in it for example, is a failure of the kind `preparation` with nothing sent.
     ///   - content: what is sent.
-    ///   - decoder: reads the value; an empty answer is read as no bytes.
+    ///   - decoder: reads the value. An empty answer is nil where the value is optional; else it is read as no bytes,
+    ///     and what cannot be read of them is a failure of the kind `empty_response`.
     ///   - container: where the value stands in the answer, `"/data"` for `{"data": …}`; nil reads all of it. A missing
     ///     one is a failure of the kind `decoding`, as in an answer that is not JSON.
     public init(
         _ method: Method,
-        _ path: String,
-        query: KeyValuePairs<String, String?> = [:],
-        headers: KeyValuePairs<String, String> = [:],
+        _ path: RequestPath,
+        query: Pairs<String?> = [:],
+        headers: Pairs<String> = [:],
         content: Content = .none,
         decoder: some ContentDecoder,
         container: JSONPointer? = nil
     ) where Response: Decodable {
         self.init(HTTPRequest(method, path, query, content)) { success in
-            let bytes = try container.map { try success.content(at: $0) } ?? success.response.bytes
-            do {
-                return try decoder.decodeContent(Response.self, from: bytes)
-            } catch {
-                throw Failure.undecodable(as: Response.self, error, below: container)
-            }
+            try success.value(Response.self, decoder, at: container)
         }
+        pathFlaw = path.flaw
+        take(headers, content.mediaType)
+    }
+
+    /// A request for a value that the answer's content is: bytes or text.
+    ///
+    /// An empty answer is no bytes, an empty text, or nil where the value is optional.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: below the upstream's base; what is put into it is percent-encoded, see ``RequestPath``.
+    ///   - query: appended to the path.
+    ///   - headers: they come before the content's own media type and win over it.
+    ///   - content: what is sent.
+    public init(
+        _ method: Method,
+        _ path: RequestPath,
+        query: Pairs<String?> = [:],
+        headers: Pairs<String> = [:],
+        content: Content = .none
+    ) where Response: ContentInitializable {
+        self.init(HTTPRequest(method, path, query, content)) { try $0.content(as: Response.self) }
+        pathFlaw = path.flaw
         take(headers, content.mediaType)
     }
 
@@ -57,18 +76,19 @@ extension Request {
     ///
     /// - Parameters:
     ///   - method: the method.
-    ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
+    ///   - path: below the upstream's base; what is put into it is percent-encoded, see ``RequestPath``.
     ///   - query: appended to the path.
     ///   - headers: they come before the content's own media type and win over it.
     ///   - content: what is sent.
     public init(
         _ method: Method,
-        _ path: String,
-        query: KeyValuePairs<String, String?> = [:],
-        headers: KeyValuePairs<String, String> = [:],
+        _ path: RequestPath,
+        query: Pairs<String?> = [:],
+        headers: Pairs<String> = [:],
         content: Content = .none
     ) where Response == HTTPResponse {
         self.init(HTTPRequest(method, path, query, content)) { $0.response }
+        pathFlaw = path.flaw
         take(headers, content.mediaType)
     }
 
@@ -76,20 +96,21 @@ extension Request {
     ///
     /// - Parameters:
     ///   - method: the method.
-    ///   - path: below the upstream's base; see ``HTTPRequest/target(_:query:)``.
+    ///   - path: below the upstream's base; what is put into it is percent-encoded, see ``RequestPath``.
     ///   - query: appended to the path.
     ///   - headers: they come before the content's own media type and win over it.
     ///   - content: what is sent.
     ///   - empty: what becomes of an answer that has content all the same; it is ignored unless another is given.
     public init(
         _ method: Method,
-        _ path: String,
-        query: KeyValuePairs<String, String?> = [:],
-        headers: KeyValuePairs<String, String> = [:],
+        _ path: RequestPath,
+        query: Pairs<String?> = [:],
+        headers: Pairs<String> = [:],
         content: Content = .none,
         empty: EmptyBodyPolicy = .any
     ) where Response == Void {
         self.init(HTTPRequest(method, path, query, content)) { try empty.check($0) }
+        pathFlaw = path.flaw
         take(headers, content.mediaType)
     }
 }
@@ -124,36 +145,13 @@ public enum EmptyBodyPolicy: Sendable {
     }
 }
 
-extension TransportSuccess {
-    /// The JSON text at `pointer`.
-    ///
-    /// - Throws: `decoding` when the content is not JSON or has nothing there.
-    public func content(at pointer: JSONPointer) throws(Failure) -> [UInt8] {
-        let bytes = response.bytes
-        do throws(JSONError) {
-            guard let range = try JSONScan.locate([pointer], in: bytes.span)[0] else {
-                throw JSONError(.unexpectedEnd, at: bytes.count, "")
-            }
-            return Array(bytes[range])
-        } catch {
-            throw Failure(
-                .decoding,
-                sent: .answered,
-                error.message.isEmpty
-                    ? "the answer has nothing at \(pointer.text)"
-                    : "the answer is not JSON at byte \(error.offset)"
-            )
-        }
-    }
-}
-
 extension HTTPRequest {
     fileprivate init(
         _ method: Method,
-        _ path: String,
-        _ query: KeyValuePairs<String, String?>,
+        _ path: RequestPath,
+        _ query: Pairs<String?>,
         _ content: Content
     ) {
-        self.init(method: method, target: HTTPRequest.target(path, query: query), body: content.body)
+        self.init(method: method, target: HTTPRequest.target(path.text, query: query), body: content.body)
     }
 }

@@ -34,7 +34,9 @@ public struct Request<Response: Sendable>: Sendable {
     /// The media type that came with the content and stands among the fields; nil when a header says one, or nobody.
     var contentMediaType: String?
     /// Why the request cannot be sent: a header that no message can carry.
-    var flaw: Failure?
+    var headerFlaw: Failure?
+    /// Why the request cannot be sent: a path that leads elsewhere.
+    var pathFlaw: Failure?
 
     /// A request whose answers `transform` turns into values.
     ///

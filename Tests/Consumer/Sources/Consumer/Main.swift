@@ -8,6 +8,8 @@ struct Main {
     static func main() async {
         do {
             let library = try Library(port: CommandLine.arguments[1])
+            try await typed(library)
+            try await told(library)
             try await oneFetch(library)
             try await refused(library)
             try await throttled(library)

@@ -1,0 +1,79 @@
+/// Slips of those who come from elsewhere, each with what was meant.
+let brokenHints: [BrokenRow] = {
+    typealias Row = BrokenRow
+    let pointers = [
+        ("error.code", "/error/code"), ("$.error.code", "/error/code"), ("error", "/error"),
+        ("$.items[0].id", "/items/0/id"), ("$['error']['code']", "/error/code"),
+        ("error/code", "/error/code"),
+        ("$", "/$"),
+    ]
+    .map { given, meant in
+        Row(
+            .route,
+            #""success": {"require": [{"json": "\#(given)", "exists": true}]}"#,
+            [
+                #"2:34: error: a JSON pointer is empty or begins with "/"  "#
+                    + #"[/routes/r/success/require/0/json] => write "\#(meant)""#
+            ]
+        )
+    }
+    let comments = [
+        "{// routes\n}", "{/* routes */}", "{\"routes\": {} # none\n}", "{\"routes\": {}, // none\n}",
+    ]
+    .map { text in
+        let place = text.distance(
+            from: text.startIndex,
+            to: text.firstIndex { "/#".contains($0) } ?? text.endIndex
+        )
+        return Row(.whole, text, ["1:\(place + 1): error: JSON has no comments: remove it"])
+    }
+    return pointers + comments + [
+        Row(.whole, "{}\n// routes", ["2:1: error: JSON has no comments: remove it"]),
+        Row(
+            .whole,
+            "{'routes': {}}",
+            ["1:2: error: expected a name in quotes, found \"'\": names and strings stand in double quotes"]
+        ),
+        Row(
+            .whole,
+            #"{"routes": {"r": 'x'}}"#,
+            [#"1:18: error: expected a value, found "'": names and strings stand in double quotes"#]
+        ),
+        Row(
+            .route,
+            #""success": {"status": [204]}"#,
+            [
+                #"2:24: error: expected a status or class such as "302" or "2xx"  "#
+                    + #"[/routes/r/success/status/0] => write "204""#
+            ]
+        ),
+        Row(
+            .route,
+            #""recovery": [{"name": "x", "on": ["503"], "retry": {"backoff": "exponential"}}]"#,
+            [
+                #"2:64: error: expected an object  [/routes/r/recovery/0/retry/backoff] "#
+                    + #"=> write {"type": "exponential"}"#
+            ]
+        ),
+        Row(
+            .route,
+            #""recovery": [{"name": "x", "on": ["503"], "retry": {"attempts": 3}}]"#,
+            [
+                #"2:53: error: unknown key "attempts"  [/routes/r/recovery/0/retry] "#
+                    + #"=> did you mean "max_attempts"?"#
+            ]
+        ),
+        Row(
+            .upstreams,
+            #"""
+            [{"name": "main", "url": "https://u.example/"},
+             {"name": "spare", "url": "https://v.example/", "use": "failover_only"}],
+             "recovery": [{"name": "x", "on": ["any"], "failover": {"upstream": "spair"}}]
+            """#,
+            [
+                #"4:69: error: the route has no upstream named "spair"  "#
+                    + #"[/routes/r/recovery/0/failover/upstream] => did you mean "spare"?"#
+            ]
+        ),
+    ]
+}()
