@@ -1,5 +1,6 @@
 #pragma once
 #include <sqlite3.h>
+#include <string.h>
 
 // Swift has neither variadic functions nor the cast that SQLITE_TRANSIENT is.
 static inline int relay_sqlite_set(sqlite3 *database, int option, int value) {
@@ -22,4 +23,55 @@ static inline int relay_sqlite_bind_lent(sqlite3_stmt *statement, int index, con
 static inline int relay_sqlite_bind_copy(sqlite3_stmt *statement, int index, const void *bytes, int count) {
     return count == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
                       : sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+struct relay_sqlite_file_calls {
+    int is_known;
+    int (*write)(sqlite3_file *, const void *, int, sqlite3_int64);
+    sqlite3_io_methods methods;
+};
+
+static inline struct relay_sqlite_file_calls *relay_sqlite_calls(void) {
+    static struct relay_sqlite_file_calls calls;
+    return &calls;
+}
+
+// A page of a b-tree begins with its kind (https://www.sqlite.org/fileformat2.html#b_tree_pages), page one after the
+// file's header. Other pages begin with a page number, which is smaller than any kind in a file below 137 GB, or with
+// zeros. Between the pointers to the cells and the cells nothing has a meaning, and what was moved to another page by a
+// rebalancing may still stand there: secure_delete knows only of what is deleted.
+static inline int relay_sqlite_write_bare(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    const unsigned char *page = (const unsigned char *)bytes;
+    unsigned char clean[4096];
+    if (count != 4096 || offset >= 137438953472) return relay_sqlite_calls()->write(file, bytes, count, offset);
+    int head = offset == 0 ? 100 : 0;
+    int kind = page[head];
+    if (kind != 2 && kind != 5 && kind != 10 && kind != 13) return relay_sqlite_calls()->write(file, bytes, count, offset);
+    int start = head + (kind < 8 ? 12 : 8) + 2 * (page[head + 3] << 8 | page[head + 4]);
+    int end = page[head + 5] << 8 | page[head + 6];
+    if (start >= end || end > 4096) return relay_sqlite_calls()->write(file, bytes, count, offset);
+    memcpy(clean, bytes, 4096);
+    memset(clean + start, 0, (size_t)(end - start));
+    return relay_sqlite_calls()->write(file, clean, count, offset);
+}
+
+// Whatever this connection writes into the database's file from now on holds nothing in the gaps of its pages.
+static inline int relay_sqlite_write_no_gaps(sqlite3 *database) {
+    struct relay_sqlite_file_calls *calls = relay_sqlite_calls();
+    sqlite3_file *file = 0;
+    int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (result != SQLITE_OK || file == 0 || file->pMethods == 0) return result == SQLITE_OK ? SQLITE_ERROR : result;
+    // Two stores may be opened at once; both would write the same.
+    if (!__atomic_load_n(&calls->is_known, __ATOMIC_ACQUIRE)) {
+        sqlite3_io_methods methods = *file->pMethods;
+        calls->write = methods.xWrite;
+        methods.xWrite = relay_sqlite_write_bare;
+        calls->methods = methods;
+        __atomic_store_n(&calls->is_known, 1, __ATOMIC_RELEASE);
+    }
+    // Another way of locking would mean other methods.
+    if (file->pMethods->xRead != calls->methods.xRead || file->pMethods->xLock != calls->methods.xLock)
+        return SQLITE_MISUSE;
+    file->pMethods = &calls->methods;
+    return SQLITE_OK;
 }

@@ -60,6 +60,8 @@ package struct Problem: Error, Sendable {
         case queueFull = "queue_full"
         case storageFull = "storage_full"
         case storageFailed = "storage_failed"
+        /// What was stored is no longer what is on disk.
+        case storageCorrupt = "storage_corrupt"
         case rateLimited = "rate_limited"
         case internalError = "internal_error"
         case notImplemented = "not_implemented"
@@ -93,7 +95,7 @@ package struct Problem: Error, Sendable {
             case .invalidJob, .configRejected, .idempotencyKeyReused: 422
             case .rateLimited: 429
             case .headTooLarge: 431
-            case .internalError: 500
+            case .internalError, .storageCorrupt: 500
             case .notImplemented: 501
             case .upstreamFailed, .invalidResponse, .credentialsFailed: 502
             case .overloaded, .draining, .notStarted, .routePaused, .queueFull, .storageFailed,
@@ -135,6 +137,7 @@ package struct Problem: Error, Sendable {
             case .storageFull: "There is no room on disk"
             case .storageFailed: "The job store failed"
             case .storageStalled: "The job store does not move"
+            case .storageCorrupt: "What was stored is damaged"
             case .rateLimited: "Too many requests"
             case .internalError: "The relay failed"
             case .notImplemented: "The relay does not do this"

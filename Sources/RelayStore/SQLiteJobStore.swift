@@ -19,8 +19,10 @@ package final class SQLiteJobStore: JobStore {
         package var directory: String
         /// Acceptance stops when this many bytes are in use.
         package var maxSize: UInt64 = 2 << 30
-        /// Disk space kept for settling when there is none left.
+        /// Disk space kept for settling when there is none left; less on a file system below eight times that size.
         package var ballast = 8 << 20
+        /// How long what was erased may stay in the write-ahead log.
+        package var eraseDelay: Duration = .seconds(5)
         /// How often a full store looks for room.
         package var spaceInterval: Duration = .seconds(1)
         /// Pages in the log at which they are moved into the database.
@@ -77,7 +79,7 @@ package final class SQLiteJobStore: JobStore {
         defer { ended.signal() }
         do throws(StoreError) {
             let directory = try StoreDirectory(options.directory)
-            let ballast = Ballast(path: directory.ballast, size: options.ballast)
+            let ballast = Ballast(path: directory.ballast, limit: options.ballast)
             let writer = try Self.writer(directory, options, ballast, now)
             let files = writer.files
             let fileThread = try WorkerThread<BodyFiles>("store-files") { files }
@@ -148,7 +150,6 @@ extension SQLiteJobStore {
     private func write<Value: Sendable>(
         _ kind: CommitQueue.Kind,
         weight: Int,
-        isEarly: @escaping @Sendable (Value) -> Bool = { _ in false },
         landed: @escaping @Sendable (Value) -> Void = { _ in },
         _ body: @escaping @Sendable (StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
@@ -159,7 +160,7 @@ extension SQLiteJobStore {
                     weight: weight,
                     run: { writer throws(StoreError) in
                         let value = try body(writer)
-                        return CommitQueue.Answer(isEarly: isEarly(value)) {
+                        return {
                             landed(value)
                             continuation.resume(returning: .success(value))
                         }
@@ -200,16 +201,16 @@ extension SQLiteJobStore {
         _ route: String,
         limit: Int,
         lease: Duration,
+        upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
-        // A claim that is lost in a crash is only a job sent twice, where that is acceptable; but a job that crashes the
-        // process sooner than its claim is on disk would do so for ever.
-        let suspects = shared.suspects
-        return try await write(.claim, weight: limit) { batch in
-            batch.claims.allSatisfy { $0.job.record.mayRepeat && $0.token.position > suspects }
-        } _: { writer throws(StoreError) in
-            try writer.claim(route, limit: min(limit, 1_024), at: now)
+        try await write(.other, weight: limit) { writer throws(StoreError) in
+            try writer.claim(route, limit: min(limit, 1_024), upstream: upstream, at: now)
         }
+    }
+
+    package func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool {
+        try await write(.other, weight: 1) { writer throws(StoreError) in try writer.begin(next, at: now) }
     }
 
     package func extend(
@@ -336,6 +337,13 @@ extension SQLiteJobStore {
         try await reader.perform { reader throws(StoreError) in try reader.counters(at: now) }
     }
 
+    package func failures(
+        of route: String?,
+        at now: JobMoment
+    ) async throws(StoreError) -> [FailureKind: [Int]] {
+        try await reader.perform { reader throws(StoreError) in try reader.failures(of: route, at: now) }
+    }
+
     package func facts() async throws(StoreError) -> StoreFacts { shared.facts }
 
     /// Of the threads that write.
@@ -353,7 +361,13 @@ extension SQLiteJobStore {
     }
 
     package func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {
-        try await fileThread.perform { files throws(StoreError) in try files.read(index, of: file) }
+        do throws(StoreError) {
+            return try await fileThread.perform { files throws(StoreError) in try files.read(index, of: file)
+            }
+        } catch {
+            if error.code == .corrupt { shared.countCorrupt(error) }
+            throw error
+        }
     }
 
     package func spool() async throws(StoreError) -> any BodySpool {

@@ -7,18 +7,22 @@ final class StoreShared: Sendable {
     private struct State {
         var timeline: JobTimeline
         var facts = StoreFacts()
+        /// What damage the operator has heard of.
+        var told: Set<String> = []
         /// Accepted when nobody waited for them any more.
         var abandoned: [JobID] = []
     }
 
-    private let state: Mutex<State>
-    /// Up to this job each may be what brought the process before down; zero when that ended in order.
-    let suspects: Int64
+    /// Damages that the operator hears of in one run; a reader may meet any number.
+    private static let toldLimit = 1_000
     /// Of the writer: a transaction with all that belongs to it is an operation.
     let activity = Activity("store")
 
-    init(timeline: JobTimeline, maxBytes: UInt64, suspects: Int64) {
-        self.suspects = suspects
+    private let state: Mutex<State>
+    private let notice: @Sendable (String) -> Void
+
+    init(timeline: JobTimeline, maxBytes: UInt64, notice: @escaping @Sendable (String) -> Void) {
+        self.notice = notice
         var state = State(timeline: timeline)
         state.facts.maxBytes = maxBytes
         self.state = Mutex(state)
@@ -30,6 +34,16 @@ final class StoreShared: Sendable {
 
     func setMaxBytes(_ bytes: UInt64) { state.withLock { $0.facts.maxBytes = bytes } }
 
+    /// Counts what is not what was stored; the operator hears of it once, unless somebody else says so.
+    func countCorrupt(_ error: StoreError? = nil) {
+        let isNews = state.withLock { state in
+            state.facts.corruptRecords += 1
+            guard let error, state.told.count < Self.toldLimit else { return false }
+            return state.told.insert(error.message).inserted
+        }
+        if isNews, let error { notice(error.message) }
+    }
+
     /// The job is on disk and is not to be there.
     func abandon(_ id: JobID) { state.withLock { $0.abandoned.append(id) } }
 
@@ -40,8 +54,6 @@ final class StoreShared: Sendable {
             return state.abandoned
         }
     }
-
-    func countCorrupt() { state.withLock { $0.facts.corruptRecords += 1 } }
 
     func update(_ timeline: JobTimeline, _ change: (inout StoreFacts) -> Void) {
         state.withLock { state in

@@ -67,7 +67,7 @@ extension Daemon: Control {
         for transport in transports.withLock({ $0 }) { transport.forgetSecrets() }
         events.setLevel(loaded.configuration.log.level.priority)
         condition.install(loaded.configuration.constrained)
-        let next = loaded.snapshot(previous: previous)
+        let next = loaded.snapshot(previous: previous, tokens: tokens)
         engine.install(next)
         storage.configure(loaded.configuration)
         places.configure(loaded.configuration.limits.forConnections)

@@ -26,6 +26,7 @@ final class Daemon: Sendable {
     let places: ConnectionPlaces
     let memory: MemoryAccount
     let secrets: SecretBox
+    let tokens: RefreshTokens
     let loops: [EventLoop]
     /// Reads files and decides; may block, and no request waits for it.
     let controlLoop: EventLoop
@@ -64,8 +65,13 @@ final class Daemon: Sendable {
         condition = ConstrainedCondition(journal: journal)
         condition.install(loaded.configuration.constrained)
         secrets = SecretBox(loaded.secrets)
+        tokens = RefreshTokens(
+            directory: directory,
+            digest: { Digest.hash($0) },
+            notice: { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
+        )
         let engine = Engine(
-            snapshot: loaded.snapshot(previous: nil),
+            snapshot: loaded.snapshot(previous: nil, tokens: tokens),
             time: SystemTime(),
             entropy: SharedEntropy()
         )

@@ -6,8 +6,8 @@ import RelayServer
 import RelaySystemd
 
 extension LoadedConfiguration {
-    /// What requests see of it; `previous` is the configuration it replaces.
-    func snapshot(previous: Snapshot?) -> Snapshot {
+    /// What requests see of it; `previous` is the configuration it replaces, `tokens` keeps what endpoints rotate.
+    func snapshot(previous: Snapshot?, tokens: any RefreshTokenKeeper) -> Snapshot {
         var settings = Snapshot.Settings()
         settings.maxRequestBody = configuration.limits.maxRequestBody
         settings.replayBuffer = configuration.limits.replayBuffer
@@ -16,7 +16,12 @@ extension LoadedConfiguration {
         settings.loadedAt = SystemClock.wallSeconds()
         return Snapshot(
             routes: configuration.routes.map { $0.resolved(secrets) },
-            vault: CredentialVault(configuration.credentials, secrets: secrets, replacing: previous?.vault),
+            vault: CredentialVault(
+                configuration.credentials,
+                secrets: secrets,
+                replacing: previous?.vault,
+                keeper: tokens
+            ),
             settings: settings,
             previous: previous
         )

@@ -47,8 +47,20 @@ def log_controls(ledger, records, lives, jobs, verdict):
         raise AssertionError("no two jobs of an ordering key came right behind each other")
     before, behind = neighbours()
 
+    def recorded(attempts):
+        """The jobs, with another record of one that was sent once."""
+        return [{**job, "attempts": attempts, "attempt_count": len(attempts)} if job is by_number[plain] else job
+                for job in jobs]
+    made = by_number[plain]["attempts"]
+    cut = {**made[-1], "result": "interrupted"}
+
     others = [record for record in records if record.number != plain]
     cases = {
+        "UNRECORDED": (submissions, records, recorded(
+            [attempt for attempt in made if attempt.get("sent") == "never_sent"])),
+        "NEVER MADE": (submissions, records, recorded([*made, {**made[-1], "number": len(made) + 1}])),
+        "CUT TWICE": (submissions, records, recorded(
+            [*made, {**cut, "number": len(made) + 1}, {**cut, "number": len(made) + 2}])),
         "LOST": (submissions, records, [job for job in jobs if job is not by_number[plain]]),
         "INVENTED": (without(submissions, plain), records, jobs),
         "UNSENT": (submissions, others, jobs),

@@ -23,10 +23,10 @@ FINISHED = ["succeeded", "dead", "cancelled", "expired"]
 class Life:
     """From one start to its end."""
 
-    __slots__ = ("launched", "ready", "killed")
+    __slots__ = ("launched", "wall", "ready", "killed")
 
     def __init__(self):
-        self.launched, self.ready, self.killed = time.monotonic(), None, None
+        self.launched, self.wall, self.ready, self.killed = time.monotonic(), time.time(), None, None
 
 
 class Daemon:
@@ -66,6 +66,12 @@ class Daemon:
                 "main": route(steady, "main"),
                 "flaky": route(flaky, "flaky"),
                 "deadly": route(steady, "deadly", timeouts=never),
+                "moving": {**route(steady, "moving"), "upstreams": [
+                    {"name": "first", "url": f"http://127.0.0.1:{steady}/"},
+                    {"name": "second", "url": f"http://127.0.0.1:{steady}/", "use": "failover_only"}],
+                    "recovery": [
+                        {"name": "elsewhere", "on": ["500", "503"], "failover": {"upstream": "second"}},
+                        *route(steady, "moving")["recovery"]]},
                 "hooks": route(steady, "hooks", signing={
                     "type": "standard_webhooks", "secrets": [{"file": str(self.directory / "secret")}]})}}
         if self.sync != "full":
@@ -139,6 +145,13 @@ class Daemon:
             cursor = page["next"]
             if not cursor:
                 return found
+
+    def attempts(self, id):
+        """Every attempt of a job that the daemon tells of."""
+        answer = ask(self.control, "GET", f"/v1/jobs/{id}/attempts?limit=500")
+        if answer.status != 200 or answer.json()["next"]:
+            raise AssertionError(f"GET /v1/jobs/{id}/attempts: {answer}")
+        return answer.json()["attempts"]
 
     def counts(self):
         """How many jobs the daemon says each route has in each state."""

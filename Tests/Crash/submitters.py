@@ -16,7 +16,7 @@ PATIENCE = 30
 # What is handed over, and how often: kind, weight, script of the upstream's answers (the last one repeats).
 KINDS = [
     ("keyed", 26, None), ("json", 14, None), ("put", 16, None), ("bare", 10, None), ("ordered", 14, None),
-    ("hook", 8, None), ("delayed", 4, None), ("flaky", 4, None), ("large", 1.2, None),
+    ("hook", 8, None), ("delayed", 4, None), ("flaky", 4, None), ("large", 1.2, None), ("moving", 8, None),
     ("rejected", 1, [422]), ("deadly", 0.3, ["hang"]), ("deadlybare", 0.2, ["hang"]),
 ]
 SCRIPTS = [
@@ -94,15 +94,18 @@ class Submitter(threading.Thread):
         job = self.ledger.new(kind, self.index)
         if kind in ("put", "delayed", "large") or kind == "ordered" and self.dice.random() < 0.4:
             job.method = "PUT"
-        if kind in ("keyed", "json", "ordered", "flaky", "rejected", "deadly") and job.method == "POST":
+        if kind in ("keyed", "json", "ordered", "flaky", "rejected", "deadly", "moving") and job.method == "POST":
             job.key = f"key-{job.number}"
         if kind == "ordered":
             job.order = f"client-{self.index}-{self.dice.randrange(2)}"
         if kind == "delayed":
             job.delay = self.dice.choice([50, 300, 1000, 3000])
-        job.route = {"hook": "hooks", "flaky": "flaky", "deadly": "deadly", "deadlybare": "deadly"}.get(kind, "main")
+        job.route = {"hook": "hooks", "flaky": "flaky", "deadly": "deadly", "deadlybare": "deadly",
+                     "moving": "moving"}.get(kind, "main")
         if kind == "bare":
             script = self.dice.choices([[200], [500, 200], ["reset"], ["slow"]], [85, 4, 4, 7])[0]
+        if kind == "moving":
+            script = self.dice.choice([[500, 200], [503, "slow"], [500, "reset", 500, 200], [200]])
         job.script = script or self.dice.choices([s for _, s in SCRIPTS], [w for w, _ in SCRIPTS])[0]
         return job
 

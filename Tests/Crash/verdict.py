@@ -1,6 +1,7 @@
 """The judgement: what the clients were told, what the upstream saw and what the daemon tells must agree."""
 
 import collections
+import datetime
 
 from daemon import FINISHED
 
@@ -73,6 +74,8 @@ class Verdict:
         if submission.refusals and not submission.id and not submission.lost:
             self._fault(f"INVENTED: {submission} was refused with {submission.refusals} and is stored all the same")
         self._sent(submission, records)
+        if "attempts" in job:
+            self._attempts(submission, job, records)
         if job["state"] == "succeeded":
             if not any(record.result == "200" for record in records):
                 self._fault(f"UNSENT: {submission} counts as delivered; the upstream saw {some(records)}")
@@ -106,6 +109,40 @@ class Verdict:
             else:
                 self._add("sent again", 1)
                 self.figures["longest lag"] = max(self.figures.get("longest lag", 0), lag)
+
+    def _life(self, attempt):
+        """The life in which an attempt began, by the clock on the wall."""
+        began = datetime.datetime.fromisoformat(attempt["started_at"].replace("Z", "+00:00")).timestamp()
+        return max((number for number, life in self.lives.items() if life.wall <= began + 0.002), default=0)
+
+    def _attempts(self, submission, job, records):
+        """Life by life: every request is an attempt on record, and what is on record beyond it was never sent or was
+        cut short, by the one kill that ended that life."""
+        attempts = job["attempts"]
+        if [attempt["number"] for attempt in attempts] != list(range(1, job["attempt_count"] + 1)):
+            self._fault(f"UNRECORDED: {submission} has {job['attempt_count']} attempts and tells of {attempts}")
+        requests, sent, cut = (collections.Counter() for _ in range(3))
+        for record in records:
+            requests[record.life] += 1
+        for attempt in attempts:
+            life = self._life(attempt)
+            if attempt["result"] == "interrupted":
+                cut[life] += 1
+                self._add("interrupted", 1)
+            # A listener that closes takes requests with it that nobody has read.
+            elif attempt.get("sent") == "unknown" and submission.route == "flaky":
+                self._add("lost in a closed listener", requests[life] <= sent[life])
+                sent[life] += requests[life] > sent[life]
+            elif attempt.get("sent") != "never_sent":
+                sent[life] += 1
+        for life in set(requests) | set(sent) | set(cut):
+            seen = f"life {life}: {requests[life]} requests, {sent[life]} attempts and {cut[life]} cut short"
+            if requests[life] > sent[life] + cut[life]:
+                self._fault(f"UNRECORDED: {submission}, {seen}: {some(records)} {attempts}")
+            if requests[life] < sent[life]:
+                self._fault(f"NEVER MADE: {submission}, {seen}: {some(records)} {attempts}")
+            if cut[life] > (1 if self.lives[life].killed else 0):
+                self._fault(f"CUT TWICE: {submission}, {seen}: {attempts}")
 
     def _dead(self, submission, job, records):
         reason = job.get("end")

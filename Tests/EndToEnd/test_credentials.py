@@ -2,6 +2,7 @@
 
 import base64
 import json
+import signal
 import threading
 import unittest
 import urllib.parse
@@ -185,6 +186,59 @@ class Credentials(RelayTest):
             relay = self.relay_with("oauth2_client_credentials", rules=[])
             self.assert_problem(relay.ask("GET", "/r/up/api"), 502, "credentials_failed")
             self.assertEqual(self.upstream.seen("/api"), [])
+
+    def test_a_rotated_refresh_token_outlives_a_crash_and_nothing_but_its_owner_reads_it(self):
+        relay = self.relay_with("oauth2_refresh_token")
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        self.assertEqual(self.forms(), ["r0"])
+        self.assertEqual(relay.stop(signal.SIGKILL), -signal.SIGKILL)
+        kept = relay.directory / "state" / "refresh-tokens"
+        self.assertEqual(kept.stat().st_mode & 0o777, 0o600)
+        self.assertIn(b"r1".hex(), kept.read_text())
+        self.again(relay)
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        self.assertEqual(self.forms(), ["r0", "r1"])
+        self.assertNotIn(b"r2".hex(), relay.errors.text())
+        relay.stop(signal.SIGKILL)
+        # Another configured token, another client: begin anew.
+        relay.secret("refresh", "fresh")
+        self.again(relay)
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        self.assertEqual(self.forms(), ["r0", "r1", "fresh"])
+
+    def test_a_file_of_tokens_that_is_damaged_is_told_of_and_the_configured_one_is_used(self):
+        relay = self.relay_with("oauth2_refresh_token")
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        relay.stop()
+        (relay.directory / "state" / "refresh-tokens").write_text("nonsense\n")
+        self.again(relay)
+        relay.errors.wait("refresh-tokens", "damaged")
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        self.assertEqual(self.forms(), ["r0", "r0"])
+
+    def test_a_token_that_cannot_be_kept_is_not_used_and_the_access_token_is(self):
+        relay = self.relay_with("oauth2_refresh_token")
+        # Nothing can be put in the place of a directory.
+        (relay.directory / "state" / "refresh-tokens").mkdir()
+        (relay.directory / "state" / "refresh-tokens" / "x").touch()
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        relay.errors.wait("cannot keep a refresh token")
+        self.endpoint.wanted = 2
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 502)
+        self.assertEqual(self.forms(), ["r0"])
+        (relay.directory / "state" / "refresh-tokens" / "x").unlink()
+        (relay.directory / "state" / "refresh-tokens").rmdir()
+        eventually(lambda: relay.ask("GET", "/r/up/api").status == 200, "the token is kept and used")
+        self.assertEqual(self.forms(), ["r0", "r1"])
+
+    def forms(self):
+        return [form["refresh_token"] for form in self.endpoint.forms]
+
+    def again(self, relay):
+        relay.notices.wait("(gone)")
+        relay.notices.items.clear()
+        (relay.directory / "notify").unlink(missing_ok=True)
+        relay.start()
 
     def test_a_reload_keeps_a_token_that_is_good_and_the_refresh_token_that_was_rotated(self):
         relay = self.relay_with("oauth2_refresh_token")

@@ -2,15 +2,17 @@
 
 import hashlib
 import os
+import pathlib
 import re
 import signal
 import socket
+import subprocess
 import time
 import unittest
 
 from caller import Caller, ask, chunked, request
 from durable import DurableTest, again, kept
-from relay import eventually, route
+from relay import daemon, eventually, route
 from upstream import answer, refused_port
 
 
@@ -87,17 +89,49 @@ class Durable(DurableTest):
         id = self.hand_over(relay, "/r/up/x", ("Idempotency-Key", "one"))
         for count in 1, 2, 3:
             self.upstream.wait_for("/x", count)
-            # It may be sent before its claim is on disk, and a crash before that is none of the job's.
-            self.wait_until(relay, id, state="running")
             self.restart(relay)
         job = self.wait_for_end(relay, id, "dead")
         self.assertEqual(job["end"], "poison", job)
+        self.assertEqual([attempt["result"] for attempt in job["attempts"]], ["interrupted"] * 3)
+        self.assertEqual(job["last_failure"]["kind"], "interrupted")
         time.sleep(0.2)
         self.assertEqual(len(self.upstream.seen("/x")), 3)
         self.assertEqual({seen["Idempotency-Key"].strip('"') for seen in self.upstream.seen("/x")}, {"one"})
         door.open()
         self.act(relay, id, "retry")
         self.wait_for_end(relay, id)
+
+    def test_a_request_that_was_sent_is_on_record_whatever_the_crash_cut_off(self):
+        """The second request of a run too, which no claim began."""
+        door = self.new_door()
+        second = self.new_upstream()
+        self.upstream.on("/x", answer(500))
+        second.on("/x", door)
+        up = kept({"name": "one", "url": self.upstream.url}, {
+            "name": "two", "url": second.url, "use": "failover_only"}, recovery=[
+                {"name": "other", "on": ["500"], "failover": {"upstream": "two"}}, again()])
+        relay = self.new_relay({"up": up}).start()
+        id = self.hand_over(relay, "/r/up/x", ("Idempotency-Key", "k"))
+        second.wait_for("/x")
+        under_way = self.look(relay, id)["under_way"]
+        self.assertEqual((under_way["number"], under_way["upstream"]), (2, "two"))
+        self.assertIn("attempt 2 → two  under way", self.explain(relay, id))
+        self.upstream.on("/x", answer(200))
+        self.restart(relay)
+        job = self.wait_for_end(relay, id)
+        self.assertEqual(
+            [(attempt["number"], attempt["upstream"], attempt["result"]) for attempt in job["attempts"]],
+            [(1, "one", "failure"), (2, "two", "interrupted"), (3, "one", "success")])
+        self.assertEqual((job["attempts"][1]["kind"], job["attempts"][1]["sent"]), ("interrupted", "unknown"))
+        self.assertNotIn("duration_ms", job["attempts"][1])
+        self.assertEqual((job["attempt_count"], job["spent_attempts"]), (3, 3))
+        self.assertIn("the relay crashed: whether it was sent is not known", self.explain(relay, id))
+
+    def explain(self, relay, id):
+        program = pathlib.Path(daemon()).with_name("waystation")
+        return subprocess.run(
+            [program, "explain", id, "--socket", relay.control], capture_output=True, text=True, check=True,
+            timeout=30).stdout
 
     def test_a_post_without_a_key_in_flight_at_a_crash_is_not_sent_again(self):
         self.upstream.on("/x", self.new_door())
@@ -108,6 +142,7 @@ class Durable(DurableTest):
         job = self.wait_for_end(relay, id, "dead")
         self.assertEqual(job["end"], "outcome_unknown", job)
         self.assertEqual(len(self.upstream.seen("/x")), 1)
+        self.assertEqual([attempt["result"] for attempt in job["attempts"]], ["interrupted"])
 
     def test_a_post_without_a_key_is_sent_again_where_the_route_says_any(self):
         door = self.new_door()

@@ -159,6 +159,25 @@ class Order(DurableTest):
         self.wait_for_end(relay, new)
         self.assertEqual(self.bodies(), ["new"])
 
+    def test_a_running_job_that_is_superseded_is_not_sent_again_and_the_newer_one_comes_after_it(self):
+        for last, state in ((500, "cancelled"), (200, "succeeded")):
+            with self.subTest(last=last):
+                path = f"/{last}"
+                door = self.new_door(then=last)
+                self.upstream.on(path, lambda got, door=door: door(got) if got.body == b"old" else answer(200))
+                relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+                key = ("Waystation-Supersede-Key", "k")
+                old = self.hand_over(relay, f"/r/up{path}", key, method="PUT", body=b"old")
+                self.upstream.wait_for(path)
+                new = self.hand_over(relay, f"/r/up{path}", key, method="PUT", body=b"new")
+                self.wait_until(relay, new, state="queued", reason="ordering")
+                door.open()
+                self.wait_for_end(relay, new)
+                job = self.wait_for_end(relay, old, state)
+                self.assertEqual(job.get("end"), "superseded" if last == 500 else None)
+                self.assertEqual(self.bodies(path), ["old", "new"])
+                relay.stop()
+
     def test_the_clock_may_step_either_way(self):
         """A delay does not notice; a date does."""
         work = tempfile.TemporaryDirectory()

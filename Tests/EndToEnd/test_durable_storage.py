@@ -92,6 +92,47 @@ class Storage(DurableTest):
             self.wait_for_end(relay, id)
 
     @unittest.skipUnless(may_mount(), "needs root, for a small disk")
+    def test_a_disk_that_the_store_itself_filled_has_room_again(self):
+        """Of any size from 16 MiB: what the database no longer needs is room."""
+        for size in ("16m", "24m", "64m"):
+            with self.subTest(size=size):
+                path = f"/{size}"
+                door = self.new_door()
+                self.upstream.on(path, door)
+                relay = self.new_relay({"up": kept(
+                    self.upstream.url, concurrency={"max_requests": 32},
+                    delivery={"keep_requests": "never", "keep_responses": "never"})})
+                state = relay.directory / "state"
+                state.mkdir(mode=0o700)
+                relay.before = [
+                    "unshare", "-m", "--propagation", "private", "bash", "-c", SMALL_DISK, str(state), size]
+                relay.start()
+                body = os.urandom(12_000)
+
+                def ask_once():
+                    return relay.ask("PUT", f"/r/up{path}", [("Prefer", "respond-async")], body)
+                got = ask_once()
+                while got.status == 202:
+                    got = ask_once()
+                self.assert_problem(got, 507, "storage_full")
+                # At once, and not a second later.
+                self.assertEqual(self.storage(relay)["state"], "full")
+                self.assertGreater(self.storage(relay)["used_bytes"], 2_000_000)
+                door.open()
+                eventually(lambda: self.unfinished(relay) == 0, "all is delivered", 60)
+                began = time.monotonic()
+                eventually(lambda: ask_once().status == 202, "jobs are accepted again", 15)
+                self.assertLess(time.monotonic() - began, 10)
+                for _ in range(100):
+                    self.assertEqual(ask_once().status, 202)
+                relay.stop()
+
+    def unfinished(self, relay):
+        jobs = ask(relay.control, "GET", "/v1/routes/up").json()["jobs"]
+        return sum(count for state, count in jobs.items() if state not in (
+            "succeeded", "dead", "cancelled", "expired"))
+
+    @unittest.skipUnless(may_mount(), "needs root, for a small disk")
     def test_a_file_size_limit_ends_no_daemon(self):
         """A write that fails in the middle of a body: refused, and nothing of it left."""
         self.upstream.on("/x", answer(200))
@@ -167,6 +208,109 @@ class Storage(DurableTest):
         self.assertEqual(self.look(relay, done)["state"], "scheduled")
         stored = ask(relay.control, "GET", "/v1/jobs?limit=500").json()["jobs"]
         self.assertGreaterEqual(len(stored), 1 + accepted.count(202))
+
+    def test_no_error_of_a_sync_is_lost_while_a_store_is_made(self):
+        """Whichever of them fails, the start is refused and the next one works."""
+        if shutil.which("strace") is None:
+            self.skipTest("needs strace, to let a sync fail")
+        self.upstream.on("/x", answer(200))
+        refused = 0
+        for place in range(1, 30):
+            relay = self.new_relay({"up": kept(self.upstream.url)})
+            trace = relay.directory / "trace"
+            relay.before = [
+                "strace", "-f", "-y", "-qq", "-o", str(trace), "-e", "trace=fsync,fdatasync",
+                "-e", f"inject=fsync,fdatasync:error=EIO:when={place}"]
+            relay.launch()
+            eventually(
+                lambda: relay.process.poll() is not None or relay.notices.having("READY=1"), "it is ready or ended")
+            lines = trace.read_text().splitlines()
+            failed = next((index for index, line in enumerate(lines) if "INJECTED" in line), None)
+            if relay.process.poll() is None:
+                relay.stop(signal.SIGKILL)
+                if failed is None:
+                    break
+                # SQLite keeps to itself that it could not sync a directory: then somebody else has.
+                directory = re.search(r"<([^>]*)>", lines[failed])[1]
+                self.assertTrue(directory.endswith("/state"), lines)
+                self.assertTrue(any(
+                    f"<{directory}>" in line and "INJECTED" not in line for line in lines[failed + 1:]), lines)
+            else:
+                refused += 1
+                relay.errors.wait("(end)")
+                self.assertGreater(relay.process.returncode, 0, relay.errors.text())
+                self.assertIn("Input/output error", relay.errors.text())
+            relay.before = []
+            self.forget_life(relay)
+            relay.start()
+            self.wait_for_end(relay, self.hand_over(relay, "/r/up/x"))
+            relay.stop()
+        self.assertGreaterEqual(refused, 5)
+
+    def test_what_a_caller_sent_is_in_no_file_once_it_is_not_kept_any_more(self):
+        fields = [("Authorization", "Bearer CANARY-4711"), ("Cookie", "session=CANARY-4711"), ("X-Own", "CANARY-4711")]
+        relay = self.new_relay({
+            "never": kept(self.upstream.url, delivery={"keep_requests": "never", "keep_responses": "never"}),
+            "always": kept(self.upstream.url)})
+        relay.start()
+        self.upstream.on("/x", answer(200, b"", ("Set-Cookie", "CANARY-4711")))
+        state = relay.directory / "state"
+
+        def is_in_files():
+            return [path.name for path in state.rglob("*")
+                    if path.is_file() and b"CANARY-4711" in path.read_bytes()]
+        # What is large stands in a file of its own.
+        for body in (b"CANARY-4711", b"CANARY-4711" * 200_000):
+            always = self.hand_over(relay, "/r/always/x?t=CANARY-4711", *fields, body=body)
+            self.wait_for_end(relay, always)
+            self.assertTrue(is_in_files())
+            id = self.hand_over(relay, "/r/never/x?t=CANARY-4711", *fields, body=body)
+            self.wait_for_end(relay, id)
+            waiting = self.hand_over(relay, "/r/never/x", *fields, ("Waystation-Delay", "1h"), body=body)
+            self.act(relay, waiting, "cancel")
+            got = ask(relay.control, "DELETE", f"/v1/jobs/{always}/content")
+            self.assertLess(got.status, 300, got)
+            eventually(lambda: not any(name.startswith("jobs.db") for name in is_in_files()), "it is gone", 15)
+            eventually(lambda: not is_in_files(), "it is gone", 15)
+
+    def test_what_the_routes_credential_takes_the_place_of_is_not_stored(self):
+        relay = self.new_relay({})
+        relay.write({"up": kept(self.upstream.url, auth={
+            "type": "bearer", "token": relay.secret("token", "the-routes-own")})})
+        relay.start()
+        self.upstream.on("/x", answer(200))
+        id = self.hand_over(relay, "/r/up/x", ("Authorization", "Bearer CANARY-4711"), ("X-Own", "stays-4711"))
+        self.wait_for_end(relay, id)
+        self.assertEqual(self.upstream.seen("/x")[0]["Authorization"], "Bearer the-routes-own")
+        files = b"".join(path.read_bytes() for path in (relay.directory / "state").glob("jobs.db*"))
+        self.assertNotIn(b"CANARY-4711", files)
+        self.assertIn(b"stays-4711", files)
+
+    def test_a_damaged_body_is_an_error_to_who_reads_it_and_told_to_the_operator(self):
+        self.upstream.on("/x", answer(500))
+        relay = self.new_relay(
+            {"up": kept(self.upstream.url, recovery=[again("1h")])}, limits={"max_request_body": "32MiB"}).start()
+        size = 20 << 20
+        for place, is_early in ((3 << 20, True), (18 << 20, False)):
+            id = self.hand_over(relay, "/r/up/x", method="PUT", body=bytes(size))
+            self.wait_until(relay, id, state="retrying")
+            path = max((relay.directory / "state" / "bodies").iterdir(), key=lambda path: path.stat().st_mtime)
+            with open(path, "r+b") as file:
+                file.seek(place)
+                file.write(b"!")
+            told = subprocess.run(
+                ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", str(relay.control),
+                 f"http://relay/v1/jobs/{id}/request/body"], capture_output=True, text=True)
+            if is_early:
+                self.assertEqual((told.returncode, told.stdout), (0, "500"))
+                got = ask(relay.control, "GET", f"/v1/jobs/{id}/request/body")
+                self.assert_problem(got, 500, "storage_corrupt")
+                self.assertEqual(got.json()["job"], id)
+            else:
+                self.assertEqual(told.stdout, "200")
+                self.assertIn(told.returncode, (18, 56), told.stderr)
+            relay.errors.wait("<2>", "cannot read the stored body", path.name)
+        eventually(lambda: self.storage(relay)["corrupt_records"] >= 2, "the status counts them")
 
     def test_what_is_kept_is_the_daemons_alone(self):
         relay = self.new_relay({"up": kept(self.upstream.url)}).start()

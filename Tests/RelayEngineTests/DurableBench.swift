@@ -196,6 +196,7 @@ final class FaultyJobStore: JobStore {
     let inner: MemoryJobStore
     private let settleFaults = Mutex<[StoreError]>([])
     private let enqueueFault = Mutex<StoreError?>(nil)
+    private let beginFault = Mutex<StoreError?>(nil)
     private let settled = Mutex<Settlement?>(nil)
     /// How often somebody looked at a job.
     let looks = Atomic<Int>(0)
@@ -205,6 +206,7 @@ final class FaultyJobStore: JobStore {
     enum Call: Hashable {
         case enqueue
         case claim
+        case begin
         case settle
         case apply(JobAction)
     }
@@ -213,6 +215,7 @@ final class FaultyJobStore: JobStore {
 
     /// The next settlements fail like that, one after the other.
     func failSettlements(_ errors: [StoreError]) { settleFaults.withLock { $0 = errors } }
+    func failBegin(_ error: StoreError) { beginFault.withLock { $0 = error } }
     func failAcceptance(_ error: StoreError?) { enqueueFault.withLock { $0 = error } }
     /// Does that after the next such call, before its caller learns of it.
     func after(_ call: Call, _ body: @escaping @Sendable () async -> Void) {
@@ -238,11 +241,19 @@ final class FaultyJobStore: JobStore {
         _ route: String,
         limit: Int,
         lease: Duration,
+        upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
-        let batch = try await inner.claim(route, limit: limit, lease: lease, at: now)
+        let batch = try await inner.claim(route, limit: limit, lease: lease, upstream: upstream, at: now)
         if !batch.claims.isEmpty { await interlude(.claim) }
         return batch
+    }
+
+    func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool {
+        if let fault = beginFault.withLock({ $0.take() }) { throw fault }
+        let isBegun = try await inner.begin(next, at: now)
+        await interlude(.begin)
+        return isBegun
     }
 
     func extend(_ tokens: [ClaimToken], lease: Duration, at now: JobMoment) async throws(StoreError) -> [Bool]
@@ -319,6 +330,10 @@ final class FaultyJobStore: JobStore {
     func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
         try await inner.counters(at: now)
     }
+    func failures(of route: String?, at now: JobMoment) async throws(StoreError) -> [FailureKind: [Int]] {
+        try await inner.failures(of: route, at: now)
+    }
+
     func nextDue(_ route: String) async throws(StoreError) -> Int64? { try await inner.nextDue(route) }
     func facts() async throws(StoreError) -> StoreFacts { try await inner.facts() }
     func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError) {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("A store hands every job to one holder at a time", .timeLimit(.minutes(5)))
@@ -60,7 +61,8 @@ struct ClaimTests {
         #expect(try await bench.settle(second, .dead(.exhausted)) == .stale)
         #expect(try await bench.settle(third, .succeeded) == .applied(.succeeded))
         #expect(try await bench.settle(third, .dead(.exhausted)) == .stale)
-        #expect(try await bench.job(id).attempts == 1)
+        // One was cut short, one succeeded.
+        #expect(try await bench.job(id).attempts == 2)
         #expect(
             try await bench.settle(
                 Claim(
@@ -94,7 +96,7 @@ struct ClaimTests {
             let burned = if case .back = ending { 0 } else { 1 }
             #expect(
                 try await bench.settle(claim, ending, attempts: burned, kind: "http_status")
-                    == .applied(state)
+                    == .applied(state, end)
             )
             let job = try await bench.job(id)
             #expect(job.state == state && job.reason == reason && job.end == end, "\(ending)")
@@ -139,17 +141,32 @@ struct ClaimTests {
         #expect(try await bench.job(id).attempts == 4)
     }
 
-    @Test("At crashes a job goes on, until it was in flight at three", arguments: StoreKind.allCases)
+    @Test(
+        "At crashes a job goes on, with the attempt that was cut short on record, until it was in flight at three",
+        arguments: StoreKind.allCases
+    )
     func crashes(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)
         let id = try await bench.accept()
+        var began: [Int64] = []
         for crash in 1...3 {
-            #expect(try await bench.claim().count == 1)
+            let claim = try #require(await bench.claim().first)
+            #expect(claim.attemptNumber == crash)
+            began.append(bench.now.wall)
             try await bench.reopen()
             #expect(try await bench.job(id).crashes == crash)
+            #expect(try await bench.job(id).spentAttempts == crash)
         }
         #expect(try await bench.job(id).state == .dead)
         #expect(try await bench.job(id).end == .poison)
+        #expect(try await bench.job(id).failureKind == .interrupted)
+        let attempts = try await bench.store.attempts(of: id, after: 0, limit: 10)
+        #expect(attempts.map(\.number) == [1, 2, 3] && attempts.map(\.beganAt) == began)
+        #expect(
+            attempts.allSatisfy {
+                $0.upstream == "eu" && $0.failureKind == .interrupted && $0.sent == .unknown
+            }
+        )
         #expect(try await bench.claim().isEmpty)
         try await bench.apply(.retry, id)
         #expect(try await bench.claim().count == 1)
@@ -167,6 +184,8 @@ struct ClaimTests {
         try await bench.reopen()
         #expect(try await bench.job(flying).state == .dead)
         #expect(try await bench.job(flying).end == .outcomeUnknown)
+        let attempts = try await bench.store.attempts(of: flying, after: 0, limit: 10)
+        #expect(attempts.map(\.upstream) == ["eu"] && attempts.map(\.failureKind) == [.interrupted])
         #expect(try await bench.claim().map(\.token.id) == [waiting])
     }
 }

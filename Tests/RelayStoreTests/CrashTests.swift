@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayStore
+import RelayTestSupport
 import Testing
 
 /// Another process that uses a store.

@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("A damaged store never gives other bytes than were stored", .timeLimit(.minutes(10)))

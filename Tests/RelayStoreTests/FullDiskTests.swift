@@ -1,6 +1,7 @@
 import Glibc
 import RelayCore
 import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("A full disk stops acceptance and nothing else", .timeLimit(.minutes(5)))

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("A store keeps its times through steps of the clock", .timeLimit(.minutes(5)))

@@ -190,7 +190,13 @@ extension Walk {
         }
         let counters = try await disk.store.counters(at: disk.now)
         #expect(counters.counts.filter { $0.value != 0 } == counted, "\(place)")
-        #expect(try await memory.store.counters(at: memory.now) == counters, "\(place)")
+        let others = try await memory.store.counters(at: memory.now)
+        #expect(others.counts == counters.counts && others.ages == counters.ages, "\(place)")
+        // Where the clock has stepped within a minute, the first that was accepted is not the oldest.
+        #expect(
+            others.oldest.mapValues { $0 / 60_000 } == counters.oldest.mapValues { $0 / 60_000 },
+            "\(place)"
+        )
         for job in left {
             let id = job.record.id
             #expect(try await disk.store.body(of: id) == memory.store.body(of: id))

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 import Testing
 
 @testable import RelayStore
@@ -18,21 +19,17 @@ struct WriterTests {
         return NewJob(JobRecord(id: id, route: "r", method: .put, target: "t"), body: .bytes([1]))
     }
 
-    @Test("After a crash, claims of jobs that were there are on disk when they are told")
-    func suspects() async throws {
+    @Test("A claim is on disk with its attempt when it is told, also of a job that may be repeated")
+    func claims() async throws {
         let scratch = Scratch()
-        let before = try await SQLiteJobStore.open(options(scratch), at: now)
-        _ = try await before.enqueue((1...60).map { job($0) }, at: now)
-        let crashed = Scratch()
-        for name in ["jobs.db", "jobs.db-wal", "lock"] {
-            Files.write(crashed.path + "/" + name, Files.read(scratch.path + "/" + name))
-        }
-        await before.close()
-        let store = try await SQLiteJobStore.open(options(crashed), at: now)
+        let store = try await SQLiteJobStore.open(options(scratch), at: now)
+        _ = try await store.enqueue((1...60).map { job($0) }, at: now)
         for _ in 1...60 {
-            let claims = try await store.claim("r", limit: 1, lease: .zero, at: now).claims
+            let claims = try await store.claim("r", limit: 1, lease: .zero, upstream: "eu", at: now).claims
             let id = try #require(claims.first?.token.id)
-            #expect(try await store.job(id)?.state == .running)
+            let stored = try await store.job(id)
+            #expect(stored?.state == .running)
+            #expect(stored?.begun == BegunAttempt(upstream: "eu", beganAt: now.wall))
         }
         await store.close()
     }
@@ -81,7 +78,7 @@ struct WriterTests {
                 weight: 1,
                 run: { writer throws(StoreError) in
                     let report = try writer.sweep(swept, limit: 10, at: now)
-                    return CommitQueue.Answer { log.add([report.expunged]) }
+                    return { log.add([report.expunged]) }
                 },
                 fail: { Issue.record("\($0)") }
             )
@@ -98,7 +95,7 @@ struct WriterTests {
         GroupCommit(
             writer,
             queue: queue,
-            ballast: Ballast(path: scratch.path + "/ballast", size: 0),
+            ballast: Ballast(path: scratch.path + "/ballast", limit: 0),
             suspect: {},
             removeFiles: { _ in }
         ).run()

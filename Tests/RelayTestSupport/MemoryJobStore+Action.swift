@@ -81,7 +81,7 @@ extension MemoryJobStore.State {
     }
 
     mutating func expunge(_ position: Int64) {
-        entries[position]?.body = .expunged
+        entries[position]?.dropContent()
         entries[position]?.answer?.body = .expunged
         entries[position]?.machine.touch()
     }

@@ -37,6 +37,7 @@ extension MemoryJobStore.State {
         guard var entry = entries[position] else { return false }
         let was = entry.machine
         guard step(&entry.machine) else { return false }
+        if entry.machine.state.isTerminal, !was.state.isTerminal, entry.dropsContent { entry.dropContent() }
         entries[position] = entry
         let machine = entry.machine
         if machine.isAwaited, !was.isAwaited || machine.runAt < was.runAt || machine.isReady && !was.isReady {
@@ -111,7 +112,8 @@ extension MemoryJobStore.State {
             machine: machine,
             date: date,
             created: moment.wall,
-            turn: nextTurn
+            turn: nextTurn,
+            dropsContent: job.dropsContent
         )
         positions[record.id] = nextPosition
         nextPosition += 1
@@ -123,14 +125,60 @@ extension MemoryJobStore.State {
         let now = timeline.now
         for position in entries.keys.sorted() {
             guard let entry = entries[position], entry.record.route == route,
-                entry.record.supersedeKey == key,
-                entry.machine.state != .running
+                entry.record.supersedeKey == key, change(position, { $0.supersede(now: now) })
             else { continue }
-            if change(position, { $0.cancel(.superseded, now: now) }) { tell(position) }
+            if entries[position]?.machine.state.isTerminal == true { tell(position) }
         }
     }
 
-    mutating func claim(_ route: String, limit: Int) -> ClaimBatch {
+    /// Whether an older job with its supersede key is with the upstream.
+    private func isRunning(before position: Int64) -> Bool {
+        guard let record = entries[position]?.record, let key = record.supersedeKey else { return false }
+        return entries.contains {
+            $0.key < position && $0.value.record.route == record.route
+                && $0.value.record.supersedeKey == key && $0.value.machine.state == .running
+        }
+    }
+
+    /// A job has come to rest: whoever waited for that may go.
+    mutating func wakeSuccessors(of position: Int64) {
+        guard let record = entries[position]?.record, let key = record.supersedeKey else { return }
+        let now = timeline.now
+        for (other, entry) in entries
+        where entry.record.route == record.route && entry.record.supersedeKey == key
+            && entry.machine.state == .queued && !isBlocked(other)
+        {
+            change(other) { $0.wake(now: now) }
+        }
+    }
+
+    mutating func begin(_ next: NextAttempt, at moment: JobMoment) -> Bool {
+        let position = next.token.position
+        guard let before = entries[position], before.record.id == next.token.id else { return false }
+        let isBegun = change(position) {
+            $0.begin(
+                token: next.token.number,
+                BegunAttempt(upstream: next.upstream, beganAt: moment.wall),
+                attempts: UInt32(next.earlier.count),
+                spent: UInt32(next.earlier.count { $0.isSpent }),
+                kind: next.earlier.last?.failureKind
+            )
+        }
+        if isBegun, let last = next.earlier.last { entries[position]?.machine.failureStatus = last.status }
+        if isBegun { add(next.earlier, after: before.machine.attempts, of: position) }
+        return isBegun
+    }
+
+    /// Keeps attempts that follow the first `count` of a job.
+    mutating func add(_ attempts: [JobAttemptRecord], after count: UInt32, of position: Int64) {
+        for (index, attempt) in attempts.enumerated() {
+            var numbered = attempt
+            numbered.number = Int(count) + index + 1
+            entries[position]?.attempts.append(numbered)
+        }
+    }
+
+    mutating func claim(_ route: String, limit: Int, _ begun: BegunAttempt) -> ClaimBatch {
         wake()
         let now = timeline.now
         var batch = ClaimBatch()
@@ -147,9 +195,14 @@ extension MemoryJobStore.State {
                 tell(position)
                 continue
             }
+            if isRunning(before: position) {
+                change(position) { $0.block() }
+                continue
+            }
             let number = nextToken
             nextToken += 1
-            guard change(position, { $0.claim(token: number, now: now) }), let job = job(position) else {
+            guard change(position, { $0.claim(token: number, begun, now: now) }), let job = job(position)
+            else {
                 continue
             }
             let token = ClaimToken(id: entry.record.id, position: position, number: number)
@@ -182,14 +235,11 @@ extension MemoryJobStore.State {
         guard isSettled, var entry = entries[token.position] else { return .stale }
         if settlement.failureKind != nil { entry.machine.failureStatus = settlement.failureStatus }
         if let answer = settlement.answer { entry.answer = answer }
-        for (index, attempt) in settlement.attempts.enumerated() {
-            var numbered = attempt
-            numbered.number = Int(before.machine.attempts) + index + 1
-            entry.attempts.append(numbered)
-        }
-        if settlement.dropsBody, entry.machine.state.isTerminal { entry.body = .expunged }
+        if settlement.dropsBody, entry.machine.state.isTerminal { entry.dropContent() }
         entries[token.position] = entry
-        return .applied(entry.machine.state)
+        add(settlement.attempts, after: before.machine.attempts, of: token.position)
+        wakeSuccessors(of: token.position)
+        return .applied(entry.machine.state, entry.machine.end)
     }
 }
 

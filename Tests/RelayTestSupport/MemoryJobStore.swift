@@ -15,6 +15,12 @@ package final class MemoryJobStore: JobStore {
         var attempts: [JobAttemptRecord] = []
         /// The order within its ordering key; a replay goes to the end.
         var turn: Int64
+        var dropsContent: Bool
+
+        mutating func dropContent() {
+            body = .expunged
+            record = record.expunged
+        }
     }
 
     struct KnownKey: Sendable {
@@ -61,10 +67,14 @@ package final class MemoryJobStore: JobStore {
         copy.isClosed = false
         let line = copy.timeline.now
         for position in copy.entries.keys.sorted() {
-            if copy.change(position, { $0.recover(now: line) }), copy.job(position)?.state.isTerminal == true
-            {
-                copy.tell(position)
+            guard let before = copy.entries[position]?.machine,
+                copy.change(position, { $0.recover(now: line) })
+            else { continue }
+            if let begun = before.begun {
+                copy.add([JobAttemptRecord(interrupted: begun)], after: before.attempts, of: position)
             }
+            copy.wakeSuccessors(of: position)
+            if copy.job(position)?.state.isTerminal == true { copy.tell(position) }
         }
         let ended = copy.ended
         copy.ended = []
@@ -103,9 +113,15 @@ extension MemoryJobStore {
         _ route: String,
         limit: Int,
         lease: Duration,
+        upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
-        try access(now) { $0.claim(route, limit: limit) }
+        let begun = BegunAttempt(upstream: upstream, beganAt: now.wall)
+        return try access(now) { $0.claim(route, limit: limit, begun) }
+    }
+
+    package func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool {
+        try access(now) { $0.begin(next, at: now) }
     }
 
     package func extend(
@@ -217,7 +233,32 @@ extension MemoryJobStore {
                     nowMinute: now.wall / 60_000
                 )
             }
+            for entry in entriesByAge(state) where !entry.machine.state.isTerminal {
+                counters.oldest[entry.record.route] = entry.created
+            }
             return counters
+        }
+    }
+
+    /// The oldest last.
+    private func entriesByAge(_ state: State) -> [Entry] {
+        state.entries.values.sorted { $0.created > $1.created }
+    }
+
+    package func failures(
+        of route: String?,
+        at now: JobMoment
+    ) async throws(StoreError) -> [FailureKind: [Int]] {
+        try access { state in
+            var found: [FailureKind: [Int]] = [:]
+            for entry in state.entries.values where !entry.machine.state.isTerminal {
+                guard let kind = entry.machine.failureKind, route == nil || route == entry.record.route else {
+                    continue
+                }
+                let bucket = JobCounters.bucket(ageMinutes: now.wall / 60_000 - entry.created / 60_000)
+                found[kind, default: Array(repeating: 0, count: JobCounters.bucketCount)][bucket] += 1
+            }
+            return found
         }
     }
 

@@ -135,8 +135,14 @@ private func lifecycles(
             group.addTask {
                 while SystemClock.monotonic() < end {
                     guard
-                        let claims = try? await store.claim("r", limit: batch, lease: .zero, at: present())
-                            .claims
+                        let claims = try? await store.claim(
+                            "r",
+                            limit: batch,
+                            lease: .zero,
+                            upstream: "u",
+                            at: present()
+                        )
+                        .claims
                     else { return }
                     if claims.isEmpty {
                         await Task.yield()

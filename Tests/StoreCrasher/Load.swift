@@ -82,7 +82,13 @@ func load(_ directory: String, jobs: Int, isEarly: Bool = false) async throws(St
         }
         for _ in 0..<2 {
             group.addTask {
-                while let batch = try? await store.claim("r", limit: 8, lease: .zero, at: present()) {
+                while let batch = try? await store.claim(
+                    "r",
+                    limit: 8,
+                    lease: .zero,
+                    upstream: "u",
+                    at: present()
+                ) {
                     if batch.claims.isEmpty {
                         if isOver.value > 0 { return }
                         await Task.yield()

@@ -13,11 +13,12 @@ package final class CredentialVault: Sendable {
     /// fail.
     ///
     /// A credential that is the same in `previous`, the vault this one replaces, keeps its token and whatever refresh
-    /// token the endpoint gave last.
+    /// token the endpoint gave last. Without a `keeper` that is forgotten with the process.
     package init(
         _ definitions: [CredentialDefinition],
         secrets: [SecretReference: Secret],
-        replacing previous: CredentialVault? = nil
+        replacing previous: CredentialVault? = nil,
+        keeper: (any RefreshTokenKeeper)? = nil
     ) {
         var sources: [String: Source] = [:]
         for definition in definitions {
@@ -29,7 +30,7 @@ package final class CredentialVault: Sendable {
                 let new = FetchedCredential(
                     name: definition.name,
                     machine: CredentialMachine(settings: settings),
-                    source: OAuth2TokenSource(settings, secrets: secrets)
+                    source: OAuth2TokenSource(definition.name, settings, secrets: secrets, keeper: keeper)
                 )
                 if case .fetched(let old) = previous?.sources[definition.name], old.isConfigured(like: new) {
                     sources[definition.name] = .fetched(old)

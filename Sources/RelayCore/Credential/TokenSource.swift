@@ -23,9 +23,23 @@ final class OAuth2TokenSource: TokenSource {
     /// The configured one, with which everything begins.
     private let firstRefreshToken: Secret?
     private let missing: SecretReference?
-    private let refreshToken: Mutex<Secret?>
+    private let owner: RefreshTokenOwner
+    private let keeper: (any RefreshTokenKeeper)?
+    private let refreshToken: Mutex<RefreshToken>
 
-    init(_ settings: OAuth2Settings, secrets: [SecretReference: Secret]) {
+    private struct RefreshToken {
+        var secret: Secret?
+        /// Whether it is on disk, where somebody keeps it: until then it is not used.
+        var isKept = true
+    }
+
+    init(
+        _ name: String,
+        _ settings: OAuth2Settings,
+        secrets: [SecretReference: Secret],
+        keeper: (any RefreshTokenKeeper)?
+    ) {
+        self.keeper = keeper
         exchange = TokenExchange(settings: settings)
         clientSecret = settings.clientSecret.flatMap { secrets[$0] }
         var needed = settings.clientSecret.map { [$0] } ?? []
@@ -36,7 +50,24 @@ final class OAuth2TokenSource: TokenSource {
         }
         firstRefreshToken = first
         missing = needed.first { secrets[$0] == nil }
-        refreshToken = Mutex(first)
+        owner = RefreshTokenOwner(
+            credential: name,
+            configuration: Secret(
+                Array("\(settings.endpoint.origin.text)\(settings.target)\n\(settings.clientID)\n".utf8)
+                    + (first?.bytes ?? [])
+            )
+        )
+        // Nothing is exchanged for a token but a refresh token that was configured.
+        let kept = first == nil ? nil : keeper?.token(of: owner)
+        refreshToken = Mutex(RefreshToken(secret: kept ?? first))
+    }
+
+    /// Puts the last refresh token on disk where that is still to be done.
+    private func keep() async throws(StoreError) {
+        let now = refreshToken.withLock { $0 }
+        guard let keeper, !now.isKept, let secret = now.secret else { return }
+        try await keeper.keep(secret, of: owner)
+        refreshToken.withLock { $0.isKept = $0.secret == secret }
     }
 
     func isConfigured(like other: any TokenSource) -> Bool {
@@ -49,9 +80,16 @@ final class OAuth2TokenSource: TokenSource {
         if let missing {
             return .failure(exchange.failure("was not asked: \(missing.text) could not be read"))
         }
+        do throws(StoreError) {
+            try await keep()
+        } catch {
+            let what =
+                "was not asked: the refresh token that it gave last is not on disk yet: \(error.message)"
+            return .failure(exchange.failure(what))
+        }
         let request = exchange.request(
             clientSecret: clientSecret,
-            refreshToken: refreshToken.withLock { $0 },
+            refreshToken: refreshToken.withLock { $0.secret },
             now: ports.time.now()
         )
         do throws(Failure) {
@@ -59,7 +97,11 @@ final class OAuth2TokenSource: TokenSource {
             if case .stream(let source) = answer.body { source.bound(by: request.deadline) }
             let body = try await answer.body.collect(limit: TokenExchange.answerLimit)
             let grant = try exchange.grant(status: answer.status, body: body)
-            if let rotated = grant.refreshToken { refreshToken.withLock { $0 = rotated } }
+            if let rotated = grant.refreshToken, case .refreshToken = exchange.settings.grant {
+                refreshToken.withLock { $0 = RefreshToken(secret: rotated, isKept: keeper == nil) }
+                // The access token is good whatever the disk says; before the refresh token is used, it is asked again.
+                try? await keep()
+            }
             return .success(grant)
         } catch {
             if error.kind == .credentialsFailed { return .failure(error) }

@@ -28,6 +28,33 @@ package struct Claim: Sendable {
     }
 }
 
+/// An attempt that is on record as begun, before anybody knows what becomes of it.
+package struct BegunAttempt: Hashable, Sendable {
+    package var upstream: String
+    /// Milliseconds since 1970 UTC.
+    package var beganAt: Int64
+
+    package init(upstream: String, beganAt: Int64) {
+        self.upstream = upstream
+        self.beganAt = beganAt
+    }
+}
+
+/// Another attempt of a claim, which goes on record before it is sent.
+package struct NextAttempt: Sendable {
+    package var token: ClaimToken
+    /// Where it goes.
+    package var upstream: String
+    /// What was tried under the claim before and is not on record yet, in order.
+    package var earlier: [JobAttemptRecord]
+
+    package init(_ token: ClaimToken, upstream: String, earlier: [JobAttemptRecord]) {
+        self.token = token
+        self.upstream = upstream
+        self.earlier = earlier
+    }
+}
+
 /// The answer to a claim.
 package struct ClaimBatch: Sendable {
     package var claims: [Claim] = []
@@ -41,7 +68,7 @@ package struct ClaimBatch: Sendable {
 package struct Settlement: Sendable {
     package var token: ClaimToken
     package var ending: Ending
-    /// What was tried under this claim, in order.
+    /// What was tried under this claim and is not on record yet, in order.
     package var attempts: [JobAttemptRecord]
     /// The last answer; kept in the place of an earlier one.
     package var answer: StoredAnswer?
@@ -80,8 +107,8 @@ package struct Settlement: Sendable {
     }
 
     package enum Answer: Hashable, Sendable {
-        /// On disk; says where the job stands now.
-        case applied(JobState)
+        /// On disk; says where the job stands now and, once it is over, why.
+        case applied(JobState, EndReason? = nil)
         /// The token is not the live one: nothing has changed.
         case stale
     }

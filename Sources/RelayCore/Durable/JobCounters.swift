@@ -14,7 +14,7 @@ package struct JobCounters: Hashable, Sendable {
     package var counts: [Group: Int] = [:]
     /// Unfinished jobs by age; `JobCounters.bucket` says which.
     package var ages: [Group: [Int]] = [:]
-    /// When each route's oldest unfinished job was accepted, to the minute before.
+    /// When each route's oldest unfinished job was accepted, in milliseconds since 1970 UTC.
     package var oldest: [String: Int64] = [:]
 
     package init() {}

@@ -8,6 +8,8 @@ package struct JobFilter: Hashable, Sendable {
     package var reason: WaitReason?
     /// Why it is over.
     package var end: EndReason?
+    /// Routes whose queued jobs wait for the end of a pause, though no word of it stands with the jobs.
+    package var pausedRoutes: Set<String> = []
     package var failureKind: FailureKind?
     /// Of the answer of the last failed attempt.
     package var failureStatus: Status?
@@ -34,7 +36,9 @@ package struct JobFilter: Hashable, Sendable {
 
     package func matches(_ job: StoredJob) -> Bool {
         (ids.isEmpty || ids.contains(job.record.id)) && (route == nil || job.record.route == route)
-            && (states.isEmpty || states.contains(job.state)) && (reason == nil || job.reason == reason)
+            && (states.isEmpty || states.contains(job.state))
+            && (reason == nil || job.reason == reason
+                || job.reason == nil && isPaused(job.state, job.record.route))
             && (end == nil || job.end == end)
             && (failureKind == nil || job.failureKind == failureKind)
             && (failureStatus == nil || job.failureStatus == failureStatus)
@@ -43,6 +47,13 @@ package struct JobFilter: Hashable, Sendable {
             && (createdFrom.map { job.createdAt >= $0 } ?? true)
             && (createdBefore.map { job.createdAt < $0 } ?? true)
             && (version == nil || job.version == version)
+    }
+}
+
+extension JobFilter {
+    /// Whether such a job, which has no reason of its own, waits for its route as the filter wants it.
+    package func isPaused(_ state: JobState, _ route: String) -> Bool {
+        reason == .routePaused && (state == .queued || state == .retrying) && pausedRoutes.contains(route)
     }
 }
 

@@ -8,6 +8,10 @@ package struct JobHistory: Sendable {
     package var ruleUses: [String: Int] = [:]
     /// When the job expires; nil never.
     package var deadline: Instant?
+    /// Whether its last attempt was cut short by a crash.
+    package var wasInterrupted = false
+    /// Where its attempts go on record before they are sent; nil where nobody keeps them.
+    package var log: (any AttemptLog)?
 
     package init() {}
 }

@@ -10,14 +10,15 @@ package struct JobRecord: Sendable {
     package var priority: UInt8 = 3
     /// One job of a key at a time, in the order of acceptance.
     package var orderingKey: String?
-    /// A newer job with the same key on the same route cancels those that still wait.
+    /// A newer job with the same key on the same route cancels those that still wait, and is sent after the one that
+    /// runs, which then gets no other attempt.
     package var supersedeKey: String?
     /// As the caller sent it.
     package var idempotencyKey: String?
     /// As `key=value`.
     package var labels: [String] = []
     package var submitter: Submitter?
-    /// Whether sending it twice is acceptable; one that is not is claimed on disk before it is sent.
+    /// Whether sending it twice is acceptable.
     package var mayRepeat = true
     /// `traceparent`, `tracestate` and `baggage` of the caller.
     package var trace = TraceContext()
@@ -36,6 +37,19 @@ package struct JobRecord: Sendable {
         self.method = method
         self.target = target
         self.fields = fields
+    }
+}
+
+extension JobRecord {
+    /// What stays once the request's content is gone: nothing that only sending it needs, and nothing that may be
+    /// its caller's secret.
+    package var expunged: JobRecord {
+        var rest = self
+        rest.fields = HeaderFields()
+        rest.target = String(target.prefix { $0 != "?" })
+        rest.trace.state = nil
+        rest.trace.baggage = nil
+        return rest
     }
 }
 
@@ -80,6 +94,8 @@ package struct NewJob: Sendable {
     /// How long it may wait before it is over as `expired`; nil for ever.
     package var expiresAfter: Duration?
     package var idempotency: Idempotency?
+    /// Whether the request's content goes with the job's end, whatever that is.
+    package var dropsContent = false
     /// Whether its caller still waits; nil when it waits for ever.
     ///
     /// A job that nobody waits for and that could not be told from the caller's next try is not accepted, or cancelled

@@ -26,6 +26,10 @@ package struct JobStateMachine: Equatable, Sendable {
     /// Counts every change; the API's ETag.
     package var version: UInt64 = 1
     package var isCancelAsked = false
+    /// Whether a newer job took its place while it ran.
+    package var isSuperseded = false
+    /// The attempt under way, of a job that runs.
+    package var begun: BegunAttempt?
     /// Whether sending it twice is acceptable.
     package let mayRepeat: Bool
     /// Whether `runAt` is still the date its submitter asked for: not once it was due, or was made due otherwise.
@@ -90,7 +94,9 @@ package struct JobStateMachine: Equatable, Sendable {
         self.end = end
         reason = nil
         token = 0
+        begun = nil
         isCancelAsked = false
+        isSuperseded = false
         finishedAt = now
         version += 1
     }
@@ -116,12 +122,42 @@ extension JobStateMachine {
         return true
     }
 
-    package mutating func claim(token: UInt64, now: Int64) -> Bool {
+    /// Claims the job for `begun`, the attempt that comes next.
+    package mutating func claim(token: UInt64, _ begun: BegunAttempt, now: Int64) -> Bool {
         guard isReady, runAt <= now, token != 0 else { return false }
         if let expiresAt, expiresAt <= now { return false }
         state = .running
         reason = nil
         self.token = token
+        self.begun = begun
+        version += 1
+        return true
+    }
+
+    /// Waits until the job with its supersede key that runs has come to rest.
+    package mutating func block() -> Bool {
+        guard isReady else { return false }
+        state = .queued
+        reason = .ordering
+        version += 1
+        return true
+    }
+
+    /// Another attempt of the claim `token` is about to be sent; `attempts` of it came to nothing.
+    package mutating func begin(
+        token: UInt64,
+        _ begun: BegunAttempt,
+        attempts: UInt32,
+        spent: UInt32,
+        kind: FailureKind?
+    ) -> Bool {
+        guard state == .running, token == self.token, token != 0, !isCancelAsked, !isSuperseded else {
+            return false
+        }
+        self.attempts += attempts
+        spentAttempts += spent
+        if let kind { failureKind = kind }
+        self.begun = begun
         version += 1
         return true
     }
@@ -142,8 +178,9 @@ extension JobStateMachine {
         if let kind { failureKind = kind }
         switch ending {
         case .succeeded: finish(.succeeded, nil, now: now)
-        case .dead(let end): finish(.dead, end, now: now)
         case .cancelled: finish(.cancelled, .cancelled, now: now)
+        case _ where isSuperseded: finish(.cancelled, isCancelAsked ? .cancelled : .superseded, now: now)
+        case .dead(let end): finish(.dead, end, now: now)
         case .expired: finish(.expired, .expired, now: now)
         case .retry, .back, .held:
             if isCancelAsked {
@@ -157,6 +194,7 @@ extension JobStateMachine {
 
     private mutating func wait(after ending: Settlement.Ending, now: Int64) {
         token = 0
+        begun = nil
         version += 1
         switch ending {
         case .retry(let delay, let reason):
@@ -177,19 +215,26 @@ extension JobStateMachine {
         }
     }
 
-    /// Found in flight by the process after the one that had claimed it.
+    /// Found in flight by the process after the one that had claimed it: the attempt that was under way counts, and
+    /// is number `attempts` now.
     @discardableResult
     package mutating func recover(now: Int64) -> Bool {
         guard state == .running else { return false }
         crashes += 1
-        if isCancelAsked {
-            finish(.cancelled, .cancelled, now: now)
+        if begun != nil {
+            attempts += 1
+            spentAttempts += 1
+            (failureKind, failureStatus) = (.interrupted, nil)
+        }
+        if isCancelAsked || isSuperseded {
+            finish(.cancelled, isCancelAsked ? .cancelled : .superseded, now: now)
         } else if !mayRepeat {
             finish(.dead, .outcomeUnknown, now: now)
         } else if crashes >= Self.crashLimit {
             finish(.dead, .poison, now: now)
         } else {
             token = 0
+            begun = nil
             version += 1
             state = attempts > 0 ? .retrying : .queued
             reason = nil
@@ -209,6 +254,15 @@ extension JobStateMachine {
         } else {
             finish(.cancelled, end, now: now)
         }
+        return true
+    }
+
+    /// A newer job takes its place: one that waits is over, one that runs gets no other attempt.
+    package mutating func supersede(now: Int64) -> Bool {
+        guard state == .running else { return cancel(.superseded, now: now) }
+        guard !isSuperseded else { return false }
+        isSuperseded = true
+        version += 1
         return true
     }
 

@@ -1,8 +1,7 @@
 /// Where durable jobs live.
 ///
-/// Every call that changes something returns once the change is on disk, with one exception: a claim of jobs that
-/// may all be repeated may return before. Times of the caller come with each call. A store that has thrown `failed`
-/// throws it for ever.
+/// Every call that changes something returns once the change is on disk. Times of the caller come with each call. A
+/// store that has thrown `failed` throws it for ever.
 package protocol JobStore: AnyObject, Sendable {
     /// Accepts jobs; the answers stand in the order of the jobs.
     ///
@@ -11,14 +10,21 @@ package protocol JobStore: AnyObject, Sendable {
 
     /// Claims up to `limit` due jobs of a route: most urgent first, then longest due, then oldest.
     ///
-    /// `lease` bounds the claim where several processes share a store; a store of one process ignores it and takes
+    /// Each claim puts its next attempt on record, as one to `upstream` that begins at `now`: a crash cuts off what
+    /// became of it, and not that it was. Where a job with the same supersede key runs, the newer one waits. `lease` bounds the claim where several processes share a store; a store of one process ignores it and takes
     /// its claims back when it is opened again.
     func claim(
         _ route: String,
         limit: Int,
         lease: Duration,
+        upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch
+
+    /// Puts another attempt of a claim on record, and what came of those before it.
+    ///
+    /// - Returns: whether it may be sent: not when the claim is lost, or the job is to be cancelled or superseded.
+    func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool
 
     /// Prolongs claims.
     ///
@@ -71,6 +77,10 @@ package protocol JobStore: AnyObject, Sendable {
     func spool() async throws(StoreError) -> any BodySpool
 
     func counters(at now: JobMoment) async throws(StoreError) -> JobCounters
+
+    /// Unfinished jobs that have failed by the kind of their last failure and by age, as `JobCounters.ages` has them;
+    /// of one route, or of all.
+    func failures(of route: String?, at now: JobMoment) async throws(StoreError) -> [FailureKind: [Int]]
 
     /// When the first waiting job of `route` is due, in milliseconds since 1970 UTC.
     func nextDue(_ route: String) async throws(StoreError) -> Int64?
@@ -130,6 +140,19 @@ extension JobStore {
 }
 
 extension StoredBody {
+    /// Pieces of a file that are looked through before any of it is passed on.
+    private static let checkedPieces = 16
+
+    /// Reads a body in a file through, its first 16 MiB at most: damage is then known before an answer has begun.
+    ///
+    /// - Throws: `corrupt`.
+    package func check(in store: any JobStore) async throws(StoreError) {
+        guard case .file(let file) = self else { return }
+        for index in 0..<min(file.checksums.count, StoredBody.checkedPieces) {
+            _ = try await store.piece(index, of: file)
+        }
+    }
+
     /// All of it in memory.
     ///
     /// - Throws: what reading a file of the store throws.

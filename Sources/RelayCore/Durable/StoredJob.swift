@@ -22,10 +22,14 @@ package struct StoredJob: Sendable {
     /// Recorded attempts before its present life, which begins with acceptance or the last replay.
     package var earlierAttempts: Int
     package var crashes: Int
+    /// What is under way, of a job that runs.
+    package var begun: BegunAttempt?
     /// Changes with the job: the API's ETag.
     package var version: UInt64
     /// A running job that is to be cancelled.
     package var isCancelAsked: Bool
+    /// A running job that gets no other attempt: a newer one took its place.
+    package var isSuperseded: Bool
     package var bodyLength: UInt64
     /// False once the request's body is gone.
     package var hasBody: Bool
@@ -58,6 +62,8 @@ package struct StoredJob: Sendable {
         crashes = Int(machine.crashes)
         version = machine.version
         isCancelAsked = machine.isCancelAsked
+        isSuperseded = machine.isSuperseded
+        begun = machine.begun
         self.bodyLength = bodyLength
         self.hasBody = hasBody
         self.hasAnswer = hasAnswer
@@ -118,6 +124,14 @@ package struct JobAttemptRecord: Hashable, Sendable {
 }
 
 extension JobAttemptRecord {
+    /// What is known of an attempt that a crash cut short.
+    package init(interrupted begun: BegunAttempt) {
+        self.init(upstream: begun.upstream, beganAt: begun.beganAt, duration: .zero, sent: .unknown)
+        failureKind = .interrupted
+        detail =
+            "the relay ended without warning while the attempt was under way; whether it was sent is not known"
+    }
+
     /// A rule that matched and did not act.
     package struct HeldRule: Hashable, Sendable {
         package var rule: String

@@ -73,6 +73,8 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let cancelled: FailureKind = "cancelled"
     /// The daemon's caller hung up; offered to no rule.
     public static let clientGone: FailureKind = "client_gone"
+    /// The daemon ended without warning while the attempt of a kept job was under way; offered to no rule.
+    public static let interrupted: FailureKind = "interrupted"
 
     /// Every kind the relay itself can report, in the order of the documentation.
     package static let known: [FailureKind] = [
@@ -82,7 +84,7 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
         .httpResponseIncomplete, .httpResponseTimeout, .httpProtocolError, .httpResponseBodySize,
         .httpResponseHeaderSectionSize, .httpResponseContentCoding, .httpStatus, .apiError, .invalidResponse,
         .decoding, .emptyResponse, .preparation, .overloaded, .credentialsFailed, .deadlineExceeded,
-        .cancelled, .clientGone,
+        .cancelled, .clientGone, .interrupted,
     ]
 }
 

@@ -114,8 +114,7 @@ package struct RecoveryMachine: Sendable {
 
     /// While the network is constrained the route's lighter upstream takes the place of the first.
     package mutating func attemptBegan(at now: Instant, isConstrained: Bool = false) -> Plan {
-        var place = upstream
-        if place == 0, isConstrained, let lighter = route.constrainedUpstream { place = lighter }
+        let place = upstream == 0 ? route.firstPlace(isConstrained: isConstrained) : upstream
         if place != 0, !entered.contains(place) { entered.append(place) }
         let target = route.policy.upstreams[place]
         let number = (history?.attempts ?? 0) + attempts.count + 1

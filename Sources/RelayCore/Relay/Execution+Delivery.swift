@@ -55,7 +55,7 @@ extension Execution {
         case .credentialsFailed where !wasSent:
             if let refused { context.memory.refused(refused, to: context.id) }
             interrupt(failure, .back(.credentials, failure))
-        case .overloaded where !wasSent: interrupt(failure, .back(nil, failure))
+        case .overloaded where !wasSent, .attemptUnrecorded: interrupt(failure, .back(nil, failure))
         case .storedBodyCorrupt: interrupt(failure, .dead(failure, .corrupt))
         case .cancelled, .storedBodyUnread: stopped(failure)
         default:

@@ -14,7 +14,12 @@ extension Relay {
         context: JobContext,
         vault: CredentialVault
     ) async -> Delivery {
-        guard context.history != nil else { preconditionFailure("the job to deliver has no history") }
+        guard let history = context.history else {
+            preconditionFailure("the job to deliver has no history")
+        }
+        if history.wasInterrupted, history.spentAttempts >= context.maxAttempts {
+            return Delivery(ending: .dead(Relay.spent, .exhausted), attempts: [])
+        }
         var request = request
         if needsCollecting(request, context) {
             do throws(Failure) {
@@ -31,6 +36,12 @@ extension Relay {
         await run(execution, vault)
         return execution.takeDelivery()
     }
+
+    private static let spent = Failure(
+        .interrupted,
+        sent: .unknown,
+        "the relay ended without warning during the last attempt that the job is allowed"
+    )
 
     /// The run ended before its first attempt.
     private func refusedDelivery(_ failure: Failure) -> Delivery {

@@ -46,7 +46,9 @@ extension Relay {
     func run(_ execution: Execution, _ vault: CredentialVault) async {
         while true {
             switch execution.step {
-            case .send: await send(execution)
+            case .send:
+                if let log = execution.context.history?.log, await !record(execution, in: log) { continue }
+                await send(execution)
             case .token: await obtainToken(execution, vault)
             case .collect: await collect(execution)
             case .wait: await wait(execution)
@@ -54,6 +56,21 @@ extension Relay {
             case .consult(let strategy): await consult(strategy, execution)
             case .end: return
             }
+        }
+    }
+
+    /// Puts the attempt that comes next on record.
+    ///
+    /// - Returns: whether it may be sent.
+    @inline(never)
+    private func record(_ execution: Execution, in log: any AttemptLog) async -> Bool {
+        guard let attempt = execution.machine.attempts.last else { return true }
+        do throws(Failure) {
+            try await log.begin(attempt, after: execution.machine.attempts.dropLast())
+            return true
+        } catch {
+            execution.failed(error)
+            return false
         }
     }
 

@@ -21,7 +21,7 @@ package struct DurableDocument {
         json.member("id", job.record.id.description)
         json.member("route", job.record.route)
         json.member("state", job.state.name)
-        if let reason = job.reason { json.member("reason", reason.name) }
+        if let reason { json.member("reason", reason) }
         if let end = job.end { json.member("end", end.rawValue) }
         if let outcome { json.member("outcome", outcome) }
         if job.isCancelAsked { json.member("cancel_asked", true) }
@@ -39,6 +39,13 @@ package struct DurableDocument {
         if let maxAttempts { json.member("max_attempts", maxAttempts) }
         json.member("attempt_count", job.attempts)
         json.member("spent_attempts", job.spentAttempts)
+        if job.state == .running, let begun = job.begun {
+            json.object("under_way") { writer in
+                writer.member("number", job.attempts + 1)
+                writer.member("upstream", begun.upstream)
+                writer.member("started_at", UTCTime.format(milliseconds: begun.beganAt))
+            }
+        }
         if job.crashes > 0 { json.member("crashes", job.crashes) }
         if let attempts {
             json.array("attempts") { list in
@@ -57,6 +64,13 @@ package struct DurableDocument {
         }
         writeRecord(into: &json)
         return json
+    }
+
+    /// The job's own, or that of its route where the job has none.
+    private var reason: String? {
+        if let reason = job.reason { return reason.name }
+        guard job.state == .queued || job.state == .retrying else { return nil }
+        return blocker.flatMap { $0.reason == WaitReason.routePaused.name ? $0.reason : nil }
     }
 
     private func writeTimes(into json: inout JSONObjectWriter) {
@@ -132,6 +146,15 @@ package struct DurableDocument {
 }
 
 extension JobAttemptRecord {
+    private var result: String {
+        switch failureKind {
+        case nil: "success"
+        case .cancelled?: "cancelled"
+        case .interrupted?: "interrupted"
+        case _?: "failure"
+        }
+    }
+
     /// The members of an attempt; `start` is when the job was accepted.
     package func write(into json: inout JSONObjectWriter, since start: Int64) {
         json.member("number", number)
@@ -139,17 +162,17 @@ extension JobAttemptRecord {
         if let address { json.member("address", address) }
         json.member("started_at", UTCTime.format(milliseconds: beganAt))
         json.member("started_after_ms", max(0, beganAt - start))
-        json.milliseconds("duration_ms", duration)
-        if wasResent { json.member("resent", true) }
-        json.object("timing_ms") { timing in
-            timing.milliseconds("dns", nameLookup)
-            timing.milliseconds("connect", connect)
-            if let firstByte { timing.milliseconds("first_byte", firstByte) }
+        // Nobody knows how long an attempt took that a crash cut short.
+        if failureKind != .interrupted {
+            json.milliseconds("duration_ms", duration)
+            if wasResent { json.member("resent", true) }
+            json.object("timing_ms") { timing in
+                timing.milliseconds("dns", nameLookup)
+                timing.milliseconds("connect", connect)
+                if let firstByte { timing.milliseconds("first_byte", firstByte) }
+            }
         }
-        json.member(
-            "result",
-            failureKind == nil ? "success" : failureKind == .cancelled ? "cancelled" : "failure"
-        )
+        json.member("result", result)
         if let status { json.member("status", status.rawValue) }
         if let failureKind {
             json.member("kind", failureKind.rawValue)

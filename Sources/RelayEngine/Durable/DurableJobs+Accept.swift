@@ -62,6 +62,10 @@ extension DurableJobs {
         do throws(StoreError) {
             acceptance = try await enqueue(job, patience).get()
         } catch {
+            // Whoever reads 507 and then asks for the status sees why.
+            if error.code == .full, let facts = try? await store.facts() {
+                latestFacts.withLock { $0 = facts }
+            }
             throw Problem(error, route: route)
         }
         switch acceptance {
@@ -125,12 +129,15 @@ extension DurableJobs {
         let context = admission.context
         let options = admission.durable ?? DurableOptions()
         let policy = admission.route.policy
+        var fields = admission.fields
+        // What the route's credential takes the place of never goes out, and is none of the disk's business.
+        if let authentication = policy.authentication { fields.remove(authentication.fieldName) }
         var record = JobRecord(
             id: context.id,
             route: context.route.name,
             method: context.method,
             target: context.target,
-            fields: admission.fields
+            fields: fields
         )
         record.priority = options.priority
         // One key for all of them; what callers send has its order within the route's.
@@ -148,6 +155,7 @@ extension DurableJobs {
         record.bounds.maxAttempts = context.options.maxAttempts
         record.bounds.allowsFallback = context.options.allowsFallback
         var job = NewJob(record, body: body)
+        job.dropsContent = policy.delivery.keepsRequests == .never
         job.due = options.due
         job.expiresAfter = options.lifetime(longest: policy.delivery.expiresAfter, context.options)
         if let key = options.idempotencyKey {
@@ -198,8 +206,18 @@ extension Problem {
 
     /// What a caller is told when the store could not do what was asked.
     package init(_ error: StoreError, route: String? = nil) {
-        self.init(error.code == .full ? .storageFull : .storageFailed, error.message)
+        switch error.code {
+        case .full: self.init(.storageFull, error.message)
+        case .corrupt: self.init(.storageCorrupt, error.message)
+        case .newerSchema, .locked, .directory, .failed, .slow, .closed:
+            self.init(.storageFailed, error.message)
+        }
         self.route = route
-        retryAfter = error.code == .full ? .seconds(60) : .seconds(5)
+        switch error.code {
+        case .full: retryAfter = .seconds(60)
+        // The disk will not hold it later either.
+        case .corrupt: break
+        case .newerSchema, .locked, .directory, .failed, .slow, .closed: retryAfter = .seconds(5)
+        }
     }
 }

@@ -13,7 +13,7 @@ extension DurableJobs {
             switch lane.step(time.now(), places: places(of: lane)) {
             case .end: return
             case .sleep(let deadline): await lane.sleep(until: deadline, time)
-            case .claim(let count): await claim(count, lane, time)
+            case .claim(let count): await claim(count, lane, relay)
             }
         }
     }
@@ -23,7 +23,8 @@ extension DurableJobs {
     }
 
     /// Waits for a place in fair turn with other requests, takes what else is free, and claims as many jobs.
-    private func claim(_ count: Int, _ lane: DispatchLane, _ time: any TimeSource) async {
+    private func claim(_ count: Int, _ lane: DispatchLane, _ relay: Relay) async {
+        let time = relay.ports.time
         guard let state = engine.snapshot.routes[lane.route]?.state else { return lane.end() }
         guard await state.enter(mayExceed: true) else { return }
         // While it waited, the lane may have been paused or ended.
@@ -33,7 +34,9 @@ extension DurableJobs {
         claiming.add(1, ordering: .sequentiallyConsistent)
         defer { claiming.subtract(1, ordering: .sequentiallyConsistent) }
         // Whoever ends the serving counts afterwards: it sees this claim, or this claim sees the end.
-        guard phase == .serving else { return state.leave() }
+        guard phase == .serving, let route = engine.snapshot.routes[lane.route]?.route else {
+            return state.leave()
+        }
         let places = 1 + state.takeFree(count - 1)
         lane.ask { $0.claiming() }
         var claims: [Claim] = []
@@ -42,6 +45,7 @@ extension DurableJobs {
                 lane.route,
                 limit: places,
                 lease: DurableJobs.lease,
+                upstream: relay.ports.firstUpstream(of: route).name,
                 at: moment
             )
             let next = batch.nextDue.map { instant(ofWall: $0) }

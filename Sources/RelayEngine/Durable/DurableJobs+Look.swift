@@ -48,7 +48,8 @@ extension DurableJobs {
         if job.state == .running {
             let detail =
                 job.isCancelAsked ? "it is being cancelled" : "attempt \(job.attempts + 1) is under way"
-            return Blocker("running", detail)
+            let last = job.isSuperseded ? ", the last one: a newer job takes its place" : ""
+            return Blocker("running", detail + last)
         }
         if job.state == .held, job.reason != .routePaused, job.reason != .credentials {
             return Blocker(
@@ -67,8 +68,10 @@ extension DurableJobs {
         }
         if job.state == .held { return Blocker(.routePaused, "the route goes on, and the job with it") }
         if job.reason == .ordering {
-            let key = job.record.orderingKey.map { " \"\($0)\"" } ?? ""
-            return Blocker(.ordering, "an earlier job of its ordering key\(key) is not over")
+            guard let key = job.record.orderingKey else {
+                return Blocker(.ordering, "the job that it supersedes is with the upstream")
+            }
+            return Blocker(.ordering, "an earlier job of its ordering key \"\(key)\" is not over")
         }
         if due > now { return later(job, due) }
         return held(job, entry, now)

@@ -17,7 +17,8 @@ extension DurableJobs {
             return memory.overdraw(bytes.count)
         }
         defer { withExtendedLifetime(held) {} }
-        var result = await attempt(claim, run, relay)
+        let log = RunLog(claim, store: store, engine: engine, feed: feed)
+        var result = await attempt(claim, run, log, relay)
         // A large answer waits for the disk in memory, and nothing comes in its place meanwhile.
         let isLarge = (result.settlement.answer?.body.length ?? 0) > DurableJobs.smallAnswer
         if !isLarge { place.leave() }
@@ -30,13 +31,13 @@ extension DurableJobs {
             await paused(lane.route, by: result.attempts.last?.rule, reason)
         }
         lane.ask { $0.settling(relay.ports.time.now()) }
-        let state = await settle(&result.settlement, lane, relay)
+        let answer = await settle(&result.settlement, lane, relay)
         result.settlement.answer = nil
         result.room = nil
         if isLarge { place.leave() }
         running.remove(claim.token.id, run)
         if lane.ask({ $0.settled(relay.ports.time.now()) }) { lane.wake() }
-        if let state { await settled(claim, result, state, place, relay) }
+        if let answer { await settled(claim, result, answer.state, answer.end, place, relay) }
         waiters.changed(claim.token.id)
     }
 
@@ -61,6 +62,7 @@ extension DurableJobs {
     private func attempt(
         _ claim: Claim,
         _ run: RunningJobs.Run,
+        _ log: RunLog,
         _ relay: Relay
     ) async -> Result {
         func ending(_ ending: Settlement.Ending) -> Result {
@@ -75,7 +77,9 @@ extension DurableJobs {
         guard let body = claim.body.body(from: store) else { return ending(.dead(.corrupt)) }
         let context: JobContext
         do throws(StoreError) {
-            context = JobContext(claim.job, entry, history: try await history(of: claim.job))
+            var history = try await history(of: claim.job)
+            history.log = log
+            context = JobContext(claim.job, entry, history: history)
         } catch {
             return ending(error.code == .corrupt ? .dead(.corrupt) : .back(after: .seconds(1), nil))
         }
@@ -89,7 +93,8 @@ extension DurableJobs {
             context: context,
             vault: snapshot.vault
         )
-        let settlement = await settlement(of: delivery, claim, run, entry.route, relay.ports.time)
+        var settlement = await settlement(of: delivery, claim, run, entry.route, relay.ports.time)
+        settlement.attempts.removeFirst(log.recorded)
         var result = Result(settlement: settlement, attempts: delivery.attempts)
         result.failure = delivery.failure
         result.source = delivery.source
@@ -111,6 +116,7 @@ extension DurableJobs {
             let page = try await store.attempts(of: job.record.id, after: last, limit: 256)
             for attempt in page {
                 if let rule = attempt.rule { history.ruleUses[rule, default: 0] += 1 }
+                history.wasInterrupted = attempt.failureKind == .interrupted
                 last = max(last, attempt.number)
             }
             if page.count < 256 { break }
@@ -123,18 +129,18 @@ extension DurableJobs {
 extension DurableJobs {
     /// Settles, and again with growing waits while there is no room, or the answer has no place beside the record.
     ///
-    /// - Returns: where the job stands now; nil when that is not this run's to say.
+    /// - Returns: where the job stands now, and why when it is over; nil when that is not this run's to say.
     private func settle(
         _ settlement: inout Settlement,
         _ lane: DispatchLane,
         _ relay: Relay
-    ) async -> JobState? {
+    ) async -> (state: JobState, end: EndReason?)? {
         var wait: Duration = .milliseconds(100)
         while true {
             do throws(StoreError) {
                 let answers = try await store.settle([settlement], at: moment)
-                guard case .applied(let state)? = answers.first else { return nil }
-                return state
+                guard case .applied(let state, let end)? = answers.first else { return nil }
+                return (state, end)
             } catch {
                 switch error.code {
                 case .full, .directory, .slow: break
@@ -157,6 +163,7 @@ extension DurableJobs {
         _ claim: Claim,
         _ result: Result,
         _ state: JobState,
+        _ end: EndReason?,
         _ place: RouteState,
         _ relay: Relay
     ) async {
@@ -166,13 +173,6 @@ extension DurableJobs {
             if let event = FeedEvent(attempt, of: job) { feed.publish(event, at: now) }
         }
         let failure = result.failure
-        let end: EndReason? =
-            switch (state, result.settlement.ending) {
-            case (.dead, .dead(let reason)): reason
-            case (.cancelled, _): .cancelled
-            case (.expired, _): .expired
-            default: nil
-            }
         if state == .held, result.settlement.ending == .held(.routePaused) {
             await releaseIfResumed(job)
         }

@@ -64,6 +64,8 @@ package final class DurableJobs: Sendable {
     var phase: Phase { state.withLock { $0.phase } }
     var moment: JobMoment { JobMoment(engine.time) }
     var pauses: [String: PauseInForce] { state.withLock { $0.pauses } }
+    /// Routes that send nothing now.
+    package var pausedRoutes: Set<String> { Set(pauses.keys) }
 
     func lane(_ route: String) -> DispatchLane? { state.withLock { $0.lanes[route] } }
 

@@ -134,6 +134,7 @@ package final class EventFeed: Sendable {
 package struct FeedEvent: Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         case jobAccepted = "waystation.job.accepted"
+        case attemptStarted = "waystation.job.attempt.started"
         case attemptFailed = "waystation.job.attempt.failed"
         case jobRecovered = "waystation.job.recovered"
         case jobSucceeded = "waystation.job.succeeded"
@@ -157,6 +158,8 @@ package struct FeedEvent: Sendable {
     /// Who handed the job over: callers see only their own.
     package var user: UInt32?
     package var attempt: Int?
+    /// Where the attempt goes.
+    package var upstream: String?
     package var status: Status?
     package var failureKind: FailureKind?
     /// In words, safe to show.

@@ -7,6 +7,18 @@ extension FeedEvent {
         self.init(kind, route: job.record.route, job: job.record.id, user: job.record.submitter?.user)
     }
 
+    /// That an attempt of a durable job is about to be sent.
+    init(started attempt: Attempt, of job: StoredJob) {
+        self.init(
+            .attemptStarted,
+            route: job.record.route,
+            job: job.record.id,
+            user: job.record.submitter?.user
+        )
+        self.attempt = attempt.number
+        upstream = attempt.upstream
+    }
+
     /// That a job ended in the store.
     init?(_ job: EndedJob) {
         guard let kind = Kind(job.state) else { return nil }

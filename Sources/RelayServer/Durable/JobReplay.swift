@@ -30,6 +30,7 @@ struct JobReplay {
         let kept = try await JobReplay.answer(of: job, in: store) {
             isSubmission ? failure(attempts) : JobReplay.none(job)
         }
+        try await JobReplay.check(kept.body, of: job, in: store)
         guard let body = kept.body.body(from: store) else { throw JobReplay.expired(job) }
         let response = HTTPResponse(status: kept.status, fields: kept.fields, body: body)
         var facts = AnswerFacts(
@@ -104,10 +105,28 @@ extension JobReplay {
         do throws(StoreError) {
             answer = try await store.answer(of: job.record.id)
         } catch {
-            throw Problem(error)
+            throw unread(error, job)
         }
         guard let answer else { throw missing() }
         return answer
+    }
+
+    /// Looks whether a body is what was stored, as far as that can be known before the answer begins.
+    ///
+    /// - Throws: `storage_corrupt`, `storage_failed`.
+    static func check(
+        _ body: StoredBody,
+        of job: StoredJob,
+        in store: any JobStore
+    ) async throws(Problem) {
+        do throws(StoreError) { try await body.check(in: store) } catch { throw unread(error, job) }
+    }
+
+    /// The store could not give what belongs to the job.
+    static func unread(_ error: StoreError, _ job: StoredJob) -> Problem {
+        var problem = Problem(error, route: job.record.route)
+        problem.job = job.record.id
+        return problem
     }
 
     /// There never was an answer.

@@ -74,7 +74,10 @@ extension StoreWriter {
     func change(_ old: JobRow, _ step: (inout JobStateMachine) -> Bool) throws(StoreError) -> JobRow? {
         var row = old
         guard step(&row.machine) else { return nil }
-        if row.machine.state.isTerminal, !old.machine.state.isTerminal { try unlink(&row) }
+        if row.machine.state.isTerminal, !old.machine.state.isTerminal {
+            try unlink(&row)
+            if row.dropsContent { try dropContent(of: &row) }
+        }
         try save(row, replacing: old)
         return row
     }

@@ -14,6 +14,8 @@ struct JobQuery {
     var deadline = Int64.max
     /// Rows looked at for one page; a page that ends here is short and has a cursor.
     static let rowLimit = 2_000
+    /// Positions that one look goes over where no narrow index leads to the rows.
+    static let span: Int64 = 100_000
 
     init(database: Database, filter: JobFilter, order: ListOrder, after: JobCursor?) {
         self.database = database
@@ -26,21 +28,31 @@ struct JobQuery {
         var page = JobPage()
         guard limit > 0 else { return page }
         if !filter.ids.isEmpty { return try pageOfIDs(limit: limit, timeline: timeline) }
-        let positions = try positions()
-        for (index, position) in positions.enumerated() {
-            if let job = try job(position, timeline) { page.jobs.append(job) }
-            let isLate = index % 16 == 15 && SystemClock.monotonic() > deadline
-            if page.jobs.count == limit || isLate,
-                index + 1 < positions.count || positions.count == Self.rowLimit
-            {
-                page.next = JobCursor(position: position)
+        guard var place = try start() else { return page }
+        while true {
+            let (positions, end) = try positions(beyond: place)
+            for (index, position) in positions.enumerated() {
+                if let job = try job(position, timeline) { page.jobs.append(job) }
+                let isLate = index % 16 == 15 && SystemClock.monotonic() > deadline
+                if page.jobs.count == limit || isLate, index + 1 < positions.count || end != nil {
+                    page.next = JobCursor(position: position)
+                    return page
+                }
+            }
+            page.next = end.map { JobCursor(position: $0) }
+            guard let end, page.jobs.isEmpty, deadline < .max, SystemClock.monotonic() < deadline else {
                 return page
             }
+            place = end
         }
-        if positions.count == Self.rowLimit {
-            page.next = JobCursor(position: positions[positions.count - 1])
-        }
-        return page
+    }
+
+    /// The place before the first row; nil where there is none.
+    private func start() throws(StoreError) -> Int64? {
+        if let after { return after.position }
+        let first = try database.optionalNumber("SELECT min(seq) FROM job")
+        let last = try database.optionalNumber("SELECT max(seq) FROM job")
+        return order == .oldestFirst ? first.map { $0 - 1 } : last.map { $0 + 1 }
     }
 
     private func pageOfIDs(limit: Int, timeline: JobTimeline) throws(StoreError) -> JobPage {
@@ -66,31 +78,59 @@ struct JobQuery {
         return page
     }
 
-    /// The next rows to look at, at most `rowLimit`.
-    private func positions() throws(StoreError) -> [Int64] {
-        let direction = order == .oldestFirst ? ("seq > ?1", "ASC") : ("seq < ?1", "DESC")
-        let start = after?.position ?? (order == .oldestFirst ? .min : .max)
-        let source: String
-        var key: Int64?
-        if filter.label != nil {
-            source = "label WHERE label = ?3 AND"
-        } else if filter.states.count == 1, let state = filter.states.first,
-            [0, 4, 6, 7, 8].contains(state.rawValue)
+    /// The next rows to look at, at most `rowLimit`, and where to go on; nil at the end.
+    private func positions(beyond place: Int64) throws(StoreError) -> (rows: [Int64], end: Int64?) {
+        var conditions: [String] = []
+        var (text, number): (String?, Int64?)
+        var source = "job"
+        var isNarrow = true
+        if let label = filter.label {
+            (source, text) = ("label", label)
+            conditions.append("label = ?4")
+        } else if filter.states.count == 1, let state = filter.states.first, state.isRare, filter.route == nil
         {
-            source = "job WHERE side = ?3 AND"
-            key = Int64(state.rawValue)
+            number = Int64(state.rawValue)
+            conditions.append("side = ?4")
         } else if filter.states == [.running] {
-            source = "job INDEXED BY job_running WHERE state = 2 AND"
+            source = "job INDEXED BY job_running"
+            conditions.append("state = 2")
         } else {
-            source = "job WHERE"
+            isNarrow = false
+            if let route = filter.route {
+                guard let known = names.first(where: { $0.value == route })?.key else { return ([], nil) }
+                number = known
+                source = "job INDEXED BY job_route"
+                conditions.append("route = ?4")
+            }
+            if !filter.states.isEmpty { conditions.append("(?6 >> state) & 1") }
+            if filter.failureKind != nil { conditions.append("kind = ?5") }
         }
+        let isUp = order == .oldestFirst
+        let edge = isUp ? place.addingSaturating(Self.span) : place.subtractingSaturating(Self.span)
+        conditions.append(isUp ? "seq > ?1" : "seq < ?1")
+        if !isNarrow { conditions.append(isUp ? "seq <= ?3" : "seq >= ?3") }
         let select = try database.statement(
-            text: "SELECT seq FROM \(source) \(direction.0) ORDER BY seq \(direction.1) LIMIT ?2"
+            text: """
+                SELECT seq FROM \(source) WHERE \(conditions.joined(separator: " AND "))
+                ORDER BY seq \(isUp ? "ASC" : "DESC") LIMIT ?2
+                """
         )
-        select.bind(1, start)
+        select.bind(1, place)
         select.bind(2, Int64(Self.rowLimit))
-        if let label = filter.label { select.bind(3, label) } else if let key { select.bind(3, key) }
-        return try select.numbers()
+        if !isNarrow { select.bind(3, edge) }
+        if let text { select.bind(4, text) } else if let number { select.bind(4, number) }
+        if !isNarrow, let kind = filter.failureKind { select.bind(5, kind.rawValue) }
+        if !isNarrow, !filter.states.isEmpty {
+            select.bind(6, filter.states.reduce(Int64(0)) { $0 | 1 << Int64($1.rawValue) })
+        }
+        let rows = try select.numbers()
+        if rows.count == Self.rowLimit { return (rows, rows.last) }
+        guard !isNarrow else { return (rows, nil) }
+        let last = try database.optionalNumber(
+            isUp ? "SELECT max(seq) FROM job" : "SELECT min(seq) FROM job"
+        )
+        let isOver = last.map { isUp ? $0 <= edge : $0 >= edge } ?? true
+        return (rows, isOver ? nil : edge)
     }
 
     private func job(_ position: Int64, _ timeline: JobTimeline) throws(StoreError) -> StoredJob? {
@@ -111,11 +151,22 @@ struct JobQuery {
             && (filter.route == nil || filter.route == names[row.route] || names[row.route] == nil)
             && (filter.failureKind == nil || filter.failureKind == machine.failureKind)
             && (filter.failureStatus == nil || filter.failureStatus == machine.failureStatus)
-            && (filter.reason == nil || filter.reason == machine.reason)
+            && (filter.reason == nil || filter.reason == machine.reason
+                || machine.reason == nil && filter.isPaused(machine.state, names[row.route] ?? ""))
             && (filter.end == nil || filter.end == machine.end)
             && (filter.user == nil || filter.user == row.user)
             && (filter.createdFrom.map { row.created >= $0 } ?? true)
             && (filter.createdBefore.map { row.created < $0 } ?? true)
+    }
+}
+
+extension JobState {
+    /// Whether `side` leads to jobs in this state.
+    fileprivate var isRare: Bool {
+        switch self {
+        case .scheduled, .held, .dead, .cancelled, .expired: true
+        case .queued, .running, .retrying, .succeeded: false
+        }
     }
 }
 

@@ -6,6 +6,8 @@ final class StoreReader {
     let database: Database
     let shared: StoreShared
     private var names: [Int64: String] = [:]
+    /// Where each route's search for its oldest unfinished job goes on.
+    private var oldestKnown: [Int64: Int64] = [:]
 
     /// What a read may take: longer ones would hold back the writer's checkpoints.
     private static let patience: Duration = .milliseconds(100)
@@ -36,7 +38,7 @@ final class StoreReader {
                 return try body()
             }
         } catch {
-            if error.code == .corrupt { shared.countCorrupt() }
+            if error.code == .corrupt { shared.countCorrupt(error) }
             throw error
         }
     }
@@ -139,7 +141,83 @@ final class StoreReader {
                     nowMinute: moment.wall / 60_000
                 )
             }
+            for (number, name) in names {
+                guard let minute = counters.oldest[name] else { continue }
+                counters.oldest[name] = try oldest(number, in: minute)
+            }
             return counters
+        }
+    }
+
+    /// Rows that one search for the oldest job looks at.
+    private static let oldestSpan: Int64 = 20_000
+
+    /// When the oldest unfinished job of a route was accepted, of which the minute is known.
+    ///
+    /// It goes on where the last search ended, so that each job is passed once; where the clock has stepped, or an older
+    /// job was given another life, it begins anew.
+    private func oldest(_ route: Int64, in minute: Int64) throws(StoreError) -> Int64 {
+        for start in [oldestKnown[route], try first(since: minute)] {
+            guard let start else { continue }
+            let select = try database.statement(
+                """
+                SELECT seq, created FROM job INDEXED BY job_route WHERE route = ?1 AND seq BETWEEN ?2 AND ?3
+                AND fin IS NULL AND created >= ?4 ORDER BY seq LIMIT 1
+                """
+            )
+            select.bind(1, route)
+            select.bind(2, start)
+            select.bind(3, start.addingSaturating(Self.oldestSpan))
+            select.bind(4, minute)
+            defer { select.reset() }
+            guard try select.step() else { continue }
+            guard select.int(1) < minute + 60_000 else { continue }
+            oldestKnown[route] = select.int(0)
+            return select.int(1)
+        }
+        return minute
+    }
+
+    /// The first job accepted at that time or later, as positions and times go together.
+    private func first(since time: Int64) throws(StoreError) -> Int64? {
+        guard var low = try database.optionalNumber("SELECT min(seq) FROM job"),
+            var high = try database.optionalNumber("SELECT max(seq) FROM job")
+        else { return nil }
+        let select = try database.statement(
+            "SELECT seq, created FROM job WHERE seq >= ? ORDER BY seq LIMIT 1"
+        )
+        while low < high {
+            let middle = low + (high - low) / 2
+            select.bind(1, middle)
+            defer { select.reset() }
+            guard try select.step() else { return nil }
+            if select.int(1) >= time { high = middle } else { low = select.int(0) + 1 }
+        }
+        return low
+    }
+
+    func failures(of route: String?, at moment: JobMoment) throws(StoreError) -> [FailureKind: [Int]] {
+        try read { () throws(StoreError) in
+            let numbers = try routeNames().filter { route == nil || $0.value == route }.keys
+            var found: [FailureKind: [Int]] = [:]
+            for number in numbers {
+                let select = try database.statement(
+                    """
+                    SELECT kind, created / 60000, count(*) FROM job INDEXED BY job_failed
+                    WHERE route = ? AND fin IS NULL AND kind IS NOT NULL GROUP BY 1, 2
+                    """
+                )
+                select.bind(1, number)
+                defer { select.reset() }
+                while try select.step() {
+                    let kind = FailureKind(rawValue: select.text(0) ?? "")
+                    let bucket = JobCounters.bucket(ageMinutes: moment.wall / 60_000 - select.int(1))
+                    found[kind, default: Array(repeating: 0, count: JobCounters.bucketCount)][bucket] += Int(
+                        select.int(2)
+                    )
+                }
+            }
+            return found
         }
     }
 

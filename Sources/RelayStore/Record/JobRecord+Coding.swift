@@ -3,15 +3,18 @@ import RelayCore
 extension RecordWriter {
     mutating func add(_ fields: HeaderFields) {
         add(UInt64(fields.entries.count))
+        // What was removed from them may still stand in their storage, and is none of the disk's business.
+        var storage: [UInt8] = []
         for entry in fields.entries {
-            for value in [
-                UInt64(entry.nameStart), UInt64(entry.nameCount), UInt64(entry.valueStart),
-                UInt64(entry.valueCount),
+            for (start, count) in [
+                (Int(entry.nameStart), Int(entry.nameCount)), (Int(entry.valueStart), Int(entry.valueCount)),
             ] {
-                add(value)
+                add(UInt64(storage.count))
+                add(UInt64(count))
+                storage += fields.storage[start..<start + count]
             }
         }
-        add(fields.storage)
+        add(storage)
     }
 
     mutating func add(_ file: StoredBodyFile) {

@@ -120,6 +120,28 @@ import RelayPosix
 }
 
 extension Database {
+    /// Lets nothing that was deleted or moved stay in the file, once the log is in it.
+    ///
+    /// `secure_delete` alone leaves copies of rows in pages that they were moved from.
+    func leaveNoTraces() throws(StoreError) {
+        try execute("PRAGMA secure_delete = ON")
+        let result = unsafe relay_sqlite_write_no_gaps(raw)
+        guard result == SQLITE_OK else { throw error("take hold of the file", result) }
+    }
+
+    /// Moves what the log holds into the database and leaves none of it in the log; waits a moment for readers.
+    ///
+    /// - Returns: whether that could be done.
+    func emptyLog() throws(StoreError) -> Bool {
+        unsafe sqlite3_busy_timeout(raw, 150)
+        defer { unsafe sqlite3_busy_timeout(raw, 5_000) }
+        let result = unsafe sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if result & 0xFF == SQLITE_BUSY { return false }
+        guard result == SQLITE_OK else { throw error("checkpoint", result) }
+        unsafe watch.pointee.logPages = 0
+        return true
+    }
+
     /// Whether a transaction is open.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(raw) == 0 }
 

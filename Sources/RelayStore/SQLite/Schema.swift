@@ -61,6 +61,16 @@ enum Schema {
         """,
         // The status of the last failed attempt.
         "ALTER TABLE job ADD COLUMN status INTEGER",
+        // The attempt under way, of a job that runs: where it went, and when it began by the wall clock.
+        """
+        ALTER TABLE job ADD COLUMN upstream TEXT;
+        ALTER TABLE job ADD COLUMN began INTEGER;
+        """,
+        // Lists of one route, and what fails now by kind and age.
+        """
+        CREATE INDEX job_route ON job(route);
+        CREATE INDEX job_failed ON job(route, kind, created) WHERE fin IS NULL AND kind IS NOT NULL;
+        """,
     ]
 
     /// Brings the tables to this version, in one transaction.

@@ -9,22 +9,14 @@ final class CommitQueue: Sendable {
         var kind: Kind
         /// Jobs, roughly.
         var weight: Int
-        var run: @Sendable (StoreWriter) throws(StoreError) -> Answer
+        /// Returns what is to be told once the transaction is on disk.
+        var run: @Sendable (StoreWriter) throws(StoreError) -> @Sendable () -> Void
         var fail: @Sendable (StoreError) -> Void
     }
 
     enum Kind: Sendable {
-        /// Runs before the others of its transaction.
-        case claim
         case accept
         case other
-    }
-
-    /// What is to be told once the transaction is on disk.
-    struct Answer: Sendable {
-        /// May be told before.
-        var isEarly = false
-        var give: @Sendable () -> Void
     }
 
     private struct State {

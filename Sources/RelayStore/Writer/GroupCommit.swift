@@ -15,6 +15,10 @@ final class GroupCommit {
     private var pages: (all: Int64, free: Int64) = (0, 0)
     /// Steady nanoseconds before which space is not asked for again.
     private var nextTry: Int64 = 0
+    /// Steady nanoseconds at which the log is emptied of what was erased; nil when nothing was.
+    private var emptyAt: Int64?
+    /// Pages in the log at which they are moved into the database: fewer where the disk is small.
+    private let checkpointPages: Int
 
     init(
         _ writer: StoreWriter,
@@ -27,6 +31,11 @@ final class GroupCommit {
         self.queue = queue
         self.ballast = ballast
         options = writer.options
+        checkpointPages = min(
+            options.checkpointPages,
+            ballast.size > 0 ? max(32, ballast.size / 16_384) : .max
+        )
+        if ballast.size > 0 { writer.eraseLimit = ballast.size / 4 }
         self.suspect = suspect
         self.removeFiles = removeFiles
         hasBallast = ballast.take()
@@ -43,8 +52,10 @@ final class GroupCommit {
             while let tasks = take() {
                 if !tasks.isEmpty { try commit(tasks) }
                 try doOwnWork()
-                if writer.database.logPages >= options.checkpointPages { try checkpoint() }
-                regainSpace()
+                // Without room the log is to need as little of it as it can.
+                if writer.database.logPages >= (isFull ? 1 : checkpointPages) { try checkpoint() }
+                if let emptyAt, SystemClock.monotonic() >= emptyAt { try emptyLog() }
+                try regainSpace()
                 publish()
             }
             try end()
@@ -99,6 +110,17 @@ final class GroupCommit {
         }
     }
 
+    /// Leaves nothing in the log that was erased; where somebody reads, in a second.
+    private func emptyLog() throws(StoreError) {
+        emptyAt = SystemClock.monotonic() + 1_000_000_000
+        do throws(StoreError) {
+            if try writer.database.emptyLog() { emptyAt = nil }
+        } catch {
+            guard error.code == .full else { throw error }
+            enterFull(error)
+        }
+    }
+
     /// Ends in order; without room for that the next start finds its way as after a crash.
     private func end() throws(StoreError) {
         do throws(StoreError) {
@@ -113,7 +135,6 @@ final class GroupCommit {
         try writer.database.statement("BEGIN IMMEDIATE").run()
         try writer.setMeta("line", writer.now)
         try writer.setMeta("skew", writer.volatile.timeline.skew)
-        try writer.setMeta("clean", 1)
         try commitTransaction()
         try writer.database.checkpoint(truncate: true)
     }
@@ -127,20 +148,19 @@ extension GroupCommit {
     }
 
     private func commit(_ waiting: [CommitQueue.Task]) throws(StoreError) {
-        // Claims first: a claim that is answered early sees nothing that is not on disk yet, and finds the same jobs
-        // again should the transaction have to be repeated.
-        var tasks = waiting.filter { $0.kind == .claim } + waiting.filter { $0.kind != .claim }
-        var told: Set<Int> = []
+        var tasks = waiting
         var isOver = isOver
         let volatile = writer.volatile
         while !tasks.isEmpty {
             if isOver {
+                // Who is refused and then looks sees why.
+                publish()
                 refuse(&tasks)
                 if tasks.isEmpty { return }
             }
-            let answers: [CommitQueue.Answer]
+            let answers: [@Sendable () -> Void]
             do throws(Setback) {
-                answers = try attempt(tasks, &told)
+                answers = try attempt(tasks)
             } catch {
                 try rollBack(to: volatile)
                 if error.error.code == .full, !isFull {
@@ -148,29 +168,22 @@ extension GroupCommit {
                     isOver = true
                     continue
                 }
-                if error.error.code == .full, error.task == nil, told.isEmpty {
+                if error.error.code == .full, error.task == nil {
                     // Nothing of it is on disk, and nobody was told otherwise: it can all be asked again.
                     for task in tasks { task.fail(error.error) }
                     return
                 }
-                guard let index = error.task, error.error.code == .corrupt || error.error.code == .full,
-                    !told.contains(index)
-                else {
-                    for (index, task) in tasks.enumerated() where !told.contains(index) {
-                        task.fail(error.error)
-                    }
-                    // Nobody believes anything that is not on disk: what found no room may be asked for again.
-                    if error.error.code == .full, told.isEmpty { return }
+                guard let index = error.task, error.error.code == .corrupt || error.error.code == .full else {
+                    for task in tasks { task.fail(error.error) }
                     throw error.error
                 }
                 tasks[index].fail(error.error)
                 tasks.remove(at: index)
-                told = Set(told.map { $0 > index ? $0 - 1 : $0 })
                 continue
             }
             // Who is answered and then looks sees the times that the answer was given by.
             publish()
-            for answer in answers { answer.give() }
+            for answer in answers { answer() }
             try cancelAbandoned()
             announce()
             return
@@ -208,29 +221,18 @@ extension GroupCommit {
                 + "storage.max_size"
         )
         for task in tasks where task.kind == .accept { task.fail(error) }
-        // Claims stand first, so that their places do not change.
         tasks.removeAll { $0.kind == .accept }
     }
 
-    private func attempt(
-        _ tasks: [CommitQueue.Task],
-        _ told: inout Set<Int>
-    ) throws(Setback) -> [CommitQueue.Answer] {
-        var answers: [CommitQueue.Answer] = []
+    private func attempt(_ tasks: [CommitQueue.Task]) throws(Setback) -> [@Sendable () -> Void] {
+        var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(tasks.count)
         var current: Int?
         do throws(StoreError) {
             try writer.database.statement("BEGIN IMMEDIATE").run()
             for (index, task) in tasks.enumerated() {
                 current = index
-                let answer = try task.run(writer)
-                if told.contains(index) { continue }
-                if answer.isEarly, !isFull {
-                    answer.give()
-                    told.insert(index)
-                } else {
-                    answers.append(answer)
-                }
+                answers.append(try task.run(writer))
             }
             current = nil
             try writer.flushTally()
@@ -267,8 +269,14 @@ extension GroupCommit {
         let orphans = writer.volatile.orphans
         writer.volatile.ready = []
         writer.volatile.orphans = []
+        writer.volatile.erased = 0
         if !orphans.isEmpty { removeFiles(orphans) }
         if !ready.isEmpty { options.events.ready(ready) }
+        if writer.volatile.hasErased {
+            writer.volatile.hasErased = false
+            emptyAt =
+                emptyAt ?? SystemClock.monotonic() + options.eraseDelay.saturatedNanoseconds
+        }
         tell()
         writer.commits += 1
     }
@@ -299,11 +307,15 @@ extension GroupCommit {
     }
 
     /// Looks now and then whether there is room again: on the disk, or in pages of the database that became free.
-    private func regainSpace() {
+    private func regainSpace() throws(StoreError) {
         guard !hasBallast, SystemClock.monotonic() >= nextTry else { return }
         nextTry = SystemClock.monotonic() + options.spaceInterval.saturatedNanoseconds
-        hasBallast = ballast.take()
-        guard isFull, hasBallast || freeBytes >= 2 * ballast.size else { return }
+        // What the log takes on the disk is room as well.
+        if isFull { try emptyLog() }
+        let (size, available) = (UInt64(ballast.size), ballast.available)
+        if available >= 2 * size { hasBallast = ballast.take() }
+        // Without it free pages are there to be settled into, and the log has the disk to itself.
+        guard isFull, hasBallast || 2 * freeBytes >= 3 * ballast.size && available >= size / 2 else { return }
         isFull = false
         options.events.notice("the job store \(writer.database.path) has room again and accepts jobs")
     }

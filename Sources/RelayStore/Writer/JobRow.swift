@@ -15,6 +15,8 @@ struct JobRow {
     var hasAnswer: Bool
     /// Whether the answer still has its body.
     var hasAnswerBody = false
+    /// Whether the request's content goes with the job's end.
+    var dropsContent = false
     /// Who handed it over.
     var user: UInt32?
     var orderingKey: String?
@@ -30,7 +32,8 @@ struct JobRow {
 
     static let columns = """
         seq, id, route, prio, state, reason, run_at, date, expires, created, fin, attempts, spent, crashes, token,
-        version, flags, kind, ending, okey, prv, nxt, skey, length, sum, earlier, user, status
+        version, flags, kind, ending, okey, prv, nxt, skey, length, sum, earlier, user, status,
+        upstream, began
         """
 
     private enum Flag {
@@ -40,12 +43,15 @@ struct JobRow {
         static let hasAnswer: Int64 = 8
         static let hasAnswerBody: Int64 = 16
         static let isDated: Int64 = 32
+        static let isSuperseded: Int64 = 64
+        static let dropsContent: Int64 = 128
     }
 
     var flags: Int64 {
         (machine.mayRepeat ? Flag.mayRepeat : 0) | (machine.isCancelAsked ? Flag.isCancelAsked : 0)
             | (hasBody ? Flag.hasBody : 0) | (hasAnswer ? Flag.hasAnswer : 0)
             | (hasAnswerBody ? Flag.hasAnswerBody : 0) | (machine.isDated ? Flag.isDated : 0)
+            | (machine.isSuperseded ? Flag.isSuperseded : 0) | (dropsContent ? Flag.dropsContent : 0)
     }
 
     /// Whether there is anything left to expunge.
@@ -80,6 +86,11 @@ struct JobRow {
         }
         // Rows that were written before there was such a column have the sum without it.
         if let status = machine.failureStatus { sum.add(Int64(status.rawValue)) }
+        // Rows of the first layout have none, and keep their sum.
+        if let begun = machine.begun {
+            sum.add(begun.beganAt)
+            sum.add(Array(begun.upstream.utf8))
+        }
         return Int64(sum.value)
     }
 
@@ -112,6 +123,11 @@ struct JobRow {
         machine.token = UInt64(bitPattern: row.int(14))
         machine.version = UInt64(bitPattern: row.int(15))
         machine.isCancelAsked = flags & Flag.isCancelAsked != 0
+        machine.isSuperseded = flags & Flag.isSuperseded != 0
+        if let upstream = row.text(28), let began = row.optionalInt(29) {
+            machine.begun = BegunAttempt(upstream: upstream, beganAt: began)
+        }
+        dropsContent = flags & Flag.dropsContent != 0
         hasBody = flags & Flag.hasBody != 0
         hasAnswer = flags & Flag.hasAnswer != 0
         hasAnswerBody = flags & Flag.hasAnswerBody != 0
@@ -145,6 +161,7 @@ struct JobRow {
         self.created = created
         hasBody = true
         hasAnswer = false
+        dropsContent = job.dropsContent
         user = job.record.submitter?.user
         orderingKey = job.record.orderingKey
         self.previous = previous

@@ -94,7 +94,7 @@ extension StoreWriter {
             delete.bind(2, old.seq)
             try delete.run()
         }
-        try forgetFiles(of: old.seq)
+        try giveUpBodies(of: old.seq)
         for delete in [
             try database.statement("DELETE FROM payload WHERE seq = ?"),
             try database.statement("DELETE FROM answer WHERE seq = ?"),
@@ -110,16 +110,18 @@ extension StoreWriter {
             try delete.run()
         }
         count(old, -1)
+        volatile.hasErased = true
         return true
     }
 
     /// Removes the bodies of a job that is over.
     func expunge(_ old: JobRow) throws(StoreError) {
         var row = old
-        try dropBody(of: &row)
-        if old.hasAnswerBody, var answer = try? database.answer(old.seq) {
-            if case .file(let file) = answer.body { try forget(file) }
+        try dropContent(of: &row)
+        if old.hasAnswer, var answer = try? database.answer(old.seq) {
+            try giveUp(answer.body)
             answer.body = .expunged
+            answer.fields = HeaderFields()
             let update = try database.statement(
                 "UPDATE answer SET head = ?, body = NULL, sum = NULL WHERE seq = ?"
             )
@@ -127,6 +129,7 @@ extension StoreWriter {
             update.bind(2, old.seq)
             try update.run()
         }
+        volatile.hasErased = true
         row.hasAnswerBody = false
         row.machine.touch()
         try save(row, replacing: old)

@@ -53,21 +53,30 @@ extension StoreWriter {
         return found.count < Self.wakeLimit ? nil : found[found.count - 1] + 1
     }
 
-    func claim(_ route: String, limit: Int, at moment: JobMoment) throws(StoreError) -> ClaimBatch {
+    func claim(
+        _ route: String,
+        limit: Int,
+        upstream: String,
+        at moment: JobMoment
+    ) throws(StoreError) -> ClaimBatch {
         try advance(to: moment)
+        let begun = BegunAttempt(upstream: upstream, beganAt: moment.wall)
         try wake()
         var batch = ClaimBatch()
         guard let number = routes[route] else { return batch }
-        for priority in 0..<8 where batch.claims.count < limit {
-            let select = try database.statement(
-                "SELECT seq FROM job WHERE route = ? AND ready = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?"
-            )
-            select.bind(1, number)
-            select.bind(2, Int64(priority))
-            select.bind(3, now)
-            select.bind(4, Int64(limit - batch.claims.count))
-            for seq in try select.numbers() {
-                if let claim = try claim(seq, route: route) { batch.claims.append(claim) }
+        for priority in 0..<8 {
+            var hasMore = true
+            while hasMore, batch.claims.count < limit {
+                let due = try due(number, priority, limit: limit - batch.claims.count)
+                hasMore = false
+                for seq in due {
+                    if let claim = try claim(seq, route: route, begun) {
+                        batch.claims.append(claim)
+                    } else {
+                        // It is ready no more, and another one takes its place.
+                        hasMore = true
+                    }
+                }
             }
         }
         if batch.claims.count < limit {
@@ -77,11 +86,26 @@ extension StoreWriter {
         return batch
     }
 
-    private func claim(_ seq: Int64, route: String) throws(StoreError) -> Claim? {
+    private func due(_ route: Int64, _ priority: Int, limit: Int) throws(StoreError) -> [Int64] {
+        let select = try database.statement(
+            "SELECT seq FROM job WHERE route = ? AND ready = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?"
+        )
+        select.bind(1, route)
+        select.bind(2, Int64(priority))
+        select.bind(3, now)
+        select.bind(4, Int64(limit))
+        return try select.numbers()
+    }
+
+    private func claim(_ seq: Int64, route: String, _ begun: BegunAttempt) throws(StoreError) -> Claim? {
         guard let old = try intact(seq) else { return nil }
         let now = now
         if let row = try change(old, { $0.expire(now: now) }) {
             tell(row)
+            return nil
+        }
+        if try isRunning(before: old) {
+            try change(old) { $0.block() }
             return nil
         }
         let payload: (record: JobRecord, body: StoredBody)
@@ -96,12 +120,31 @@ extension StoreWriter {
         }
         let token = volatile.nextToken
         volatile.nextToken += 1
-        guard let row = try change(old, { $0.claim(token: token, now: now) }) else { return nil }
+        guard let row = try change(old, { $0.claim(token: token, begun, now: now) }) else { return nil }
         return Claim(
             token: ClaimToken(id: row.id, position: seq, number: token),
             job: row.job(payload.record, volatile.timeline),
             body: payload.body
         )
+    }
+
+    /// Puts another attempt of a claim on record, and what came of those before it.
+    func begin(_ next: NextAttempt, at moment: JobMoment) throws(StoreError) -> Bool {
+        try advance(to: moment)
+        guard let old = try intact(next.token.position), old.id == next.token.id else { return false }
+        var row = old
+        let isBegun = row.machine.begin(
+            token: next.token.number,
+            BegunAttempt(upstream: next.upstream, beganAt: moment.wall),
+            attempts: UInt32(clamping: next.earlier.count),
+            spent: UInt32(clamping: next.earlier.count { $0.isSpent }),
+            kind: next.earlier.last?.failureKind
+        )
+        guard isBegun else { return false }
+        if let last = next.earlier.last { row.machine.failureStatus = last.status }
+        try put(next.earlier, after: old.machine.attempts, of: row.seq)
+        try save(row, replacing: old)
+        return true
     }
 
     func isLive(_ token: ClaimToken) throws(StoreError) -> Bool {

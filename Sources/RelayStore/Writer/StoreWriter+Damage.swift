@@ -31,7 +31,7 @@ extension StoreWriter {
     ///
     /// - Returns: its ordering key, as far as that can be known; nil also when the row was hidden before.
     private func hide(_ seq: Int64) throws(StoreError) -> OrderingTails.Key? {
-        let select = try database.statement("SELECT state, id, route, okey, fin FROM job WHERE seq = ?")
+        let select = try database.statement("SELECT state, id, route, okey, fin, skey FROM job WHERE seq = ?")
         select.bind(1, seq)
         defer { select.reset() }
         guard try select.step(), select.int(0) != -1 else { return nil }
@@ -51,8 +51,10 @@ extension StoreWriter {
                 )
             )
         }
+        let supersedeKey = record.map { $0.supersedeKey } ?? select.text(5)
         select.reset()
         try unindex(seq)
+        if let supersedeKey { try wakeSuccessors(supersedeKey, route: route) }
         volatile.notices.append("job number \(seq) of \(database.path) is damaged and will not be sent")
         return text.map { OrderingTails.Key(route: route, text: $0) }
     }

@@ -132,23 +132,6 @@ extension StoreWriter {
         try insert.run()
         volatile.fileBytes += Int64(clamping: file.length)
     }
-
-    /// Cancels what still waits with this key.
-    private func supersede(_ key: String, route: Int64) throws(StoreError) {
-        let select = try database.statement(
-            """
-            SELECT seq FROM job WHERE route = ? AND skey = ? AND skey IS NOT NULL AND fin IS NULL
-            AND state BETWEEN 0 AND 4 AND state <> 2 ORDER BY seq
-            """
-        )
-        select.bind(1, route)
-        select.bind(2, key)
-        for seq in try select.numbers() {
-            guard let old = try intact(seq) else { continue }
-            let now = now
-            if let row = try change(old, { $0.cancel(.superseded, now: now) }) { tell(row) }
-        }
-    }
 }
 
 extension Statement {

@@ -1,21 +1,24 @@
 import Glibc
 import RelayCore
+import RelayPosix
 
 /// From a directory to a writer: looks before it touches, then takes the store over from the process before.
 extension StoreWriter {
     /// Refuses what is not ours, newer or damaged by looking at the files alone.
-    static func inspect(_ directory: StoreDirectory) throws(StoreError) {
+    ///
+    /// - Returns: whether there is a database.
+    static func inspect(_ directory: StoreDirectory) throws(StoreError) -> Bool {
         let descriptor = openFile(directory.database, O_RDONLY)
         guard descriptor >= 0 else {
             guard errno == ENOENT, !directory.wasUsed else {
                 throw damaged(directory.database, "there is no such file although there was a store")
             }
-            return
+            return false
         }
         defer { close(descriptor) }
         guard let header = LogCheck.read(descriptor, at: 0, 100) else {
-            // A crash in the middle of making a store leaves an empty file.
-            guard directory.wasUsed || lseek(descriptor, 0, SEEK_END) > 0 else { return }
+            // A crash of an earlier version in the middle of making a store left an empty file.
+            guard directory.wasUsed || lseek(descriptor, 0, SEEK_END) > 0 else { return false }
             throw damaged(directory.database, "it has been cut short")
         }
         func word(_ index: Int) -> Int64 { header[index..<index + 4].reduce(0) { $0 << 8 | Int64($1) } }
@@ -28,6 +31,7 @@ extension StoreWriter {
         if LogCheck.isDamaged(directory.log) {
             throw damaged(directory.log, "acknowledged jobs stand behind a damaged part")
         }
+        return true
     }
 
     private static func damaged(_ path: String, _ what: String) -> StoreError {
@@ -37,10 +41,31 @@ extension StoreWriter {
         )
     }
 
-    static func connect(_ path: String, _ options: SQLiteJobStore.Options) throws(StoreError) -> Database {
+    /// Makes the database of a new store: whole and on disk before it gets its name.
+    ///
+    /// SQLite would make it through a rollback journal, and keeps to itself that a directory could not be synced.
+    static func create(_ directory: StoreDirectory) throws(StoreError) {
+        let path = directory.database + ".new"
+        removeFile(path)
         // SQLite would let everyone read it who may enter the directory; its other files take their mode from it.
-        let made = openFile(path, O_RDWR | O_CREAT)
-        if made >= 0 { close(made) }
+        let made = openFile(path, O_RDWR | O_CREAT | O_EXCL)
+        guard made >= 0 else { throw .directory(PosixError("open", .current, path: path)) }
+        defer { close(made) }
+        do {
+            let database = try Database(path, readOnly: false)
+            try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+            try Schema.migrate(database)
+        }
+        do throws(PosixError) {
+            // https://www.sqlite.org/fileformat2.html#file_format_version_numbers: written and read with a log.
+            try checked("write", unsafe pwrite(made, [2, 2] as [UInt8], 2, 18) == 2 ? 0 : -1, path)
+            try checked("fsync", fsync(made), path)
+            try checked("rename", unsafe rename(path, directory.database), path)
+            try StoreDirectory.sync(directory.path)
+        } catch { throw .directory(error) }
+    }
+
+    static func connect(_ path: String, _ options: SQLiteJobStore.Options) throws(StoreError) -> Database {
         let database = try Database(path, readOnly: false)
         try database.execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")
         let mode = try database.statement(text: "PRAGMA journal_mode = WAL")
@@ -54,9 +79,10 @@ extension StoreWriter {
         try database.execute(
             """
             PRAGMA synchronous = \(options.sync.rawValue); PRAGMA journal_size_limit = 67108864;
-            PRAGMA cache_size = -65536; PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0
+            PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 0
             """
         )
+        try database.leaveNoTraces()
         database.watchLog()
         return database
     }
@@ -86,7 +112,7 @@ extension StoreWriter {
         _ options: SQLiteJobStore.Options,
         at moment: JobMoment
     ) throws(StoreError) -> StoreWriter {
-        try inspect(directory)
+        if try !inspect(directory) { try create(directory) }
         let database = try connect(directory.database, options)
         if directory.wasUsed { try checkIntegrity(database, directory) }
         // What an interrupted write has left behind the log's end must not be taken for commits (`LogCheck`).
@@ -117,7 +143,6 @@ extension StoreWriter {
         var tails = OrderingTails(limit: options.orderingKeysInMemory, known: try meta("keyed") ?? 0)
         try tails.load(database)
         let first = try meta("seq") ?? 1
-        let isClean = try meta("clean") == 1
         var volatile = Volatile(
             timeline: timeline,
             nextSeq: first,
@@ -134,7 +159,7 @@ extension StoreWriter {
             shared: StoreShared(
                 timeline: timeline,
                 maxBytes: options.maxSize,
-                suspects: isClean ? 0 : first - 1
+                notice: options.events.notice
             ),
             epoch: epoch,
             keys: keys,
@@ -142,6 +167,10 @@ extension StoreWriter {
             volatile: volatile
         )
         try writer.takeOver(key)
+        // SQLite has just put the log's entry on disk, and would not tell if it could not.
+        do throws(PosixError) {
+            try StoreDirectory.sync(directory.path)
+        } catch { throw .directory(error) }
         return writer
     }
 
@@ -149,7 +178,6 @@ extension StoreWriter {
         try loadRoutes()
         try database.execute("BEGIN IMMEDIATE")
         try setMeta("epoch", epoch)
-        try setMeta("clean", 0)
         try setMeta("line", now)
         try setMeta("skew", volatile.timeline.skew)
         try setMeta("key0", Int64(bitPattern: key.0))
@@ -160,7 +188,12 @@ extension StoreWriter {
         )
         for seq in try running.numbers() {
             guard let old = try intact(seq) else { continue }
-            if let row = try change(old, { $0.recover(now: now) }), row.machine.state.isTerminal { tell(row) }
+            guard let row = try change(old, { $0.recover(now: now) }) else { continue }
+            if let begun = old.machine.begun {
+                try put([JobAttemptRecord(interrupted: begun)], after: old.machine.attempts, of: seq)
+            }
+            try wakeSuccessors(of: row)
+            if row.machine.state.isTerminal { tell(row) }
         }
         if volatile.redateFrom != nil { try wake() }
         try flushTally()

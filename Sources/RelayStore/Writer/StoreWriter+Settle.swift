@@ -33,33 +33,45 @@ extension StoreWriter {
             row.hasAnswer = true
             row.hasAnswerBody = answer.body != .expunged
         }
-        for (index, attempt) in settlement.attempts.enumerated() {
-            let key = AttemptKey.make(token.position, Int(old.machine.attempts) + index + 1)
+        try put(settlement.attempts, after: old.machine.attempts, of: token.position)
+        if row.machine.state.isTerminal {
+            try unlink(&row)
+            if settlement.dropsBody { try dropContent(of: &row) }
+        }
+        try save(row, replacing: old)
+        try wakeSuccessors(of: row)
+        return .applied(row.machine.state, row.machine.end)
+    }
+
+    /// Keeps attempts that follow the first `count` of a job.
+    func put(
+        _ attempts: [JobAttemptRecord],
+        after count: UInt32,
+        of seq: Int64
+    ) throws(StoreError) {
+        for (index, attempt) in attempts.enumerated() {
+            let key = AttemptKey.make(seq, Int(count) + index + 1)
             let insert = try database.statement("INSERT OR REPLACE INTO attempt(key, record) VALUES(?, ?)")
             insert.bind(1, key)
             insert.bind(2, attempt.sealed(at: key))
             try insert.run()
         }
-        if row.machine.state.isTerminal {
-            try unlink(&row)
-            if settlement.dropsBody { try dropBody(of: &row) }
-        }
-        try save(row, replacing: old)
-        return .applied(row.machine.state)
     }
 
-    /// Removes the request's body; the answer's stays.
-    func dropBody(of row: inout JobRow) throws(StoreError) {
+    /// Removes the request's body and all that its caller sent with it; the answer stays.
+    func dropContent(of row: inout JobRow) throws(StoreError) {
         guard row.hasBody else { return }
-        if let payload = try? database.payload(row.seq), case .file(let file) = payload.body {
-            try forget(file)
-        }
+        if let payload = try? database.payload(row.seq) { try giveUp(payload.body) }
         let update = try database.statement(
-            "UPDATE payload SET body = NULL, sum = NULL, file = NULL WHERE seq = ?"
+            """
+            UPDATE payload SET record = coalesce(?2, record), body = NULL, sum = NULL, file = NULL WHERE seq = ?1
+            """
         )
         update.bind(1, row.seq)
+        update.bind(2, (try? database.record(row.seq))?.expunged.sealed(at: row.seq))
         try update.run()
         row.hasBody = false
+        volatile.hasErased = true
     }
 
     private func stale(_ settlement: Settlement) throws(StoreError) -> Settlement.Answer {
@@ -103,10 +115,19 @@ extension StoreWriter {
         volatile.fileBytes -= Int64(clamping: file.length)
     }
 
-    /// Gives up every file of a job.
-    func forgetFiles(of seq: Int64) throws(StoreError) {
-        if let payload = try? database.payload(seq), case .file(let file) = payload.body { try forget(file) }
-        if let answer = try? database.answer(seq), case .file(let file) = answer.body { try forget(file) }
+    /// Gives up a body that is about to be erased.
+    func giveUp(_ body: StoredBody) throws(StoreError) {
+        switch body {
+        case .file(let file): try forget(file)
+        case .bytes(let bytes): volatile.erased += bytes.count
+        case .expunged: break
+        }
+    }
+
+    /// Gives up every body of a job.
+    func giveUpBodies(of seq: Int64) throws(StoreError) {
+        if let payload = try? database.payload(seq) { try giveUp(payload.body) }
+        if let answer = try? database.answer(seq) { try giveUp(answer.body) }
     }
 }
 

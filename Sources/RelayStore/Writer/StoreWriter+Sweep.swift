@@ -54,6 +54,7 @@ extension StoreWriter {
     ) throws(StoreError) {
         let due = try finished(state, after: (.min, .min), by: time, limit).map(\.seq)
         for seq in due {
+            guard mayErase(&report) else { return }
             guard let old = try intact(seq) else { continue }
             if try drop(old) { report.removed += 1 }
         }
@@ -69,12 +70,20 @@ extension StoreWriter {
         let from = volatile.expunged[state] ?? (.min, .min)
         let due = try finished(state, after: from, by: time, limit)
         for (seq, finished) in due {
+            guard mayErase(&report) else { return }
             volatile.expunged[state] = (finished, seq)
             guard let old = try intact(seq), old.hasBodies else { continue }
             try expunge(old)
             report.expunged += 1
         }
         if due.count == limit { report.hasMore = true }
+    }
+
+    /// Whether the log has room for more that is erased; if not, the next sweep goes on.
+    private func mayErase(_ report: inout SweepReport) -> Bool {
+        if volatile.erased < eraseLimit { return true }
+        report.hasMore = true
+        return false
     }
 
     private func finished(

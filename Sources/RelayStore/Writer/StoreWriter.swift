@@ -15,6 +15,8 @@ final class StoreWriter {
     var tails: OrderingTails
     var volatile: Volatile
     var commits: UInt64 = 0
+    /// Bytes that a transaction erases before a sweep stops: the log has to hold what they are overwritten with.
+    var eraseLimit = Int.max
 
     struct Volatile {
         var timeline: JobTimeline
@@ -40,6 +42,10 @@ final class StoreWriter {
         var untold = 0
         /// What an operator is to read once this transaction is on disk.
         var notices: [String] = []
+        /// Whether something was erased that the log still has.
+        var hasErased = false
+        /// Bytes of bodies that this transaction has erased in the database.
+        var erased = 0
         var operations: UInt64 = 0
         /// Of bodies in files.
         var fileBytes: Int64 = 0
@@ -117,7 +123,8 @@ extension StoreWriter {
             """
             UPDATE job SET state = ?2, reason = ?3, ready = ?4, side = ?5, run_at = ?6, expires = ?7, fin = ?8,
             attempts = ?9, spent = ?10, crashes = ?11, token = ?12, version = ?13, flags = ?14, kind = ?15,
-            ending = ?16, prv = ?17, nxt = ?18, sum = ?19, earlier = ?20, status = ?21 WHERE seq = ?1
+            ending = ?16, prv = ?17, nxt = ?18, sum = ?19, earlier = ?20, status = ?21, upstream = ?22,
+            began = ?23 WHERE seq = ?1
             """
         )
         let machine = row.machine
@@ -142,6 +149,8 @@ extension StoreWriter {
         update.bind(19, row.sum)
         update.bind(20, Int64(machine.earlierAttempts))
         update.bind(21, machine.failureStatus.map { Int64($0.rawValue) })
+        update.bind(22, machine.begun?.upstream)
+        update.bind(23, machine.begun?.beganAt)
         try update.run()
     }
 
@@ -150,8 +159,8 @@ extension StoreWriter {
     private func saveClaim(_ row: JobRow) throws(StoreError) {
         let update = try database.statement(
             """
-            UPDATE job SET state = ?2, reason = ?3, ready = ?4, side = ?5, token = ?6, version = ?7, sum = ?8
-            WHERE seq = ?1
+            UPDATE job SET state = ?2, reason = ?3, ready = ?4, side = ?5, token = ?6, version = ?7, sum = ?8,
+            upstream = ?9, began = ?10 WHERE seq = ?1
             """
         )
         update.bind(1, row.seq)
@@ -162,6 +171,8 @@ extension StoreWriter {
         update.bind(6, Int64(bitPattern: row.machine.token))
         update.bind(7, Int64(bitPattern: row.machine.version))
         update.bind(8, row.sum)
+        update.bind(9, row.machine.begun?.upstream)
+        update.bind(10, row.machine.begun?.beganAt)
         try update.run()
     }
 

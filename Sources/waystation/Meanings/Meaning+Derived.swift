@@ -44,6 +44,7 @@ extension Meaning {
     /// What `waystation events` tells.
     static let events: [Meaning] = [
         event("job.accepted", "A job is on disk."),
+        event("job.attempt.started", "An attempt of a kept job is on disk and about to be sent."),
         event("job.attempt.failed", "An attempt failed, of a kept job or of a request that waits."),
         event("job.recovered", "A request that waits succeeded after a failure."),
         event("job.succeeded", "A kept job is over: the upstream did what was asked."),

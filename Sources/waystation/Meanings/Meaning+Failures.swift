@@ -248,5 +248,15 @@ extension Meaning {
             causes: "A client with a shorter timeout than the route's.",
             remedy: "Give the client more time, or say less in Waystation-Timeout."
         ),
+        Meaning(
+            .failure,
+            "interrupted",
+            "The relay ended without warning while the attempt of a kept job was under way.",
+            causes: "The daemon crashed or was killed, or the machine lost power.",
+            remedy: """
+                Look into the journal for the crash. The attempt counts; whether it was sent is not known, \
+                and it is repeated only where that is safe.
+                """
+        ),
     ]
 }

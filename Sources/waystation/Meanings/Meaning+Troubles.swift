@@ -135,6 +135,17 @@ extension Meaning {
         ),
         Meaning(
             .problem,
+            "storage_corrupt",
+            status: 500,
+            "What is on disk is no longer what was stored.",
+            causes: "The disk or the memory of the machine fails, or somebody has changed the files.",
+            remedy: """
+                See waystation status for how many records are damaged, and the disk's state; the job \
+                cannot be delivered as it was.
+                """
+        ),
+        Meaning(
+            .problem,
             "upstream_timeout",
             status: 504,
             "The upstream did not answer in the time of an attempt.",

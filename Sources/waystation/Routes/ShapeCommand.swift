@@ -4,14 +4,17 @@ import RelayJSON
 extension Command {
     static let shape = Command(
         "shape",
-        "[--by route|state] [OPTION...]",
+        "[--by route|state|failure_kind] [OPTION...]",
         "Shows how many jobs wait, and for how long already.",
-        options: [OptionSpec("by", value: "route|state", "what a row is of; route")] + OptionSpec.list
+        options: [OptionSpec("by", value: "route|state|failure_kind", "what a row is of; route")]
+            + OptionSpec.list
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 0)
         let style = try ListStyle(arguments)
         let by = arguments["by"] ?? "route"
-        guard by == "route" || by == "state" else { throw .usage("--by takes route or state", of: "shape") }
+        guard ["route", "state", "failure_kind"].contains(by) else {
+            throw .usage("--by takes route, state or failure_kind", of: "shape")
+        }
         let (bytes, shape) = try DaemonAccess.control(arguments).document(.get, "/v1/shape?by=\(by)")
         let rows = shape["rows"]?.elements ?? []
         switch style.format {

@@ -16,14 +16,17 @@ struct AttemptLines {
             what += (what.isEmpty ? "" : " ") + safe(kind)
         }
         if what.isEmpty { what = string(attempt, "result") }
-        let took = DurationText.short(milliseconds: attempt["duration_ms"]?.double ?? 0)
+        let took = attempt["duration_ms"]?.double.map { " in \(DurationText.short(milliseconds: $0))" } ?? ""
         let place = [attempt["upstream"]?.text, attempt["address"]?.text].compactMap { $0 }.map(safe)
         var text = column(time, width) + pad("attempt \(attempt["number"]?.integer ?? 0)", 11)
         text += pad("→ " + place.joined(separator: " "), 30) + " "
-        text += output.styled(what, failed ? .yellow : .green) + " in \(took)\(phases)\n"
+        text += output.styled(what, failed ? .yellow : .green) + "\(took)\(phases)\n"
         if let words = upstreamsWords { text += column("", width) + words + "\n" }
         if case .bool(true)? = attempt["resent"] {
             text += column("", width) + "sent once more: the upstream had closed the kept connection\n"
+        }
+        if attempt["result"]?.text == "interrupted" {
+            text += column("", width) + "the relay crashed: whether it was sent is not known\n"
         }
         for held in attempt["held_back"]?.elements ?? [] {
             text +=

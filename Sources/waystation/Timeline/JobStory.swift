@@ -89,11 +89,18 @@ struct JobStory {
             let word = output.styled(job.state, style)
             return line(job.json["finished_at"]?.text, word + end + status + standIn + failure, "")
         }
-        guard job.state != "running" else { return line(nil, "with the upstream", "") }
+        guard job.state != "running" else { return underWay }
         guard let due = job.json["due_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)) else { return "" }
         guard job.hasNextAttempt else { return "" }
         guard due > moments.now else { return line(nil, "next attempt", "as soon as it may") }
         return line(job.json["due_at"]?.text, "next attempt", "in \(span(until: job.json["due_at"]?.text))")
+    }
+
+    private var underWay: String {
+        guard let attempt = job.json["under_way"] else { return line(nil, "with the upstream", "") }
+        let upstream = safe(attempt["upstream"]?.text ?? "?")
+        let number = attempt["number"]?.integer ?? 0
+        return line(attempt["started_at"]?.text, "attempt \(number) → \(upstream)", "under way")
     }
 
     private func span(until text: String?) -> String {

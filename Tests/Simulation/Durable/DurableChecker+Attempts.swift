@@ -9,10 +9,12 @@ extension DurableChecker {
         if stored?.state != .running {
             violated(job, "a job is sent that is \(stored?.state.name ?? "gone")")
         }
+        let isOnRecord = stored?.begun != nil && stored?.attempts == job.onRecord + job.unsettled.count
+        if !isOnRecord { violated(job, "a job is sent and its record does not tell of the attempt") }
         if job.isHeld { violated(job, "a job is sent while it is held") }
         // A run that has begun may still fetch its credential, and goes on to its first wait once it has sent.
         let grace = route.credential == nil ? 0 : 1_000_000_000 as Int64
-        if route.pausedUntil != nil, now - route.pausedSince >= grace, job.unsettled.isEmpty {
+        if route.pausedUntil != nil, now - route.pausedSince >= grace, job.sentInRun == 0 {
             violated(job, "a job is sent while its route is paused")
         }
         if !isDue(job, wall) { violated(job, "a job is sent before it is due") }
@@ -30,6 +32,7 @@ extension DurableChecker {
         repeating(job, route, life)
         order(job, others)
         route.flights += 1
+        job.sentInRun += 1
     }
 
     func isDue(_ job: DurableFacts, _ wall: Int64) -> Bool {
@@ -104,6 +107,7 @@ extension DurableChecker {
     func crashed(_ life: Int) {
         for flight in flights.values.sorted(by: { $0.job.number < $1.job.number }) where flight.life == life {
             landed(flight, .crashed)
+            flight.job.spent += 1
         }
         for job in jobs { job.unsettled = [] }
     }

@@ -114,8 +114,20 @@ extension DurableChecker {
         guard let job = byID[claim.job.record.id] else { return }
         tell(job, "is claimed")
         job.runningSince = now
+        (job.onRecord, job.sentInRun) = (claim.job.attempts, 0)
         if let route = route(claim.job.record.route) { route.lastClaim = now }
         gates.remove(claim.job.record.route)
+    }
+
+    /// Another attempt of a run is on disk, and what came of those before it.
+    func recorded(_ next: NextAttempt) {
+        guard let job = byID[next.token.id] else { return }
+        tell(job, "goes on with another attempt")
+        note("attempt on record within a run")
+        job.onRecord += next.earlier.count
+        job.spent += next.earlier.count { $0.isSpent }
+        job.unsettled.removeFirst(min(next.earlier.count, job.unsettled.count))
+        if !next.earlier.isEmpty { job.isSettled = true }
     }
 
     func settled(

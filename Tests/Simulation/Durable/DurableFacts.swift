@@ -49,6 +49,9 @@ final class DurableFacts {
     /// Attempts of the present life that count, and those of the run that is not settled.
     var spent = 0
     var unsettled: [Landing] = []
+    /// Attempts that are on record while it runs, and those that its run has sent.
+    var onRecord = 0
+    var sentInRun = 0
     var uses = 0
     var replays = 0
     var ends = 0

@@ -52,6 +52,8 @@ enum DurablePlant: String, CaseIterable {
     case ignoresSchedule = "ignores-schedule"
     /// The engine's routes give up an attempt later.
     case extraAttempt = "extra-attempt"
+    /// Later attempts of a run go on no record.
+    case losesAttempt = "loses-attempt"
 
     /// Part of the sentence the checker must say.
     var sentences: [String] {
@@ -80,6 +82,7 @@ enum DurablePlant: String, CaseIterable {
         case .losesSuccess: ["after it has succeeded"]
         case .ignoresSchedule: ["sent before it is due", "shorter than its schedule"]
         case .extraAttempt: ["more often than the route allows"]
+        case .losesAttempt: ["record does not tell of the attempt"]
         }
     }
 }

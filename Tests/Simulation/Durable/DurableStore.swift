@@ -68,13 +68,30 @@ extension DurableStore {
         _ route: String,
         limit: Int,
         lease: Duration,
+        upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
         try await write { () async throws(StoreError) in
             if plant == .shutsGate, checker.isGateShut(route) { return ClaimBatch() }
-            let batch = try await inner.claim(route, limit: limit, lease: lease, at: now)
+            let batch = try await inner.claim(
+                route,
+                limit: limit,
+                lease: lease,
+                upstream: upstream,
+                at: now
+            )
             for claim in batch.claims { checker.claimed(claim, of: limit) }
             return batch
+        }
+    }
+
+    func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool {
+        try await write { () async throws(StoreError) in
+            try checkRoom()
+            if plant == .losesAttempt { return true }
+            guard try await inner.begin(next, at: now) else { return false }
+            checker.recorded(next)
+            return true
         }
     }
 
@@ -217,6 +234,10 @@ extension DurableStore {
     func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
         guard !life.value.isDead else { throw .closed }
         return try await inner.counters(at: now)
+    }
+
+    func failures(of route: String?, at now: JobMoment) async throws(StoreError) -> [FailureKind: [Int]] {
+        try await inner.failures(of: route, at: now)
     }
 
     func nextDue(_ route: String) async throws(StoreError) -> Int64? { try await inner.nextDue(route) }

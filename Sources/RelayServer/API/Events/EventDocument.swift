@@ -16,6 +16,7 @@ enum EventDocument {
             if let job = event.job { data.member("job", job.description) }
             if let user = event.user { data.member("uid", user) }
             if let attempt = event.attempt { data.member("attempt", attempt) }
+            if let upstream = event.upstream { data.member("upstream", upstream) }
             if let status = event.status { data.member("status", status.rawValue) }
             if let kind = event.failureKind { data.member("kind", kind.rawValue) }
             if let detail = event.detail { data.member("detail", detail) }

@@ -49,7 +49,7 @@ extension APICall {
             do throws(StoreError) {
                 body = try await server.durable.store.body(of: job.record.id)
             } catch {
-                throw Problem(error)
+                throw JobReplay.unread(error, job)
             }
             guard let body else { throw Sight.notFound }
             try await raw(body, of: job, connection)
@@ -118,6 +118,7 @@ extension APICall {
 
     /// A body as it is kept, and nothing that would make a browser read anything into it.
     private func raw(_ body: StoredBody, of job: StoredJob, _ connection: Connection) async throws(Problem) {
+        try await JobReplay.check(body, of: job, in: connection.server.durable.store)
         var answer = APIAnswer(200, [], fields: [("X-Content-Type-Options", "nosniff")])
         answer.type = "application/octet-stream"
         switch body.body(from: connection.server.durable.store) {

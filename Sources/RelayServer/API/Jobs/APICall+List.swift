@@ -3,8 +3,10 @@ import RelayEngine
 import RelayJSON
 
 extension APICall {
-    /// Pages read for one answer: a filter that few jobs match gives a short list with a cursor rather than a late one.
+    /// Pages read for one answer: a filter that few jobs match gives a short list with a cursor rather than a late one,
+    /// and an empty one only after ten seconds of looking.
     private static let pageLimit = 16
+    private static let emptyLimit = 200
 
     /// A part of the list of jobs.
     func list(_ connection: Connection) async throws(Problem) -> APIAnswer {
@@ -27,6 +29,7 @@ extension APICall {
             }
             cursor = known
         }
+        filter.pausedRoutes = connection.server.durable.pausedRoutes
         let sight = Sight(connection)
         try sight.narrow(&filter)
         // Which routes others have jobs of is not everybody's to know; and the last job may go while a list is read.
@@ -34,7 +37,7 @@ extension APICall {
         let view = JobView(connection.server)
         var found = 0
         var list = JSONArrayWriter()
-        for _ in 0..<APICall.pageLimit {
+        for index in 0..<APICall.emptyLimit where index < APICall.pageLimit || found == 0 {
             let page: JobPage
             do throws(StoreError) {
                 page = try await connection.server.durable.store.jobs(

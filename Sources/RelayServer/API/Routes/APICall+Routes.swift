@@ -65,22 +65,39 @@ extension APICall {
         return problem
     }
 
+    /// What a row of the shape is of.
+    private enum ShapeKey: String {
+        case route
+        case state
+        case failureKind = "failure_kind"
+    }
+
     /// Unfinished jobs by age, as a table: what waits, and for how long already.
     func shape(_ server: LoopServer) async throws(Problem) -> APIAnswer {
         let query = try Query(self, ["by", "route"])
-        let isByState = try query.word("by", [("route", false), ("state", true)]) ?? false
+        let words: [ShapeKey] = [.route, .state, .failureKind]
+        let by = try query.word("by", words.map { ($0.rawValue, $0) }) ?? .route
         try await APICall.checkFilter(query["route"], server)
         let counters = try await RouteView.counters(server)
         var rows: [String: [Int]] = [:]
         let none = Array(repeating: 0, count: JobCounters.bucketCount)
         var total = none
         for (group, ages) in counters.ages where query["route"] == nil || query["route"] == group.route {
-            let key = isByState ? group.state.name : group.route
-            rows[key] = zip(rows[key] ?? none, ages).map(+)
             total = zip(total, ages).map(+)
+            if by == .failureKind { continue }
+            let key = by == .state ? group.state.name : group.route
+            rows[key] = zip(rows[key] ?? none, ages).map(+)
+        }
+        if by == .failureKind {
+            for (kind, ages) in try await RouteView.failures(query["route"], server) {
+                rows[kind.rawValue] = ages
+            }
+            // A job that fails between the two looks is in neither or in both.
+            let failed = rows.values.reduce(none) { zip($0, $1).map(+) }
+            rows["none"] = zip(total, failed).map { max(0, $0 - $1) }
         }
         var json = JSONObjectWriter()
-        json.member("by", isByState ? "state" : "route")
+        json.member("by", by.rawValue)
         // The last bucket has no end.
         json.array("bucket_ms") { list in
             for bucket in 0..<(JobCounters.bucketCount - 1) { list.element(60_000 << bucket) }

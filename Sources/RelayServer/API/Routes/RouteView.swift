@@ -15,13 +15,18 @@ struct RouteView {
     }
 
     static func counters(_ server: LoopServer) async throws(Problem) -> JobCounters {
-        let time = server.relay.ports.time
-        let now = JobMoment(
-            wall: time.wallMilliseconds(),
-            steady: time.now().nanoseconds / 1_000_000
-        )
         do throws(StoreError) {
-            return try await server.durable.store.counters(at: now)
+            return try await server.durable.store.counters(at: JobMoment(server.relay.ports.time))
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// Unfinished jobs of one route, or of all, by what failed last and by age.
+    static func failures(_ route: String?, _ server: LoopServer) async throws(Problem) -> [FailureKind: [Int]]
+    {
+        do throws(StoreError) {
+            return try await server.durable.store.failures(of: route, at: JobMoment(server.relay.ports.time))
         } catch {
             throw Problem(error)
         }

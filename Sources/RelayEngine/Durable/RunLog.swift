@@ -1,0 +1,74 @@
+import RelayCore
+import Synchronization
+
+/// The record of one run's attempts: the first stands there since the claim, each later one before it is sent.
+final class RunLog: AttemptLog {
+    private struct State {
+        /// The attempt that stands on record as begun.
+        var number: Int
+        var upstream: String?
+        /// Attempts of the run whose end is on record.
+        var recorded = 0
+        /// The last attempt that was told of.
+        var told = 0
+    }
+
+    private let token: ClaimToken
+    private let job: StoredJob
+    private let feed: EventFeed
+    private let store: any JobStore
+    private let engine: Engine
+    private let state: Mutex<State>
+
+    init(_ claim: Claim, store: any JobStore, engine: Engine, feed: EventFeed) {
+        token = claim.token
+        job = claim.job
+        self.feed = feed
+        self.store = store
+        self.engine = engine
+        state = Mutex(State(number: claim.attemptNumber, upstream: claim.job.begun?.upstream))
+    }
+
+    /// Attempts of the run, from its first on, that a settlement need not tell of.
+    var recorded: Int { state.withLock { $0.recorded } }
+
+    func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) {
+        try await record(attempt, after: earlier)
+        let isNew = state.withLock { state in
+            defer { state.told = attempt.number }
+            return state.told != attempt.number
+        }
+        if isNew {
+            feed.publish(FeedEvent(started: attempt, of: job), at: engine.time.wallMilliseconds())
+        }
+    }
+
+    private func record(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) {
+        let known = state.withLock { $0 }
+        if known.number == attempt.number, known.upstream == attempt.upstream { return }
+        let (now, wall) = (engine.time.now(), engine.time.wallMilliseconds())
+        let next = NextAttempt(
+            token,
+            upstream: attempt.upstream,
+            earlier: earlier.dropFirst(known.recorded).map {
+                JobAttemptRecord($0, wallNow: wall, now: now)
+            }
+        )
+        do throws(StoreError) {
+            guard try await store.begin(next, at: JobMoment(engine.time)) else {
+                throw StoreError(.closed, "the job is to have no other attempt")
+            }
+        } catch {
+            throw Failure(
+                error.code == .closed ? .cancelled : .attemptUnrecorded,
+                sent: .neverSent,
+                error.message
+            )
+        }
+        state.withLock { state in
+            state.number = attempt.number
+            state.upstream = attempt.upstream
+            state.recorded = earlier.count
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import RelayCore
+import RelayTestSupport
+import Testing
+
+@testable import RelayStore
+
+@Suite("What is erased is gone from the files", .timeLimit(.minutes(5)))
+struct ErasureTests {
+    private static let canary = Array("CANARY-7f3a91".utf8)
+
+    private func job(_ bench: StoreBench, dropsContent: Bool = false) -> NewJob {
+        bench.newJob { job in
+            job.record.target = "orders/7?token=CANARY-7f3a91"
+            job.record.fields.append("Authorization", "Bearer CANARY-7f3a91")
+            job.record.fields.append("Cookie", "session=CANARY-7f3a91")
+            job.record.trace.baggage = "user=CANARY-7f3a91"
+            job.body = .bytes(Array(repeating: Self.canary, count: 700).flatMap { $0 })
+            job.dropsContent = dropsContent
+        }
+    }
+
+    private func isInFiles(_ bench: StoreBench) -> Bool {
+        ["jobs.db", "jobs.db-wal"].contains { name in
+            let bytes = Files.read(bench.scratch.path + "/" + name)
+            guard bytes.count >= Self.canary.count else { return false }
+            return (0...(bytes.count - Self.canary.count)).contains {
+                bytes[$0] == Self.canary[0] && bytes[$0..<$0 + Self.canary.count].elementsEqual(Self.canary)
+            }
+        }
+    }
+
+    enum Way: CaseIterable {
+        case settled, expunged, dropped, cancelled, expired
+    }
+
+    @Test(
+        "Fields, query and body of a request are in no file any more, whichever way they went",
+        arguments: Way.allCases
+    )
+    func erased(way: Way) async throws {
+        let bench = try await StoreBench(.sqlite, eraseDelay: .zero)
+        var new = job(bench, dropsContent: way == .cancelled || way == .expired)
+        if way == .expired { new.expiresAfter = .milliseconds(5) }
+        #expect(try await bench.store.enqueue([new], at: bench.now) == [.accepted])
+        let id = new.record.id
+        #expect(isInFiles(bench))
+        switch way {
+        case .settled:
+            var settlement = Settlement(try await bench.claim()[0].token, .succeeded)
+            settlement.dropsBody = true
+            _ = try await bench.store.settle([settlement], at: bench.now)
+        case .expunged:
+            var fields = HeaderFields()
+            fields.append("Set-Cookie", "session=CANARY-7f3a91")
+            let answer = StoredAnswer(status: 200, fields: fields, body: .bytes(Self.canary))
+            try await bench.settle(try await bench.claim()[0], .succeeded, answer: answer)
+            try await bench.apply(.expunge, id)
+        case .dropped: try await bench.apply(.drop, id)
+        case .cancelled: try await bench.apply(.cancel, id)
+        case .expired:
+            bench.advance(10)
+            _ = try await bench.store.sweep(Retention(), limit: 10, at: bench.now)
+        }
+        // The log is emptied behind the next thing that is done.
+        for _ in 0..<3 { _ = try await bench.store.extend([], lease: .zero, at: bench.now) }
+        #expect(!isInFiles(bench))
+        guard way != .dropped else { return }
+        let kept = try await bench.job(id)
+        #expect(!kept.hasBody && kept.record.fields.entries.isEmpty && kept.record.target == "orders/7")
+    }
+
+    @Test("A field that was removed before the job was accepted is in no file")
+    func removed() async throws {
+        let bench = try await StoreBench(.sqlite)
+        let new = bench.newJob { job in
+            job.record.fields.append("Authorization", "Bearer CANARY-7f3a91")
+            job.record.fields.append("X-Last", "last")
+            job.record.fields.remove(.authorization)
+        }
+        #expect(try await bench.store.enqueue([new], at: bench.now) == [.accepted])
+        #expect(!isInFiles(bench))
+        let kept = try await bench.job(new.record.id).record.fields
+        #expect(kept.pairs.map(\.value) == new.record.fields.pairs.map(\.value))
+    }
+
+    @Test("A request that is kept stays as it is")
+    func kept() async throws {
+        let bench = try await StoreBench(.sqlite, eraseDelay: .zero)
+        let new = job(bench)
+        #expect(try await bench.store.enqueue([new], at: bench.now) == [.accepted])
+        try await bench.settle(try await bench.claim()[0], .succeeded)
+        let kept = try await bench.job(new.record.id).record.fields.pairs
+        #expect(kept.contains { $0.name == "Cookie" && $0.value == "session=CANARY-7f3a91" })
+    }
+
+    @Test("Rows that a page has given to another leave nothing behind", arguments: [true, false])
+    func moved(isBare: Bool) async throws {
+        let scratch = Scratch()
+        let database = try Database(scratch.path + "/moved.db", readOnly: false)
+        try database.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+        // The control: what SQLite itself promises.
+        if isBare { try database.leaveNoTraces() } else { try database.execute("PRAGMA secure_delete = ON") }
+        try database.execute("CREATE TABLE payload(seq INTEGER PRIMARY KEY, record BLOB, body BLOB)")
+        var random = SplitMix(seed: 1)
+        var live: [Int] = []
+        var last = 0
+        for round in 0..<2_000 {
+            try database.execute("BEGIN")
+            for _ in 0..<20 {
+                last += 1
+                let text = String(
+                    repeating: "CANARY-\(1_000_000 + last)-",
+                    count: [1, 1, 3][random.below(3)]
+                )
+                let body = [10, 100, 1_000][random.below(3)]
+                try database.execute("INSERT INTO payload VALUES(\(last), '\(text)', zeroblob(\(body)))")
+                live.append(last)
+            }
+            for _ in 0..<(live.count > 200 ? 20 : 5) {
+                let seq = live.remove(at: random.below(live.count))
+                if random.below(3) == 0 {
+                    try database.execute("DELETE FROM payload WHERE seq = \(seq)")
+                } else {
+                    try database.execute("UPDATE payload SET record = 'none', body = NULL WHERE seq = \(seq)")
+                }
+            }
+            try database.execute("COMMIT")
+            if round % 50 == 0 { #expect(try database.emptyLog()) }
+        }
+        #expect(try database.emptyLog())
+        let bytes = Files.read(scratch.path + "/moved.db")
+        var found: Set<Int> = []
+        let word = Array("CANARY-".utf8)
+        var index = 0
+        while index + word.count + 7 <= bytes.count {
+            if bytes[index] == word[0], bytes[index..<index + word.count].elementsEqual(word) {
+                let digits = bytes[(index + word.count)..<(index + word.count + 7)]
+                if let number = Int(String(decoding: digits, as: UTF8.self)) {
+                    found.insert(number - 1_000_000)
+                }
+                index += word.count
+            }
+            index += 1
+        }
+        let traces = found.subtracting(live)
+        #expect(traces.isEmpty == isBare, "\(traces.count) of \(last) are still there")
+    }
+
+    private struct SplitMix {
+        var state: UInt64
+
+        init(seed: UInt64) { state = seed }
+
+        mutating func below(_ count: Int) -> Int {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+            return Int((mixed ^ mixed >> 31) % UInt64(count))
+        }
+    }
+}
