@@ -96,7 +96,7 @@ class Verdict:
                 self._fault(f"EARLY: {submission} arrived {record.arrived - submission.began:.3f} s after it was sent")
         if len({record.key for record in records}) > 1:
             self._fault(f"OTHER KEY: {submission} was sent with several: {some(records)}")
-        if not submission.may_repeat and any(record.result not in ("500", "503") for record in records[:-1]):
+        if not submission.may_repeat and any(record.result != "503" for record in records[:-1]):
             self._fault(f"REPEATED: {submission} may not be sent twice while the first is unknown: {some(records)}")
         for before, after in zip(records, records[1:]):
             if before.result not in ("200", "422"):
@@ -121,7 +121,7 @@ class Verdict:
         attempts = job["attempts"]
         if [attempt["number"] for attempt in attempts] != list(range(1, job["attempt_count"] + 1)):
             self._fault(f"UNRECORDED: {submission} has {job['attempt_count']} attempts and tells of {attempts}")
-        requests, sent, cut = (collections.Counter() for _ in range(3))
+        requests, sent, cut, again = (collections.Counter() for _ in range(4))
         for record in records:
             requests[record.life] += 1
         for attempt in attempts:
@@ -129,15 +129,21 @@ class Verdict:
             if attempt["result"] == "interrupted":
                 cut[life] += 1
                 self._add("interrupted", 1)
+                # Its connection may have broken first: what it then sent once more is no attempt of its own.
+                broken = any(record.result == "reset" and record.life == life for record in records)
+                again[life] += broken
             # A listener that closes takes requests with it that nobody has read.
             elif attempt.get("sent") == "unknown" and submission.route == "flaky":
                 self._add("lost in a closed listener", requests[life] <= sent[life])
                 sent[life] += requests[life] > sent[life]
             elif attempt.get("sent") != "never_sent":
                 sent[life] += 1
+                # Sent once more on a fresh connection, and told so (RFC 9112, 9.3.1).
+                sent[life] += attempt.get("resent", False)
+                self._add("sent once more", attempt.get("resent", False))
         for life in set(requests) | set(sent) | set(cut):
             seen = f"life {life}: {requests[life]} requests, {sent[life]} attempts and {cut[life]} cut short"
-            if requests[life] > sent[life] + cut[life]:
+            if requests[life] > sent[life] + cut[life] + again[life]:
                 self._fault(f"UNRECORDED: {submission}, {seen}: {some(records)} {attempts}")
             if requests[life] < sent[life]:
                 self._fault(f"NEVER MADE: {submission}, {seen}: {some(records)} {attempts}")

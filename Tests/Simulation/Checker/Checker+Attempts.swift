@@ -85,6 +85,7 @@ extension Checker {
         if let stream { job.streams.append(stream) }
         if case .fails(_, .neverSent) = reply {} else { reached(job) }
         job.stage = .judging(reply, stream)
+        job.repliedWallSeconds = wallSeconds
     }
 
     func streamEnded(_ owner: SimulatedBody.Owner, _ broke: FailureKind?, _ record: StreamRecord) {

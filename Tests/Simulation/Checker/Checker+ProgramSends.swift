@@ -48,7 +48,7 @@ extension Checker {
     private func isVerdict(_ sent: Sent, ofAnswerTo job: JobRecord) -> Bool {
         guard case .judging(.answers(let answer), _) = job.stage else { return sent == .answered }
         let policy = job.route.policy
-        let asked = answer.retryAfter?.wait(wallSeconds: wallSeconds)
+        let asked = answer.retryAfter?.wait(wallSeconds: job.repliedWallSeconds)
         func refuses(_ status: UInt16) -> Bool {
             (400..<500).contains(status) || status == 503 && asked != nil
         }

@@ -48,6 +48,8 @@ final class JobRecord {
     var isDue = false
 
     var stage = Stage.attempting
+    /// When the answer or the failure at hand came.
+    var repliedWallSeconds: Int64 = 0
     /// Place of the upstream in the route's list.
     var place = 0
     var entered: [Int] = []
