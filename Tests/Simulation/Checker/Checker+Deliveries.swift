@@ -115,14 +115,17 @@ extension Checker {
     }
 
     private func mayRepeat(_ job: JobRecord, _ catches: (FailureMatcher) -> Bool) -> Bool {
-        isSafe(job, .idempotentOrKeyed)
-            || job.route.policy.recovery.contains { rule in
-                switch rule.action {
-                case .retry(let policy): policy.methods == .any && catches(rule.on)
-                case .failover(_, let methods): methods == .any && catches(rule.on)
-                default: false
-                }
+        if isSafe(job, .idempotentOrKeyed) { return true }
+        for rule in job.route.policy.recovery where catches(rule.on) {
+            switch rule.action {
+            case .retry(let policy): if policy.methods == .any, policy.maxAttempts > 1 { return true }
+            case .failover(_, let methods): if methods == .any { return true }
+            case .refreshCredentials, .respond, .respondStale, .consult: continue
+            // It decides before those below it.
+            case .fail, .deadLetter, .pauseRoute, .hold: return false
             }
+        }
+        return false
     }
 
     /// How a job must end that failed like that, may have been carried out and may not be repeated.
