@@ -71,8 +71,8 @@ class Stalls(DurableTest):
         def states():
             return sorted(job["state"] for job in relay.ask("GET", "/v1/jobs?limit=100").json()["jobs"])
         eventually(lambda: states().count("succeeded") == 2, "both are over")
-        # What had begun when its caller gave up is cancelled, what had not is not there.
-        self.assertEqual(set(states()), {"cancelled", "succeeded"})
+        # What had begun when its caller gave up is cancelled, what had not is not there; which of them had is chance.
+        self.assertLessEqual(set(states()), {"cancelled", "succeeded"})
         self.assertEqual(states().count("succeeded"), 2)
         self.assertEqual(len(self.upstream.seen("/x")), 2, "what was refused was not sent")
 

@@ -343,8 +343,9 @@ class JobsAPI(RelayTest):
         caller, head = self.events("/v1/events?route=seen")
         self.assertEqual((head["Content-Type"], head["Cache-Control"]), ("text/event-stream", "no-store"))
         job = self.hand_over("seen")
-        told = self.read_events(caller, 2)
-        self.assertEqual([t["event"] for t in told], ["waystation.job.accepted", "waystation.job.succeeded"], told)
+        told = self.read_events(caller, 3)
+        self.assertEqual([t["event"] for t in told], [
+            "waystation.job.accepted", "waystation.job.attempt.started", "waystation.job.succeeded"], told)
         first = json.loads(told[0]["data"])
         self.assertEqual((first["specversion"], first["id"], first["type"], first["subject"], first["data"]["route"]),
                          ("1.0", told[0]["id"], "waystation.job.accepted", job, "seen"))

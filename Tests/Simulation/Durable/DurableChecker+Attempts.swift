@@ -37,10 +37,11 @@ extension DurableChecker {
 
     func isDue(_ job: DurableFacts, _ wall: Int64) -> Bool {
         guard let date = job.date else { return now + DurableChecker.rounding >= job.notBefore }
-        // It stays due once its date has come, by whatever the clock said then.
+        // It stays due once its date has come, by whatever the clock said then; the store counts from when it was asked.
+        let storedAt = min(job.storedAt, job.notBefore)
         return offsets.indices.contains { index in
             let end = index + 1 < offsets.count ? offsets[index + 1].from : now
-            return end >= job.storedAt
+            return end >= storedAt
                 && SimulatedTime.wallStart + end / 1_000_000 + offsets[index].milliseconds + 2 >= date
         }
     }

@@ -139,7 +139,9 @@ extension DurableChecker {
     ) {
         guard let job = byID[said.token.id] else { return }
         tell(job, "is settled: \(kept.ending)")
-        guard case .applied(let state, _) = answer else { return violated(job, "a settlement comes too late") }
+        guard case .applied(let state, _) = answer else {
+            return violated(job, "a settlement comes too late")
+        }
         note("settled \(name(said.ending))")
         job.runningSince = nil
         job.strandedSince = nil
