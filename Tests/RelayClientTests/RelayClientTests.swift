@@ -38,11 +38,11 @@ struct RelayClientTests {
         ]
     )
     func tooLarge(answer: String) async throws {
-        let client = RelayClient(socketPath: try StubRelay(.answer(answer)).path)
+        let relay = try StubRelay(.answer(answer))
         let error = await #expect(throws: RelayClientError.self) {
-            try await client.send(route: "a", maxResponseBody: 4)
+            try await RelayClient(socketPath: relay.path).send(route: "a", maxResponseBody: 4)
         }
-        #expect(error?.code == .responseTooLarge)
+        #expect(error?.code == .responseTooLarge && relay.requests.count == 1)
     }
 
     @Test("a streamed answer has its head at once and its body piece by piece, however large")

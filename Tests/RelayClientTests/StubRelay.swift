@@ -119,7 +119,12 @@ private final class Threads: Sendable {
     private func send(_ descriptor: Int32, _ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            guard case .bytes(let count) = Socket.send(descriptor, Array(rest).span) else { return }
+            let result = Socket.send(descriptor, Array(rest).span)
+            if case .wouldBlock = result {
+                guard wait(descriptor, Int16(POLLOUT)) else { return }
+                continue
+            }
+            guard case .bytes(let count) = result else { return }
             rest = rest.dropFirst(count)
         }
     }
