@@ -40,7 +40,7 @@ final class AcceptWatcher: Watcher {
 
     private func open(_ descriptor: consuming FileDescriptor) {
         // What is left belongs to the operator, and to the work that is under way.
-        if listener.control == nil, DescriptorReserve.contains(descriptor.raw) {
+        if listener.control == nil, DescriptorReserve.ofProcess.contains(descriptor.raw) {
             server.places.turnedAway()
             return turnAway(descriptor, AcceptWatcher.noDescriptor)
         }

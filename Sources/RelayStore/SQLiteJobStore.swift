@@ -304,6 +304,10 @@ extension SQLiteJobStore {
         try await reader.perform { reader throws(StoreError) in try reader.job(id) }
     }
 
+    package func whole(_ id: JobID, _ extent: WholeJob.Extent) async throws(StoreError) -> WholeJob? {
+        try await reader.perform { reader throws(StoreError) in try reader.whole(id, extent) }
+    }
+
     package func jobs(
         _ filter: JobFilter,
         order: ListOrder,

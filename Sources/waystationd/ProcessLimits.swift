@@ -12,7 +12,7 @@ enum ProcessLimits {
         if unsafe getrlimit(__rlimit_resource_t(7), &files) == 0 {
             files.rlim_cur = files.rlim_max
             unsafe setrlimit(__rlimit_resource_t(7), &files)
-            DescriptorReserve.setAside(of: UInt64(files.rlim_cur))
+            DescriptorReserve.ofProcess.setAside(of: UInt64(files.rlim_cur))
         }
         var core = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(4), &core)

@@ -84,17 +84,17 @@ class DurableTest(RelayTest):
         return last["job"]
 
     def wait_for_end(self, relay, id, state="succeeded", seconds=20):
-        job = {}
+        last = {}
 
         def is_over():
-            job.update(self.look(relay, id))
-            return job["state"] in FINISHED
+            last.update(job=self.look(relay, id))
+            return last["job"]["state"] in FINISHED
         try:
             eventually(is_over, "the job is over", seconds)
         except AssertionError as error:
-            raise AssertionError(f"{error}; it is {job}") from None
-        self.assertEqual(job["state"], state, job)
-        return job
+            raise AssertionError(f"{error}; it is {last}") from None
+        self.assertEqual(last["job"]["state"], state, last)
+        return last["job"]
 
     def kill(self, relay):
         self.assertEqual(relay.stop(signal.SIGKILL), -signal.SIGKILL, relay.errors.text())

@@ -5,12 +5,13 @@ import hashlib
 import hmac
 import json
 import re
+import threading
 import time
 import unittest
 
-from caller import ask
+from caller import Caller, ask
 from durable import DurableTest, again, kept
-from relay import eventually, route
+from relay import PATIENCE, eventually, route
 from upstream import answer, as_json
 
 
@@ -69,14 +70,40 @@ class Routes(DurableTest):
             self.assertEqual((job["spent_attempts"], job["state"] in ("queued", "retrying", "running")), (0, True), job)
         time.sleep(1)
         self.assertLess(len(tokens.seen("/token")), 12, "jobs do not storm the token endpoint")
+        # The crash comes while one job tries the credential, and costs that one an attempt.
+        door, reached = self.new_door(), threading.Event()
+
+        def hang(got):
+            reached.set()
+            return door(got)
+        tokens.on("/token", hang)
+        self.assertTrue(reached.wait(PATIENCE))
         self.restart(relay)
         tokens.on("/token", as_json(200, json.dumps({"access_token": "T", "token_type": "Bearer", "expires_in": 600})))
+        spent = []
         for id in ids:
             job = self.wait_for_end(relay, id, seconds=45)
-            # The crash may have come in the middle of one, which counts.
-            spent = [attempt for attempt in job["attempts"] if attempt["spent"] and attempt["result"] != "interrupted"]
-            self.assertEqual(len(spent), 1, job)
+            results = [attempt["result"] for attempt in job["attempts"] if attempt["spent"]]
+            self.assertEqual(len(results), job["spent_attempts"], job)
+            spent.append(results)
+        self.assertEqual(sorted(spent), [["interrupted", "success"]] + [["success"]] * 4)
         self.assertEqual({seen["Authorization"] for seen in self.upstream.seen("/x")}, {"Bearer T"})
+
+    def test_a_document_shows_a_job_as_it_was_at_one_moment(self):
+        self.upstream.on("/x", *[answer(503)] * 60, answer(200))
+        relay = self.new_relay({"up": kept(self.upstream.url, recovery=[again(wait="1ms", attempts=99)])}).start()
+        id = self.hand_over(relay, "/r/up/x", method="PUT")
+        with Caller(relay.control) as caller:
+            while True:
+                job = caller.ask("GET", f"/v1/jobs/{id}").json()
+                self.assertEqual([attempt["number"] for attempt in job["attempts"]], [*range(1, job["attempt_count"] + 1)])
+                self.assertEqual("under_way" in job, job["state"] == "running", job)
+                if "under_way" in job:
+                    self.assertEqual(job["under_way"]["number"], job["attempt_count"] + 1)
+                if job["state"] == "succeeded":
+                    break
+                self.assertIn(job["state"], ("queued", "running", "retrying"))
+        self.assertEqual((job["attempt_count"], "blocker" in job), (61, False))
 
     def test_one_dead_route_of_ten_slows_no_other(self):
         dead, door = self.new_upstream(), self.new_door()

@@ -1,11 +1,13 @@
 """The commands for jobs that are kept, beside the daemon that keeps them."""
 
+import datetime
 import json
 import os
 import pathlib
 import pty
 import re
 import subprocess
+import time
 import unittest
 
 from caller import ask
@@ -138,7 +140,24 @@ class JobsCommandTest(RelayTest):
         self.assertEqual(self.run_command("jobs", "--route", "once"), "")
         self.run_command("jobs", "--state", "ded", code=2)
         self.assertIn('Did you mean "dead"?', self.errors)
-        self.assertRegex(self.run_command("shape", "--by", "state"), r"TOTAL +7( +0)* +7 .*\nscheduled +7( +0)* +7 ")
+
+    def test_the_shape_counts_the_jobs_by_their_age_in_minutes(self):
+        for _ in range(7):
+            self.submit("up", "ok", "--delay", "1h")
+        jobs = [json.loads(line) for line in self.run_command("jobs", "-o", "ndjson").splitlines()]
+        minutes = [int(datetime.datetime.fromisoformat(job["created_at"]).timestamp()) // 60 for job in jobs]
+        now = None
+        # Once more where a minute ended meanwhile.
+        while now != int(time.time()) // 60:
+            now = int(time.time()) // 60
+            told = self.run_command("shape", "--by", "state").splitlines()
+        counts = [0] * 11
+        for minute in minutes:
+            counts[(now - minute).bit_length()] += 1
+        numbers = ["7", *map(str, counts)]
+        self.assertEqual([line.split() for line in told[1:]], [["TOTAL", *numbers], ["scheduled", *numbers]])
+        self.assertEqual(told[0].split(), [
+            "TOTAL", "<1m", "<2m", "<4m", "<8m", "<16m", "<32m", "<1h4m", "<2h8m", "<4h16m", "<8h32m", "8h32m+"])
 
     def test_the_dead_are_grouped_and_acted_on_together_only_after_a_yes(self):
         jobs = self.dead(3)

@@ -92,13 +92,13 @@ class Repeats(DurableTest):
             id = self.hand_over(self.relay, f"/r/{rule}{path}", *fields)
         else:
             id = self.relay.ask("POST", f"/r/{rule}{path}", list(fields), b"paid once")["Waystation-Job"]
-        job = {}
+        last = {}
 
         def is_over():
-            job.update(self.look(self.relay, id))
-            return job["state"] in FINISHED
+            last.update(job=self.look(self.relay, id))
+            return last["job"]["state"] in FINISHED
         eventually(is_over, f"{path} is over")
-        return job
+        return last["job"]
 
     def repeats(self, rule, verdict):
         if rule == "none":

@@ -71,6 +71,17 @@ class Streams(RelayTest):
             self.assertEqual(caller.answer().body, str(20 * MIB).encode())
             self.assertEqual(caller.answer().body, b"fine")
 
+    def test_a_body_beyond_the_spool_is_not_sent_twice(self):
+        again = {"name": "again", "on": ["any"], "retry": {
+            "max_attempts": 3, "methods": "any", "backoff": {"type": "constant", "base_interval": "10ms"}}}
+        small = self.new_relay({"up": route(self.upstream.url, recovery=[again])}, limits={"spool": "256KiB"}).start()
+        self.upstream.on("/once", Close(), answer(200, "twice"))
+        with small.caller(30) as caller:
+            got = caller.ask("POST", "/r/up/once", body=b"x" * MIB)
+        self.assert_problem(got, 502, "upstream_failed")
+        self.assertEqual(len(self.upstream.seen("/once")), 1)
+        self.assertIn("streamed", small.job(got)["attempts"][0]["held_back"][0]["reason"])
+
     def test_a_body_within_the_replay_buffer_is_sent_again(self):
         self.upstream.on("/held", Close(), answer(200, "twice"))
         self.assertEqual(self.relay.ask("POST", "/r/up/held", body=b"x" * 200_000).body, b"twice")

@@ -311,6 +311,10 @@ final class FaultyJobStore: JobStore {
         try await inner.jobs(filter, order: order, limit: limit, after: cursor)
     }
 
+    func whole(_ id: JobID, _ extent: WholeJob.Extent) async throws(StoreError) -> WholeJob? {
+        try await inner.whole(id, extent)
+    }
+
     func body(of id: JobID) async throws(StoreError) -> StoredBody? { try await inner.body(of: id) }
     func answer(of id: JobID) async throws(StoreError) -> StoredAnswer? { try await inner.answer(of: id) }
 

@@ -195,6 +195,18 @@ extension MemoryJobStore {
         try access { $0.page(filter, order, limit, cursor) }
     }
 
+    package func whole(_ id: JobID, _ extent: WholeJob.Extent) async throws(StoreError) -> WholeJob? {
+        try access { state in
+            guard let position = state.positions[id], let job = state.job(position),
+                let entry = state.entries[position]
+            else { return nil }
+            var whole = WholeJob(job, entry.attempts.suffix(extent.attempts))
+            if extent.hasAnswer(of: job) { whole.answer = entry.answer }
+            if extent.hasBodies { whole.body = entry.body }
+            return whole
+        }
+    }
+
     package func body(of id: JobID) async throws(StoreError) -> StoredBody? {
         try access { state in state.positions[id].flatMap { state.entries[$0]?.body } }
     }

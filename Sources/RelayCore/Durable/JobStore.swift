@@ -54,6 +54,9 @@ package protocol JobStore: AnyObject, Sendable {
 
     func job(_ id: JobID) async throws(StoreError) -> StoredJob?
 
+    /// The job and what belongs to it, all as it was at one moment.
+    func whole(_ id: JobID, _ extent: WholeJob.Extent) async throws(StoreError) -> WholeJob?
+
     func jobs(
         _ filter: JobFilter,
         order: ListOrder,

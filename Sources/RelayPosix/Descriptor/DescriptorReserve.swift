@@ -4,11 +4,18 @@ import Synchronization
 ///
 /// A process is given the lowest number that is free (open(2)): a number within the reserve says that all before it are
 /// taken. Whoever has no claim to the reserve then closes what it was given.
-package enum DescriptorReserve {
-    private static let first = Atomic<Int32>(.max)
+package final class DescriptorReserve: Sendable {
+    package static let ofProcess = DescriptorReserve()
+
+    private let first = Atomic<Int32>(.max)
+
+    /// Nothing is set aside.
+    package init() {}
 
     /// Sets the reserve of a process aside that may have `limit` descriptors.
-    package static func setAside(of limit: UInt64) { first.store(start(of: limit), ordering: .relaxed) }
+    package func setAside(of limit: UInt64) {
+        first.store(DescriptorReserve.start(of: limit), ordering: .relaxed)
+    }
 
     /// Its first number: it is the last 64 of them, or a quarter where that is less.
     package static func start(of limit: UInt64) -> Int32 {
@@ -17,7 +24,7 @@ package enum DescriptorReserve {
     }
 
     /// Whether the descriptor is one of the reserve.
-    package static func contains(_ descriptor: Int32) -> Bool {
+    package func contains(_ descriptor: Int32) -> Bool {
         descriptor >= first.load(ordering: .relaxed)
     }
 }

@@ -114,7 +114,7 @@ package enum Socket {
         let raw = socket(address.family, Int32(SOCK_STREAM.rawValue) | streamFlags, 0)
         guard raw >= 0 else { return .failed(.current) }
         let descriptor = FileDescriptor(raw)
-        guard !DescriptorReserve.contains(raw) else { return .failed(Errno(rawValue: EMFILE)) }
+        guard !DescriptorReserve.ofProcess.contains(raw) else { return .failed(Errno(rawValue: EMFILE)) }
         if address.family != AF_UNIX { setNoDelay(raw) }
         let result = unsafe address.withSockaddr { unsafe Glibc.connect(raw, $0, $1) }
         guard let result else { return .failed(Errno(rawValue: ENAMETOOLONG)) }

@@ -28,7 +28,8 @@ extension Connection {
             {
                 // Delivered, and the answer is not kept (delivery.keep_responses): only the job can tell.
                 if job.state == .succeeded, !job.hasAnswer {
-                    return respond(answer.answer(try await JobView(server).document(of: job)), isHead: isHead)
+                    let document = try await JobView(server).document(of: accepted.id)
+                    return respond(answer.answer(document.bytes), isHead: isHead)
                 }
                 let replay = JobReplay(
                     job,
@@ -40,7 +41,7 @@ extension Connection {
             }
             let job = accepted.isReplayed ? try await kept(accepted.id) : nil
             let document =
-                if let job { try await JobView(server).document(of: job) } else {
+                if let job { try await JobView(server).document(of: job.record.id).bytes } else {
                     answer.document(admission, durable)
                 }
             respond(answer.answer(document), isHead: isHead)

@@ -46,13 +46,27 @@ final class StoreReader {
     func job(_ id: JobID) throws(StoreError) -> StoredJob? {
         try read { () throws(StoreError) in
             guard let seq = try database.seq(of: id) else { return nil }
-            guard let row = try database.jobRow(seq), row.id == id else {
-                throw .damaged("the state", "\(id)")
-            }
-            let record = try database.record(seq)
-            guard record.id == id else { throw .damaged("the record", "\(id)") }
-            return row.job(record, shared.timeline)
+            return try job(id, at: seq)
         }
+    }
+
+    func whole(_ id: JobID, _ extent: WholeJob.Extent) throws(StoreError) -> WholeJob? {
+        try read { () throws(StoreError) in
+            guard let seq = try database.seq(of: id) else { return nil }
+            let job = try job(id, at: seq)
+            let first = max(0, job.attempts - extent.attempts)
+            var whole = WholeJob(job, try attempts(of: id, at: seq, after: first, limit: extent.attempts))
+            if extent.hasAnswer(of: job) { whole.answer = try database.answer(seq) }
+            if extent.hasBodies { whole.body = try database.payload(seq).body }
+            return whole
+        }
+    }
+
+    private func job(_ id: JobID, at seq: Int64) throws(StoreError) -> StoredJob {
+        guard let row = try database.jobRow(seq), row.id == id else { throw .damaged("the state", "\(id)") }
+        let record = try database.record(seq)
+        guard record.id == id else { throw .damaged("the record", "\(id)") }
+        return row.job(record, shared.timeline)
     }
 
     func jobs(
@@ -106,22 +120,31 @@ final class StoreReader {
     func attempts(of id: JobID, after number: Int, limit: Int) throws(StoreError) -> [JobAttemptRecord] {
         try read { () throws(StoreError) in
             guard let seq = try database.seq(of: id) else { return [] }
-            let select = try database.statement(
-                "SELECT key, record FROM attempt WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
-            )
-            select.bind(1, AttemptKey.make(seq, max(0, number)))
-            select.bind(2, AttemptKey.make(seq, .max))
-            select.bind(3, Int64(limit))
-            defer { select.reset() }
-            var found: [JobAttemptRecord] = []
-            while try select.step() {
-                guard let attempt = try? JobAttemptRecord(sealed: select.bytes(1), at: select.int(0)) else {
-                    throw .damaged("an attempt", "\(id)")
-                }
-                found.append(attempt)
-            }
-            return found
+            return try attempts(of: id, at: seq, after: number, limit: limit)
         }
+    }
+
+    private func attempts(
+        of id: JobID,
+        at seq: Int64,
+        after number: Int,
+        limit: Int
+    ) throws(StoreError) -> [JobAttemptRecord] {
+        let select = try database.statement(
+            "SELECT key, record FROM attempt WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
+        )
+        select.bind(1, AttemptKey.make(seq, max(0, number)))
+        select.bind(2, AttemptKey.make(seq, .max))
+        select.bind(3, Int64(limit))
+        defer { select.reset() }
+        var found: [JobAttemptRecord] = []
+        while try select.step() {
+            guard let attempt = try? JobAttemptRecord(sealed: select.bytes(1), at: select.int(0)) else {
+                throw .damaged("an attempt", "\(id)")
+            }
+            found.append(attempt)
+        }
+        return found
     }
 
     func counters(at moment: JobMoment) throws(StoreError) -> JobCounters {
@@ -150,37 +173,41 @@ final class StoreReader {
     }
 
     /// Rows that one search for the oldest job looks at.
-    private static let oldestSpan: Int64 = 20_000
+    private static let oldestSpan: Int64 = 10_000
 
     /// When the oldest unfinished job of a route was accepted, of which the minute is known.
     ///
     /// It goes on where the last search ended, so that each job is passed once; where the clock has stepped, or an older
     /// job was given another life, it begins anew.
     private func oldest(_ route: Int64, in minute: Int64) throws(StoreError) -> Int64 {
-        for start in [oldestKnown[route], try first(since: minute)] {
+        let select = try database.statement(
+            """
+            SELECT seq, created, fin IS NULL FROM job INDEXED BY job_route WHERE route = ? AND seq >= ?
+            ORDER BY seq LIMIT ?
+            """
+        )
+        for start in [oldestKnown[route], try first(since: minute), try firstJob()] {
             guard let start else { continue }
-            let select = try database.statement(
-                """
-                SELECT seq, created FROM job INDEXED BY job_route WHERE route = ?1 AND seq BETWEEN ?2 AND ?3
-                AND fin IS NULL AND created >= ?4 ORDER BY seq LIMIT 1
-                """
-            )
             select.bind(1, route)
             select.bind(2, start)
-            select.bind(3, start.addingSaturating(Self.oldestSpan))
-            select.bind(4, minute)
+            select.bind(3, Self.oldestSpan)
             defer { select.reset() }
-            guard try select.step() else { continue }
-            guard select.int(1) < minute + 60_000 else { continue }
-            oldestKnown[route] = select.int(0)
-            return select.int(1)
+            while try select.step() {
+                guard select.int(2) == 1, (minute..<minute + 60_000).contains(select.int(1)) else { continue }
+                oldestKnown[route] = select.int(0)
+                return select.int(1)
+            }
         }
         return minute
     }
 
+    private func firstJob() throws(StoreError) -> Int64? {
+        try database.optionalNumber("SELECT min(seq) FROM job")
+    }
+
     /// The first job accepted at that time or later, as positions and times go together.
     private func first(since time: Int64) throws(StoreError) -> Int64? {
-        guard var low = try database.optionalNumber("SELECT min(seq) FROM job"),
+        guard var low = try firstJob(),
             var high = try database.optionalNumber("SELECT max(seq) FROM job")
         else { return nil }
         let select = try database.statement(

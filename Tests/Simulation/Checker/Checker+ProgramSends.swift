@@ -69,6 +69,7 @@ extension Checker {
         let isTrue = sent == .answered ? isVerdict(failure.sent, ofAnswerTo: job) : failure.sent == sent
         if !isTrue { violated(number, "a failure's verdict is not what happened on the wire") }
         job.wire = wire(job)
+        program.unsentInARow = sent == .neverSent ? program.unsentInARow + 1 : 0
         program.hasReached = false
         if program.isPreparing {
             program.isUnprepared = true
@@ -105,12 +106,9 @@ extension Checker {
             guard case .retry(let wanted)? = program.advice[rule.name] else {
                 return violated(number, "a strategy is said to retry that did not")
             }
-            // What was never sent waits longer than its strategy wants, and never for less.
-            let isPaced =
-                sent == .neverSent && after.saturatedNanoseconds > wanted && after <= .seconds(10)
-            if after.saturatedNanoseconds != wanted, !isPaced {
-                violated(number, "a strategy's wait is changed")
-            }
+            var bounds = WaitBounds(unsentInARow: program.unsentInARow)
+            bounds.wait(atLeast: wanted)
+            if !bounds.allow(after.saturatedNanoseconds) { violated(number, "a strategy's wait is changed") }
             coverage.note(.programRetried)
             repeats(job, program, sent, methods, after.saturatedNanoseconds)
         case (.consult, .fail):

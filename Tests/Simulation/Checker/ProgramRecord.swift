@@ -33,6 +33,8 @@ final class ProgramRecord {
     var isDeaf = false
     /// Retries its strategies asked for.
     var retries = 0
+    /// Attempts up to the one at hand that were never sent.
+    var unsentInARow = 0
     /// When the first strategy was asked about the attempt at hand.
     var askedAt: Int64?
     var advice: [String: Advice] = [:]

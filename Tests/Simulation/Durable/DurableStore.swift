@@ -213,6 +213,11 @@ extension DurableStore {
         return try await inner.jobs(filter, order: order, limit: limit, after: cursor)
     }
 
+    func whole(_ id: JobID, _ extent: WholeJob.Extent) async throws(StoreError) -> WholeJob? {
+        try await reach()
+        return try await inner.whole(id, extent)
+    }
+
     func body(of id: JobID) async throws(StoreError) -> StoredBody? { try await inner.body(of: id) }
     func answer(of id: JobID) async throws(StoreError) -> StoredAnswer? { try await inner.answer(of: id) }
 

@@ -34,7 +34,12 @@ struct RetryAfterForm {
             )
         case 4:
             return RetryAfterForm(
-                values: [draw.pick(["999999999999", "315360001", "100000000000000000"])],
+                values: [
+                    draw.pick([
+                        "999999999999", "315360001", "100000000000000000", "9223372036854775808",
+                        "99999999999999999999",
+                    ])
+                ],
                 meaning: .seconds(.max / 1_000_000_000),
                 coverage: .retryAfterHuge
             )

@@ -33,11 +33,8 @@ extension APICall {
         guard let changed = try await durable.act(action, on: job.record.id, version: version) else {
             return APIAnswer(204, [])
         }
-        return APIAnswer(
-            200,
-            try await JobView(connection.server).document(of: changed),
-            fields: [("ETag", "\"v\(changed.version)\"")]
-        )
+        let document = try await JobView(connection.server).document(of: changed.record.id)
+        return APIAnswer(200, document.bytes, fields: [("ETag", document.tag)])
     }
 
     private static func state(_ detail: String, _ id: JobID) -> Problem {

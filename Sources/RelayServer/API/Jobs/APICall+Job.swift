@@ -80,11 +80,14 @@ extension APICall {
                 try await durable.job(id, changedSince: known, by: time.now().advanced(by: wait), time)
             }
         }
-        var fields: [(name: StaticString, value: String)] = [("ETag", "\"v\(job.version)\"")]
+        var fields: [(name: StaticString, value: String)] = []
         if let wait = preferences.wait { fields.append(("Preference-Applied", "wait=\(wait)")) }
-        if tags.has(version: job.version) { return APIAnswer(304, [], fields: fields) }
-        let document = try await JobView(connection.server).document(of: job, withBodies: withBodies)
-        return APIAnswer(200, document, fields: fields)
+        if tags.has(version: job.version) {
+            return APIAnswer(304, [], fields: [("ETag", "\"v\(job.version)\"")] + fields)
+        }
+        let view = JobView(connection.server)
+        let document = try await view.document(of: job.record.id, withBodies: withBodies)
+        return APIAnswer(200, document.bytes, fields: [("ETag", document.tag)] + fields)
     }
 
     private func attempts(

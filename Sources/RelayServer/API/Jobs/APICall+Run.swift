@@ -56,13 +56,13 @@ extension APICall {
         let answer = AcceptedAnswer(accepted: accepted, preferences: Preferences(fields))
         let view = JobView(server)
         if let wait = durable.wait, let job = try await connection.over(accepted.id, within: wait) {
-            let document = try await view.document(of: job, withBodies: true)
-            return APIAnswer(200, document, fields: answer.fields(withWait: true))
+            let document = try await view.document(of: job.record.id, withBodies: true)
+            return APIAnswer(200, document.bytes, fields: answer.fields(withWait: true))
         }
         guard let job = try await connection.kept(accepted.id) else {
             return answer.answer(answer.document(admission, durable))
         }
-        return answer.answer(try await view.document(of: job))
+        return answer.answer(try await view.document(of: job.record.id).bytes)
     }
 }
 

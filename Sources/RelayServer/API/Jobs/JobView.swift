@@ -15,28 +15,21 @@ struct JobView {
 
     init(_ server: LoopServer) { self.server = server }
 
-    /// One job, with its attempts and what keeps it from being delivered.
-    func document(of job: StoredJob, withBodies: Bool = false) async throws(Problem) -> [UInt8] {
+    /// One job as it is now, with its attempts and what keeps it from being delivered.
+    ///
+    /// - Throws: `job_not_found`, `storage_failed`.
+    func document(of id: JobID, withBodies: Bool = false) async throws(Problem) -> Document {
+        let extent = WholeJob.Extent(attempts: JobView.attemptLimit, hasBodies: withBodies)
+        let found: WholeJob?
+        do throws(StoreError) { found = try await store.whole(id, extent) } catch { throw Problem(error) }
+        guard let whole = found else { throw Sight.notFound }
+        let (job, answer) = (whole.job, whole.answer)
         var view = outline(job)
         view.blocker = server.durable.blocker(of: job)
-        var request: StoredBody?
-        var answer: StoredAnswer?
-        do throws(StoreError) {
-            view.attempts = try await store.attempts(
-                of: job.record.id,
-                after: max(0, job.attempts - JobView.attemptLimit),
-                limit: JobView.attemptLimit
-            )
-            if job.hasAnswer, withBodies || job.state.isTerminal {
-                answer = try await store.answer(of: job.record.id)
-            }
-            if withBodies { request = try await store.body(of: job.record.id) }
-        } catch {
-            throw Problem(error)
-        }
+        view.attempts = whole.attempts
         if let answer, job.state.isTerminal { view.answer = (answer.status, answer.source) }
-        let path = "/v1/jobs/\(job.record.id)"
-        if let request {
+        let path = "/v1/jobs/\(id)"
+        if let request = whole.body {
             view.requestBody = { JobAnswer.write(request, href: path + "/request/body", into: &$0) }
         }
         var json = view.json()
@@ -47,7 +40,13 @@ struct JobView {
                 JobAnswer.write(answer.body, href: path + "/response/body", into: &writer)
             }
         }
-        return json.bytes
+        return Document(bytes: json.bytes, tag: "\"v\(job.version)\"")
+    }
+
+    /// A job's document, and the tag of what it shows.
+    struct Document {
+        var bytes: [UInt8]
+        var tag: String
     }
 
     /// One job of a list: what its row tells.
