@@ -146,6 +146,22 @@ struct ErasureTests {
         #expect(traces.isEmpty == isBare, "\(traces.count) of \(last) are still there")
     }
 
+    @Test(
+        "A file in a mode with other pages is refused before anything is written into it",
+        arguments: ["FULL", "INCREMENTAL"]
+    )
+    func otherMode(mode: String) throws {
+        let scratch = Scratch()
+        let path = scratch.path + "/mode.db"
+        try Database(path, readOnly: false).execute(
+            "PRAGMA auto_vacuum = \(mode); CREATE TABLE job(id INTEGER)"
+        )
+        let database = try Database(path, readOnly: false)
+        #expect {
+            try database.leaveNoTraces()
+        } throws: { "\($0)".contains("PRAGMA auto_vacuum = NONE; VACUUM") }
+    }
+
     private struct SplitMix {
         var state: UInt64
 

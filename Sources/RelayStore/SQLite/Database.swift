@@ -125,6 +125,14 @@ extension Database {
     /// `secure_delete` alone leaves copies of rows in pages that they were moved from.
     func leaveNoTraces() throws(StoreError) {
         try execute("PRAGMA secure_delete = ON")
+        // Such a file has pages whose first byte only looks like the kind of a b-tree's.
+        guard try number("PRAGMA auto_vacuum") == 0 else {
+            throw StoreError(
+                .failed,
+                "cannot open \(path): it is in auto_vacuum mode, which the job store never uses; "
+                    + "run: sqlite3 \(path) 'PRAGMA auto_vacuum = NONE; VACUUM'"
+            )
+        }
         let result = unsafe relay_sqlite_write_no_gaps(raw)
         guard result == SQLITE_OK else { throw error("take hold of the file", result) }
     }

@@ -53,6 +53,8 @@ extension StoreWriter {
         defer { close(made) }
         do {
             let database = try Database(path, readOnly: false)
+            // What a build of SQLite may have other defaults for.
+            try database.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE")
             try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
             try Schema.migrate(database)
         }
