@@ -12,7 +12,7 @@ extension ConfigurationTable {
                     "mode",
                     .word(meant: ["async": "durable", "respond-async": "durable"]),
                     \.mode,
-                    "sync answers when the request is done, unless the caller prefers respond-async; durable keeps every "
+                    "sync answers when the request is done, unless the caller asks for it to be kept; durable keeps every "
                         + "request on disk and answers 202."
                 ),
                 Field(

@@ -47,7 +47,13 @@ extension ConfigurationTable {
                     isRequired: true,
                     "Its name in the journal, and of the file descriptor systemd passes for it."
                 ),
-                Field("unix", .socketPath, \.unix, "Path of a Unix socket."),
+                Field(
+                    "unix",
+                    .socketPath,
+                    \.unix,
+                    "Path of a Unix socket. Of a socket that systemd passes its unit says path, mode and group "
+                        + "(ListenStream=, SocketMode=, SocketGroup=), and these keys nothing."
+                ),
                 Field(
                     "tcp",
                     .loopback,
@@ -61,7 +67,7 @@ extension ConfigurationTable {
                     .word(),
                     \.role,
                     "What callers may do here at most: submit uses routes and sees its own jobs, read sees "
-                        + "everything, operate may also change jobs and routes, admin may reload and drain."
+                        + "everything, operate may also change jobs and routes, admin may reload."
                 ),
                 Field(
                     "allow_users",

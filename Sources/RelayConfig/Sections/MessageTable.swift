@@ -197,7 +197,7 @@ extension ConfigurationTable {
                     .list(.failureWord, minimum: 1, maximum: 100),
                     \.on,
                     isRequired: true,
-                    "The failures it acts on, as in recovery."
+                    "The failures it acts on, as in recovery; \"exhausted\" is none here."
                 ),
                 Field(
                     "methods",
@@ -248,7 +248,9 @@ extension ConfigurationTable {
                     "treat_as_status",
                     .status,
                     \.treatAsStatus,
-                    "The status rules match against instead of the real one."
+                    "The status rules match against instead of the real one. Like a real one it decides whether the "
+                        + "request was refused: with a 4xx, or 503 beside a Retry-After, it is repeated whatever its "
+                        + "method."
                 ),
             ]
         ).kind.compactMap { draft in

@@ -26,7 +26,8 @@ extension ConfigurationTable {
                     .secret,
                     \.refreshToken,
                     isRequired: true,
-                    "The first refresh token; those the endpoint gives later are kept in memory."
+                    "The first refresh token. Those the endpoint gives later are kept in the state directory "
+                        + "(refresh-tokens, mode 0600) and used after a restart."
                 )
             )
         }

@@ -51,7 +51,12 @@ extension ConfigurationTable {
                     \.failover,
                     "Send to another upstream, which is entered once a job."
                 ),
-                Field("respond", respond, \.respond, "Answer in the upstream's stead."),
+                Field(
+                    "respond",
+                    respond,
+                    \.respond,
+                    "Answer a request that waits in the upstream's stead; a kept job passes the rule by."
+                ),
                 Field(
                     "fail",
                     empty("fail", "Ending the job; an empty object.").kind,
@@ -92,8 +97,8 @@ extension ConfigurationTable {
                     "max_attempts",
                     .integer(1...100),
                     \.maxAttempts,
-                    "Attempts the rule may bring a job to, the first included; 3 when it is absent, or one more "
-                        + "than the schedule has entries. Attempts that never reached the wire count here, "
+                    "One more than how often the rule may act in one job, whatever others do; 3 when it is absent, or one "
+                        + "more than the schedule has entries. Attempts that never reached the wire count here, "
                         + "and not for the job's max_attempts."
                 ),
                 Field("backoff", backoff.kind, \.backoff, "How the waits grow."),
@@ -101,7 +106,7 @@ extension ConfigurationTable {
                     "schedule",
                     .list(.duration(.zero ... .seconds(30 * 86_400)), minimum: 1, maximum: 99),
                     \.schedule,
-                    "The waits one by one."
+                    "The waits one by one; the last one repeats where max_attempts allows more."
                 ),
                 Field(
                     "jitter_percent",
@@ -198,7 +203,8 @@ extension ConfigurationTable {
     private static let methodsDoc =
         "Which requests may be sent again when the upstream may have acted: after no complete answer, and after a "
         + "failure other than 4xx and 503 with Retry-After. Those of an idempotent method, those with an idempotency "
-        + "key too, or any."
+        + "key too, or any. Neither the repetition on a new connection within an attempt nor the one after a "
+        + "crash asks this."
 
     private static var refresh: Section<RefreshDraft> {
         Section(

@@ -41,7 +41,8 @@ extension ConfigurationTable {
                 recovery,
                 \.recovery,
                 "What to do about failures: rules, read from the top. Without the list, kept jobs are sent again for two "
-                    + "days."
+                    + "days after what may pass (connection, timeout, tls, protocol, 5xx, 408, 425, 429), where repeating "
+                    + "them is safe and max_attempts and expires_after allow it."
             ),
         ]
     }
@@ -107,8 +108,10 @@ extension ConfigurationTable {
                     "never_fails",
                     .boolean,
                     \.neverFails,
-                    "Whether no failure may reach the caller. The rules must then end with one that acts on \"any\" "
-                        + "and responds with a placeholder or fallback, and none above it may fail."
+                    "Whether every failure ends with a stand-in, for callers that wait and do not turn that off "
+                        + "(Waystation-Fallback). The relay's own refusals, such as route_paused and overloaded, "
+                        + "remain. The rules must then end with one that acts on \"any\" and responds with a "
+                        + "placeholder or fallback, and none above it may fail."
                 ),
                 .reserved("circuit_breaker"), .reserved("rate_limit"), .reserved("retry_budget"),
             ],
@@ -224,7 +227,8 @@ extension ConfigurationTable {
                     "total",
                     .duration(.milliseconds(1) ... .seconds(86_400)),
                     \.total,
-                    "The whole job: all attempts and all waits."
+                    "The whole job: all attempts and all waits, to the head of a streamed answer, whose rest \"idle\" alone "
+                        + "bounds."
                 ),
             ]
         )
@@ -276,7 +280,7 @@ extension ConfigurationTable {
                     .duration(.seconds(1) ... .seconds(30 * 86_400)),
                     \.window,
                     "How long after its acceptance a durable job's key is known; another job with the key is then the "
-                        + "first one."
+                        + "first one. After that it is a second one, also while the first still waits."
                 ),
             ]
         )

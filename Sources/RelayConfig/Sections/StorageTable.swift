@@ -12,7 +12,8 @@ extension ConfigurationTable {
                     "directory",
                     .absolutePath,
                     \.directory,
-                    "A directory of the relay's own. A change takes effect at a restart."
+                    "A directory of the relay's own. The one in STATE_DIRECTORY, which StateDirectory= of the unit sets, takes "
+                        + "its place. A change takes effect at a restart."
                 ),
                 Field(
                     "sync",
@@ -53,7 +54,8 @@ extension ConfigurationTable {
                     "dead",
                     .duration(range),
                     \.dead,
-                    "Jobs that were given up, cancelled, or ran out of time; until then they can be retried."
+                    "Jobs that were given up, cancelled, or ran out of time; to be retried they need their requests, too "
+                        + "(bodies)."
                 ),
                 Field(
                     "bodies",

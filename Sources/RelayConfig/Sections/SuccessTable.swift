@@ -73,7 +73,10 @@ extension ConfigurationTable {
                     "cache_last_good",
                     lastGood.kind,
                     \.rules.keepsLastGood,
-                    "Keeps the last good answer to each GET in memory, for rules that respond with it as stale."
+                    "Keeps the last good answer to each GET in memory, for rules that respond with it as stale: of a "
+                        + "route at most 256 and 16 MiB, none larger than 1 MiB. Not kept is one to a request with "
+                        + "Authorization, Cookie, Range or a body, and one that has Set-Cookie, no-store or private, or "
+                        + "varies by a field that names no content, such as User-Agent."
                 ),
                 Field(
                     "rewrite_location",

@@ -239,7 +239,7 @@ extension Meaning {
             .sent,
             "never_sent",
             "No byte of the request reached the wire.",
-            remedy: "Repeating it is always safe; of a kept job it costs no attempt."
+            remedy: "Repeating it is always safe; it costs none of the job's attempts, but one of the rule's."
         ),
         Meaning(
             .sent,
@@ -253,7 +253,10 @@ extension Meaning {
         Meaning(
             .sent,
             "refused",
-            "The upstream answered that it did not carry the request out: 4xx, or 503 with Retry-After.",
+            """
+            The upstream answered that it did not carry the request out: 4xx, or 503 with Retry-After, or \
+            what treat_as_status of the route makes one.
+            """,
             remedy: "Repeating it is safe; what happens next is what the route's rules say."
         ),
         Meaning(
