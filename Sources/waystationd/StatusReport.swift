@@ -80,12 +80,18 @@ struct StatusReport {
             }
         }
         json.array("credentials") { list in
-            for credential in snapshot.vault.states(now: Instant(nanoseconds: SystemClock.monotonic())) {
+            let now = Instant(nanoseconds: SystemClock.monotonic())
+            for (credential, refusedBy) in snapshot.credentialStates(now: now) {
                 list.object { writer in
                     writer.member("name", credential.name)
-                    writer.member("state", credential.state)
+                    writer.member("state", credential.word.rawValue)
                     if let expiresIn = credential.expiresIn {
                         writer.member("expires_in_seconds", expiresIn.components.seconds)
+                    }
+                    if !refusedBy.isEmpty {
+                        writer.array("refused_by") { list in
+                            for route in refusedBy { list.element(route) }
+                        }
                     }
                 }
             }

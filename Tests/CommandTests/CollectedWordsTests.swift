@@ -28,6 +28,7 @@ struct CollectedWordsTests {
             ("event", FeedEvent.Kind.allCases.map(\.rawValue)),
             ("source of an answer", StandIn.allCases.map(\.rawValue)),
             ("state of a route", RouteCondition.allCases.map(\.rawValue)),
+            ("state of a credential", CredentialVault.State.Word.allCases.map(\.rawValue)),
             ("fault of a message", HTTPParseError.Code.allCases.map(\.rawValue)),
         ]
     )
@@ -57,10 +58,9 @@ struct CollectedWordsTests {
     }
 
     @Test(
-        "What a rule decides, and how a credential is doing",
+        "What a rule decides, and how a request came out",
         arguments: [
             ("RelayCore/Relay/Attempt.swift", "var name: String {", "action of a rule", 9),
-            ("RelayCore/Credential/FetchedCredential.swift", "func state(now", "state of a credential", 4),
             ("RelayEngine/Durable/DurableDocument.swift", "var outcome: String?", "", 2),
             ("RelayEngine/JobDocument.swift", "var outcomeName: String", "", 5),
         ]

@@ -8,6 +8,7 @@ import unittest
 import urllib.parse
 
 from caller import ask
+from durable import again
 from relay import RelayTest, eventually, route
 from upstream import Upstream, answer, as_json
 
@@ -48,7 +49,7 @@ class Credentials(RelayTest):
         self.addCleanup(self.upstream.close)
         self.endpoint = Endpoint(self.upstream)
 
-    def relay_with(self, grant, rules=REFRESH, **members):
+    def relay_with(self, grant, rules=REFRESH, of_route=None, **members):
         relay = self.new_relay({})
         settings = {
             "token_url": self.upstream.url + "token", "client_id": "shop", "allow_addresses": ["127.0.0.0/8"],
@@ -60,7 +61,7 @@ class Credentials(RelayTest):
         else:
             del settings["allow_addresses"]
             auth = {"type": grant, **settings}
-        relay.write({"up": route(self.upstream.url, auth=auth, recovery=rules, concurrency={"max_requests": 100})})
+        relay.write({"up": route(self.upstream.url, auth=auth, recovery=rules, concurrency={"max_requests": 100}, **of_route or {})})
         return relay.start()
 
     def check_refresh(self, grant):
@@ -158,6 +159,29 @@ class Credentials(RelayTest):
         self.upstream.on("/api", answer(401, "never"))
         got = relay.ask("GET", "/r/up/api")
         self.assertEqual((got.status, got.body, got["Waystation-Attempts"]), (401, b"never", "2"))
+
+    def test_a_route_that_always_answers_401_costs_few_tokens_and_recovers_when_a_newer_one_is_taken(self):
+        relay = self.relay_with(
+            "oauth2_client_credentials", rules=[*REFRESH, again("100ms", attempts=100)], of_route={"max_attempts": 100})
+        self.endpoint.wanted = 1000
+        ids = [relay.ask("POST", "/r/up/api", [("Prefer", "respond-async")], b"kept")["Waystation-Job"]
+               for _ in range(50)]
+        eventually(lambda: len(self.upstream.seen("/api")) > 250, "every job is tried again and again", 20)
+        self.assertLess(self.endpoint.issued, 8, "tokens are fetched ever more rarely, not once a job")
+        told = relay.status()["credentials"]
+        self.assertEqual([(c["state"], c["refused_by"]) for c in told], [("refused", ["up"])])
+
+        def reasons():
+            return [held["reason"] for id in ids for tried in ask(relay.control, "GET", f"/v1/jobs/{id}").json()["attempts"]
+                    for held in tried.get("held_back", [])]
+        self.assertTrue([r for r in reasons() if r.startswith("a fresh token was refused, and no other is fetched")])
+        self.endpoint.wanted = self.endpoint.issued + 1
+        for id in ids:
+            eventually(lambda: ask(relay.control, "GET", f"/v1/jobs/{id}").json()["state"] == "succeeded",
+                       "the job succeeds with a newer token", 20)
+        self.assertEqual(self.endpoint.issued, self.endpoint.wanted, "one token was fetched for all of them")
+        told = relay.status()["credentials"][0]
+        self.assertEqual((told["state"], told.get("refused_by")), ("valid", None))
 
     def test_a_failed_refresh_is_remembered_and_tried_again_after_the_cooldown(self):
         self.upstream.on("/token", answer(500, "t0ken server down"), self.endpoint.issue)

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from caller import ask
-from durable import DurableTest, FINISHED
+from durable import DurableTest, FINISHED, kept
 from relay import daemon, eventually, route
 from upstream import Close, answer, as_json
 
@@ -184,6 +184,24 @@ class Repeats(DurableTest):
         for name in "cut", "500":
             self.wait_for_end(self.relay, ids[name])
             self.assertEqual(len(self.upstream.seen(f"/{name}")), 2)
+
+    def test_a_bulk_retry_leaves_alone_what_was_cancelled_or_retried_in_doubt(self):
+        relay = self.new_relay({"up": kept(self.upstream.url, recovery=[])}).start()
+        self.upstream.on("/hangs", self.new_door())
+        cancelled = self.hand_over(relay, "/r/up/hangs")
+        eventually(lambda: self.seen("/hangs"), "the upstream has the request")
+        self.act(relay, cancelled, "cancel", 202)
+        self.wait_for_end(relay, cancelled, "cancelled")
+        self.upstream.on("/cut-then-refused", Close(), answer(400))
+        refused = self.hand_over(relay, "/r/up/cut-then-refused")
+        self.wait_for_end(relay, refused, "dead")
+        self.act(relay, refused, "retry")
+        eventually(lambda: self.seen("/cut-then-refused") == 2, "the retried job is sent")
+        job = self.wait_for_end(relay, refused, "dead")
+        self.assertEqual((job["end"], job["in_doubt"]), ("outcome_unknown", True), job)
+        order = {"action": "retry", "filter": {}, "dry_run": False}
+        got = ask(relay.control, "POST", "/v1/jobs/actions", [], json.dumps(order).encode()).json()
+        self.assertEqual((got["matched"], got["changed"], got["left_alone"]), (2, 0, 2), got)
 
 
 if __name__ == "__main__":

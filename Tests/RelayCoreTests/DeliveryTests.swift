@@ -123,6 +123,39 @@ struct DeliveryTests {
         #expect(late.attempts[0].heldBack == [HeldBack(rule: "r", reason: .deadline(wait: oneHour))])
     }
 
+    @Test(
+        "A job whose earlier life left it in doubt ends so, whatever it fails of now; one without doubt does not",
+        arguments: [
+            (.fail(.connectionRefused, .neverSent), []), (.answer(400), []),
+            (.answer(400), [rule("over", ["any"], .deadLetter)]),
+        ] as [(ScriptedTransport.Step, [RecoveryRule])]
+    )
+    func earlierDoubt(step: ScriptedTransport.Step, rules: [RecoveryRule]) async {
+        let route = makeRoute { $0.recovery = rules }
+        var history = JobHistory()
+        history.isInDoubt = true
+        let run = await Bench([step]).deliver(.post, on: route, history)
+        #expect(run.words == "dead outcome_unknown" && !run.leavesDoubt)
+        let plain = await Bench([step]).deliver(.post, on: route)
+        #expect(plain.words == (rules.isEmpty ? "dead exhausted" : "dead rejected"))
+        let good = await Bench([.answer(200)]).deliver(.post, on: route, history)
+        #expect(good.words == "succeeded 200 upstream")
+    }
+
+    @Test(
+        "A run that puts a job aside says whether an attempt may have been carried out",
+        arguments: [
+            (.fail(.connectionTerminated, .unknown), .post, true), (.answer(500), .post, true),
+            (.answer(400), .post, false), (.fail(.connectionTerminated, .unknown), .put, false),
+            (.fail(.connectionRefused, .neverSent), .post, false),
+        ] as [(ScriptedTransport.Step, RelayCore.Method, Bool)]
+    )
+    func putAsideInDoubt(step: ScriptedTransport.Step, method: RelayCore.Method, isInDoubt: Bool) async {
+        let route = makeRoute { $0.recovery = [rule("look", ["any"], .hold)] }
+        let run = await Bench([step]).deliver(method, on: route)
+        #expect(run.words == "held" && run.leavesDoubt == isInDoubt)
+    }
+
     @Test("A job whose time ran out is expired: untried, after an attempt, and before the next upstream")
     func expiry() async {
         var history = JobHistory()

@@ -229,6 +229,7 @@ extension MemoryJobStore.State {
                 attempts: UInt32(settlement.attempts.count),
                 spent: UInt32(settlement.attempts.count { $0.isSpent }),
                 kind: settlement.failureKind,
+                leavesDoubt: settlement.leavesDoubt,
                 now: now
             )
         }

@@ -206,13 +206,18 @@ extension ConfigurationTable {
         + "key too, or any. Neither the repetition on a new connection within an attempt nor the one after a "
         + "crash asks this."
 
+    private static let fetchesDoc =
+        "How often in one job. Once an upstream has refused a token that was fetched because of that, with 401 or 403, no "
+        + "other job of the route fetches one for a second, then for twice as long each time up to five minutes, until "
+        + "a request succeeds there."
+
     private static var refresh: Section<RefreshDraft> {
         Section(
             "refresh_credentials",
             "Fetching a new credential.",
             prototype: RefreshDraft(),
             fields: [
-                Field("max_times", .integer(1...10), \.maxTimes, "How often in one job.")
+                Field("max_times", .integer(1...10), \.maxTimes, fetchesDoc)
             ]
         )
     }

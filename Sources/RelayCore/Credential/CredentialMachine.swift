@@ -8,15 +8,21 @@ package struct CredentialMachine: Sendable {
     private let refreshBeforeExpiry: Duration
     private let failureCooldown: Duration
 
-    package init(refreshBeforeExpiry: Duration, failureCooldown: Duration) {
+    /// The newest generation there was, of this credential or of the one it takes the place of.
+    package private(set) var generation: UInt64
+
+    /// Counts its tokens on from `generation`, so that what is remembered of an older one is not taken for theirs.
+    package init(refreshBeforeExpiry: Duration, failureCooldown: Duration, after generation: UInt64 = 0) {
         self.refreshBeforeExpiry = refreshBeforeExpiry
         self.failureCooldown = failureCooldown
+        self.generation = generation
     }
 
-    package init(settings: OAuth2Settings) {
+    package init(settings: OAuth2Settings, after generation: UInt64 = 0) {
         self.init(
             refreshBeforeExpiry: settings.refreshBeforeExpiry,
-            failureCooldown: settings.failureCooldown
+            failureCooldown: settings.failureCooldown,
+            after: generation
         )
     }
 
@@ -48,9 +54,10 @@ package struct CredentialMachine: Sendable {
 
     /// The endpoint gave a token; without `expiresIn` it is used until it is refused.
     package mutating func refreshed(_ secret: Secret, expiresIn: Duration?, now: Instant) -> Token {
+        generation += 1
         let next = Token(
             secret: secret,
-            generation: (token?.generation ?? 0) + 1,
+            generation: generation,
             expiresAt: expiresIn.map { now.advanced(by: $0) }
         )
         token = next

@@ -22,6 +22,8 @@ package final class CredentialVault: Sendable {
     ) {
         var sources: [String: Source] = [:]
         for definition in definitions {
+            var generation: UInt64 = 0
+            if case .fetched(let old) = previous?.sources[definition.name] { generation = old.generation }
             switch definition.kind {
             case .fixed(let reference):
                 guard let secret = secrets[reference] else { continue }
@@ -29,7 +31,7 @@ package final class CredentialVault: Sendable {
             case .oauth2(let settings):
                 let new = FetchedCredential(
                     name: definition.name,
-                    machine: CredentialMachine(settings: settings),
+                    machine: CredentialMachine(settings: settings, after: generation),
                     source: OAuth2TokenSource(definition.name, settings, secrets: secrets, keeper: keeper)
                 )
                 if case .fetched(let old) = previous?.sources[definition.name], old.isConfigured(like: new) {
@@ -40,7 +42,8 @@ package final class CredentialVault: Sendable {
             case .custom(let credential):
                 let machine = CredentialMachine(
                     refreshBeforeExpiry: credential.refreshBeforeExpiry,
-                    failureCooldown: credential.failureCooldown
+                    failureCooldown: credential.failureCooldown,
+                    after: generation
                 )
                 sources[definition.name] = .fetched(
                     FetchedCredential(
@@ -85,12 +88,29 @@ package final class CredentialVault: Sendable {
         }
     }
 
-    /// Name and state of every fetched credential, for status.
-    package func states(now: Instant) -> [(name: String, state: String, expiresIn: Duration?)] {
+    /// How a fetched credential is doing, for status.
+    package struct State: Sendable {
+        package let name: String
+        package var word: Word
+        package let expiresIn: Duration?
+        /// Of its newest token; 0 before the first.
+        package let generation: UInt64
+
+        package enum Word: String, CaseIterable, Sendable {
+            case notFetched = "not_fetched"
+            case valid
+            case refreshing
+            case failing
+            /// An upstream refused a token that had just been fetched.
+            case refused
+        }
+    }
+
+    /// The fetched credentials by their names; none is `refused`, which only the routes know.
+    package func states(now: Instant) -> [State] {
         sources.sorted { $0.key < $1.key }.compactMap { name, source in
             guard case .fetched(let credential) = source else { return nil }
-            let (state, expiresIn) = credential.state(now: now)
-            return (name, state, expiresIn)
+            return credential.state(of: name, now: now)
         }
     }
 }

@@ -46,12 +46,22 @@ final class FetchedCredential: Sendable {
         }
     }
 
-    func state(now: Instant) -> (String, Duration?) {
+    /// The newest generation there was.
+    var generation: UInt64 { state.withLock { $0.machine.generation } }
+
+    func state(of name: String, now: Instant) -> CredentialVault.State {
         state.withLock { state in
-            let left = state.machine.token?.expiresAt.map { now.duration(to: $0) }
-            if state.machine.isRefreshing { return ("refreshing", left) }
-            if state.machine.failure != nil { return ("failing", left) }
-            return (state.machine.token == nil ? "not_fetched" : "valid", left)
+            let machine = state.machine
+            let word: CredentialVault.State.Word =
+                machine.isRefreshing
+                ? .refreshing
+                : machine.failure != nil ? .failing : machine.token == nil ? .notFetched : .valid
+            return CredentialVault.State(
+                name: name,
+                word: word,
+                expiresIn: machine.token?.expiresAt.map { now.duration(to: $0) },
+                generation: machine.generation
+            )
         }
     }
 

@@ -76,6 +76,8 @@ package struct Settlement: Sendable {
     package var failureKind: FailureKind?
     /// Goes with the kind: nil where that failure had no answer.
     package var failureStatus: Status?
+    /// Whether one of its attempts may have been carried out that the route would not repeat.
+    package var leavesDoubt = false
     /// Whether the request's body is no longer needed and goes with the settlement; only of an ending that is over.
     package var dropsBody = false
 

@@ -22,7 +22,7 @@ package struct JobFilter: Hashable, Sendable {
     package var createdBefore: Int64?
     /// Jobs that are at this version.
     package var version: UInt64?
-    /// Whether a retry leaves alone the dead jobs that may have been carried out; they match all the same.
+    /// Whether a retry leaves alone the jobs in doubt that would not be sent by themselves; they match all the same.
     package var sparesUncertain = false
 
     package init() {}
@@ -31,7 +31,7 @@ package struct JobFilter: Hashable, Sendable {
 
     /// Whether a retry leaves the job alone.
     package func spares(_ job: StoredJob) -> Bool {
-        sparesUncertain && job.state == .dead && job.end?.mayHaveActed == true
+        sparesUncertain && job.isInDoubt && (job.state.isTerminal || job.state == .held)
     }
 
     package func matches(_ job: StoredJob) -> Bool {
@@ -134,7 +134,7 @@ package struct ActionReport: Hashable, Sendable {
     package var ended: [EndedJob] = []
     /// Dead jobs without a body, which cannot be replayed.
     package var expunged = 0
-    /// Dead jobs that may have been carried out, which the filter spares.
+    /// Jobs that may have been carried out, which the filter spares.
     package var spared = 0
     /// Where the next call goes on; nil when all have been looked at.
     package var next: JobCursor?

@@ -10,6 +10,8 @@ package struct JobHistory: Sendable {
     package var deadline: Instant?
     /// Whether its last attempt was cut short by a crash.
     package var wasInterrupted = false
+    /// Whether an attempt of an earlier life may have been carried out that the route would not repeat.
+    package var isInDoubt = false
     /// Where its attempts go on record before they are sent; nil where nobody keeps them.
     package var log: (any AttemptLog)?
 

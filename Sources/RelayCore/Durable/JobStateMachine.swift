@@ -28,6 +28,9 @@ package struct JobStateMachine: Equatable, Sendable {
     package var isCancelAsked = false
     /// Whether a newer job took its place while it ran.
     package var isSuperseded = false
+    /// Whether an attempt may have been carried out that the route would not repeat; until the job succeeds, whatever
+    /// becomes of its later lives.
+    package var isInDoubt = false
     /// The attempt under way, of a job that runs.
     package var begun: BegunAttempt?
     /// Whether sending it twice is acceptable.
@@ -169,12 +172,14 @@ extension JobStateMachine {
         attempts: UInt32,
         spent: UInt32,
         kind: FailureKind?,
+        leavesDoubt: Bool = false,
         now: Int64
     ) -> Bool {
         guard state == .running, token == self.token, token != 0 else { return false }
         self.attempts += attempts
         spentAttempts += spent
         crashes = 0
+        isInDoubt = ending != .succeeded && (isInDoubt || leavesDoubt)
         if let kind { failureKind = kind }
         switch ending {
         case .succeeded: finish(.succeeded, nil, now: now)
@@ -225,6 +230,7 @@ extension JobStateMachine {
             attempts += 1
             spentAttempts += 1
             (failureKind, failureStatus) = (.interrupted, nil)
+            isInDoubt = isInDoubt || !mayRepeat
         }
         if isCancelAsked || isSuperseded {
             finish(.cancelled, isCancelAsked ? .cancelled : .superseded, now: now)
@@ -324,6 +330,7 @@ extension JobStateMachine {
     /// Gives a job that is over without success another life, which is due at `runAt`, by default now.
     package mutating func replay(isBlocked: Bool, runAt due: Int64? = nil, now: Int64) -> Bool {
         guard state == .dead || state == .cancelled || state == .expired else { return false }
+        isInDoubt = isInDoubt || end?.mayHaveActed == true
         end = nil
         finishedAt = nil
         expiresAt = nil

@@ -24,6 +24,8 @@ package struct StoredJob: Sendable {
     package var crashes: Int
     /// What is under way, of a job that runs.
     package var begun: BegunAttempt?
+    /// Whether an attempt, also of an earlier life, may have been carried out that the route would not repeat.
+    package var isInDoubt: Bool
     /// Changes with the job: the API's ETag.
     package var version: UInt64
     /// A running job that is to be cancelled.
@@ -60,6 +62,7 @@ package struct StoredJob: Sendable {
         spentAttempts = Int(machine.spentAttempts)
         earlierAttempts = Int(machine.earlierAttempts)
         crashes = Int(machine.crashes)
+        isInDoubt = machine.isInDoubt || machine.end?.mayHaveActed == true
         version = machine.version
         isCancelAsked = machine.isCancelAsked
         isSuperseded = machine.isSuperseded

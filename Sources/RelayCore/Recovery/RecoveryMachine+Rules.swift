@@ -134,7 +134,19 @@ extension RecoveryMachine {
         _ situation: Situation
     ) -> HeldBack.Reason? {
         guard situation.canRefresh else { return .noCredential }
-        return count(index) < maxTimes ? nil : .refreshesSpent(maxTimes)
+        guard count(index) < maxTimes else { return .refreshesSpent(maxTimes) }
+        return situation.refreshHeld.map { .freshTokenRefused(for: $0) }
+    }
+
+    /// Whether an answer refused the credential, and a rule would fetch another.
+    func refusesCredential(_ failure: Failure) -> Bool {
+        guard let status = failure.treatedAsStatus ?? failure.status, status == 401 || status == 403 else {
+            return false
+        }
+        return rules.contains { rule in
+            guard case .refreshCredentials = rule.action else { return false }
+            return rule.on.matches(failure, isExhausted: false)
+        }
     }
 
     private func unavailable(_ target: Int, _ situation: Situation) -> HeldBack.Reason? {
@@ -170,6 +182,16 @@ extension RecoveryMachine {
         let isKeyed = options.hasIdempotencyKey
         if route.mayRepeat(method, isKeyed: isKeyed, after: failure, isExhausted: true) { return nil }
         return failure.sent == .answered ? .notRepeatable : .outcomeUnknown
+    }
+
+    /// Whether any attempt of the run may have been carried out and may not be repeated.
+    var leavesDoubt: Bool {
+        attempts.contains { $0.failure.map { endOfUnsafe($0) != nil } ?? false }
+    }
+
+    /// How a durable job ends that is given up: what an earlier life left in doubt stays so, however this one failed.
+    func endOfGivenUp(_ failure: Failure) -> EndReason? {
+        endOfUnsafe(failure) ?? (history?.isInDoubt == true ? .outcomeUnknown : nil)
     }
 
     /// Whether the request may be sent again although nobody knows what became of it.

@@ -163,6 +163,8 @@ package struct RecoveryMachine: Sendable {
         package var keepsKey = true
         /// Whether the route's credential can be fetched again.
         package var canRefresh = false
+        /// How long no credential is fetched, since the upstream refused a fresh one; nil when one may be.
+        package var refreshHeld: Duration?
         /// Whether a last good answer to the request is kept.
         package var hasStale = false
         /// Upstreams that failed so recently that no rule may enter them.

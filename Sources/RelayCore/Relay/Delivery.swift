@@ -23,6 +23,8 @@ package struct Delivery: Sendable {
     package var attempts: [Attempt]
     /// The upstream's last answer, where the run did not succeed and there was one.
     package var answer: HTTPResponse?
+    /// Whether one of the attempts may have been carried out and may not be repeated.
+    package var leavesDoubt = false
     /// The memory its answer takes, until that is on disk.
     package var room: MemoryHold?
     /// There was no room for the answer's content, which nothing had to look into.

@@ -70,6 +70,9 @@ extension Execution {
                 status: response.status,
                 exchange: inbound.exchange
             )
+            if canRefresh, let token {
+                context.memory.tokenAccepted(token.generation, by: plan.upstream)
+            }
             accept(response, isQuickRecovered: false)
         case .quickRecovered(let response, let from): quickRecovered(response, from: from)
         case .refused(let failure): refused(failure, inbound)

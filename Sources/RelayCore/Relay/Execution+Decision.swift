@@ -25,7 +25,22 @@ extension Execution {
             failure = Failure(.cancelled, sent: failure.sent, "the caller went away")
         }
         self.failure = failure
+        var situation = situation
+        situation.refreshHeld = refreshHeld(after: failure)
         act(machine.attemptFailed(failure, situation))
+    }
+
+    /// How long no credential is fetched for the job, whose last attempt may have had a fresh one.
+    private func refreshHeld(after failure: Failure) -> Duration? {
+        guard canRefresh, let token, machine.refusesCredential(failure) else { return nil }
+        let wait = context.memory.tokenRefused(
+            token.generation,
+            isFresh: refused.map { token.generation > $0 } ?? false,
+            by: plan.upstream,
+            now: ports.time.now()
+        )
+        // A job that has begun to fetch goes on as often as its rule lets it.
+        return refused == nil ? wait : nil
     }
 
     func act(_ decision: RecoveryMachine.Decision) {

@@ -11,6 +11,7 @@ extension Execution {
         discard()
         var delivery = Delivery(ending: ending, attempts: machine.attempts)
         if case .succeeded = ending {} else { delivery.answer = lastAnswer }
+        delivery.leavesDoubt = machine.leavesDoubt
         delivery.room = room
         delivery.lacksContent = lacksContent
         self.delivery = delivery
@@ -27,7 +28,7 @@ extension Execution {
     func putAside(_ decision: RecoveryMachine.Decision, _ failure: Failure) {
         guard context.history != nil else { return ended(failure) }
         switch decision {
-        case .deadLetter: end(.dead(failure, machine.endOfUnsafe(failure) ?? .rejected))
+        case .deadLetter: end(.dead(failure, machine.endOfGivenUp(failure) ?? .rejected))
         // The end of a pause decides about the route, not about what became of this job.
         case .pauseRoute(let reason):
             end(.routePaused(reason: reason, failure, end: machine.endOfUnsafe(failure)))
@@ -39,7 +40,7 @@ extension Execution {
 
     /// No rule has anything left.
     func gaveUp(_ failure: Failure) {
-        if let end = machine.endOfUnsafe(failure) { return self.end(.dead(failure, end)) }
+        if let end = machine.endOfGivenUp(failure) { return self.end(.dead(failure, end)) }
         if failure.kind == .preparation { return end(.dead(failure, .rejected)) }
         end(ports.time.now() < machine.deadline ? .dead(failure, .exhausted) : .expired(failure))
     }

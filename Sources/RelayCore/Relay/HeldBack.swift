@@ -31,6 +31,8 @@ public struct HeldBack: Sendable, Equatable {
         case notRetryable
         /// The credential has been fetched anew as often as it may be.
         case refreshesSpent(Int)
+        /// A credential that had just been fetched was refused, and no other is fetched for that long.
+        case freshTokenRefused(for: Duration)
         /// The route has no credential that can be fetched anew.
         case noCredential
         /// The job has been sent to that upstream before.
@@ -64,6 +66,8 @@ public struct HeldBack: Sendable, Equatable {
             case .notRetryable: "the check that named the failure says retryable false"
             case .refreshesSpent(let count):
                 "the credential was fetched anew \(count) time\(count == 1 ? "" : "s")"
+            case .freshTokenRefused(let wait):
+                "a fresh token was refused, and no other is fetched for \(DurationText.text(wait))"
             case .noCredential: "there is no credential to fetch anew"
             case .entered(let name): "the job has been sent to \(name) before"
             case .cooling(let name): "\(name) failed a moment ago and is left alone for its cooldown"

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// What the jobs of one route share: the last good answers, and the upstreams that failed a moment ago.
+/// What the jobs of one route share: the last good answers, the upstreams that failed a moment ago, and the tokens that
+/// were refused.
 package final class RouteMemory: Sendable {
     private struct State {
         var answers = LastGoodAnswers()
@@ -8,6 +9,8 @@ package final class RouteMemory: Sendable {
         var cooling: [String: Instant] = [:]
         /// Tokens that were refused to durable jobs which wait for a newer one, as generations.
         var refusals: [JobID: UInt64] = [:]
+        /// By the upstream's name: whether it refuses the route's credential even when it is fresh.
+        var refusedTokens: [String: RefusedTokenMachine] = [:]
     }
 
     /// Refusals remembered at once; a job whose refusal is forgotten tries the old token once more.
@@ -31,6 +34,29 @@ package final class RouteMemory: Sendable {
     package func failed(_ upstream: Upstream, now: Instant) {
         guard upstream.cooldown > .zero else { return }
         state.withLock { $0.cooling[upstream.name] = now.advanced(by: upstream.cooldown) }
+    }
+
+    /// The upstream refused the route's credential of that generation, as in `RefusedTokenMachine.refused`.
+    func tokenRefused(
+        _ generation: UInt64,
+        isFresh: Bool,
+        by upstream: Upstream,
+        now: Instant
+    ) -> Duration? {
+        state.withLock { state in
+            state.refusedTokens[upstream.name, default: RefusedTokenMachine()]
+                .refused(generation, isFresh: isFresh, now: now)
+        }
+    }
+
+    /// The upstream took the route's credential of that generation.
+    func tokenAccepted(_ generation: UInt64, by upstream: Upstream) {
+        state.withLock { $0.refusedTokens[upstream.name]?.accepted(generation) }
+    }
+
+    /// Whether an upstream refused the route's credential of that generation, which had just been fetched.
+    package func refusesToken(_ generation: UInt64) -> Bool {
+        state.withLock { $0.refusedTokens.values.contains { $0.generation == generation } }
     }
 
     /// A durable job waits for a newer token than the one of that generation, which was refused to it.

@@ -37,6 +37,7 @@ extension DurableJobs {
         let (now, wall) = (time.now(), engine.time.wallMilliseconds())
         settlement.attempts = delivery.attempts.map { JobAttemptRecord($0, wallNow: wall, now: now) }
         settlement.failureKind = delivery.failure?.kind
+        settlement.leavesDoubt = delivery.leavesDoubt
         settlement.failureStatus = delivery.failure?.status
         let policy = route.policy.delivery
         if let (response, source) = delivery.kept(policy.keepsResponses) {

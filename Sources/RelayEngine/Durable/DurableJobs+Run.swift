@@ -110,6 +110,7 @@ extension DurableJobs {
         var history = JobHistory()
         history.attempts = job.attempts
         history.spentAttempts = job.spentAttempts
+        history.isInDoubt = job.isInDoubt
         history.deadline = job.expiresAt.map { instant(ofWall: $0) }
         var last = job.earlierAttempts
         while last < job.attempts {

@@ -45,6 +45,7 @@ struct JobRow {
         static let isDated: Int64 = 32
         static let isSuperseded: Int64 = 64
         static let dropsContent: Int64 = 128
+        static let isInDoubt: Int64 = 256
     }
 
     var flags: Int64 {
@@ -52,6 +53,7 @@ struct JobRow {
             | (hasBody ? Flag.hasBody : 0) | (hasAnswer ? Flag.hasAnswer : 0)
             | (hasAnswerBody ? Flag.hasAnswerBody : 0) | (machine.isDated ? Flag.isDated : 0)
             | (machine.isSuperseded ? Flag.isSuperseded : 0) | (dropsContent ? Flag.dropsContent : 0)
+            | (machine.isInDoubt ? Flag.isInDoubt : 0)
     }
 
     /// Whether there is anything left to expunge.
@@ -124,6 +126,7 @@ struct JobRow {
         machine.version = UInt64(bitPattern: row.int(15))
         machine.isCancelAsked = flags & Flag.isCancelAsked != 0
         machine.isSuperseded = flags & Flag.isSuperseded != 0
+        machine.isInDoubt = flags & Flag.isInDoubt != 0
         if let upstream = row.text(28), let began = row.optionalInt(29) {
             machine.begun = BegunAttempt(upstream: upstream, beganAt: began)
         }

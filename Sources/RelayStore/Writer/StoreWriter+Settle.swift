@@ -24,6 +24,7 @@ extension StoreWriter {
                 attempts: attempts,
                 spent: spent,
                 kind: settlement.failureKind,
+                leavesDoubt: settlement.leavesDoubt,
                 now: now
             )
         else { return try stale(settlement) }

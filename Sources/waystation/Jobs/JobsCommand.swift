@@ -25,8 +25,8 @@ extension Command {
 
               waystation jobs retry --where route=partner-hooks,state=dead,status=503 --rate 50/s
 
-            A retry --where leaves dead jobs alone that may have been carried out (outcome_unknown,
-            not_repeatable), and says how many; ask the upstream, then say --unknown or name the jobs.
+            A retry --where leaves jobs alone that may have been carried out (in_doubt), however they
+            ended, and says how many; ask the upstream, then say --unknown or name the jobs.
 
             """,
         options: [

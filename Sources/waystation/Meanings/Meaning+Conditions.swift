@@ -123,7 +123,7 @@ extension Meaning {
         Meaning(
             .credentialState,
             "valid",
-            "There is a token, and no upstream has refused it.",
+            "There is a token; none that was fetched anew has been refused.",
             remedy: "Nothing is to be done."
         ),
         Meaning(
@@ -138,6 +138,22 @@ extension Meaning {
             "The last fetch of a token failed; requests that need one fail, and kept jobs wait.",
             causes: "The token endpoint is down or refuses; the secret was replaced.",
             remedy: "See the journal; mend the credential, and reload after the secret was replaced."
+        ),
+        Meaning(
+            .credentialState,
+            "refused",
+            """
+            An upstream refused a token that had just been fetched, and has taken none since; refused_by names the \
+            routes. For 1 s after that, then twice as long each time up to 5 min, none is fetched for them.
+            """,
+            causes: """
+                The client lacks the right or the scope, the token is for another audience, or the upstream and the \
+                token endpoint disagree.
+                """,
+            remedy: """
+                Compare scopes, audience and the account with what the upstream wants; it goes by itself with the \
+                first request that succeeds.
+                """
         ),
     ]
 }

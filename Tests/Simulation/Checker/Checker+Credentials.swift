@@ -125,8 +125,43 @@ extension Checker {
         guard let index = job.route.credential else {
             return violated(job.number, "a credential is renewed on a route without one")
         }
+        if job.isRefreshHeld {
+            violated(job.number, "a credential is renewed although a fresh one was refused a moment ago")
+        }
         job.refused = job.token
+        job.renewed = job.token
         if job.token == credentials[index].given { credentials[index].refusals += 1 }
+    }
+
+    /// Whether no credential is fetched after an answer that refused the job's.
+    func holdsRefresh(_ job: JobRecord, _ facts: Facts) -> Bool {
+        guard let index = job.route.credential, credentials[index].definition.isFetched,
+            let status = facts.treatedAs ?? facts.status, status == 401 || status == 403,
+            renews(job.route, facts)
+        else { return false }
+        var known = job.route.refusedTokens[job.attemptPlace]
+        if job.renewed > 0, job.token > job.renewed, job.token > known?.token ?? 0 {
+            let wait = known.map { min($0.wait * 2, 300_000_000_000) } ?? 1_000_000_000
+            known = (job.token, now + wait, wait)
+        }
+        guard var known else { return false }
+        let isHeld = now < known.until && job.token >= known.token
+        if isHeld { known.token = job.token }
+        job.route.refusedTokens[job.attemptPlace] = known
+        return isHeld && job.renewed == 0
+    }
+
+    private func renews(_ route: RouteCase, _ facts: Facts) -> Bool {
+        route.policy.recovery.contains { rule in
+            guard case .refreshCredentials = rule.action else { return false }
+            return facts.isCaught(by: rule.on, isExhausted: false)
+        }
+    }
+
+    /// The upstream took the job's token.
+    func tokenTaken(_ job: JobRecord) {
+        guard let known = job.route.refusedTokens[job.attemptPlace], job.token >= known.token else { return }
+        job.route.refusedTokens[job.attemptPlace] = nil
     }
 
     /// The number of the token in the attempt; 0 when it carries none.

@@ -24,6 +24,7 @@ extension Checker {
         }
         job.stage = .waiting(until: until)
         job.earlierAttempts = job.attemptBegan.count
+        if case .back(.credentials, _) = delivery.ending {} else { job.renewed = 0 }
         // Each run may go to every upstream again.
         (job.place, job.entered, job.begunAt, job.visited) = (0, [], [], [])
         return until
@@ -183,6 +184,7 @@ extension Checker {
             }
             return
         }
+        tokenTaken(job)
         coverage.note(job.earlierAttempts > 0 ? .durableLater : .durableDelivered)
         guard case .answers(let answer) = reply else { return }
         if answer.status != response.status.rawValue {

@@ -121,6 +121,7 @@ extension Checker {
         if answer.status != response.status.rawValue {
             violated(number, "an answer is passed on with another status")
         }
+        tokenTaken(job)
         coverage.note(job.attemptBegan.count > 1 ? .answeredLater : .answeredAtOnce)
         if job.isShareable, job.route.policy.response.keepsLastGood != nil {
             job.route.kept[job.answerKey] = (answer.status, now)

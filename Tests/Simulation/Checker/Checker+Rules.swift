@@ -9,6 +9,7 @@ extension Checker {
         if attempt.rule != nil, acting == nil {
             return violated(job.number, "a rule acts that the route does not have")
         }
+        job.isRefreshHeld = holdsRefresh(job, facts)
         var isExhausted = now >= job.deadline || job.wire >= job.maxAttempts
         if now >= job.deadline { coverage.note(.deadlineSpent) }
         if job.wire >= job.maxAttempts { coverage.note(.jobSpent) }
@@ -64,6 +65,10 @@ extension Checker {
             return .spent
         case .refreshCredentials(let maxTimes):
             guard let credential = job.route.credential, credentials[credential].definition.isFetched else {
+                return .spent
+            }
+            if job.uses[index] < maxTimes, job.isRefreshHeld {
+                coverage.note(.tokenHeld)
                 return .spent
             }
             return job.uses[index] < maxTimes && maySendAgain(job, facts, .idempotentOrKeyed)

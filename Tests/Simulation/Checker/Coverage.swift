@@ -93,6 +93,7 @@ struct Coverage {
         case tokenExpired
         case tokenRefused
         case tokenShared
+        case tokenHeld
         case tokenRemembered
         case tokenLate
         case tokenMissing
@@ -220,6 +221,7 @@ struct Coverage {
             case .tokenExpired: "token: renewed after its expiry"
             case .tokenRefused: "token: renewed after a refusal"
             case .tokenShared: "token: one refresh, several jobs refused"
+            case .tokenHeld: "token: none fetched, a fresh one was refused"
             case .tokenRemembered: "token: failure remembered"
             case .tokenLate: "token: not there before the attempt's deadline"
             case .tokenMissing: "token: secret missing"

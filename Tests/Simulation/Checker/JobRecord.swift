@@ -73,6 +73,10 @@ final class JobRecord {
     var hopDropped = false
     var token = 0
     var refused = 0
+    /// The token for which its present run got another; 0 when it got none.
+    var renewed = 0
+    /// Whether no credential is fetched after the attempt at hand, since a fresh one was refused.
+    var isRefreshHeld = false
     var isKeyed: Bool
     var key: String?
     var cancelledAt: Int64?

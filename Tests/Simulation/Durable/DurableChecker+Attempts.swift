@@ -101,6 +101,7 @@ extension DurableChecker {
         note("landed \(landing.rawValue)")
         routes[job.route].flights -= 1
         job.last = landing
+        if [.answered, .unknown, .stopped, .crashed].contains(landing) { job.mayHaveActed = true }
         job.unsettled.append(landing)
     }
 

@@ -187,7 +187,7 @@ extension DurableChecker {
     private func died(_ job: DurableFacts, _ reason: EndReason) {
         guard let route = route(job.route), reason != .corrupt else { return }
         let isSafe = job.method.isIdempotent || job.isKeyed || route.methods == .any
-        let isOpen = job.last != .none && job.last != .never && job.last != .failed
+        let isOpen = job.mayHaveActed || job.last != .none && job.last != .never && job.last != .failed
         if reason.rawValue == "outcome_unknown" || reason.rawValue == "not_repeatable" {
             if isSafe || !isOpen { violated(job, "a job is given up as \(reason.rawValue) that was refused") }
         } else if !isSafe, job.last == .unknown || job.last == .answered {

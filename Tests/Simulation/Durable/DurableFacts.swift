@@ -42,6 +42,8 @@ final class DurableFacts {
     var expiresAt = Int64.max
 
     var last = Landing.none
+    /// Whether an attempt may have been carried out, whatever came after it.
+    var mayHaveActed = false
     var lastLife = 0
     /// Whether the store knows how the last attempt ended.
     var isSettled = true

@@ -21,6 +21,9 @@ final class RouteCase {
 
     /// Until when no failover may enter an upstream, by its place.
     var coolingUntil: [Int64]
+    /// Upstreams that refused a token although it was fresh, by their place: its number, until when no other is fetched,
+    /// and how long that was.
+    var refusedTokens: [Int: (token: Int, until: Int64, wait: Int64)] = [:]
     /// The last good answer to a target: its status and when it came.
     var kept: [Int: (status: UInt16, at: Int64)] = [:]
 
