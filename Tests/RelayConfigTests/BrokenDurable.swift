@@ -188,6 +188,9 @@ let brokenDurable: [BrokenRow] = {
                 + #""respond": {"as": "fallback", "status": 503}}, {"name": "b", "on": ["any"], "#
                 + #""retry": {}}]"#,
             [
+                #"2:22: warning: a job of a POST without a key is dead (outcome_unknown) once its answer "#
+                    + #"is cut off or late  [/routes/r/delivery/mode] => write "idempotency": "#
+                    + #"{"generate": true} if the upstream knows such keys, false if callers send them"#,
                 #"2:87: warning: it answers only requests that wait for their answer, and the "#
                     + #"route keeps every one  [/routes/r/recovery/0/respond] => remove the rule, or "#
                     + #"leave out "mode": "durable""#
@@ -198,6 +201,9 @@ let brokenDurable: [BrokenRow] = {
             #""delivery": {"mode": "durable", "expires_after": "1h"}, "recovery": [{"name": "#
                 + #""a", "on": ["any"], "retry": {"schedule": ["5m", "30m", "2h"]}}]"#,
             [
+                #"2:22: warning: a job of a POST without a key is dead (outcome_unknown) once its answer "#
+                    + #"is cut off or late  [/routes/r/delivery/mode] => write "idempotency": "#
+                    + #"{"generate": true} if the upstream knows such keys, false if callers send them"#,
                 #"2:121: warning: the waits of the schedule take 2h35m, but "#
                     + #"delivery.expires_after ends a job after 1h  "#
                     + #"[/routes/r/recovery/0/retry/schedule] => raise "delivery.expires_after", or "#
@@ -209,6 +215,9 @@ let brokenDurable: [BrokenRow] = {
             #""delivery": {"mode": "durable", "max_attempts": 3}, "recovery": [{"name": "a", "#
                 + #""on": ["any"], "retry": {"schedule": ["5m", "30m", "2h"]}}]"#,
             [
+                #"2:22: warning: a job of a POST without a key is dead (outcome_unknown) once its answer "#
+                    + #"is cut off or late  [/routes/r/delivery/mode] => write "idempotency": "#
+                    + #"{"generate": true} if the upstream knows such keys, false if callers send them"#,
                 #"2:117: warning: the rule allows 4 attempts, but the route ends after 3  "#
                     + #"[/routes/r/recovery/0/retry/schedule] => raise the route's "delivery.max_attempts""#
             ]
@@ -224,6 +233,9 @@ let brokenDurable: [BrokenRow] = {
             #""delivery": {"mode": "durable"}, "never_fails": true, "recovery": [{"name": "#
                 + #""a", "on": ["any"], "retry": {}}]"#,
             [
+                #"2:22: warning: a job of a POST without a key is dead (outcome_unknown) once its answer "#
+                    + #"is cut off or late  [/routes/r/delivery/mode] => write "idempotency": "#
+                    + #"{"generate": true} if the upstream knows such keys, false if callers send them"#,
                 #"2:49: error: a route that keeps its requests cannot promise their callers an "#
                     + #"answer  [/routes/r/never_fails] => remove it, or write "delivery": {"mode": "sync"}"#
             ]

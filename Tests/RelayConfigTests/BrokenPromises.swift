@@ -116,16 +116,26 @@ let brokenPromises: [BrokenRow] = {
             #"[{"name": "u", "url": "https://u.example/"}, {"name": "m", "url": "https://m.example/", "#
                 + #""use": "failover_only", "cooldown": "30s"}]"#,
             [
-                #"2:125: warning: no failover rule of the route leads to this upstream, so its cooldown "#
-                    + #"means nothing  [/routes/r/upstreams/1/cooldown]"#
+                #"2:46: warning: no rule leads to this upstream, so that nothing is ever sent to it  "#
+                    + #"[/routes/r/upstreams/1] => add {"name": "to-m", "on": ["connection", "timeout"], "#
+                    + #""failover": {"upstream": "m"}} to "recovery""#
             ]
         ),
         Row(
             .upstreams,
-            #"[{"name": "u", "url": "https://u.example/"}, {"name": "m", "url": "https://m.example/", "#
-                + #""cooldown": "2h"}, {"name": "n", "url": "https://n.example/", "cooldown": "0s"}]"#,
+            #"[{"name": "u", "url": "https://u.example/", "cooldown": "30s"}]"#,
             [
-                #"2:101: error: expected a duration from 0s to 1h, such as "250ms" or "1h30m"  "#
+                #"2:57: warning: no failover rule of the route leads to this upstream, so its cooldown "#
+                    + #"means nothing  [/routes/r/upstreams/0/cooldown]"#
+            ]
+        ),
+        Row(
+            .upstreams,
+            #"[{"name": "u", "url": "https://u.example/", "cooldown": "0s"}, "#
+                + #"{"name": "m", "url": "https://m.example/", "use": "failover_only", "cooldown": "2h"}], "#
+                + #""recovery": [{"name": "x", "on": ["any"], "failover": {"upstream": "m"}}]"#,
+            [
+                #"2:143: error: expected a duration from 0s to 1h, such as "250ms" or "1h30m"  "#
                     + #"[/routes/r/upstreams/1/cooldown]"#
             ]
         ),

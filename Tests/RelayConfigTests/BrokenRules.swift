@@ -130,7 +130,7 @@ let brokenRules: [BrokenRow] = {
         Row(
             .route,
             #""recovery": [{"name": "x", "on": ["any"], "retry": {"backoff": {"base_interval": "#
-                + #""30s"}}}]"#,
+                + #""20s"}}}]"#,
             [
                 #"2:82: error: base_interval is longer than max_interval (10s, the default)  "#
                     + #"[/routes/r/recovery/0/retry/backoff/base_interval]"#

@@ -29,6 +29,9 @@ let brokenUpstreams: [BrokenRow] = {
             #"[{"name": "u", "url": "https://a.example/"}, {"name": "u", "url": "#
                 + #""https://b.example/"}]"#,
             [
+                #"2:46: warning: no rule leads to this upstream, so that nothing is ever sent to it  "#
+                    + #"[/routes/r/upstreams/1] => add {"name": "to-u", "on": ["connection", "timeout"], "#
+                    + #""failover": {"upstream": "u"}} to "recovery""#,
                 #"2:55: error: another upstream has the same "name"  [/routes/r/upstreams/1/name]"#
             ]
         ),

@@ -9,6 +9,10 @@ struct PromiseTests {
     private static let keys =
         #"["dpLDrTVAu4A8Ags67mbNiIcSMjTqDG5xQ8Ct1z/0Me0=", "P8TM/nRYcOLA2Z9x8w/wZWyN7dQcwdfT03aw2+aF4vM="]"#
 
+    private static let rules = ["a", "b"].map {
+        #"{"name": "\#($0)", "on": ["any"], "failover": {"upstream": "\#($0)"}}"#
+    }.joined(separator: ", ")
+
     private func policy(_ text: String) throws -> RoutePolicy {
         let result = read(text)
         #expect(Diagnostic.render(result.diagnostics) == "")
@@ -17,7 +21,7 @@ struct PromiseTests {
 
     private func pins(_ members: String, upstreams: String) throws -> PublicKeyPins {
         let text =
-            #"{"routes": {"r": {"upstreams": [\#(upstreams)], "#
+            #"{"routes": {"r": {"upstreams": [\#(upstreams)], "recovery": [\#(Self.rules)], "#
             + #""tls": {"pins": {"spki_sha256": \#(Self.keys)\#(members)}}}}}"#
         return try #require(policy(text).upstreams[0].tls.pins)
     }

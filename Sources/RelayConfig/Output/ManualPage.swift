@@ -13,7 +13,7 @@ package enum ManualPage {
             lines.append(paragraph(section.doc))
             if !section.body.isEmpty { lines.append(section.body) }
         }
-        lines.append(footer)
+        lines += [order, footer]
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -53,6 +53,55 @@ package enum ManualPage {
         An environment variable.
         .El
         .Sh KEYS
+        """#
+
+    private static let order = #"""
+        .Sh ORDER OF EVALUATION
+        Each attempt is judged by the keys of its route in this order; what a route
+        does not set is passed over.
+        .Bl -tag -width Ds
+        .It Cm response.redirects
+        A redirect that is followed leads on to the answer it leads to; any other is
+        an answer.
+        .It Cm api_error
+        An answer with the error document is a failure of the kind api_error,
+        whatever its status and whatever
+        .Cm success
+        says.
+        Unless a rule helps, the caller gets it as it came.
+        .It Cm success.status
+        An answer with another status is a failure of the kind http_status.
+        Unless a rule helps, the caller gets it as it came.
+        .It Cm quick_recovery
+        The failures found so far, and those without an answer, may be successes:
+        the caller gets what
+        .Cm as
+        says, and nothing below is asked.
+        .It Cm success , response
+        Of a success
+        .Cm content_type ,
+        .Cm empty ,
+        .Cm fail
+        and
+        .Cm require
+        are checked, then
+        .Cm unwrap
+        is done.
+        What does not pass is a failure, and the caller gets 502 of the relay in its
+        place, never the answer; what
+        passes is the caller's.
+        .It Cm error_types
+        Names the failure, whatever found it.
+        .It Cm recovery
+        The first rule that is for the failure and may act does.
+        What is sent again meets all of this anew.
+        When none acts the caller gets the failure: the upstream's answer, 502 or 504.
+        .El
+        .Pp
+        A request that waits for its answer, on a route without rules, is sent once,
+        and a second time only after a 401
+        to a credential that can be fetched again; a kept job is then sent again for
+        two days.
         """#
 
     private static let footer = #"""

@@ -24,7 +24,9 @@ extension ConfigurationTable {
             let inherited = reading.root["defaults"]?.value["recovery"]?.value
             rules = RuleList(list: inherited, path: ["defaults", "recovery"], taker: reading.path.last)
         }
-        checkCooldowns(route, node, rules, &reading)
+        checkEntries(route, node, rules, &reading)
+        checkErrorDocuments(route, node, &reading)
+        checkRepeats(route, node, rules, &reading)
         checkKeptAnswers(node, rules, &reading)
         if route.neverFails {
             if route.delivery.mode == .durable {
@@ -121,10 +123,37 @@ extension ConfigurationTable {
     /// The upstream that a failover was most likely meant for, or all it may be for.
     private static func meantUpstream(_ name: String, among upstreams: [String]) -> String? {
         let targets = Array(upstreams.dropFirst())
-        let nearest = nearestWord(to: name, among: upstreams) ?? (targets.count == 1 ? targets[0] : nil)
+        let nearest = nearestWord(to: name, among: targets) ?? (targets.count == 1 ? targets[0] : nil)
         if let nearest { return "did you mean \"\(nearest)\"?" }
         guard !targets.isEmpty else { return nil }
         return "write " + targets.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+
+    /// A failover leads to an upstream that the job has not been to.
+    private static func checkTarget(
+        _ name: String,
+        _ upstreams: [String],
+        _ list: JSONNode,
+        _ index: Int,
+        taking: String?,
+        _ reading: inout Reading
+    ) {
+        let tokens = ["\(index)", "failover", "upstream"]
+        if !upstreams.contains(name) {
+            reading.error(
+                "the route has no upstream named \"\(printable(name))\"",
+                in: list,
+                at: tokens,
+                hint: taking ?? meantUpstream(name, among: upstreams)
+            )
+        } else if name == upstreams.first {
+            reading.warn(
+                "this rule never acts: a job is never sent back to the first upstream",
+                in: list,
+                at: tokens,
+                hint: taking ?? meantUpstream(name, among: upstreams)
+            )
+        }
     }
 
     /// Checks the rules of `list`, which stands at the current path and may be that of the defaults.
@@ -143,13 +172,8 @@ extension ConfigurationTable {
         let upstreams = node["upstreams"]?.value.elements.compactMap { $0["name"]?.value.text } ?? []
         var ending: JSONNode?
         for (index, element) in list.elements.enumerated() {
-            if let name = element["failover"]?.value["upstream"]?.value.text, !upstreams.contains(name) {
-                reading.error(
-                    "the route has no upstream named \"\(printable(name))\"",
-                    in: list,
-                    at: ["\(index)", "failover", "upstream"],
-                    hint: taking ?? meantUpstream(name, among: upstreams)
-                )
+            if let name = element["failover"]?.value["upstream"]?.value.text {
+                checkTarget(name, upstreams, list, index, taking: taking, &reading)
             }
             if element["refresh_credentials"] != nil, route.auth?.isRefreshable != true,
                 (node["auth"] == nil) == (route.auth == nil)

@@ -40,9 +40,10 @@ extension ConfigurationTable {
                 "recovery",
                 recovery,
                 \.recovery,
-                "What to do about failures: rules, read from the top. Without the list, kept jobs are sent again for two "
-                    + "days after what may pass (connection, timeout, tls, protocol, 5xx, 408, 425, 429), where repeating "
-                    + "them is safe and max_attempts and expires_after allow it."
+                "What to do about failures: rules, read from the top. Without the list a request that waits for its "
+                    + "answer is sent once, and kept jobs are sent again for two days after what may pass (connection, "
+                    + "timeout, tls, protocol, 5xx, 408, 425, 429), where repeating them is safe and max_attempts and "
+                    + "expires_after allow it."
             ),
         ]
     }

@@ -52,8 +52,8 @@ extension ConfigurationTable {
         }
     }
 
-    /// Only a failover rule asks whether an upstream has cooled down.
-    static func checkCooldowns(
+    /// Nothing but a failover rule leads to an upstream that is not the first, or asks whether one has cooled down.
+    static func checkEntries(
         _ route: RouteDraft,
         _ node: JSONNode,
         _ rules: RuleList,
@@ -61,15 +61,29 @@ extension ConfigurationTable {
     ) {
         guard let list = node["upstreams"]?.value else { return }
         let targets = rules.elements.compactMap { $0["failover"]?.value["upstream"]?.value.text }
+        // A target that is not there is reported, and was meant to be one of these.
+        let isComplete = targets.allSatisfy { target in route.upstreams.contains { $0.name == target } }
         for (index, element) in list.elements.enumerated() {
-            guard element["cooldown"] != nil, let name = element["name"]?.value.text, !targets.contains(name),
-                route.upstreams.contains(where: { $0.name == name && $0.cooldown > .zero })
+            guard let name = element["name"]?.value.text, !targets.contains(name),
+                let upstream = route.upstreams.first(where: { $0.name == name })
             else { continue }
-            reading.warn(
-                "no failover rule of the route leads to this upstream, so its cooldown means nothing",
-                in: node,
-                at: ["upstreams", "\(index)", "cooldown"]
-            )
+            let isRefused = element["use"]?.value.text.map { Upstream.Use(rawValue: $0) == nil } ?? false
+            if index > 0, upstream.use != .whenConstrained {
+                guard isComplete, !isRefused else { continue }
+                reading.warn(
+                    "no rule leads to this upstream, so that nothing is ever sent to it",
+                    in: node,
+                    at: ["upstreams", "\(index)"],
+                    hint: "add {\"name\": \"to-\(name)\", \"on\": [\"connection\", \"timeout\"], "
+                        + "\"failover\": {\"upstream\": \"\(name)\"}} to \"recovery\""
+                )
+            } else if element["cooldown"] != nil, upstream.cooldown > .zero {
+                reading.warn(
+                    "no failover rule of the route leads to this upstream, so its cooldown means nothing",
+                    in: node,
+                    at: ["upstreams", "\(index)", "cooldown"]
+                )
+            }
         }
     }
 }

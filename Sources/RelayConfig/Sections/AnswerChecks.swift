@@ -1,0 +1,47 @@
+import RelayCore
+import RelayJSON
+
+extension ConfigurationTable {
+    /// Reports a failure that `success.fail` never names, since `api_error` has the same answers before it.
+    static func checkErrorDocuments(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {
+        guard let document = route.apiError, let list = node["success"]?.value["fail"]?.value.elements,
+            // A draft leaves refused entries out, and the places are the node's.
+            list.count == route.success.fail.count,
+            (UInt16(200)..<600).contains(where: { code in
+                let status = Status(rawValue: code)
+                return document.statuses.contains(status) && route.success.statuses.contains(status)
+            })
+        else { return }
+        for (index, entry) in route.success.fail.enumerated() where entry.check.condition.holdsOfContent {
+            let place = entry.check.pointer.text
+            guard
+                let required = document.require.first(where: {
+                    place == $0.text || place.hasPrefix($0.text + "/")
+                })
+            else { continue }
+            reading.warn(
+                "api_error, which is asked first, takes answers with \(required.text) and makes them api_error",
+                in: node,
+                at: ["success", "fail", "\(index)", "json"],
+                hint: "name the failure in \"error_types\" by its \"api_code\", or remove one of the two"
+            )
+        }
+    }
+}
+
+extension BodyCheck.Condition {
+    /// Whether something that is not null may meet it.
+    fileprivate var holdsOfContent: Bool {
+        switch self {
+        case .exists(let wanted): wanted
+        case .equals(let value): !value.isNull
+        case .isOneOf(let values): !values.allSatisfy(\.isNull)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+}
