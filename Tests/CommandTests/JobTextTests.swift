@@ -48,6 +48,19 @@ struct JobTextTests {
         )
     }
 
+    @Test("a job that is sent again only when that is safe says so for as long as it matters")
+    func repeatable() throws {
+        let story = { (more: String) throws in
+            JobStory(try json(waiting.replacing(#""version":7"#, with: #""version":7,\#(more)"#)), moments)
+                .text(for: .standard)
+        }
+        let words = "durable, not repeatable (sent again only after it was refused or never sent), expires in"
+        #expect(try story(#""repeatable":false"#).contains(words))
+        #expect(try !story(#""repeatable":true"#).contains("repeatable"))
+        let over = #"{"id":"01K9","route":"r","state":"succeeded","durable":true,"repeatable":false}"#
+        #expect(!JobStory(try json(over), moments).text(for: .standard).contains("repeatable"))
+    }
+
     @Test(
         "what can be done depends on why it waits",
         arguments: [

@@ -13,9 +13,10 @@ extension Command {
             standard input.
 
             With --async the daemon has the request on disk when the command ends, and delivers it from there: the
-            id goes to standard output, for waystation jobs watch and waystation explain. With --wait, too, the
-            command stays until the job is over: status 6 when it ended without success, 7 when it was not over in
-            time. With --wait alone the answer is printed as without it, if it comes in time.
+            id goes to standard output, for waystation jobs watch and waystation explain. Standard error says so
+            when the job is not repeatable, as a POST without a key is not. With --wait, too, the command stays
+            until the job is over: status 6 when it ended without success, 7 when it was not over in time. With
+            --wait alone the answer is printed as without it, if it comes in time.
 
             """,
         options: [

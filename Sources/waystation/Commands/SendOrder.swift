@@ -2,6 +2,7 @@ import Glibc
 import RelayClient
 import RelayCore
 import RelayHTTP
+import RelayJSON
 
 /// What `waystation send` is asked to send, and where the answer goes.
 struct SendOrder {
@@ -70,6 +71,12 @@ struct SendOrder {
             throw CommandFailure(.failed, "the daemon accepted the request and did not say as which job")
         }
         Output.standard.write(safe(id) + "\n")
+        if (try? JSONValue(parsing: response.body))?["repeatable"] == .bool(false) {
+            Output.error.write(
+                "waystation: the job is not repeatable: it is sent again only after it was refused or never sent; "
+                    + "--key gives it a key\n"
+            )
+        }
         guard let wait else { return .done }
         var patient = client
         patient.timeout = .seconds(JobWatch.question + 30)

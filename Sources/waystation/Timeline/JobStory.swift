@@ -67,6 +67,9 @@ struct JobStory {
     private var accepted: String {
         var words = ["durable"]
         if job.json["keyed"] == .bool(true) { words.append("with an idempotency key") }
+        if job.json["repeatable"] == .bool(false), !job.isOver {
+            words.append("not repeatable (sent again only after it was refused or never sent)")
+        }
         if let key = job.string("ordering_key") { words.append("in order of \"\(key)\"") }
         if let expires = job.json["expires_at"]?.text, !job.isOver {
             words.append("expires in \(span(until: expires))")
