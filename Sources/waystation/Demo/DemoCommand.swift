@@ -139,10 +139,7 @@ private enum Demo {
         let firstLine = response.text.split(separator: "\n").first.map { safe(String($0.prefix(100))) } ?? ""
         if !firstLine.isEmpty && response.source != .relay { output.write("            \(firstLine)\n") }
         output.write("   \(output.styled(scene.moral, .dim))\n")
-        // On a kept connection a request with a key goes out once more within its attempt.
-        let isResent = scene.key != nil && response.attempts == 1
-        let isAsScripted =
-            response.status == scene.status && (isResent || response.attempts == scene.attempts)
+        let isAsScripted = response.status == scene.status && response.attempts == scene.attempts
         if !isAsScripted {
             output.write(
                 output.styled(

@@ -3,14 +3,16 @@ import RelayCore
 import RelayHTTP
 import RelayPosix
 
-/// One of the relay's connections to the demo's upstream.
+/// One of the relay's connections to the demo's upstream, for one request.
+///
+/// On a connection that is kept the order with a key would go out once more within its attempt, and no rule would act.
 struct ScriptedConnection: ~Copyable {
     private let socket: FileDescriptor
 
     init(_ socket: consuming FileDescriptor) { self.socket = socket }
 
     /// Reads a request with its body, which is thrown away; nil when the relay has gone or talks nonsense.
-    func nextRequest() -> RequestHead? {
+    func request() -> RequestHead? {
         var parser = RequestHeadParser()
         var buffer: [UInt8] = []
         while true {
@@ -21,31 +23,31 @@ struct ScriptedConnection: ~Copyable {
         }
     }
 
-    /// - Returns: whether the connection goes on.
-    func give(_ answer: ScriptedAnswer) -> Bool {
+    /// Answers; the connection ends with it.
+    func give(_ answer: ScriptedAnswer) {
         var bytes: [UInt8] = []
         switch answer {
-        case .hangUp: return false
+        case .hangUp: break
         case .answer(let status, let fields, let body):
             HeadWriter.appendStatusLine(status, to: &bytes)
             var list = HeaderFields()
             for (name, value) in fields { list.append(name, value) }
             HeadWriter.appendFields(list, to: &bytes)
+            HeadWriter.append("Connection: close\r\n", to: &bytes)
             HeadWriter.appendContentLength(UInt64(body.utf8.count), to: &bytes)
             HeadWriter.appendLineEnd(to: &bytes)
             bytes += body.utf8
-            return send(bytes)
+            _ = send(bytes)
         case .drip:
             bytes = Array(
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".utf8
             )
             // Longer than the demo waits; the relay hangs up long before.
             for _ in 0..<300 {
-                guard send(bytes) else { return false }
+                guard send(bytes) else { return }
                 bytes = Array("1\r\n \r\n".utf8)
-                if waitFor(socket.raw, Int16(POLLIN), milliseconds: 100) { return false }
+                if waitFor(socket.raw, Int16(POLLIN), milliseconds: 100) { return }
             }
-            return false
         }
     }
 

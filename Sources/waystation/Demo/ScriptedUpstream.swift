@@ -41,14 +41,13 @@ final class ScriptedUpstream: Sendable {
 
     private func serve(_ socket: consuming FileDescriptor) {
         let connection = ScriptedConnection(socket)
-        while let request = connection.nextRequest() {
-            let path = String(request.target.prefix { $0 != "?" })
-            let authorization = request.fields[.authorization]
-            let answer = script.withLock { script in
-                script.answer(to: request.method, path, authorization: authorization)
-            }
-            guard connection.give(answer) else { return }
+        guard let request = connection.request() else { return }
+        let path = String(request.target.prefix { $0 != "?" })
+        let authorization = request.fields[.authorization]
+        let answer = script.withLock { script in
+            script.answer(to: request.method, path, authorization: authorization)
         }
+        connection.give(answer)
     }
 
     private static func port(of descriptor: Int32) -> UInt16 {
