@@ -40,6 +40,17 @@ class Prepare(ExampleTest):
         self.assertEqual((first.body, first[KEY]), (second.body, second[KEY]))
 
 
+    def test_the_routes_query_is_in_every_attempt_and_its_paths_and_references_stay(self):
+        relay = self.example("prepare")
+        self.first.on("/a//b", answer(201, "kept", ("Location", "/a//b?v=2")))
+        got = relay.curl("/r/objects/a//b?key=mine&v=1", "-X", "PUT", "-d", "x")
+        self.assertEqual((got.status, got["Location"]), (201, "/a//b?v=2"))
+        (seen,) = self.first.seen("/a//b")
+        self.assertEqual(seen.target, f"/a//b?v=1&api-version=2026-01-01&key={SECRETS['api-key']}")
+        self.assertEqual(relay.job(got)["request"]["path"], "/a//b")
+        self.assertNotIn(SECRETS["api-key"], relay.errors.text())
+
+
 class Unwrap(ExampleTest):
     def setUp(self):
         super().setUp()

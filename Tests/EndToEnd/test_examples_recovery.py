@@ -120,6 +120,12 @@ class Reauthorize(ExampleTest):
         self.assert_timeline(self.relay, got, (401, "refresh_credentials"), (401, None), outcome="failure")
         self.assertEqual((len(self.first.seen("/42")), self.tokens.issued), (2, 2))
 
+    def test_a_401_that_is_no_matter_of_the_token_fetches_none(self):
+        self.tokens.good = 1000
+        got = self.relay.curl("/r/customers/42")
+        self.assertEqual((got.status, got.body), (401, b"who?"))
+        self.assertEqual((len(self.first.seen("/42")), self.tokens.issued), (1, 1))
+
     # clauses: N-12
     def test_a_challenge_does_not_change_what_a_401_is(self):
         for challenge in "Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Negotiate", "":
