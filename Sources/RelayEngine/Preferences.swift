@@ -49,11 +49,11 @@ package struct Preferences: Sendable {
 
     package var waitDuration: Duration? { wait.map { .seconds($0) } }
 
-    /// What was taken into account, for `Preference-Applied`; nil for nothing.
-    package func applied(withWait: Bool) -> String? {
-        let words =
-            (isAsynchronous ? ["respond-async"] : [])
-            + (withWait ? wait.map { ["wait=\($0)"] } ?? [] : [])
+    /// What is taken into account where a job is kept, for `Preference-Applied`; nil for nothing.
+    ///
+    /// A wait that ended without the answer has been honoured as well (RFC 7240 §4.3).
+    package var applied: String? {
+        let words = (isAsynchronous ? ["respond-async"] : []) + (wait.map { ["wait=\($0)"] } ?? [])
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 }

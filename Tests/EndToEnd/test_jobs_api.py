@@ -80,6 +80,12 @@ class JobsAPI(RelayTest):
         got = self.relay.ask("POST", "/r/kept/ok", [], b"x")
         self.assertEqual((got.status, got["Preference-Applied"]), (202, None), got)
         self.assertEqual(self.over(got["Waystation-Job"])["state"], "succeeded")
+        for path, wait, status in ("/ok", 10, 201), ("/slow", 0, 202):
+            held = threading.Event()
+            self.upstream.on("/slow", lambda got: held.wait(10) and answer(200, "late"))
+            got = self.relay.ask("POST", "/r/kept" + path, [("Prefer", f"wait={wait}")], b"x")
+            self.assertEqual((got.status, got["Preference-Applied"]), (status, f"wait={wait}"), got)
+            held.set()
 
     def test_a_durable_route_answers_no_job_at_once(self):
         body = json.dumps({"route": "kept", "mode": "sync", "request": {"path": "/ok"}}).encode()
@@ -116,7 +122,7 @@ class JobsAPI(RelayTest):
         held = threading.Event()
         self.upstream.on("/slow", lambda got: held.wait(10) and answer(200, "late"))
         late = self.relay.ask("POST", "/r/up/slow", [("Prefer", "respond-async, wait=0")], b"x")
-        self.assertEqual((late.status, late["Preference-Applied"]), (202, "respond-async"), late)
+        self.assertEqual((late.status, late["Preference-Applied"]), (202, "respond-async, wait=0"), late)
         early = self.relay.ask("GET", late["Location"] + "/response")
         self.assert_problem(early, 409, "response_not_ready")
         held.set()

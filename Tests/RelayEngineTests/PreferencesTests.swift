@@ -17,7 +17,7 @@ struct PreferencesTests {
         var fields = HeaderFields()
         for value in values { fields.append("Prefer", value) }
         let preferences = Preferences(fields)
-        #expect(preferences.applied(withWait: true) == applied)
+        #expect(preferences.applied == applied)
         let read = try RelayFields(fields)
         #expect(read.wantsDurable == preferences.isAsynchronous)
         #expect(read.durable.wait == preferences.waitDuration)

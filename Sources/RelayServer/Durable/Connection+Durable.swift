@@ -35,7 +35,7 @@ extension Connection {
                     job,
                     server.durable,
                     isSubmission: true,
-                    extra: answer.fields(withWait: true, withJob: false)
+                    extra: answer.fields(withJob: false)
                 )
                 return try await replay.answer(on: self, isHead: isHead)
             }

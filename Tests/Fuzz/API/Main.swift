@@ -105,7 +105,7 @@ private func checkPreferences(_ text: String) {
     precondition(read.wantsDurable == preferences.isAsynchronous, "kept, and not said so")
     precondition(read.durable.wait == preferences.waitDuration, "waited for another time than was said")
     precondition((preferences.waitDuration ?? .zero) <= Preferences.longestWait)
-    guard let applied = preferences.applied(withWait: true) else { return }
+    guard let applied = preferences.applied else { return }
     guard let again = field("Prefer", applied) else { preconditionFailure("what is applied is no field") }
-    precondition(Preferences(again).applied(withWait: true) == applied, "what is applied reads otherwise")
+    precondition(Preferences(again).applied == applied, "what is applied reads otherwise")
 }

@@ -57,7 +57,7 @@ extension APICall {
         let view = JobView(server)
         if let wait = durable.wait, let job = try await connection.over(accepted.id, within: wait) {
             let document = try await view.document(of: job.record.id, withBodies: true)
-            return APIAnswer(200, document.bytes, fields: answer.fields(withWait: true))
+            return APIAnswer(200, document.bytes, fields: answer.fields())
         }
         guard let job = try await connection.kept(accepted.id) else {
             return answer.answer(answer.document(admission, durable))

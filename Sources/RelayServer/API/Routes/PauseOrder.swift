@@ -30,7 +30,6 @@ struct PauseOrder {
         }
         guard reader.errors.isEmpty else {
             var problem = Problem(.badRequest, "the pause has \(reader.count); see errors")
-            problem.statusOverride = 422
             problem.errors = reader.errors
             throw problem
         }
