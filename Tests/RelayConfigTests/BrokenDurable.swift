@@ -193,7 +193,7 @@ let brokenDurable: [BrokenRow] = {
                     + #"{"generate": true} if the upstream knows such keys, false if callers send them"#,
                 #"2:87: warning: it answers only requests that wait for their answer, and the "#
                     + #"route keeps every one  [/routes/r/recovery/0/respond] => remove the rule, or "#
-                    + #"leave out "mode": "durable""#
+                    + #"leave out "mode": "durable""#,
             ]
         ),
         Row(
@@ -207,7 +207,7 @@ let brokenDurable: [BrokenRow] = {
                 #"2:121: warning: the waits of the schedule take 2h35m, but "#
                     + #"delivery.expires_after ends a job after 1h  "#
                     + #"[/routes/r/recovery/0/retry/schedule] => raise "delivery.expires_after", or "#
-                    + #"shorten the schedule"#
+                    + #"shorten the schedule"#,
             ]
         ),
         Row(
@@ -219,7 +219,7 @@ let brokenDurable: [BrokenRow] = {
                     + #"is cut off or late  [/routes/r/delivery/mode] => write "idempotency": "#
                     + #"{"generate": true} if the upstream knows such keys, false if callers send them"#,
                 #"2:117: warning: the rule allows 4 attempts, but the route ends after 3  "#
-                    + #"[/routes/r/recovery/0/retry/schedule] => raise the route's "delivery.max_attempts""#
+                    + #"[/routes/r/recovery/0/retry/schedule] => raise the route's "delivery.max_attempts""#,
             ]
         ),
         Row(
@@ -237,7 +237,7 @@ let brokenDurable: [BrokenRow] = {
                     + #"is cut off or late  [/routes/r/delivery/mode] => write "idempotency": "#
                     + #"{"generate": true} if the upstream knows such keys, false if callers send them"#,
                 #"2:49: error: a route that keeps its requests cannot promise their callers an "#
-                    + #"answer  [/routes/r/never_fails] => remove it, or write "delivery": {"mode": "sync"}"#
+                    + #"answer  [/routes/r/never_fails] => remove it, or write "delivery": {"mode": "sync"}"#,
             ]
         ),
         Row(

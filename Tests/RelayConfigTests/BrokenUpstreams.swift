@@ -32,7 +32,7 @@ let brokenUpstreams: [BrokenRow] = {
                 #"2:46: warning: no rule leads to this upstream, so that nothing is ever sent to it  "#
                     + #"[/routes/r/upstreams/1] => add {"name": "to-u", "on": ["connection", "timeout"], "#
                     + #""failover": {"upstream": "u"}} to "recovery""#,
-                #"2:55: error: another upstream has the same "name"  [/routes/r/upstreams/1/name]"#
+                #"2:55: error: another upstream has the same "name"  [/routes/r/upstreams/1/name]"#,
             ]
         ),
         Row(

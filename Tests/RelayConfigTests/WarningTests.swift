@@ -48,7 +48,8 @@ private let misleadingRoutes: [MisleadingRoute] = [
     MisleadingRoute(
         name: "An upstream that no rule enters",
         members: #""upstreams": [\#(first), \#(second)], "recovery": []"#,
-        warning: "no rule leads to this upstream, so that nothing is ever sent to it  [/routes/r/upstreams/1] => "
+        warning:
+            "no rule leads to this upstream, so that nothing is ever sent to it  [/routes/r/upstreams/1] => "
             + #"add {"name": "to-v", "on": ["connection", "timeout"], "failover": {"upstream": "v"}} to "recovery""#,
         nearMisses: [
             #""upstreams": [\#(first), \#(second)], "recovery": [{"name": "x", "on": ["any"], "#
@@ -99,7 +100,8 @@ private let misleadingRoutes: [MisleadingRoute] = [
     MisleadingRoute(
         name: "A retry that does not send a POST again",
         members: #""request": {"wrap": "/data"}, "recovery": [{"name": "x", "on": ["504"], "retry": {}}]"#,
-        warning: "a POST without a key is not sent again by this rule once the upstream may have acted on it  "
+        warning:
+            "a POST without a key is not sent again by this rule once the upstream may have acted on it  "
             + #"[/routes/r/recovery/0/retry] => \#(keyHint); "methods" here says which requests may be repeated"#,
         nearMisses: [
             #""recovery": [{"name": "x", "on": ["504"], "retry": {}}]"#,
@@ -137,7 +139,8 @@ private let misleadingRoutes: [MisleadingRoute] = [
     MisleadingRoute(
         name: "Kept jobs that are given up at the first doubt",
         members: #""delivery": {"mode": "durable"}"#,
-        warning: "a job of a POST without a key is dead (outcome_unknown) once its answer is cut off or late  "
+        warning:
+            "a job of a POST without a key is dead (outcome_unknown) once its answer is cut off or late  "
             + #"[/routes/r/delivery/mode] => \#(keyHint)"#,
         nearMisses: [
             #""delivery": {"mode": "durable"}, "idempotency": {"generate": true}"#,

@@ -21,9 +21,11 @@ extension ConfigurationTable {
         checkRefreshing(route, node, &reading)
         checkWaits(route, node, rules, &reading)
         guard !saysWhoGivesKeys(route, node, reading) else { return }
-        let hint = "write \"idempotency\": {\"generate\": true} if the upstream knows such keys, false if callers send them"
+        let hint =
+            "write \"idempotency\": {\"generate\": true} if the upstream knows such keys, false if callers send them"
         if route.delivery.mode == .durable {
-            guard route.recovery == nil || cuts.contains(where: { sparing(for: $0, route, rules) != nil }) else {
+            guard route.recovery == nil || cuts.contains(where: { sparing(for: $0, route, rules) != nil })
+            else {
                 return
             }
             reading.warn(
@@ -86,7 +88,8 @@ extension ConfigurationTable {
             "nothing fetches the credential anew when the upstream refuses it",
             in: node,
             at: ["auth", "refresh_on_401"],
-            hint: "remove it, or add a rule with \"refresh_credentials\" or one that ends a request on \"401\""
+            hint:
+                "remove it, or add a rule with \"refresh_credentials\" or one that ends a request on \"401\""
         )
     }
 
