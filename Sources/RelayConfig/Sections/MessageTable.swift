@@ -88,7 +88,9 @@ extension ConfigurationTable {
                     .queryParameters,
                     \.query.parameters,
                     "Parameters that every attempt carries, in the place of the caller's of the same name. A value is "
-                        + "text, written as it is meant, or a secret. They stand in no job, log or answer."
+                        + "text, written as it is meant, or a secret. They stand in no job and no log, and a secret is taken "
+                        + "out of Location, Content-Location and Refresh of an answer, however it is written there. What "
+                        + "the upstream repeats in other fields or in the content is passed on."
                 )
             ]
         )

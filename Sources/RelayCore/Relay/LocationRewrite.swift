@@ -37,7 +37,7 @@ struct LocationRewrite {
     private func outgoing(_ text: String) -> String {
         let led = reference(text) ?? text
         let fragment = led.firstIndex(of: "#") ?? led.endIndex
-        return query.removed(from: String(led[..<fragment])) + led[fragment...]
+        return query.withoutSecrets(query.removed(from: String(led[..<fragment])) + led[fragment...])
     }
 
     /// What a caller is to be given for a reference; nil leaves it as it is.

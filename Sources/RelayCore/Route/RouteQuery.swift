@@ -62,6 +62,19 @@ package struct RouteQuery: Sendable, Equatable {
             ? String(pairs.path) : "\(pairs.path)?\(pairs.query.joined(separator: "&"))"
     }
 
+    /// A reference without the secrets among the values, wherever they stand in it and however they are encoded.
+    func withoutSecrets(_ reference: String) -> String {
+        var bytes = Array(reference.utf8)
+        for case (_, .secret(let secret)) in parameters where secret.bytes.count >= RouteQuery.shortestSecret
+        {
+            while let place = EncodedText(bytes).place(of: secret.bytes) { bytes.removeSubrange(place) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Bytes of a value from which on it is told from what stands in a reference by chance.
+    private static let shortestSecret = 4
+
     private func without(_ target: String) -> (path: Substring, query: [Substring]) {
         guard let mark = target.firstIndex(of: "?") else { return (target[...], []) }
         let names = Set(parameters.map { Array($0.name.utf8) })
@@ -80,8 +93,8 @@ private func formDecoded(_ text: Substring) -> [UInt8] {
     var decoded: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
-        if byte == UInt8(ascii: "%"), rest.count >= 2, let high = digit(rest[rest.startIndex]),
-            let low = digit(rest[rest.startIndex + 1])
+        if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexDigit(rest[rest.startIndex]),
+            let low = hexDigit(rest[rest.startIndex + 1])
         {
             decoded.append(high << 4 | low)
             rest = rest.dropFirst(2)
@@ -92,7 +105,8 @@ private func formDecoded(_ text: Substring) -> [UInt8] {
     return decoded
 }
 
-private func digit(_ byte: UInt8) -> UInt8? {
+/// What a hexadecimal digit stands for.
+func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
