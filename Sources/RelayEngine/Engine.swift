@@ -9,6 +9,7 @@ package final class Engine: Sendable {
     private let current: Mutex<Snapshot>
     private let draining = Atomic<Bool>(false)
     private let running = Atomic<Int>(0)
+    private let cutOff = Atomic<Int>(0)
     package let recent = RecentJobs(capacity: 1024)
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
@@ -29,6 +30,9 @@ package final class Engine: Sendable {
 
     /// Requests with an upstream or waiting for a place, whatever configuration they began with.
     package var inFlight: Int { running.load(ordering: .relaxed) }
+
+    /// Requests that were given up with an unknown outcome, by their callers or by a stop.
+    package var inDoubt: Int { cutOff.load(ordering: .relaxed) }
 
     /// Decides on a request by its head alone, before a byte of its body is asked for.
     ///
@@ -199,6 +203,10 @@ package final class Engine: Sendable {
     @inline(never)
     private func ended(_ admission: Admission, _ outcome: Outcome, sentOnceBecause: String? = nil) {
         let now = time.wallSeconds()
+        if case .failed(let failure, _) = outcome.ending, failure.kind == .cancelled, failure.sent == .unknown
+        {
+            cutOff.add(1, ordering: .relaxed)
+        }
         let isBreach =
             if case .failed(let failure, _) = outcome.ending {
                 admission.context.isBreached(by: failure)

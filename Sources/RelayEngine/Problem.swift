@@ -197,7 +197,8 @@ extension Problem {
             case .preparation: .preparationFailed
             case .credentialsFailed: .credentialsFailed
             case .overloaded: .overloaded
-            case .storedBodyUnread: .storageFailed
+            // What an earlier attempt may have done counts for more than why there is no other.
+            case .storedBodyUnread: failure.sent.mayHaveActed ? .upstreamFailed : .storageFailed
             case .deadlineExceeded: .deadlineExceeded
             case .clientGone: .badRequest
             case .cancelled: .draining
@@ -220,6 +221,6 @@ extension Problem {
         kind = failure.kind
         sent = failure.sent
         isPastDeadline = failure.isPastDeadline
-        if code.status == 503 { retryAfter = failure.retryAfter ?? .seconds(1) }
+        if code.status == 503, failure.sent != .unknown { retryAfter = failure.retryAfter ?? .seconds(1) }
     }
 }

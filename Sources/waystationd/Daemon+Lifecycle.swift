@@ -141,7 +141,7 @@ private final class Lifecycle {
         case .wait(let extend):
             if extend { daemon.notifier.send(.extendTimeout(.seconds(10))) }
             daemon.notifier.send(.status(daemon.report.line))
-        case .finished: end(JournalRecord(.info, .stopped, "stopped"))
+        case .finished: end { JournalRecord(.info, .stopped, "stopped") }
         case .stopNow:
             stopNow()
         }
@@ -150,28 +150,33 @@ private final class Lifecycle {
     private func stopNow() {
         // Counted before the loops give the places back.
         let unfinished = daemon.engine.inFlight
+        let earlier = daemon.engine.inDoubt
         daemon.events.abort()
         daemon.durable.abort()
         onEveryLoop { $0.abort() }
-        guard unfinished > 0 else { return end(JournalRecord(.info, .stopped, "stopped")) }
-        let requests = "\(unfinished) request\(unfinished == 1 ? "" : "s")"
-        end(JournalRecord(.warning, .stopped, "stopped with \(requests) unfinished"))
+        guard unfinished > 0 else { return end { JournalRecord(.info, .stopped, "stopped") } }
+        end { [daemon] in
+            let inDoubt = daemon.engine.inDoubt - earlier
+            let doubt = inDoubt > 0 ? "; may have been carried out: \(inDoubt)" : ""
+            let requests = "\(unfinished) request\(unfinished == 1 ? "" : "s")"
+            return JournalRecord(.warning, .stopped, "stopped with \(requests) unfinished\(doubt)")
+        }
     }
 
-    /// Waits a moment for what durable jobs under way have to say, closes the store and ends the process.
-    private func end(_ record: JournalRecord) {
+    /// Waits a moment for what is under way to have its end, closes the store and ends the process with `record`.
+    private func end(_ record: @escaping @Sendable () -> JournalRecord) {
         guard !isEnding else { return }
         isEnding = true
         if let ticker { daemon.controlLoop.cancel(ticker) }
         let loop = daemon.controlLoop
         loop.spawn { [daemon] in
             let deadline = loop.now + Lifecycle.settling
-            while daemon.durable.inFlight > 0, loop.now < deadline {
+            while daemon.engine.inFlight + daemon.durable.inFlight > 0, loop.now < deadline {
                 try? await loop.sleep(until: loop.now + 10_000_000)
             }
             await daemon.durable.store.close()
             daemon.events.finish()
-            daemon.journal.record(record)
+            daemon.journal.record(record())
             daemon.exit(0)
         }
     }

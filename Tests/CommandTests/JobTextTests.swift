@@ -317,7 +317,7 @@ struct OverviewTextTests {
         let drop = "if it was carried out: waystation jobs drop J"
         #expect(
             text.contains(
-                "\nDo: waystation cat J --response   ·   \(drop)   ·   if it was not: waystation jobs retry J"
+                "\nDo: the last answer there was: waystation cat J --response   ·   \(drop)   ·   if it was not: waystation jobs retry J"
             )
         )
         var groups = DeadGroups(by: .route)

@@ -1,8 +1,9 @@
 // LD_PRELOAD: a disk that stalls. While the file that HOLD names is there, no sync of the process comes back; the first
-// that is held writes a byte into it.
+// that is held writes a byte into it. With HOLD_COPIES it is no read and write of a file without a name instead.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,17 +11,32 @@ static void hold(void) {
     const char *file = getenv("HOLD");
     int held = file ? open(file, O_WRONLY) : -1;
     if (held < 0) return;
-    if (pwrite(held, "x", 1, 0) != 1) abort();
+    if (syscall(SYS_pwrite64, held, "x", 1, 0) != 1) abort();
     close(held);
     while (access(file, F_OK) == 0) usleep(10000);
 }
 
+static void hold_copy(int descriptor) {
+    struct stat status;
+    if (getenv("HOLD_COPIES") && !fstat(descriptor, &status) && !status.st_nlink) hold();
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    hold_copy(descriptor);
+    return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
+}
+
+ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
+    hold_copy(descriptor);
+    return syscall(SYS_pread64, descriptor, bytes, count, offset);
+}
+
 int fsync(int descriptor) {
-    hold();
+    if (!getenv("HOLD_COPIES")) hold();
     return (int)syscall(SYS_fsync, descriptor);
 }
 
 int fdatasync(int descriptor) {
-    hold();
+    if (!getenv("HOLD_COPIES")) hold();
     return (int)syscall(SYS_fdatasync, descriptor);
 }

@@ -3,6 +3,8 @@
 import os
 import pathlib
 import subprocess
+import tempfile
+import time
 import unittest
 
 from caller import chunked, request
@@ -11,6 +13,7 @@ from test_durable_storage import SMALL_DISK, may_mount
 from upstream import Close, Upstream, answer, unread
 
 COMMAND = pathlib.Path(daemon()).with_name("waystation")
+HOLD = pathlib.Path(__file__).resolve().parent / "hold.c"
 BODY = bytes(range(256)) * 1200
 AGAIN = [{"name": "again", "on": ["connection", "401", "503"], "retry": {"max_attempts": 3, "backoff": {"type": "constant", "base_interval": "1ms"}}}]
 
@@ -117,12 +120,53 @@ class Spool(RelayTest):
         self.upstream.on("/bad", answer(503), answer(200, "done"))
         self.assertEqual(relay.ask("PUT", "/r/up/bad", body=BODY).body, b"done")
 
+    def stalling(self):
+        """A relay whose copies stand still while `held` is there."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        library = pathlib.Path(folder.name) / "hold.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, HOLD], check=True, timeout=60)
+        relay = self.relay()
+        held = relay.directory / "held"
+        relay.environment |= {"LD_PRELOAD": str(library), "HOLD": str(held), "HOLD_COPIES": "1"}
+        self.addCleanup(held.unlink, missing_ok=True)
+        return relay.start(), held
+
+    def test_a_disk_that_stalls_costs_the_copy_and_a_moment(self):
+        relay, held = self.stalling()
+        self.upstream.on("/x", answer(200, "done"))
+        held.touch()
+        # Who comes later does not wait at all.
+        for limit in 5, 1.5:
+            began = time.monotonic()
+            got = relay.ask("PUT", "/r/up/x", body=BODY)
+            self.assertEqual(got.status, 200)
+            self.assertLess(time.monotonic() - began, limit)
+            self.assertIn("does not move", relay.job(got)["request"]["sent_once_because"])
+        self.assertEqual(self.bodies("/x"), [BODY] * 2)
+        held.unlink()
+        eventually(lambda: relay.status()["spool"]["used_bytes"] == 0, "the room is given back")
+        got = relay.ask("PUT", "/r/up/x", body=BODY)
+        self.assertNotIn("sent_once_because", relay.job(got)["request"])
+
+    def test_a_copy_that_cannot_be_read_after_a_cut_leaves_the_outcome_unknown(self):
+        relay, held = self.stalling()
+
+        def cut(got):
+            held.touch()
+            return Close()
+        self.upstream.on("/x", cut, answer(200))
+        got = relay.ask("PUT", "/r/up/x", body=BODY)
+        problem = self.assert_problem(got, 502, "upstream_failed")
+        self.assertEqual((problem["kind"], problem["sent"]), ("stored_body_unread", "unknown"))
+        self.assertIsNone(got["Retry-After"])
+
     def test_a_caller_that_leaves_in_the_middle_leaves_nothing_behind(self):
         relay = self.relay().start()
         self.upstream.on("/x", answer(200))
         with relay.caller() as caller:
             caller.send(request("PUT", "/r/up/x", [("Content-Length", str(len(BODY)))]) + BODY[:150_000])
-            eventually(lambda: relay.status()["spool"]["used_bytes"] > 0, "the copy has its room")
+            eventually(lambda: relay.status()["spool"]["used_bytes"] > 0, "the copy takes room as it grows")
         eventually(lambda: relay.status()["spool"]["used_bytes"] == 0, "the room is given back")
         eventually(lambda: relay.status()["in_flight"] == 0, "the request is over")
 

@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayPosix
 import RelayStore
 import Testing
 
@@ -32,19 +33,43 @@ struct ReplaySpoolTests {
         #expect(spool.usage.used == 0)
     }
 
-    @Test("What does not fit is refused: a known length at once, another one when it is reached")
+    @Test("What does not fit is refused: what could never fit at once, the rest when the limit is reached")
     func full() async throws {
         let scratch = Scratch()
         let spool = try FileReplaySpool(state: scratch.path, limit: 1_000)
-        let first = try spool.copy(length: 600)
-        #expect(throws: StoreError.self) { try spool.copy(length: 401) }
-        let second = try spool.copy(length: nil)
-        try await second.append(bytes(400))
-        await #expect(throws: StoreError.self) { try await second.append([1]) }
+        #expect(throws: StoreError.self) { try spool.copy(length: 1_001) }
+        let copy = try spool.copy(length: nil)
+        try await copy.append(bytes(1_000))
+        await #expect(throws: StoreError.self) { try await copy.append([1]) }
         spool.configure(limit: 2_000)
-        try await second.append(bytes(600))
-        try await first.append(bytes(600))
+        try await copy.append(bytes(600))
         #expect(spool.usage.used == 1_600)
+    }
+
+    @Test("What is announced takes no room from others before it arrives")
+    func announced() async throws {
+        let scratch = Scratch()
+        let spool = try FileReplaySpool(state: scratch.path, limit: 1_000)
+        let held = try (0..<5).map { _ in try spool.copy(length: 1_000) }
+        let other = try spool.copy(length: 900)
+        try await other.append(bytes(900))
+        #expect(spool.usage.used == 900)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test("A copy takes none of the descriptors that are set aside")
+    func descriptors() async throws {
+        let scratch = Scratch()
+        let reserve = DescriptorReserve()
+        let spool = try FileReplaySpool(state: scratch.path, limit: 1_000, reserve: reserve)
+        let first = try spool.copy(length: nil)
+        try await first.append([1])
+        reserve.setAside(of: 0)
+        let second = try spool.copy(length: nil)
+        await #expect {
+            try await second.append([2])
+        } throws: { ($0 as? StoreError)?.code == .full }
+        #expect(try await first.read(at: 0, count: 1) == [1])
     }
 
     @Test("What a crash left is removed at the start, and nothing else")

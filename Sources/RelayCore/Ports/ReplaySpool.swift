@@ -1,9 +1,8 @@
 /// Keeps copies of request bodies that are too large for memory while their requests are under way.
 package protocol ReplaySpool: AnyObject, Sendable {
-    /// Begins a copy of a body of `length` bytes, nil when only its end tells; the room of a known length is the copy's
-    /// from now on.
+    /// Begins a copy of a body of `length` bytes, nil when only its end tells; it takes room as it grows.
     ///
-    /// - Throws: `full` when there is no room for it.
+    /// - Throws: `full` when it could never have the room, `failed` when the disk does not move.
     func copy(length: UInt64?) throws(StoreError) -> any ReplayCopy
 }
 

@@ -194,7 +194,7 @@ extension Problem {
         let again =
             hasKey
             ? "send it again with the same key: it is the same job, or takes its place"
-            : "the job was not accepted: send it again"
+            : "as far as is known the job was not accepted: send it again"
         var problem = Problem(
             .storageStalled,
             "the disk of the job store takes no writes at the moment; \(again)"

@@ -4,7 +4,8 @@ import Synchronization
 /// How long a caller waits for the disk.
 package struct Patience: Sendable {
     let ports: RelayPorts
-    let limit: Duration
+    /// What is left of it.
+    private(set) var limit: Duration
 
     /// Within five seconds the caller has its answer, or within the shorter time that it gives its request.
     private static let longest = Duration.seconds(4)
@@ -14,9 +15,24 @@ package struct Patience: Sendable {
         limit = min(Self.longest, (options.timeout ?? Self.longest) * 9 / 10)
     }
 
-    /// What `work` returns, or nil when the time is over first; the work then goes on with nobody to wait for it.
-    package func wait<Value: Sendable>(for work: @escaping @Sendable () async -> Value) async -> Value? {
-        await wait(for: begin(work))
+    package init(_ ports: RelayPorts, atMost limit: Duration) {
+        self.ports = ports
+        self.limit = limit
+    }
+
+    /// What a disk that works takes for one piece at most; only what lasts longer uses patience up.
+    private static let usual = Duration.milliseconds(250)
+
+    /// What `work`, one of several waits, returns, or nil when the patience is over first; the work then goes on with
+    /// nobody to wait for it.
+    package mutating func wait<Value: Sendable>(
+        for work: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        let began = ports.time.now()
+        let value = await wait(for: begin(work))
+        let took = began.duration(to: ports.time.now())
+        if value == nil || took > Patience.usual { limit = max(.zero, limit - took) }
+        return value
     }
 
     /// Begins work that nobody can cancel.

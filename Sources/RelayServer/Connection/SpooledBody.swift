@@ -1,4 +1,5 @@
 import RelayCore
+import RelayEngine
 import RelayPosix
 import Synchronization
 
@@ -19,6 +20,8 @@ final class SpooledBody: Sendable {
         var taker: UInt64?
         var waiting: [CheckedContinuation<Void, Never>] = []
         var attempts: UInt64 = 0
+        /// How long the body waits for the disk of its copy in all.
+        var patience: Patience
 
         mutating func lose(_ why: String) {
             copy = nil
@@ -36,6 +39,8 @@ final class SpooledBody: Sendable {
 
     /// Bytes that are read back at once.
     private static let readSize: UInt64 = 131_072
+    private static let longestWait = Duration.seconds(2)
+    private static let stalled = StoreError(.failed, "the disk of its copy does not move")
 
     private let connection: LoopBound<Connection>
     let length: UInt64?
@@ -44,7 +49,8 @@ final class SpooledBody: Sendable {
     init(_ connection: Connection, copy: any ReplayCopy, length: UInt64?) {
         self.connection = LoopBound(connection, connection.loop)
         self.length = length
-        state = Mutex(State(copy: copy))
+        let patience = Patience(connection.server.relay.ports, atMost: SpooledBody.longestWait)
+        state = Mutex(State(copy: copy, patience: patience))
     }
 
     var wasRead: Bool { state.withLock { $0.taken > 0 } }
@@ -76,7 +82,9 @@ final class SpooledBody: Sendable {
                 }
             case .copied(let copy, let count):
                 do throws(StoreError) {
-                    return try await copy.read(at: position, count: count)
+                    return try await waiting { () throws(StoreError) in
+                        try await copy.read(at: position, count: count)
+                    }
                 } catch {
                     state.withLock { $0.lose(error.message) }
                     throw Failure(.storedBodyUnread, sent: .neverSent, error.message)
@@ -84,6 +92,21 @@ final class SpooledBody: Sendable {
             case .gone(let why): throw Failure(.storedBodyUnread, sent: .neverSent, why)
             }
         }
+    }
+
+    /// Waits for the disk, as long as the body's patience lasts.
+    private func waiting<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        // Whoever takes or reads a piece is the only one.
+        var patience = state.withLock { $0.patience }
+        let outcome: Result<Value, StoreError>? = await patience.wait {
+            do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
+        }
+        let left = patience
+        state.withLock { $0.patience = left }
+        guard let outcome else { throw SpooledBody.stalled }
+        return try outcome.get()
     }
 
     private func step(_ state: inout State, _ position: UInt64, _ attempt: UInt64) -> Step {
@@ -110,11 +133,12 @@ final class SpooledBody: Sendable {
             state.withLock { $0.isOver = true }
             return nil
         }
-        let copy = state.withLock { $0.copy }
-        do throws(StoreError) {
-            try await copy?.append(piece)
-        } catch {
-            state.withLock { $0.lose(error.message) }
+        if let copy = state.withLock({ $0.copy }) {
+            do throws(StoreError) {
+                try await waiting { () throws(StoreError) in try await copy.append(piece) }
+            } catch {
+                state.withLock { $0.lose(error.message) }
+            }
         }
         state.withLock { $0.taken += UInt64(piece.count) }
         return piece

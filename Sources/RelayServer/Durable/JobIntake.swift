@@ -16,7 +16,7 @@ struct JobIntake {
     /// - Throws: what spooling and accepting throw.
     func keep(_ admission: Admission, _ bytes: [UInt8]) async throws(Problem) -> DurableJobs.Accepted {
         guard bytes.count > admission.snapshot.replayBuffer else {
-            return try await accept(admission, .bytes(bytes))
+            return try await accept(admission, .bytes(bytes), Patience(ports, admission.context.options))
         }
         var rest = bytes[...]
         return try await spool(admission) { () throws(Problem) in
@@ -54,17 +54,22 @@ struct JobIntake {
         _ next: () async throws(Problem) -> [UInt8]?
     ) async throws(Problem) -> DurableJobs.Accepted {
         try await checkDisk(admission)
-        let spool = try await patiently(admission) { [durable] () throws(StoreError) in
+        var patience = Patience(ports, admission.context.options)
+        let spool = try await patiently(admission, &patience) { [durable] () throws(StoreError) in
             try await durable.store.spool()
         }
         let file: StoredBodyFile
         do throws(Problem) {
             while let piece = try await next() {
-                try await patiently(admission) { () throws(StoreError) in try await spool.append(piece) }
+                try await patiently(admission, &patience) { () throws(StoreError) in
+                    try await spool.append(piece)
+                }
             }
             try durable.reserveRoom(for: admission.route.name)
             do throws(Problem) {
-                file = try await patiently(admission) { () throws(StoreError) in try await spool.finish() }
+                file = try await patiently(admission, &patience) { () throws(StoreError) in
+                    try await spool.finish()
+                }
             } catch {
                 durable.giveBackRoom()
                 throw error
@@ -74,18 +79,19 @@ struct JobIntake {
             if error.code != .storageStalled { spool.discard() }
             throw error
         }
-        return try await accept(admission, .file(file))
+        return try await accept(admission, .file(file), patience)
     }
 
-    /// Does something with the disk, for as long as the caller is to wait for it.
+    /// Does something with the disk, for as long as the caller is to wait for it in all.
     ///
     /// - Throws: `storage_full`, `storage_failed`, `storage_stalled`.
     private func patiently<Value: Sendable>(
         _ admission: Admission,
+        _ patience: inout Patience,
         _ work: @escaping @Sendable () async throws(StoreError) -> Value
     ) async throws(Problem) -> Value {
         let route = admission.route.name
-        let outcome: Result<Value, StoreError>? = await patience(admission).wait {
+        let outcome: Result<Value, StoreError>? = await patience.wait {
             do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
         }
         switch outcome {
@@ -94,8 +100,6 @@ struct JobIntake {
         case nil: throw Problem.stalled(route)
         }
     }
-
-    private func patience(_ admission: Admission) -> Patience { Patience(ports, admission.context.options) }
 
     /// A body that could not be accepted in the end would be written for nothing.
     private func checkDisk(_ admission: Admission) async throws(Problem) {
@@ -116,10 +120,11 @@ struct JobIntake {
 
     private func accept(
         _ admission: Admission,
-        _ body: StoredBody
+        _ body: StoredBody,
+        _ patience: Patience
     ) async throws(Problem) -> DurableJobs.Accepted {
         do throws(Problem) {
-            return try await durable.accept(admission, body: body, patience(admission))
+            return try await durable.accept(admission, body: body, patience)
         } catch {
             var problem = error
             problem.route = problem.route ?? admission.route.name

@@ -1,6 +1,6 @@
 import Glibc
 package import RelayCore
-import RelayPosix
+package import RelayPosix
 import Synchronization
 
 /// Copies of request bodies in files without a name, in the directory `spool` of the state directory.
@@ -15,9 +15,14 @@ package final class FileReplaySpool: ReplaySpool {
     /// - Parameters:
     ///   - state: the state directory, which must exist.
     ///   - limit: bytes all copies may take together.
+    ///   - reserve: descriptors that no copy takes.
     /// - Throws: `directory` when the directory cannot be made.
-    package init(state: String, limit: UInt64) throws(StoreError) {
-        let directory = try SpoolDirectory(state + "/spool")
+    package init(
+        state: String,
+        limit: UInt64,
+        reserve: DescriptorReserve = .ofProcess
+    ) throws(StoreError) {
+        let directory = try SpoolDirectory(state + "/spool", reserve)
         thread = try WorkerThread("spool") { directory }
         room = Mutex(SpoolRoom(limit: limit))
     }
@@ -30,19 +35,32 @@ package final class FileReplaySpool: ReplaySpool {
     package func configure(limit: UInt64) { room.withLock { $0.configured(limit: limit) } }
 
     package func copy(length: UInt64?) throws(StoreError) -> any ReplayCopy {
-        let copy = FileCopy(self, files.add(1, ordering: .relaxed).newValue, hasLength: length != nil)
-        try copy.take(length ?? 0)
-        return copy
+        let limit = usage.limit
+        if let length, length > limit { throw FileReplaySpool.noRoom(limit) }
+        // Whoever waits for the disk behind others would have no copy in time.
+        guard thread.activity.duration(at: SystemClock.monotonic()) < FileReplaySpool.stall else {
+            throw StoreError(.failed, "the disk of its copy does not move")
+        }
+        return FileCopy(self, files.add(1, ordering: .relaxed).newValue)
+    }
+
+    /// Nanoseconds that one operation lasts on a disk that does not move.
+    private static let stall: Int64 = 1_000_000_000
+
+    fileprivate static func noRoom(_ limit: UInt64) -> StoreError {
+        StoreError(.full, "it does not fit into what is left of limits.spool (\(limit) bytes)")
     }
 }
 
 /// The directory of the copies, on the thread that uses it.
 struct SpoolDirectory: Sendable {
     let path: String
+    private let reserve: DescriptorReserve
 
     /// Makes it, and removes what a crash has left between the making of a file and the loss of its name.
-    init(_ path: String) throws(StoreError) {
+    init(_ path: String, _ reserve: DescriptorReserve) throws(StoreError) {
         self.path = path
+        self.reserve = reserve
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
             throw StoreError.directory(PosixError("mkdir", .current, path: path))
         }
@@ -64,6 +82,10 @@ struct SpoolDirectory: Sendable {
         let descriptor = openFile(name, O_RDWR | O_CREAT | O_EXCL)
         guard descriptor >= 0 else { throw StoreError.directory(PosixError("open", .current, path: name)) }
         removeFile(name)
+        guard !reserve.contains(descriptor) else {
+            close(descriptor)
+            throw StoreError(.full, "too many files and connections are open for its copy to have a file")
+        }
         return descriptor
     }
 
@@ -92,13 +114,11 @@ private final class FileCopy: ReplayCopy {
 
     private let spool: FileReplaySpool
     private let number: UInt64
-    private let hasLength: Bool
     private let state = Mutex(State())
 
-    init(_ spool: FileReplaySpool, _ number: UInt64, hasLength: Bool) {
+    init(_ spool: FileReplaySpool, _ number: UInt64) {
         self.spool = spool
         self.number = number
-        self.hasLength = hasLength
     }
 
     deinit {
@@ -108,16 +128,15 @@ private final class FileCopy: ReplayCopy {
         if state.descriptor >= 0 { spool.thread.start { _ in close(state.descriptor) } }
     }
 
-    func take(_ count: UInt64) throws(StoreError) {
+    /// What is only announced has no room yet: one caller could else hold all of it with a few heads.
+    private func take(_ count: UInt64) throws(StoreError) {
         let limit: UInt64? = spool.room.withLock { $0.take(count) ? nil : $0.limit }
-        if let limit {
-            throw StoreError(.full, "it does not fit into what is left of limits.spool (\(limit) bytes)")
-        }
+        if let limit { throw FileReplaySpool.noRoom(limit) }
         state.withLock { $0.taken += count }
     }
 
     func append(_ piece: [UInt8]) async throws(StoreError) {
-        if !hasLength { try take(UInt64(piece.count)) }
+        try take(UInt64(piece.count))
         try await spool.thread.perform { [self] directory throws(StoreError) in
             try state.withLock { state throws(StoreError) in
                 if state.descriptor < 0 { state.descriptor = try directory.file(number) }

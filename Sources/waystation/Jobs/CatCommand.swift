@@ -8,7 +8,7 @@ extension Command {
         "ID [--response] [--headers]",
         "Prints the body of a job's request or answer, byte by byte.",
         options: [
-            OptionSpec("response", nil, "the answer's, in place of the request's"),
+            OptionSpec("response", nil, "the last answer's, of whichever attempt, in place of the request's"),
             OptionSpec("headers", nil, "the answer's status and fields before it"), .control,
         ]
     ) { arguments throws(CommandFailure) in

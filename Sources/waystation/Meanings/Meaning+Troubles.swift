@@ -128,9 +128,9 @@ extension Meaning {
                 writes a lot, a device fails, a volume is not reachable.
                 """,
             remedy: """
-                Send the request again as Retry-After says: without an idempotency key a job that was \
-                refused so is not sent, and with one it is the same job. Look at the disk; waystation \
-                status says when it is over.
+                Send the request again as Retry-After says: with an idempotency key it is the same job. \
+                Without one a job that was refused so is not sent, unless the daemon ends before the disk \
+                moves: then it may be. Look at the disk; waystation status says when it is over.
                 """
         ),
         Meaning(

@@ -129,6 +129,10 @@ struct JobStory {
         return text + "\n"
     }
 
+    private var isInDoubt: Bool {
+        job.json["in_doubt"] == .bool(true) || DeadGroups.doubts.contains(job.string("end") ?? "")
+    }
+
     /// The commands that may help, ready to be copied.
     private var commands: [String] {
         let route = safe(job.json["route"]?.text ?? "")
@@ -137,9 +141,9 @@ struct JobStory {
         let reason = job.json["blocker"]?["reason"]?.text ?? job.json["reason"]?.text
         switch (job.state, reason) {
         case ("succeeded", _): return []
-        case ("dead", _) where DeadGroups.doubts.contains(job.string("end") ?? ""):
-            let answer = job.json["status"] == nil ? [] : [advice("cat \(job.id) --response", isOwn: true)]
-            return answer + [
+        case ("dead", _) where isInDoubt, ("cancelled", _) where isInDoubt, ("expired", _) where isInDoubt:
+            let answer = advice("cat \(job.id) --response", isOwn: true)
+            return (job.json["status"] == nil ? [] : ["the last answer there was: " + answer]) + [
                 "if it was carried out: " + advice("jobs drop \(job.id)"),
                 "if it was not: " + advice("jobs retry \(job.id)"), journal,
             ]
