@@ -73,6 +73,25 @@ enum JobRecords {
         return record
     }
 
+    /// The limit is the operator's to move, so it is told as loudly as a 403.
+    static func requestRefused(_ refused: RefusedRequest) -> JournalRecord {
+        let place = refused.route.map { "on route \($0)" } ?? "for the API"
+        var record = JournalRecord(
+            .warning,
+            .requestRefused,
+            "\(refused.method.rawValue) \(place) refused with \(refused.status.rawValue): \(refused.detail)"
+        )
+        record.add(.route, refused.route)
+        record.add(.httpMethod, refused.method.rawValue)
+        record.add(.urlPath, refused.path)
+        record.add(.httpStatus, refused.status.rawValue)
+        record.add(.failureKind, refused.code)
+        record.add(.source, "relay")
+        record.add(.detail, refused.detail)
+        add(refused.client, to: &record)
+        return record
+    }
+
     /// `canceller` is who ends what is cancelled.
     static func jobFailed(
         _ job: JobContext,
@@ -154,7 +173,11 @@ enum JobRecords {
         record.add(.httpMethod, job.method.rawValue)
         record.add(.urlPath, job.path)
         record.add(.maxAttempts, job.maxAttempts)
-        guard let client = job.client else { return }
+        add(job.client, to: &record)
+    }
+
+    private static func add(_ client: ClientIdentity?, to record: inout JournalRecord) {
+        guard let client else { return }
         record.add(.clientUser, client.user)
         // What is known of the submitter of a kept job is who it was, not which process.
         if client.process > 0 { record.add(.clientProcess, client.process) }

@@ -46,6 +46,12 @@ final class JournalEvents: EventSink {
                 isAborting.load(ordering: .relaxed) ? "the relay was stopped at once" : "the caller hung up"
             let record = JobRecords.jobFailed(job, failure, attempts, canceller: canceller)
             write(record, job.route.name, failure.kind)
+        case .requestRefused(let refused):
+            write(
+                JobRecords.requestRefused(refused),
+                refused.route ?? "(api)",
+                FailureKind(rawValue: refused.code)
+            )
         case .durableEnded(let end):
             if let record = DurableRecords.ended(end) {
                 write(record, end.context.route.name, end.failure?.kind)

@@ -92,6 +92,7 @@ class Streams(RelayTest):
             caller.send(request("POST", "/r/up/x", [("Content-Length", 65 * MIB)]))
             self.assert_problem(caller.answer(), 413, "content_too_large")
         self.assertEqual(self.upstream.seen("/x"), [])
+        self.relay.errors.wait("<4>POST on route up refused with 413: ", "limits.max_request_body")
 
     def test_a_chunked_body_that_grows_too_large_is_refused_with_413(self):
         self.upstream.on("/grows", unread(lambda got: got.connection.wait_for_end() and None))
@@ -100,6 +101,19 @@ class Streams(RelayTest):
             for _ in range(66):
                 caller.send_quietly(b"100000\r\n" + b"x" * MIB + b"\r\n")
             self.assert_problem(caller.answer(), 413, "content_too_large")
+        self.relay.errors.wait("<4>POST on route wide refused with 413: ", "limits.max_request_body")
+
+    def test_a_flood_of_bodies_that_are_too_large_leaves_ten_records_of_a_route(self):
+        relay = self.new_relay({"up": route(self.upstream.url)}, limits={"max_request_body": "1KiB"}).start()
+        for turn in range(40):
+            self.assertEqual(relay.ask("PUT", f"/r/up/{turn}?secret", [("Content-Length", "1025")]).status, 413)
+            self.assertEqual(relay.ask("POST", "/v1/jobs", [("Content-Length", "9000000")]).status, 413)
+        self.assertEqual(relay.stop(), 0)
+        relay.errors.wait("(end)")
+        self.assertEqual(len(relay.errors.having("<4>PUT on route up refused with 413: ")), 10)
+        self.assertEqual(len(relay.errors.having("<4>POST for the API refused with 413: ")), 10)
+        self.assertTrue(relay.errors.having("and 30 more request_refused records of content_too_large on route up"))
+        self.assertNotIn("secret", relay.errors.text())
 
     def test_a_streamed_body_that_turns_out_malformed_is_refused_with_400(self):
         self.upstream.on("/turns", unread(lambda got: got.connection.wait_for_end() and None))

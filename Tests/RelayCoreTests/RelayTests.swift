@@ -309,6 +309,7 @@ struct RelayTests {
         case .fallbackServed(_, let source, _, _): "fallbackServed \(source)"
         case .neverFailsBreached(_, let failure): "breached \(failure.kind.rawValue)"
         case .pinsMissed: "pinsMissed"
+        case .requestRefused(let refused): "requestRefused \(refused.code)"
         case .jobFailed(_, let failure, _): "jobFailed \(failure.kind.rawValue)"
         case .credentialRefreshed(let name, _): "refreshed \(name)"
         case .credentialFailed(let name, _): "credentialFailed \(name)"

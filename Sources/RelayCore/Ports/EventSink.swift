@@ -29,8 +29,42 @@ package enum RelayEvent: Sendable {
     case jobsChanged(JobsChange)
     case routePaused(route: String, RoutePause)
     case routeResumed(route: String)
+    /// The relay itself refused a request.
+    case requestRefused(RefusedRequest)
     case credentialRefreshed(credential: String, expiresIn: Duration?)
     case credentialFailed(credential: String, detail: String)
+}
+
+/// A request that never became a job.
+package struct RefusedRequest: Sendable {
+    /// Nil of one for the API.
+    package var route: String?
+    package var method: Method
+    /// Below the route, without its query; a whole one of the API's.
+    package var path: String
+    package var client: ClientIdentity?
+    package var status: Status
+    /// The problem's code.
+    package var code: String
+    package var detail: String
+
+    package init(
+        route: String?,
+        method: Method,
+        path: String,
+        client: ClientIdentity?,
+        status: Status,
+        code: String,
+        detail: String
+    ) {
+        self.route = route
+        self.method = method
+        self.path = path
+        self.client = client
+        self.status = status
+        self.code = code
+        self.detail = detail
+    }
 }
 
 /// How a durable job came to its end.

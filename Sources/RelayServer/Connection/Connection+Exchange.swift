@@ -58,6 +58,7 @@ extension Connection {
         } catch {
             // A body that follows would have to be read and thrown away; an unread one ends the connection.
             if !head.framing.isEmpty { keepsAlive = false }
+            tell(error, of: head)
             answer(error, isHead: head.method == .head)
             return nil
         }
@@ -130,6 +131,25 @@ extension Connection {
         setDeadline(server.limits.idle)
         consumePending()
         if phase == .idle || phase == .head { receive() }
+    }
+
+    /// Notes a request that was too large: the limit is an operator's to raise.
+    func tell(_ problem: Problem, of head: RequestHead) {
+        guard problem.code == .contentTooLarge else { return }
+        let target = try? RelayTarget.parse(head.target)
+        server.relay.ports.sink.record(
+            .requestRefused(
+                RefusedRequest(
+                    route: target?.route,
+                    method: head.method,
+                    path: String((target.map { "/" + $0.rest } ?? head.target).prefix { $0 != "?" }),
+                    client: client,
+                    status: problem.status,
+                    code: problem.code.rawValue,
+                    detail: problem.detail
+                )
+            )
+        )
     }
 
     /// Answers a request that never became one, and closes.

@@ -122,6 +122,7 @@ extension Connection {
             return bytes.count
         }
         if upload.collected.count > upload.limit {
+            tell(upload.tooLarge, of: upload.head)
             refuse(upload.tooLarge)
             return bytes.count
         }
@@ -229,6 +230,7 @@ extension Connection {
         guard upload.received <= UInt64(upload.limit) else {
             keepsAlive = false
             upload.refusal = upload.tooLarge
+            tell(upload.tooLarge, of: upload.head)
             throw Failure(.clientGone, sent: .unknown, upload.tooLarge.detail)
         }
         return used

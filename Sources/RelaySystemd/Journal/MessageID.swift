@@ -54,6 +54,8 @@ package struct MessageID: Hashable, Sendable {
     package static let storeNotice = MessageID("6d4c6645daa8ad4ab90a5262b053980c")
     /// The job store cannot go on; the daemon ends and is started again.
     package static let storeFailed = MessageID("78f2e14bc7977bae8bc44b07b8a5f12d")
+    /// A request was too large for the relay.
+    package static let requestRefused = MessageID("b66f84c1fd1b4c9e924a443f3830011c")
     /// An operator acted on durable jobs.
     package static let jobsChanged = MessageID("8f4297811067674f5f151ccbe57f9490")
 
@@ -69,6 +71,6 @@ package struct MessageID: Hashable, Sendable {
         ("constrained_changed", constrainedChanged), ("job_dead", jobDead), ("job_expired", jobExpired),
         ("route_paused", routePaused), ("route_resumed", routeResumed), ("store_notice", storeNotice),
         ("store_failed", storeFailed), ("jobs_changed", jobsChanged), ("callers_hidden", callersHidden),
-        ("store_stalled", storeStalled), ("store_resumed", storeResumed),
+        ("store_stalled", storeStalled), ("store_resumed", storeResumed), ("request_refused", requestRefused),
     ]
 }
