@@ -34,7 +34,7 @@ let package = Package(
             dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
         ),
         .target(name: "RelayStore", dependencies: ["CLinux", "CSQLite", "RelayCore", "RelayPosix"]),
-        .target(name: "RelaySystemd", dependencies: ["RelayPosix", "CLinux", "CSystemd"]),
+        .target(name: "RelaySystemd", dependencies: ["RelayJSON", "RelayPosix", "CLinux", "CSystemd"]),
 
         // The daemon's rooms.
         .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayJSON"]),
@@ -98,7 +98,7 @@ let package = Package(
             name: "RelayStoreTests",
             dependencies: ["RelayCore", "RelayPosix", "RelayStore", "RelayTestSupport", "StoreCrasher"]
         ),
-        .testTarget(name: "RelaySystemdTests", dependencies: ["RelaySystemd"]),
+        .testTarget(name: "RelaySystemdTests", dependencies: ["RelayJSON", "RelaySystemd"]),
         .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
         .testTarget(
             name: "CommandTests",

@@ -79,11 +79,18 @@ package struct LogSettings: Sendable {
         case debug
     }
 
+    /// How records are written where no journal takes them.
+    package enum Format: String, CaseIterable, Sendable {
+        case text
+        case json
+    }
+
     package enum Bodies: String, CaseIterable, Sendable {
         case never
     }
 
     package var level = Level.info
+    package var format = Format.text
     package var bodies = Bodies.never
     /// Lower case.
     package var redactedHeaders = ["authorization", "cookie", "set-cookie", "x-api-key"]

@@ -8,10 +8,12 @@ struct ConfigurationOutline: Sendable, Equatable {
     private(set) var routes: [String: String] = [:]
     private let listeners: String
     private let storage: StorageSettings
+    private let logFormat: LogSettings.Format
 
     init(_ configuration: Configuration, _ effective: EffectiveConfiguration?) {
         listeners = configuration.listeners.map { "\($0)" }.joined(separator: "\n")
         storage = configuration.storage
+        logFormat = configuration.log.format
         for entry in effective?.entries ?? [] {
             guard let tokens = (try? JSONPointer(parsing: entry.pointer))?.tokens, tokens.count > 1,
                 tokens[0] == "routes"
@@ -31,6 +33,7 @@ struct ConfigurationOutline: Sendable, Equatable {
         if listeners != start.listeners { names.append("listeners") }
         if storage.directory != start.storage.directory { names.append("storage.directory") }
         if storage.sync != start.storage.sync { names.append("storage.sync") }
+        if logFormat != start.logFormat { names.append("log.format") }
         return names
     }
 }

@@ -63,8 +63,8 @@ struct FailedStart {
     }
 
     /// Something else was in the way.
-    func end(_ code: Int32, _ message: String) -> Never {
-        JournalSink.detected().write(JournalRecord(.error, nil, message))
+    func end(_ code: Int32, _ message: String, _ sink: JournalSink = .detected()) -> Never {
+        sink.write(JournalRecord(.error, nil, message))
         tellManager(message)
         exit(code)
     }

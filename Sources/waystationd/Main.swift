@@ -49,7 +49,8 @@ enum Main {
         } catch {
             failed.end(error)
         }
-        let journal = Journal(sink: .detected())
+        let sink = JournalSink.detected(prefersJSON: loaded.configuration.log.format == .json)
+        let journal = Journal(sink: sink)
         do throws(Daemon.StartError) {
             let daemon = try Daemon(
                 loaded,
@@ -64,7 +65,7 @@ enum Main {
             try daemon.run()
         } catch {
             journal.flush()
-            failed.end(69, error.message)
+            failed.end(69, error.message, sink)
         }
     }
 

@@ -187,6 +187,12 @@ class Redirects(ExampleTest):
         self.first.on("/new", answer(200, "here"))
         self.second.on("/new", answer(200, "a stranger"))
 
+    def test_its_records_are_objects_a_line_each(self):
+        self.relay.stop()
+        self.relay.errors.wait("(end)")
+        said = [json.loads(line)["MESSAGE"] for line in self.relay.errors.items if line != "(end)"]
+        self.assertTrue(any("configuration loaded" in message for message in said), said)
+
     def test_a_redirect_is_returned_as_a_success(self):
         self.first.on("/old", answer(302, "moved", ("Location", "/new")))
         got = self.relay.curl("/r/returned/old")

@@ -21,7 +21,7 @@ CAPABILITIES = """
     mode:durable expires_after ordering:key ordering:route keep_requests:on_failure retention max_queued_jobs window
     standard_webhooks secrets schedule jitter_percent dead_letter pause_route hold
     memory spool per_user refresh_on_401 query allow_empty_segments rewrite_location:false
-    methods:any methods:idempotent_or_keyed
+    methods:any methods:idempotent_or_keyed format:json
 """
 
 

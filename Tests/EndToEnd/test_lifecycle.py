@@ -120,6 +120,32 @@ class Lifecycle(RelayTest):
             self.assertRegex(line, r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ \w+: ")
         self.assertTrue(lines)
 
+    def test_records_are_json_where_the_configuration_says_so_and_the_journal_does_not_take_them(self):
+        relay = self.new_relay({"up": route(self.upstream.url)}, log={"format": "json"})
+        self.upstream.on("/no", answer(503, "no"))
+        with tempfile.TemporaryFile() as file:
+            relay.start(stderr=file)
+            job = relay.ask("GET", "/r/up/no")["Waystation-Job"]
+            relay.stop()
+            file.seek(0)
+            records = [json.loads(line) for line in file.read().splitlines()]
+        for record in records:
+            self.assertRegex(record["TIMESTAMP"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+            self.assertTrue(record["MESSAGE"] and record["PRIORITY"] in "01234567", record)
+        (failed,) = [record for record in records if record.get("JOB_ID") == job]
+        self.assertIn("\n", failed["MESSAGE"], "a record of several lines is one object")
+        self.assertEqual(
+            (failed["PRIORITY"], failed["ROUTE"], failed["HTTP_STATUS"], failed["FAILURE_KIND"], failed["ATTEMPT"]),
+            ("3", "up", "503", "http_status", "1"))
+        relay = self.new_relay({"up": route(self.upstream.url)}, log={"format": "json"})
+        with tempfile.TemporaryFile() as file:
+            place = os.fstat(file.fileno())
+            relay.environment["JOURNAL_STREAM"] = f"{place.st_dev}:{place.st_ino}"
+            relay.start(stderr=file)
+            relay.stop()
+            file.seek(0)
+            self.assertNotIn(b"TIMESTAMP", file.read())
+
     def test_what_keeps_the_relay_out_of_an_upstream_is_a_warning(self):
         relay = self.new_relay({"up": route(self.upstream.url)}).start()
         for status in 401, 403, 407, 429:
@@ -162,9 +188,9 @@ class Lifecycle(RelayTest):
         self.assertEqual(reload(), (True, ["zero"], ["three"], ["two"], []))
         relay.members = {
             "limits": {"max_queued_jobs": 99}, "storage": {"directory": str(relay.directory / "other")},
-            "defaults": {"timeouts": {"idle": "3s"}}}
+            "defaults": {"timeouts": {"idle": "3s"}}, "log": {"format": "json"}}
         relay.write(routes)
-        waiting = ["storage.directory"]
+        waiting = ["storage.directory", "log.format"]
         self.assertEqual(reload(), (True, [], [], ["one", "two", "zero"], waiting))
         self.assertEqual(reload(), (False, [], [], [], waiting))
 

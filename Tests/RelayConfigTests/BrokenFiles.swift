@@ -279,6 +279,13 @@ let brokenFiles: [BrokenRow] = {
         ),
         Row(
             .top,
+            #""log": {"format": "jsn"}"#,
+            [
+                #"2:19: error: expected "text" or "json"  [/log/format] => did you mean "json"?"#
+            ]
+        ),
+        Row(
+            .top,
             #""log": {"bodies": "on_failure"}"#,
             [
                 #"2:19: error: "on_failure" is not available in this version  [/log/bodies] => write "#

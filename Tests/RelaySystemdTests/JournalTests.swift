@@ -1,3 +1,4 @@
+import RelayJSON
 import RelaySystemd
 import Testing
 
@@ -55,6 +56,29 @@ struct JournalTests {
                 "ROUTE=billing", "ATTEMPT=3", "URL_PATH=/a\\nMESSAGE=b",
             ]
         )
+    }
+
+    @Test("as JSON it is one line of valid JSON, whatever its message has, with each name once and the time")
+    func json() throws {
+        var record = JournalRecord(.warning, .jobFailed, "first\n  \"second\"\u{1B}\u{0}\u{2028}")
+        record.add(.route, "a")
+        record.add(.upstream, "one")
+        record.add(.upstream, "two")
+        record.add(.detail, String(repeating: "é\"", count: 5000))
+        let line = jsonLine(record, at: 1_795_132_809_007)
+        #expect(line.firstIndex(of: UInt8(ascii: "\n")) == line.count - 1)
+        let object = try JSONValue(parsing: Array(line))
+        #expect(object["TIMESTAMP"] == .string("2026-11-20T00:00:09.007Z"))
+        #expect(object["MESSAGE"] == .string("first\n  \"second\"\\x1b\\x00\\u{2028}"))
+        #expect(object["PRIORITY"] == .string("4"))
+        #expect(object["MESSAGE_ID"] == .string("753dc1f5acac42628dfb824bc23ba558"))
+        #expect(object["ROUTE"] == .string("a"))
+        #expect(object["UPSTREAM"] == .array([.string("one"), .string("two")]))
+        guard case .string(let detail) = object["DETAIL"] else {
+            Issue.record("no detail")
+            return
+        }
+        #expect((1020...1024).contains(detail.utf8.count))
     }
 
     @Test("a long field is cut at 1 KiB")

@@ -123,7 +123,7 @@ struct TidyTests {
                 "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "Synchronization",
             ],
             "RelayStore": ["RelayCore", "RelayPosix", "CLinux", "CSQLite", "Glibc", "Synchronization"],
-            "RelaySystemd": ["RelayPosix", "CLinux", "CSystemd", "Glibc", "Synchronization"],
+            "RelaySystemd": ["RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc", "Synchronization"],
         ]
         for path in Self.sources {
             let room = String(path.split(separator: "/")[1])

@@ -92,6 +92,14 @@ enum ConfigurationTable {
             fields: [
                 Field("level", .word(), \.level, "The least severe records that are written."),
                 Field(
+                    "format",
+                    .word(),
+                    \.format,
+                    "How records are written to standard error: as text, or as JSON, one object a line, with the names of "
+                        + "the journal's fields, strings all, and TIMESTAMP. Records that go to the journal always have "
+                        + "all their fields. A change waits for a restart."
+                ),
+                Field(
                     "bodies",
                     .word(reserved: ["on_failure"]),
                     \.bodies,

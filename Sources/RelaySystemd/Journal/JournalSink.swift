@@ -1,5 +1,7 @@
 import CSystemd
 import Glibc
+import RelayJSON
+import RelayPosix
 
 /// Where records go.
 package enum JournalSink: Sendable, Equatable {
@@ -11,16 +13,19 @@ package enum JournalSink: Sendable, Equatable {
     case plainLines
     /// The same on a terminal.
     case colouredLines
+    /// Lines on standard error, each a JSON object with all fields.
+    case jsonLines
 
     /// The best this process can reach: journald when standard error is connected to it and it listens, lines
     /// otherwise (sd-journal's own calls report success when nobody listens).
     ///
     /// A variable of the service manager's alone says nothing: a shell that a service started has inherited it, and
-    /// writes to a terminal.
-    package static func detected() -> JournalSink {
+    /// writes to a terminal. With `prefersJSON` what would be lines for people is JSON.
+    package static func detected(prefersJSON: Bool = false) -> JournalSink {
         if isJournalStream {
             return unsafe access("/run/systemd/journal/socket", W_OK) == 0 ? .native : .prefixedLines
         }
+        if prefersJSON { return .jsonLines }
         guard isatty(STDERR_FILENO) == 1 else { return .plainLines }
         return unsafe getenv("NO_COLOR") == nil ? .colouredLines : .plainLines
     }
@@ -38,6 +43,7 @@ package enum JournalSink: Sendable, Equatable {
         switch self {
         case .native: writeNative(record)
         case .prefixedLines, .plainLines, .colouredLines: writeAll(Array(lines(record, at: time(nil)).utf8))
+        case .jsonLines: writeAll(jsonLine(record, at: SystemClock.wall() / 1_000_000))
         }
     }
 
@@ -62,14 +68,14 @@ package enum JournalSink: Sendable, Equatable {
     /// What stands before the message where no journal adds it.
     private func opening(_ priority: JournalRecord.Priority, _ seconds: Int) -> String {
         switch self {
-        case .native, .prefixedLines: ""
+        case .native, .prefixedLines, .jsonLines: ""
         case .plainLines, .colouredLines: "\(timeText(seconds)) \(priority.word): "
         }
     }
 
     private func decorated(_ line: String, _ priority: JournalRecord.Priority) -> String {
         switch self {
-        case .native, .plainLines: return line
+        case .native, .plainLines, .jsonLines: return line
         case .prefixedLines: return "<\(priority.rawValue)>\(line)"
         case .colouredLines:
             let colour =
@@ -101,14 +107,15 @@ extension JournalRecord.Priority {
     }
 }
 
-/// RFC 3339, UTC, whole seconds.
-private func timeText(_ seconds: Int) -> String {
+/// RFC 3339, UTC, whole seconds and, where there are any, `fraction` behind them.
+private func timeText(_ seconds: Int, _ fraction: String = "") -> String {
     var seconds = time_t(seconds)
     var parts = unsafe tm()
     guard unsafe gmtime_r(&seconds, &parts) != nil else { return "?" }
     var buffer = [CChar](repeating: 0, count: 32)
-    let count = unsafe strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let count = unsafe strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%S", &parts)
+    let text = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return "\(text)\(fraction)Z"
 }
 
 /// Bytes of a message; the rest is cut.
@@ -116,23 +123,51 @@ private let messageLimit = 8192
 /// Bytes of a field's value; the rest is cut.
 private let fieldLimit = 1024
 
+/// Names and values of all that a record says.
+private func journalFields(_ record: JournalRecord) -> [(name: String, value: String)] {
+    var fields = [
+        ("MESSAGE", JournalText.escaped(record.message, limit: messageLimit, keepsLines: true)),
+        ("PRIORITY", String(record.priority.rawValue)),
+    ]
+    if let id = record.id { fields.append(("MESSAGE_ID", id.text)) }
+    for (field, value) in record.fields {
+        fields.append((field.name, JournalText.escaped(value, limit: fieldLimit)))
+    }
+    return fields
+}
+
 /// The record as the journal takes it: `NAME=value` each, in one array, with the ends of the entries.
 package func journalEntries(_ record: JournalRecord) -> (bytes: [UInt8], ends: [Int]) {
     var bytes: [UInt8] = []
     var ends: [Int] = []
-    func append(_ name: String, _ value: String) {
+    for (name, value) in journalFields(record) {
         bytes += name.utf8
         bytes.append(UInt8(ascii: "="))
         bytes += value.utf8
         ends.append(bytes.count)
     }
-    append("MESSAGE", JournalText.escaped(record.message, limit: messageLimit, keepsLines: true))
-    append("PRIORITY", String(record.priority.rawValue))
-    if let id = record.id { append("MESSAGE_ID", id.text) }
-    for (field, value) in record.fields {
-        append(field.name, JournalText.escaped(value, limit: fieldLimit))
-    }
     return (bytes, ends)
+}
+
+/// The record as a JSON object on a line of its own; a field that stands more than once is a list, as in journalctl's.
+///
+/// `milliseconds` is the time since 1970.
+package func jsonLine(_ record: JournalRecord, at milliseconds: Int64) -> [UInt8] {
+    let rest = String(milliseconds % 1000)
+    let fraction = "." + String(repeating: "0", count: max(0, 3 - rest.count)) + rest
+    var json = JSONObjectWriter()
+    json.member("TIMESTAMP", timeText(Int(milliseconds / 1000), fraction))
+    let fields = journalFields(record)
+    var written: Set<String> = []
+    for (name, value) in fields where written.insert(name).inserted {
+        let values = fields.filter { $0.name == name }.map(\.value)
+        if values.count == 1 {
+            json.member(name, value)
+        } else {
+            json.array(name) { list in for value in values { list.element(value) } }
+        }
+    }
+    return json.bytes + [UInt8(ascii: "\n")]
 }
 
 private func writeNative(_ record: JournalRecord) {
