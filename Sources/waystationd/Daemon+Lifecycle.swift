@@ -33,7 +33,7 @@ extension Daemon {
     private func startWatchdog() {
         let watchdog = Watchdog(
             interval: Watchdog.intervalFromEnvironment(),
-            activities: (loops + [controlLoop]).map(\.activity) + storage.activities + [journal.activity],
+            activities: (loops + [controlLoop]).map(\.activity) + storage.activities,
             ping: { [notifier] in notifier.send(.watchdog) },
             stalled: { [journal] names in
                 journal.record(

@@ -189,7 +189,8 @@ final class Daemon: Sendable {
             reloadError: reloadError.withLock { $0 },
             isConstrained: condition.isConstrained,
             hidesCallers: hidesCallers,
-            isStalled: storage.isStalled
+            isStalled: storage.isStalled,
+            journal: (journal.blockedSeconds, journal.lost)
         )
     }
 

@@ -25,6 +25,8 @@ struct StatusReport {
     let hidesCallers: Bool
     /// Whether the disk of the job store takes no writes at the moment.
     let isStalled: Bool
+    /// How long the journal has not taken a record, and how many were lost for that since the start.
+    let journal: (blockedSeconds: Int64, lost: Int)
 
     var document: [UInt8] {
         let snapshot = engine.snapshot
@@ -63,6 +65,10 @@ struct StatusReport {
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
             store.member("corrupt_records", storage.corruptRecords)
+        }
+        json.object("journal") { writer in
+            writer.member("blocked_seconds", journal.blockedSeconds)
+            writer.member("lost_records", journal.lost)
         }
         json.object("memory") { writer in
             writer.member("used_bytes", memory.used)
@@ -124,10 +130,11 @@ struct StatusReport {
         let full =
             isStalled
             ? "; the job store does not move" : durable.storage.isFull ? "; the job store has no room" : ""
+        let mute = journal.blockedSeconds > 2 ? "; the journal takes no records" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
         return
             "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight + durable.inFlight) in flight, "
-            + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(full)\(pauses)\(breached)\(constraint)\(hidden)\(trouble)"
+            + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(full)\(mute)\(pauses)\(breached)\(constraint)\(hidden)\(trouble)"
     }
 
     private func write(

@@ -57,6 +57,20 @@ struct StatusTextTests {
         #expect(narrow.last.map(cells) == ["books", "valid", "41m", "0s"])
     }
 
+    @Test(
+        "A journal that takes no records, or lost some, is told",
+        arguments: [
+            (blocked: 0, lost: 0, text: nil), (2, 0, nil), (12, 34, "The journal has not taken a record for 12s"),
+            (0, 34, "Records the journal was too slow for since the start: 34."),
+        ] as [(blocked: Int, lost: Int, text: String?)]
+    )
+    func journal(blocked: Int, lost: Int, expected: String?) throws {
+        let document = #"{"version":"1","journal":{"blocked_seconds":\#(blocked),"lost_records":\#(lost)}}"#
+        let text = StatusText(try JSONValue(parsing: Array(document.utf8)), columns: 200).text(for: .standard)
+        #expect(text.lowercased().contains("journal") == (expected != nil))
+        if let expected { #expect(text.contains(expected)) }
+    }
+
     @Test("Below the figures stands what they do not tell: the dead, and what the state goes by")
     func notes() throws {
         let text = try lines(400).joined(separator: "\n")

@@ -195,9 +195,11 @@ class Access(RelayTest):
     def test_a_route_that_is_full_says_so_and_counts_it_once(self):
         hold = threading.Event()
         self.addCleanup(hold.set)
-        self.upstream.on("/hold", lambda got: hold.wait(10) and answer(200, "held"))
+        self.upstream.on("/hold", lambda got: hold.wait(100) and answer(200, "held"))
         relay = self.new_relay({"up": route(
-            self.upstream.url, concurrency={"max_requests": 1, "max_pending_requests": 1}, timeouts={"total": "10s"})}).start()
+            self.upstream.url, concurrency={"max_requests": 1, "max_pending_requests": 1},
+            # Longer than anything here waits: one that times out meanwhile would be counted as well.
+            timeouts={name: "120s" for name in ("attempt", "idle", "total")})}).start()
         with relay.caller() as first, relay.caller() as second:
             first.send(request("GET", "/r/up/hold"))
             self.upstream.wait_for("/hold")

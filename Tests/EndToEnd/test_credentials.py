@@ -74,6 +74,8 @@ class Credentials(RelayTest):
         job = self.assert_timeline(relay, got, (401, "refresh_credentials"), (200, None))
         self.assertEqual(job["attempts"][0]["rule"], "stale")
         self.assertEqual(self.endpoint.issued, 2)
+        version = ask(relay.control, "GET", "/v1/version").json()["version"]
+        self.assertEqual([asked.all("User-Agent") for asked in self.upstream.seen("/token")], [[f"waystation/{version}"]] * 2)
         relay.errors.wait("credential", "refreshed, valid for")
         for line in "s3cret", "Bearer", "t1", "r0":
             self.assertNotIn(line, relay.errors.text().replace("attempt1", ""))

@@ -1,5 +1,6 @@
 """Starting, reloading and stopping, as a service manager sees it."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -32,6 +33,36 @@ class Lifecycle(RelayTest):
         self.assertEqual(relay.notices.having("READY"), [])
         self.assertNotIn("ERRNO", relay.notices.wait("STATUS="), "an exit status is no errno")
         return text
+
+    # The journal.
+
+    def test_a_stuck_journal_ends_nothing_and_shows_in_the_status(self):
+        unread, stuck = os.pipe()
+        self.addCleanup(os.close, unread)
+        self.addCleanup(os.close, stuck)
+        fcntl.fcntl(stuck, fcntl.F_SETPIPE_SZ, 4096)
+        self.upstream.on("/bad", answer(500))
+        # So many of a route are told in full.
+        routes = {f"r{number}": route(self.upstream.url) for number in range(8)}
+        relay = self.new_relay(routes, environment={"WATCHDOG_USEC": "2000000"}).start(stderr=stuck)
+
+        def fed():
+            return len(relay.notices.having("WATCHDOG=1"))
+
+        def blocked():
+            return relay.status()["journal"]["blocked_seconds"]
+        with relay.caller() as caller:
+            for number in range(80):
+                caller.ask("GET", f"/r/r{number % 8}/bad")
+        # Longer than the watchdog would have waited for it.
+        eventually(lambda: blocked() >= 4, "the status tells of it")
+        before = fed()
+        eventually(lambda: fed() > before + 2, "the watchdog is fed")
+        relay.notices.wait("STATUS=", "the journal takes no records")
+        self.assertEqual(relay.ask("GET", "/r/r0/x").body, b"x")
+        lines = threading.Thread(target=lambda: [None for _ in iter(lambda: os.read(unread, 65536), b"")], daemon=True)
+        lines.start()
+        eventually(lambda: blocked() == 0, "the journal is back")
 
     # Configuration.
 

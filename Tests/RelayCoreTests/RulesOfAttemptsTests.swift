@@ -2,7 +2,7 @@ import RelayCore
 import RelayTestSupport
 import Testing
 
-@Suite("What a program tests of its own without a service")
+@Suite("What a program tests of its own without a service", .timeLimit(.minutes(1)))
 struct RulesOfAttemptsTests {
     private func attempts(_ steps: [(rule: String?, next: Attempt.Next?)]) -> [Attempt] {
         steps.enumerated().map { index, step in

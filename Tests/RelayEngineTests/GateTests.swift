@@ -4,7 +4,7 @@ import RelayJSON
 import RelayTestSupport
 import Testing
 
-@Suite("Who may send what")
+@Suite("Who may send what", .timeLimit(.minutes(1)))
 struct GateTests {
     private func engine(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Engine {
         var policy = RoutePolicy(upstreams: [Upstream(name: "u", origin: .unix(path: "/u"))])

@@ -16,6 +16,7 @@ struct JournalTests {
         for number in 1...25 { journal.record(JournalRecord(.info, nil, "record \(number)")) }
         #expect(!journal.flush(milliseconds: 1))
         #expect(recorder.elements.isEmpty)
+        #expect(journal.lost == 15)
 
         recorder.open()
         #expect(journal.flush(milliseconds: 30_000))

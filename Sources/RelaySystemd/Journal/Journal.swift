@@ -1,4 +1,4 @@
-package import RelayPosix
+import RelayPosix
 
 /// Takes records from any thread and writes them on one of its own.
 ///
@@ -12,7 +12,7 @@ package final class Journal: Sendable {
 
     private let mailbox: Mailbox<Letter>?
     /// Of the thread that writes: each record is an operation.
-    package let activity = Activity("journal")
+    private let activity = Activity("journal")
 
     /// - Parameters:
     ///   - capacity: records kept while the sink stalls.
@@ -38,6 +38,12 @@ package final class Journal: Sendable {
     }
 
     deinit { mailbox?.close() }
+
+    /// How long the sink has not come back with the record it was given, in whole seconds.
+    package var blockedSeconds: Int64 { activity.duration(at: SystemClock.monotonic()) / 1_000_000_000 }
+
+    /// Records that were lost since the start.
+    package var lost: Int { mailbox?.dropped ?? 0 }
 
     /// Queues a record, or drops and counts it.
     package func record(_ record: JournalRecord) {

@@ -5,6 +5,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
         var dropped = 0
+        var droppedInAll = 0
         var isClosed = false
         /// Whether the consumer has been woken for what is in `elements`.
         var isSignalled = false
@@ -30,6 +31,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
         self.capacity = capacity
     }
 
+    /// Elements that found the mailbox full, ever.
+    package var dropped: Int { state.withLock { $0.droppedInAll } }
+
     /// Leaves an element for the consumer.
     ///
     /// A vital one is accepted even when the mailbox is full; for the few elements whose number is bounded by
@@ -42,6 +46,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
             guard !state.isClosed else { return (false, false) }
             guard isVital || state.elements.count < capacity else {
                 state.dropped += 1
+                state.droppedInAll += 1
                 return (false, false)
             }
             state.elements.append(element)

@@ -32,6 +32,7 @@ struct StatusText {
             )
         }
         if let storage = status["storage"] { troubles += trouble(of: storage) }
+        if let journal = status["journal"] { troubles += trouble(ofJournal: journal) }
         for trouble in troubles { text += filled(trouble, indent: 2) }
         let routes = status["routes"]?.elements ?? []
         text += "\n" + table(of: routes).text { output.styled($0, .bold) }
@@ -92,6 +93,18 @@ struct StatusText {
             troubles.append("Damaged records met in the job store since the start: \(corrupt).")
         }
         return troubles
+    }
+
+    private func trouble(ofJournal journal: JSONValue) -> [String] {
+        let seconds = journal["blocked_seconds"]?.integer ?? 0
+        if seconds > 2 {
+            return [
+                "The journal has not taken a record for \(seconds)s: look at systemd-journald, or at what reads the"
+                    + " daemon's standard error; requests go on."
+            ]
+        }
+        guard let lost = journal["lost_records"]?.integer, lost > 0 else { return [] }
+        return ["Records the journal was too slow for since the start: \(lost)."]
     }
 
     private func table(of routes: [JSONValue]) -> TextTable {
