@@ -128,12 +128,7 @@ public struct RelayClient: Sendable {
         body: [UInt8]
     ) throws(RelayClientError) -> StreamedAnswer {
         let target = try ClientRequest.target(route: route, path: path)
-        return try StreamedAnswer(
-            ClientRequest(method: method, target: target, fields: fields, body: body),
-            socketPath: socketPath,
-            timeout: timeout,
-            canceller: Canceller()
-        )
+        return try blockingStream(method, target, fields: fields, body: body)
     }
 
     /// Sends a request to a route and blocks the calling thread.
@@ -152,10 +147,11 @@ public struct RelayClient: Sendable {
     package func blockingStream(
         _ method: Method,
         _ target: String,
-        fields: HeaderFields = HeaderFields()
+        fields: HeaderFields = HeaderFields(),
+        body: [UInt8] = []
     ) throws(RelayClientError) -> StreamedAnswer {
         try StreamedAnswer(
-            ClientRequest(method: method, target: target, fields: fields, body: []),
+            ClientRequest(method: method, target: target, fields: fields, body: body),
             socketPath: socketPath,
             timeout: timeout,
             canceller: Canceller()

@@ -65,8 +65,10 @@ struct StatusTextTests {
         ] as [(blocked: Int, lost: Int, text: String?)]
     )
     func journal(blocked: Int, lost: Int, expected: String?) throws {
-        let document = #"{"version":"1","journal":{"blocked_seconds":\#(blocked),"lost_records":\#(lost)}}"#
-        let text = StatusText(try JSONValue(parsing: Array(document.utf8)), columns: 200).text(for: .standard)
+        let journal = #"{"blocked_seconds":\#(blocked),"lost_records":\#(lost)}"#
+        let document = #"{"version":"1","journal":\#(journal)}"#
+        let status = try JSONValue(parsing: Array(document.utf8))
+        let text = StatusText(status, columns: 200).text(for: .standard)
         #expect(text.lowercased().contains("journal") == (expected != nil))
         if let expected { #expect(text.contains(expected)) }
     }

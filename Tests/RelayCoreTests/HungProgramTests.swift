@@ -73,7 +73,9 @@ struct HungProgramTests {
             mode: .manual
         )
         let job = Task { await bench.service.outcome(of: Request(.get, "x") as Request<HTTPResponse>) }
-        while !asked.withLock({ $0 }) || bench.time.sleeperCount == 0, !Task.isCancelled { await Task.yield() }
+        while !asked.withLock({ $0 }) || bench.time.sleeperCount == 0, !Task.isCancelled {
+            await Task.yield()
+        }
         bench.time.advance(by: .seconds(30))
         let failure = await #expect(throws: Failure.self) { try await job.joined().result.get() }
         #expect(failure?.kind == "own")

@@ -139,4 +139,43 @@ struct FullDiskTests {
         #expect(Scratch.names(disk.scratch.path + "/bodies").count == 1)
         await store.close()
     }
+
+    @Test(
+        "An operator's action erases no more at once than the log has room for, and goes on where it ended",
+        arguments: [JobAction.drop, .expunge]
+    )
+    func actions(action: JobAction) async throws {
+        let scratch = Scratch()
+        let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
+        var options = SQLiteJobStore.Options(directory: scratch.path)
+        options.ballast = 1 << 20
+        let store = try await SQLiteJobStore.open(options, at: now)
+        let jobs = (1...40 as ClosedRange<UInt64>).map { number in
+            let id = JobID(milliseconds: now.wall, random: (0, number))
+            let record = JobRecord(id: id, route: "r", method: .put, target: "t")
+            return NewJob(record, body: .bytes([UInt8](repeating: 1, count: 20_000)))
+        }
+        _ = try await store.enqueue(jobs, at: now)
+        func apply(_ action: JobAction, after cursor: JobCursor?) async throws -> ActionReport {
+            try await store.apply(
+                action,
+                to: JobFilter(),
+                limit: 500,
+                after: cursor,
+                dryRun: false,
+                at: now
+            )
+        }
+        _ = try await apply(.cancel, after: nil)
+        var changed: [Int] = []
+        var cursor: JobCursor?
+        repeat {
+            let report = try await apply(action, after: cursor)
+            changed.append(report.changed)
+            cursor = report.next
+        } while cursor != nil
+        // A quarter of the ballast.
+        #expect(changed == [14, 14, 12])
+        await store.close()
+    }
 }

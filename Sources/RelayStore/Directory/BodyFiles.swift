@@ -36,25 +36,12 @@ struct BodyFiles: Sendable {
             )
         }
         defer { close(descriptor) }
-        var buffer = [UInt8](repeating: 0, count: count)
-        var filled = 0
-        while filled < count {
-            let got = unsafe buffer.withUnsafeMutableBytes {
-                unsafe pread(
-                    descriptor,
-                    $0.baseAddress.map { unsafe $0 + filled },
-                    count - filled,
-                    off_t(start) + off_t(filled)
-                )
-            }
-            if got < 0, errno == EINTR { continue }
-            guard got > 0 else { break }
-            filled += got
-        }
-        guard filled == count, Checksum.of(buffer, at: Int64(index)) == file.checksums[index] else {
+        guard let piece = readAll(count, at: start, from: descriptor),
+            Checksum.of(piece, at: Int64(index)) == file.checksums[index]
+        else {
             throw StoreError(.corrupt, "cannot read the stored body \(file.name): it is not what was stored")
         }
-        return buffer
+        return piece
     }
 
     /// The files of earlier runs.

@@ -17,3 +17,43 @@ func checked(_ call: String, _ result: Int32, _ path: String) throws(PosixError)
     guard result >= 0 else { throw PosixError(call, .current, path: path) }
     return result
 }
+
+/// pwrite(2) until all of it is written.
+func writeAll(_ bytes: [UInt8], at offset: UInt64, to descriptor: Int32, _ path: String) throws(PosixError) {
+    var written = 0
+    while written < bytes.count {
+        let count = unsafe bytes.withUnsafeBytes {
+            unsafe pwrite(
+                descriptor,
+                $0.baseAddress.map { unsafe $0 + written },
+                bytes.count - written,
+                off_t(offset) + off_t(written)
+            )
+        }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw PosixError("write", .current, path: path) }
+        written += count
+    }
+}
+
+/// pread(2) until that many bytes are read.
+///
+/// - Returns: nil where there are fewer, or they cannot be read.
+func readAll(_ count: Int, at offset: UInt64, from descriptor: Int32) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+        let got = unsafe bytes.withUnsafeMutableBytes {
+            unsafe pread(
+                descriptor,
+                $0.baseAddress.map { unsafe $0 + filled },
+                count - filled,
+                off_t(offset) + off_t(filled)
+            )
+        }
+        if got < 0, errno == EINTR { continue }
+        guard got > 0 else { return nil }
+        filled += got
+    }
+    return bytes
+}

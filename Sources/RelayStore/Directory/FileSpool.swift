@@ -65,21 +65,9 @@ final class FileSpool: BodySpool {
         guard state.descriptor >= 0 else {
             throw StoreError(.closed, "cannot add to a body that was given up")
         }
-        var written = 0
-        while written < piece.count {
-            let count = unsafe piece.withUnsafeBytes {
-                unsafe Glibc.write(
-                    state.descriptor,
-                    $0.baseAddress.map { unsafe $0 + written },
-                    piece.count - written
-                )
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                throw StoreError.directory(PosixError("write", .current, path: files.path(name)))
-            }
-            written += count
-        }
+        do throws(PosixError) {
+            try writeAll(piece, at: state.length, to: state.descriptor, files.path(name))
+        } catch { throw StoreError.directory(error) }
         state.checksums.append(Checksum.of(piece, at: Int64(state.checksums.count)))
         state.length += UInt64(piece.count)
     }

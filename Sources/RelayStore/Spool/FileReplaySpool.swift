@@ -141,59 +141,24 @@ private final class FileCopy: ReplayCopy {
             try state.withLock { state throws(StoreError) in
                 if state.descriptor < 0 { state.descriptor = try directory.file(number) }
                 try directory.checkDisk(state.descriptor, for: piece.count)
-                try write(piece, &state, directory)
+                do throws(PosixError) {
+                    try writeAll(piece, at: state.length, to: state.descriptor, directory.path)
+                } catch { throw StoreError.directory(error) }
+                state.length += UInt64(piece.count)
             }
         }
-    }
-
-    private func write(
-        _ piece: [UInt8],
-        _ state: inout State,
-        _ directory: SpoolDirectory
-    ) throws(StoreError) {
-        var written = 0
-        while written < piece.count {
-            let count = unsafe piece.withUnsafeBytes {
-                unsafe pwrite(
-                    state.descriptor,
-                    $0.baseAddress.map { unsafe $0 + written },
-                    piece.count - written,
-                    off_t(state.length) + off_t(written)
-                )
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                throw StoreError.directory(PosixError("write", .current, path: directory.path))
-            }
-            written += count
-        }
-        state.length += UInt64(piece.count)
     }
 
     func read(at offset: UInt64, count: Int) async throws(StoreError) -> [UInt8] {
         try await spool.thread.perform { [self] directory throws(StoreError) in
             let descriptor = state.withLock { $0.descriptor }
-            var buffer = [UInt8](repeating: 0, count: count)
-            var filled = 0
-            while filled < count {
-                let got = unsafe buffer.withUnsafeMutableBytes {
-                    unsafe pread(
-                        descriptor,
-                        $0.baseAddress.map { unsafe $0 + filled },
-                        count - filled,
-                        off_t(offset) + off_t(filled)
-                    )
-                }
-                if got < 0, errno == EINTR { continue }
-                guard got > 0 else {
-                    throw StoreError(
-                        .failed,
-                        "cannot read a request body back: \(PosixError("read", .current, path: directory.path))"
-                    )
-                }
-                filled += got
+            guard let bytes = readAll(count, at: offset, from: descriptor) else {
+                throw StoreError(
+                    .failed,
+                    "cannot read a request body back: \(PosixError("read", .current, path: directory.path))"
+                )
             }
-            return buffer
+            return bytes
         }
     }
 }

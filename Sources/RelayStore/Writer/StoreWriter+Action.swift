@@ -18,6 +18,11 @@ extension StoreWriter {
         let page = try query.page(limit: limit, timeline: volatile.timeline)
         report.next = page.next
         for job in page.jobs {
+            // The log has no room for more that is erased; the next call goes on here.
+            if report.matched > 0, volatile.erased >= eraseLimit {
+                report.next = JobCursor(position: job.position - 1)
+                break
+            }
             report.matched += 1
             guard let old = try intact(job.position) else { continue }
             if filter.spares(job) {

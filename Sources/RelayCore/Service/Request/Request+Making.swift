@@ -43,11 +43,9 @@ extension Request {
         decoder: some ContentDecoder,
         container: JSONPointer? = nil
     ) where Response: Decodable {
-        self.init(HTTPRequest(method, path, query, content)) { success in
+        self.init(method, path, query, headers, content) { success in
             try success.value(Response.self, decoder, at: container)
         }
-        pathFlaw = path.flaw
-        take(headers, content.mediaType)
     }
 
     /// A request for a value that the answer's content is: bytes or text.
@@ -67,9 +65,7 @@ extension Request {
         headers: Pairs<String> = [:],
         content: Content = .none
     ) where Response: ContentInitializable {
-        self.init(HTTPRequest(method, path, query, content)) { try $0.content(as: Response.self) }
-        pathFlaw = path.flaw
-        take(headers, content.mediaType)
+        self.init(method, path, query, headers, content) { try $0.content(as: Response.self) }
     }
 
     /// A request for the answer itself.
@@ -87,9 +83,7 @@ extension Request {
         headers: Pairs<String> = [:],
         content: Content = .none
     ) where Response == HTTPResponse {
-        self.init(HTTPRequest(method, path, query, content)) { $0.response }
-        pathFlaw = path.flaw
-        take(headers, content.mediaType)
+        self.init(method, path, query, headers, content) { $0.response }
     }
 
     /// A request for nothing but its success.
@@ -109,7 +103,19 @@ extension Request {
         content: Content = .none,
         empty: EmptyBodyPolicy = .any
     ) where Response == Void {
-        self.init(HTTPRequest(method, path, query, content)) { try empty.check($0) }
+        self.init(method, path, query, headers, content) { try empty.check($0) }
+    }
+
+    private init(
+        _ method: Method,
+        _ path: RequestPath,
+        _ query: Pairs<String?>,
+        _ headers: Pairs<String>,
+        _ content: Content,
+        transform: @escaping @Sendable (TransportSuccess) throws -> Response
+    ) {
+        let target = HTTPRequest.target(path.text, query: query)
+        self.init(HTTPRequest(method: method, target: target, body: content.body), transform: transform)
         pathFlaw = path.flaw
         take(headers, content.mediaType)
     }
@@ -142,16 +148,5 @@ public enum EmptyBodyPolicy: Sendable {
                 throw Failure.invalid(error)
             }
         }
-    }
-}
-
-extension HTTPRequest {
-    fileprivate init(
-        _ method: Method,
-        _ path: RequestPath,
-        _ query: Pairs<String?>,
-        _ content: Content
-    ) {
-        self.init(method: method, target: HTTPRequest.target(path.text, query: query), body: content.body)
     }
 }
