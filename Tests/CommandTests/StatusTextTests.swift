@@ -60,7 +60,8 @@ struct StatusTextTests {
     @Test(
         "A journal that takes no records, or lost some, is told",
         arguments: [
-            (blocked: 0, lost: 0, text: nil), (2, 0, nil), (12, 34, "The journal has not taken a record for 12s"),
+            (blocked: 0, lost: 0, text: nil), (2, 0, nil),
+            (12, 34, "The journal has not taken a record for 12s"),
             (0, 34, "Records the journal was too slow for since the start: 34."),
         ] as [(blocked: Int, lost: Int, text: String?)]
     )
