@@ -176,7 +176,7 @@ extension SQLiteJobStore {
         var jobs = jobs
         var spooled: [String] = []
         do throws(StoreError) {
-            for index in jobs.indices {
+            for index in jobs.indices where !jobs[index].hasNoRoom {
                 jobs[index].body = try await spool(jobs[index].body)
                 if case .file(let file) = jobs[index].body { spooled.append(file.name) }
             }
@@ -186,7 +186,9 @@ extension SQLiteJobStore {
                     if answer == .accepted, !job.staysUnawaited { shared.abandon(job.record.id) }
                 }
             }
-            return try await write(.accept, weight: jobs.count, landed: landed) { writer throws(StoreError) in
+            // Without room a key is looked up all the same.
+            let kind = jobs.allSatisfy(\.hasNoRoom) ? CommitQueue.Kind.other : .accept
+            return try await write(kind, weight: jobs.count, landed: landed) { writer throws(StoreError) in
                 try writer.enqueue(accepted, at: now)
             }
         } catch {

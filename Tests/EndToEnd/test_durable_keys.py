@@ -44,6 +44,20 @@ class Keys(DurableTest):
         self.assertEqual((first.status, other.status), (202, 202), other)
         self.assertNotEqual(first["Waystation-Job"], other["Waystation-Job"])
 
+    def test_a_known_key_is_answered_while_there_is_no_room_for_another_job(self):
+        relay = self.new_relay({"up": kept(self.upstream.url)}, limits={"max_queued_jobs": 1, "replay_buffer": "1KiB"}).start()
+        for body in b"small", b"large" * 1000:
+            with self.subTest(size=len(body)):
+                fields = [("Waystation-Delay", "1h"), ("Idempotency-Key", str(len(body)))]
+                first = relay.ask("POST", "/r/up/x", fields, body)
+                self.assertEqual(first.status, 202, first)
+                same = relay.ask("POST", "/r/up/x", fields, body)
+                self.assertEqual((same.status, same["Waystation-Job"]), (200, first["Waystation-Job"]), same)
+                other = relay.ask("POST", "/r/up/x", fields[:1] + [("Idempotency-Key", "other")], body)
+                self.assert_problem(other, 503, "queue_full")
+                ask(relay.control, "POST", f"/v1/jobs/{first['Waystation-Job']}/cancel")
+        self.assertEqual(len(list((relay.directory / "state" / "bodies").iterdir())), 1)
+
     def test_a_race_for_a_key_makes_one_job(self):
         for turn in range(5):
             answers, door = [], threading.Barrier(8)

@@ -24,6 +24,35 @@ struct KeptKeyTests {
     }
 
     @Test(
+        "The caller's key goes out under the name that the upstream looks for, and under no other",
+        arguments: [nil, "its own"]
+    )
+    func named(own: String?) async throws {
+        let bench = try ServiceBench([.answer(503), .answer(200)]) {
+            $0.idempotency.header = "X-Request-Key"
+            $0.idempotency.generates = true
+            $0.recovery = [.again()]
+        }
+        let both = Request<HTTPResponse>(
+            .post,
+            "x",
+            headers: ["Idempotency-Key": "a", "X-Request-Key": own ?? ""]
+        )
+        _ = await bench.service.outcome(of: own == nil ? KeptKeyTests.keyed : both)
+        let name = try #require(FieldName("x-request-key"))
+        let sent = bench.transport.sent
+        #expect(
+            sent.map { $0.fields.values(name) + $0.addedFields.values(name) }
+                == Array(repeating: [own ?? "a"], count: 2)
+        )
+        #expect(
+            sent.allSatisfy {
+                !$0.fields.contains(.idempotencyKey) && !$0.addedFields.contains(.idempotencyKey)
+            }
+        )
+    }
+
+    @Test(
         "However a repetition ends, it does not free a strategy to change the key that made it safe",
         arguments: [.fail(.connectionRefused, .neverSent), .answer(429), .answer(500)]
             as [ScriptedTransport.Step]

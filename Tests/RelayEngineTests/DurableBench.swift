@@ -231,7 +231,7 @@ final class FaultyJobStore: JobStore {
     var settlementsToFail: Int { settleFaults.withLock { $0.count } }
 
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance] {
-        if let fault = enqueueFault.withLock({ $0 }) { throw fault }
+        if let fault = enqueueFault.withLock({ $0 }), !jobs.allSatisfy(\.hasNoRoom) { throw fault }
         let acceptances = try await inner.enqueue(jobs, at: now)
         await interlude(.enqueue)
         return acceptances

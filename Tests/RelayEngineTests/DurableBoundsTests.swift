@@ -68,6 +68,33 @@ struct DurableBoundsTests {
         #expect(await bench.stop())
     }
 
+    @Test(
+        "A known key is answered with its job also where there is no room for another",
+        arguments: [Problem.Code.queueFull, .storageFull]
+    )
+    func knownWithoutRoom(code: Problem.Code) async throws {
+        let bench = DurableBench(maxQueued: code == .queueFull ? 1 : 100) { _ in .hold }
+        let key = [("Idempotency-Key", "\"k\"")]
+        let id = try await bench.submit(key, method: .post)
+        if code == .storageFull { bench.faults.failAcceptance(full) }
+        let again = try await bench.jobs.accept(
+            try bench.admit(key, method: .post),
+            body: .bytes(Array("hello".utf8))
+        )
+        #expect(again.id == id && again.isReplayed)
+        func refusal(_ key: String, _ body: String) async -> Problem.Code? {
+            do throws(Problem) {
+                try await bench.submit([("Idempotency-Key", key)], method: .post, body: body)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(await refusal("\"k\"", "bye") == .idempotencyKeyReused)
+        #expect(await refusal("\"l\"", "hello") == code)
+        #expect(await bench.stop())
+    }
+
     @Test("A repeated submission takes no room")
     func repeated() async throws {
         let bench = DurableBench(maxQueued: 2) { _ in .hold }

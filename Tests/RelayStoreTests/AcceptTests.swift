@@ -150,6 +150,50 @@ struct AcceptTests {
         #expect(try await bench.state(newest) == .queued)
     }
 
+    @Test("A job without room is told from its key, and is never accepted", arguments: StoreKind.allCases)
+    func withoutRoom(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        func job(_ key: String?, _ print: UInt8 = 1, hasNoRoom: Bool = true) -> NewJob {
+            bench.newJob {
+                $0.hasNoRoom = hasNoRoom
+                $0.idempotency = key.map {
+                    NewJob.Idempotency(user: 7, key: $0, fingerprint: [print], window: .seconds(60))
+                }
+            }
+        }
+        let first = job("k", hasNoRoom: false)
+        #expect(try await bench.store.enqueue([first], at: bench.now) == [.accepted])
+        let asked = [job("k"), job("k", 2), job("l"), job(nil)]
+        let known = first.record.id
+        #expect(
+            try await bench.store.enqueue(asked, at: bench.now)
+                == [.duplicate(known), .conflict(known), .abandoned, .abandoned]
+        )
+        #expect(try await bench.claim().map(\.token.id) == [known])
+        // It has taken no key.
+        #expect(try await bench.store.enqueue([job("l", hasNoRoom: false)], at: bench.now) == [.accepted])
+    }
+
+    @Test("One user's supersede key leaves another's jobs alone", arguments: StoreKind.allCases)
+    func supersedeOfAnother(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        func submit(_ user: UInt32?) async throws -> JobID {
+            try await bench.accept {
+                $0.record.supersedeKey = "k"
+                $0.record.submitter = user.map { JobRecord.Submitter(user: $0, unit: nil) }
+            }
+        }
+        let (hers, nobodys) = (try await submit(1000), try await submit(nil))
+        let claim = try await bench.claim("hooks", 1)[0]
+        let his = try await submit(1001)
+        #expect(try await bench.state(nobodys) == .queued)
+        #expect(claim.token.id == hers && claim.job.record.supersedeKey == "k")
+        // Nor does he wait for her running one.
+        #expect(try await bench.claim().map(\.token.id) == [nobodys, his])
+        try await bench.settle(claim, .retry(after: .seconds(1), .backoff))
+        #expect(try await bench.state(hers) == .retrying)
+    }
+
     @Test("A store says which routes have got work", arguments: StoreKind.allCases)
     func wakeups(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)

@@ -27,6 +27,30 @@ struct OrderingTests {
         #expect(try await bench.claim().map(\.token.id) == [ids[4]])
     }
 
+    @Test(
+        "A key orders the jobs of its user alone, and a route in order those of all",
+        arguments: StoreKind.allCases
+    )
+    func users(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        func submit(_ key: String, _ user: UInt32?) async throws -> JobID {
+            try await bench.accept {
+                $0.record.orderingKey = key
+                $0.record.submitter = user.map { JobRecord.Submitter(user: $0, unit: nil) }
+            }
+        }
+        let (hers, her2) = (try await submit("k", 1000), try await submit("k", 1000))
+        let (his, nobodys) = (try await submit("k", 1001), try await submit("k", nil))
+        let (first, second) = (
+            try await submit(JobRecord.routeOrder, 1000), try await submit(JobRecord.routeOrder, 1001)
+        )
+        let claims = try await bench.claim()
+        #expect(claims.map(\.token.id) == [hers, his, nobodys, first])
+        try await bench.reopen()
+        for id in [her2, second] { #expect(try await bench.job(id).reason == .ordering) }
+        #expect(try await bench.job(her2).record.orderingKey == "k")
+    }
+
     @Test("One that is held, delayed or retried keeps the others back", arguments: StoreKind.allCases)
     func blocked(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)

@@ -24,9 +24,9 @@ extension MemoryJobStore.State {
     }
 
     func isBlocked(_ position: Int64) -> Bool {
-        guard let entry = entries[position], let key = entry.record.orderingKey else { return false }
+        guard let entry = entries[position], let key = entry.record.orderingScope else { return false }
         return entries.values.contains {
-            $0.record.route == entry.record.route && $0.record.orderingKey == key && $0.turn < entry.turn
+            $0.record.route == entry.record.route && $0.record.orderingScope == key && $0.turn < entry.turn
                 && !$0.machine.state.isTerminal
         }
     }
@@ -53,10 +53,10 @@ extension MemoryJobStore.State {
     }
 
     mutating func wakeBehind(_ entry: MemoryJobStore.Entry) {
-        guard let key = entry.record.orderingKey else { return }
+        guard let key = entry.record.orderingScope else { return }
         let line = timeline.now
         let next = entries.filter {
-            $0.value.record.route == entry.record.route && $0.value.record.orderingKey == key
+            $0.value.record.route == entry.record.route && $0.value.record.orderingScope == key
                 && $0.value.turn > entry.turn && !$0.value.machine.state.isTerminal
         }.min { $0.value.turn < $1.value.turn }
         if let next, !isBlocked(next.key) { change(next.key) { $0.wake(now: line) } }
@@ -65,6 +65,7 @@ extension MemoryJobStore.State {
     mutating func enqueue(_ job: NewJob, at moment: JobMoment) -> Acceptance {
         let now = timeline.now
         let record = job.record
+        if job.hasNoRoom, job.idempotency == nil { return .abandoned }
         if let idempotency = job.idempotency {
             let name = MemoryJobStore.KeyName(
                 user: idempotency.user,
@@ -75,6 +76,7 @@ extension MemoryJobStore.State {
                 return known.fingerprint == idempotency.fingerprint
                     ? .duplicate(known.id) : .conflict(known.id)
             }
+            if job.hasNoRoom { return .abandoned }
             keys[name] = MemoryJobStore.KnownKey(
                 id: record.id,
                 fingerprint: idempotency.fingerprint,
@@ -82,7 +84,7 @@ extension MemoryJobStore.State {
             )
         }
         if positions[record.id] != nil { return .duplicate(record.id) }
-        if let key = record.supersedeKey { supersede(key, record.route) }
+        if let key = record.supersedeScope { supersede(key, record.route) }
         var date: Int64?
         let runAt: Int64
         switch job.due {
@@ -93,8 +95,8 @@ extension MemoryJobStore.State {
             runAt = timeline.line(ofWall: wall)
         }
         let isBlocked = entries.values.contains {
-            $0.record.route == record.route && record.orderingKey != nil
-                && $0.record.orderingKey == record.orderingKey && !$0.machine.state.isTerminal
+            $0.record.route == record.route && record.orderingScope != nil
+                && $0.record.orderingScope == record.orderingScope && !$0.machine.state.isTerminal
         }
         let machine = JobStateMachine(
             runAt: runAt,
@@ -125,7 +127,7 @@ extension MemoryJobStore.State {
         let now = timeline.now
         for position in entries.keys.sorted() {
             guard let entry = entries[position], entry.record.route == route,
-                entry.record.supersedeKey == key, change(position, { $0.supersede(now: now) })
+                entry.record.supersedeScope == key, change(position, { $0.supersede(now: now) })
             else { continue }
             if entries[position]?.machine.state.isTerminal == true { tell(position) }
         }
@@ -133,19 +135,19 @@ extension MemoryJobStore.State {
 
     /// Whether an older job with its supersede key is with the upstream.
     private func isRunning(before position: Int64) -> Bool {
-        guard let record = entries[position]?.record, let key = record.supersedeKey else { return false }
+        guard let record = entries[position]?.record, let key = record.supersedeScope else { return false }
         return entries.contains {
             $0.key < position && $0.value.record.route == record.route
-                && $0.value.record.supersedeKey == key && $0.value.machine.state == .running
+                && $0.value.record.supersedeScope == key && $0.value.machine.state == .running
         }
     }
 
     /// A job has come to rest: whoever waited for that may go.
     mutating func wakeSuccessors(of position: Int64) {
-        guard let record = entries[position]?.record, let key = record.supersedeKey else { return }
+        guard let record = entries[position]?.record, let key = record.supersedeScope else { return }
         let now = timeline.now
         for (other, entry) in entries
-        where entry.record.route == record.route && entry.record.supersedeKey == key
+        where entry.record.route == record.route && entry.record.supersedeScope == key
             && entry.machine.state == .queued && !isBlocked(other)
         {
             change(other) { $0.wake(now: now) }

@@ -267,7 +267,7 @@ extension ConfigurationTable {
                     "header",
                     .fieldName(.credential),
                     \.header,
-                    "The header in which the key goes to the upstream."
+                    "The header in which the key goes to the upstream, the caller's as it was written and the relay's."
                 ),
                 Field(
                     "generate",

@@ -10,8 +10,8 @@ package struct JobRecord: Sendable {
     package var priority: UInt8 = 3
     /// One job of a key at a time, in the order of acceptance.
     package var orderingKey: String?
-    /// A newer job with the same key on the same route cancels those that still wait, and is sent after the one that
-    /// runs, which then gets no other attempt.
+    /// A newer job of the same user with the same key on the same route cancels those that still wait, and is sent
+    /// after the one that runs, which then gets no other attempt.
     package var supersedeKey: String?
     /// As the caller sent it.
     package var idempotencyKey: String?
@@ -38,6 +38,21 @@ package struct JobRecord: Sendable {
         self.target = target
         self.fields = fields
     }
+}
+
+extension JobRecord {
+    /// The ordering key of all jobs of a route that keeps them all in order; no caller can send it.
+    package static let routeOrder = ""
+
+    /// What it is ordered by within its route: the user belongs to the key, so that nobody waits behind another's jobs.
+    package var orderingScope: String? {
+        orderingKey.map { $0 == JobRecord.routeOrder ? $0 : scoped($0) }
+    }
+
+    /// What it supersedes by within its route, likewise.
+    package var supersedeScope: String? { supersedeKey.map(scoped) }
+
+    private func scoped(_ key: String) -> String { "\(submitter.map { String($0.user) } ?? "-") \(key)" }
 }
 
 extension JobRecord {
@@ -101,6 +116,8 @@ package struct NewJob: Sendable {
     /// A job that nobody waits for and that could not be told from the caller's next try is not accepted, or cancelled
     /// before anybody can claim it.
     package var wait: AcceptanceWait?
+    /// Whether there is no room for it: it is only looked whether its idempotency key is known, and abandoned if not.
+    package var hasNoRoom = false
 
     /// Whether it stays though nobody waits for it: who sends it again means the same job, by its idempotency key, or
     /// takes its place, by its supersede key, for which an older one may have had to go.

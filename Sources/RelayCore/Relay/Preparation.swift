@@ -45,6 +45,7 @@ package struct Preparation: Sendable {
             }
         }
         if !route.policy.idempotency.forwards { fields.remove(.idempotencyKey) }
+        moveKey(to: route.policy.idempotency.header, &fields, &jobFields)
         if route.policy.idempotency.generates, let name = FieldName(route.policy.idempotency.header),
             !fields.contains(name), !jobFields.contains(name)
         {
@@ -178,6 +179,19 @@ private func replace(
     guard let key = FieldName(name) else { return }
     fields.remove(key)
     added.set(name, value)
+}
+
+/// Gives the caller's key the name under which the upstream looks for one; a field of that name that is there goes
+/// before, so that no request has two keys.
+private func moveKey(to header: String, _ fields: inout HeaderFields, _ added: inout HeaderFields) {
+    guard let name = FieldName(header), name != .idempotencyKey, fields.hasValue(.idempotencyKey) else {
+        return
+    }
+    if !fields.hasValue(name), !added.hasValue(name) {
+        fields.remove(name)
+        for key in fields.values(.idempotencyKey) { added.append(header, key) }
+    }
+    fields.remove(.idempotencyKey)
 }
 
 extension FieldTemplate {

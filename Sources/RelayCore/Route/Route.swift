@@ -173,7 +173,7 @@ package struct AllowedCallers: Sendable {
 
 /// How requests carry a key that makes repeating them safe.
 public struct IdempotencySettings: Sendable {
-    /// Field in which the key goes to the upstream.
+    /// Field in which the key goes to the upstream, the request's own `Idempotency-Key` as well as one of the relay's.
     public var header = "Idempotency-Key"
     /// Whether a request without a key gets the job's id as its key.
     public var generates = false

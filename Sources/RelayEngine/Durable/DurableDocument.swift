@@ -117,7 +117,7 @@ package struct DurableDocument {
         json.member("keyed", job.record.idempotencyKey != nil)
         json.member("repeatable", job.record.mayRepeat)
         if job.isInDoubt { json.member("in_doubt", true) }
-        if let key = job.record.orderingKey { json.member("ordering_key", key) }
+        if let key = job.record.orderingKey, key != JobRecord.routeOrder { json.member("ordering_key", key) }
         if let key = job.record.supersedeKey { json.member("supersede_key", key) }
         json.member("priority", job.record.priority)
         json.member("durable", true)

@@ -20,17 +20,6 @@ extension DurableJobs {
         guard room.withLock({ $0.hasRoom(limit) }) else { throw DurableJobs.full(limit, route) }
     }
 
-    /// Holds the room of one job, which `accept` takes or `giveBackRoom` gives back.
-    ///
-    /// - Throws: `queue_full`.
-    package func reserveRoom(for route: String) throws(Problem) {
-        let limit = settings.maxQueued
-        guard room.withLock({ $0.reserve(limit) }) else { throw DurableJobs.full(limit, route) }
-    }
-
-    /// The job whose room is held does not come.
-    package func giveBackRoom() { room.withLock { $0.gaveBack() } }
-
     private static func full(_ limit: Int, _ route: String) -> Problem {
         var problem = Problem(
             .queueFull,
@@ -43,8 +32,8 @@ extension DurableJobs {
 
     /// Puts an admitted job on disk.
     ///
-    /// For a body in a file the caller has held the room before the file was finished: from then on only a store
-    /// removes it. Without `patience` the caller waits as long as the disk takes.
+    /// A key that is known is answered with its job also where there is no room for another. Without `patience` the
+    /// caller waits as long as the disk takes.
     ///
     /// - Throws: `idempotency_key_reused`, `queue_full`, `storage_full`, `storage_failed`, `storage_stalled`.
     package func accept(
@@ -54,22 +43,50 @@ extension DurableJobs {
     ) async throws(Problem) -> Accepted {
         let settings = settings
         let route = admission.route.name
-        if case .file = body {} else { try reserveRoom(for: route) }
+        let job = newJob(admission, body, settings)
+        guard room.withLock({ $0.reserve(settings.maxQueued) }) else {
+            return try await known(job, patience, instead: DurableJobs.full(settings.maxQueued, route))
+        }
         var isNew = false
         defer { room.withLock { if isNew { $0.accepted() } else { $0.gaveBack() } } }
-        let job = newJob(admission, body, settings)
         let acceptance: Acceptance
         do throws(StoreError) {
             acceptance = try await enqueue(job, patience).get()
         } catch {
+            guard error.code == .full else { throw Problem(error, route: route) }
             // Whoever reads 507 and then asks for the status sees why.
-            if error.code == .full, let facts = try? await store.facts() {
-                latestFacts.withLock { $0 = facts }
-            }
-            throw Problem(error, route: route)
+            if let facts = try? await store.facts() { latestFacts.withLock { $0 = facts } }
+            return try await known(job, patience, instead: Problem(error, route: route))
         }
+        let accepted = try accepted(job, acceptance)
+        isNew = !accepted.isReplayed
+        return accepted
+    }
+
+    /// The earlier job of the same key, where there is no room for a new one.
+    ///
+    /// - Throws: `refusal` when there is none.
+    private func known(
+        _ job: NewJob,
+        _ patience: Patience?,
+        instead refusal: Problem
+    ) async throws(Problem) -> Accepted {
+        var job = job
+        job.hasNoRoom = true
+        // Also without a key: the store removes the file of a body that it does not accept.
+        let answer = try? await enqueue(job, patience).get()
+        guard let answer, answer != .abandoned else { throw refusal }
+        return try accepted(job, answer)
+    }
+
+    /// What the caller is told.
+    ///
+    /// - Throws: `idempotency_key_reused`, `storage_stalled`.
+    private func accepted(_ job: NewJob, _ acceptance: Acceptance) throws(Problem) -> Accepted {
+        let route = job.record.route
         switch acceptance {
-        case .accepted: break
+        case .accepted:
+            return Accepted(id: job.record.id, isReplayed: false, mayRepeat: job.record.mayRepeat)
         case .duplicate(let id): return Accepted(id: id, isReplayed: true, mayRepeat: job.record.mayRepeat)
         case .conflict(let id):
             var problem = Problem(
@@ -81,8 +98,6 @@ extension DurableJobs {
             throw problem
         case .abandoned: throw Problem.stalled(route, hasKey: job.staysUnawaited)
         }
-        isNew = true
-        return Accepted(id: admission.id, isReplayed: false, mayRepeat: job.record.mayRepeat)
     }
 
     /// What the store says, or `abandoned` when the caller's patience is over first.
@@ -141,7 +156,7 @@ extension DurableJobs {
         )
         record.priority = options.priority
         // One key for all of them; what callers send has its order within the route's.
-        record.orderingKey = policy.delivery.ordering == .route ? "*" : options.orderingKey
+        record.orderingKey = policy.delivery.ordering == .route ? JobRecord.routeOrder : options.orderingKey
         record.supersedeKey = options.supersedeKey
         record.idempotencyKey = options.idempotencyKey
         record.labels = context.options.labels

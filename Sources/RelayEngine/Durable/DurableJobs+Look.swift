@@ -71,7 +71,9 @@ extension DurableJobs {
             guard let key = job.record.orderingKey else {
                 return Blocker(.ordering, "the job that it supersedes is with the upstream")
             }
-            return Blocker(.ordering, "an earlier job of its ordering key \"\(key)\" is not over")
+            let what =
+                key == JobRecord.routeOrder ? "its route, which keeps all" : "its ordering key \"\(key)\""
+            return Blocker(.ordering, "an earlier job of \(what) is not over")
         }
         if due > now { return later(job, due) }
         return held(job, entry, now)

@@ -33,7 +33,10 @@ extension Connection {
                     whileDraining: true,
                     hasEmptySegment: target.hasEmptySegment
                 )
-                if admission.durable != nil { try server.durable.checkRoom(for: target.route) }
+                // A key may be known, which only the whole request tells.
+                if let durable = admission.durable, durable.idempotencyKey == nil {
+                    try server.durable.checkRoom(for: target.route)
+                }
                 return Upload(
                     head: head,
                     purpose: .relay(admission),

@@ -65,14 +65,8 @@ struct JobIntake {
                     try await spool.append(piece)
                 }
             }
-            try durable.reserveRoom(for: admission.route.name)
-            do throws(Problem) {
-                file = try await patiently(admission, &patience) { () throws(StoreError) in
-                    try await spool.finish()
-                }
-            } catch {
-                durable.giveBackRoom()
-                throw error
+            file = try await patiently(admission, &patience) { () throws(StoreError) in
+                try await spool.finish()
             }
         } catch {
             // One that the disk still holds is given up by its last owner: to do it here would wait for the disk.

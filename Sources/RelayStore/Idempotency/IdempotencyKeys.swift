@@ -73,14 +73,11 @@ struct IdempotencyKeys {
         now: Int64,
         in database: Database
     ) throws(StoreError) -> Acceptance? {
+        if let known = try known(idempotency, record, now: now, in: database) { return known }
         let key = hash(Self.text(idempotency, route: record.route))
-        let print = hash(idempotency.fingerprint)
-        if let known = try find(key, now: now, in: database) {
-            return known.print == print ? .duplicate(known.id) : .conflict(known.id)
-        }
         let entry = KeyEntry(
             id: record.id,
-            print: print,
+            print: hash(idempotency.fingerprint),
             until: JobTimeline.advance(now, by: idempotency.window)
         )
         let insert = try database.statement("INSERT INTO idemnew(n, v) VALUES(?, ?)")
@@ -91,6 +88,18 @@ struct IdempotencyKeys {
         new[key] = entry
         added.append(key)
         return nil
+    }
+
+    /// What the key stands for; nil when it is free.
+    func known(
+        _ idempotency: NewJob.Idempotency,
+        _ record: JobRecord,
+        now: Int64,
+        in database: Database
+    ) throws(StoreError) -> Acceptance? {
+        let key = hash(Self.text(idempotency, route: record.route))
+        guard let known = try find(key, now: now, in: database) else { return nil }
+        return known.print == hash(idempotency.fingerprint) ? .duplicate(known.id) : .conflict(known.id)
     }
 
     /// The transaction is on disk.

@@ -19,10 +19,12 @@ struct JobRow {
     var dropsContent = false
     /// Who handed it over.
     var user: UInt32?
+    /// With its user, as `JobRecord.orderingScope` has it.
     var orderingKey: String?
     /// The unfinished jobs before and after it in its ordering key.
     var previous: Int64?
     var next: Int64?
+    /// With its user, as `JobRecord.supersedeScope` has it.
     var supersedeKey: String?
     var bodyLength: Int64
 
@@ -166,9 +168,9 @@ struct JobRow {
         hasAnswer = false
         dropsContent = job.dropsContent
         user = job.record.submitter?.user
-        orderingKey = job.record.orderingKey
+        orderingKey = job.record.orderingScope
         self.previous = previous
-        supersedeKey = job.record.supersedeKey
+        supersedeKey = job.record.supersedeScope
         bodyLength = Int64(clamping: job.body.length)
     }
 }

@@ -38,7 +38,7 @@ extension StoreWriter {
         // The record has a sum of its own and is believed before the row.
         let record = try? database.record(seq)
         let route = record.flatMap { routes[$0.route] } ?? select.int(2)
-        let text = record.map { $0.orderingKey } ?? select.text(3)
+        let text = record.map { $0.orderingScope } ?? select.text(3)
         let isOver = select.optionalInt(4) != nil && select.int(0) >= Int64(JobState.succeeded.rawValue)
         if !isOver, let id = record?.id ?? JobID(bytes: select.bytes(1)), let name = routeNames[route] {
             tell(
@@ -51,7 +51,7 @@ extension StoreWriter {
                 )
             )
         }
-        let supersedeKey = record.map { $0.supersedeKey } ?? select.text(5)
+        let supersedeKey = record.map { $0.supersedeScope } ?? select.text(5)
         select.reset()
         try unindex(seq)
         if let supersedeKey { try wakeSuccessors(supersedeKey, route: route) }

@@ -16,6 +16,12 @@ extension StoreWriter {
 
     private func enqueue(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> Acceptance {
         let record = job.record
+        if job.hasNoRoom {
+            let known = try job.idempotency.flatMap { key throws(StoreError) in
+                try keys.known(key, record, now: now, in: database)
+            }
+            return known ?? .abandoned
+        }
         if !job.staysUnawaited, job.wait?.isGivenUp == true { return .abandoned }
         if let idempotency = job.idempotency,
             let known = try keys.accept(idempotency, record, now: now, in: database)
@@ -25,11 +31,11 @@ extension StoreWriter {
         // Ids are the caller's; the same one twice is the same job.
         if try seq(of: record.id) != nil { return .duplicate(record.id) }
         let route = try route(record.route)
-        if let key = record.supersedeKey { try supersede(key, route: route) }
+        if let key = record.supersedeScope { try supersede(key, route: route) }
 
         let seq = try takeSeq()
         let previous: Int64? =
-            if let key = record.orderingKey { try append(seq, route: route, key: key) } else { nil }
+            if let key = record.orderingScope { try append(seq, route: route, key: key) } else { nil }
         var date: Int64?
         let runAt: Int64
         switch job.due {

@@ -81,7 +81,9 @@ extension DurableChecker {
             return
         }
         guard case .accepted = answer else {
-            if !isClose { violated(job, "an idempotency key that nobody has used gives another's job") }
+            if !isClose, !new.hasNoRoom {
+                violated(job, "an idempotency key that nobody has used gives another's job")
+            }
             return
         }
         store(job, new, asked.steady * 1_000_000)
@@ -100,7 +102,7 @@ extension DurableChecker {
         job.storedAt = now
         nextTurn += 1
         job.turn = nextTurn
-        job.orderingKey = new.record.orderingKey
+        job.orderingKey = new.record.orderingScope
         if let delay = new.expiresAfter { job.expiresAt = now.addingSaturating(delay.saturatedNanoseconds) }
         job.notBefore = asked
         switch new.due {
