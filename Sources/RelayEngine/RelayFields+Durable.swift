@@ -2,8 +2,8 @@ import RelayCore
 
 // The fields that only mean something for a job that is kept.
 extension RelayFields {
-    /// The longest delay and the longest expiry.
-    private static let longest: Duration = .seconds(365 * 86_400)
+    /// The longest of all durations.
+    static let longest: Duration = .seconds(365 * 86_400)
 
     /// - Returns: false when `name` is none of them.
     mutating func durableOption(_ name: String, _ value: String) throws(Problem) -> Bool {

@@ -140,8 +140,11 @@ extension RelayFields {
     }
 
     private static func duration(_ name: String, _ value: String) throws(Problem) -> Duration {
-        guard let duration = DurationText.parse(value), duration > .zero else {
-            throw Problem(.badHeader, "\(name) must be a duration with a unit, such as 250ms, 20s or 1m30s")
+        guard let duration = DurationText.parse(value), duration > .zero, duration <= longest else {
+            throw Problem(
+                .badHeader,
+                "\(name) must be a duration with a unit, such as 250ms, 20s or 1m30s, of at most 365d"
+            )
         }
         return duration
     }

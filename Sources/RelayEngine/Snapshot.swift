@@ -10,6 +10,8 @@ package final class Snapshot: Sendable {
     package let maxRequestBody: Int
     /// Bytes of a request body that are held so that it can be sent again; a larger one streams.
     package let replayBuffer: Int
+    /// Fields whose values a document about a job does not show, in lower case.
+    package let redactedHeaders: Set<String>
     package let file: String
     /// SHA-256 of the file, in hex.
     package let digest: String
@@ -37,6 +39,7 @@ package final class Snapshot: Sendable {
     package struct Settings: Sendable {
         package var maxRequestBody = 16 * 1_048_576
         package var replayBuffer = 262_144
+        package var redactedHeaders: Set<String> = []
         package var file = ""
         package var digest = ""
         package var loadedAt: Int64 = 0
@@ -71,6 +74,7 @@ package final class Snapshot: Sendable {
         self.vault = vault
         maxRequestBody = settings.maxRequestBody
         replayBuffer = settings.replayBuffer
+        redactedHeaders = settings.redactedHeaders
         file = settings.file
         digest = settings.digest
         loadedAt = settings.loadedAt

@@ -11,6 +11,7 @@ extension LoadedConfiguration {
         var settings = Snapshot.Settings()
         settings.maxRequestBody = configuration.limits.maxRequestBody
         settings.replayBuffer = configuration.limits.replayBuffer
+        settings.redactedHeaders = Set(configuration.log.redactedHeaders)
         settings.file = file
         settings.digest = digest
         settings.loadedAt = SystemClock.wallSeconds()

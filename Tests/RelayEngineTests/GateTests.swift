@@ -79,6 +79,8 @@ struct GateTests {
             ("POST", [], 1001, .contentTooLarge), ("GET", [("Via", "1.1 waystationd")], 0, .loop),
             ("GET", [("Waystation-Timeout", "5")], 0, .badHeader),
             ("GET", [("Waystation-Timeout", "0s")], 0, .badHeader),
+            ("GET", [("Waystation-Timeout", "366d")], 0, .badHeader),
+            ("GET", [("Waystation-Attempt-Timeout", "366d")], 0, .badHeader),
             ("GET", [("Waystation-Max-Attempts", "0")], 0, .badHeader),
             ("GET", [("Waystation-Max-Attempts", "x")], 0, .badHeader),
             ("GET", [("Waystation-Fallback", "no")], 0, .badHeader),

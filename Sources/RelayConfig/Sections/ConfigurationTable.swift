@@ -109,7 +109,8 @@ enum ConfigurationTable {
                     "redact_headers",
                     .list(redactedHeader, maximum: 100),
                     \.redactedHeaders,
-                    "Headers whose values no output shows."
+                    "Headers of an answer whose values the document of a job (GET /v1/jobs/ID?include=body) does not show. "
+                        + "Whoever handed the request over, and whoever fetches its answer, gets them all the same."
                 ),
             ]
         )

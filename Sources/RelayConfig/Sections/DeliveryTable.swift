@@ -25,8 +25,8 @@ extension ConfigurationTable {
                     "ordering",
                     .word(),
                     \.ordering,
-                    "Which jobs go one at a time and in their order: those with the same Waystation-Ordering-Key, or all "
-                        + "of the route."
+                    "Which jobs go one at a time and in their order: those of one user with the same Waystation-Ordering-Key, "
+                        + "or all of the route."
                 ),
                 Field(
                     "max_attempts",
@@ -45,7 +45,8 @@ extension ConfigurationTable {
                     "keep_responses",
                     .word(),
                     \.keepsResponses,
-                    "Whether the last answers are kept until storage.retention takes them."
+                    "Whether the last answers are kept until storage.retention takes them. Who waits for one that is not kept "
+                        + "is told what became of the job, and 202."
                 ),
             ]
         )

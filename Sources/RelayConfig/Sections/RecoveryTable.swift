@@ -73,8 +73,8 @@ extension ConfigurationTable {
                     "pause_route",
                     pause.kind,
                     \.pause,
-                    "Send nothing of the route until an operator resumes it, and put a durable job back to wait for that; "
-                        + "any other ends with its failure."
+                    "Send nothing new of the route until an operator resumes it, and put a durable job back to wait for "
+                        + "that; any other request ends with its failure, and those that wait already go on."
                 ),
                 Field(
                     "hold",

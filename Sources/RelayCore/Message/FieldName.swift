@@ -58,6 +58,7 @@ extension FieldName {
     package static let host = FieldName(known: "host")
     package static let baggage = FieldName(known: "baggage")
     package static let prefer = FieldName(known: "prefer")
+    package static let preferenceApplied = FieldName(known: "preference-applied")
     package static let priority = FieldName(known: "priority")
     package static let proxyStatus = FieldName(known: "proxy-status")
     package static let serverTiming = FieldName(known: "server-timing")

@@ -127,8 +127,9 @@ struct AnswerWriter {
         case untilClose
     }
 
-    /// Fields of the relay's own that an upstream might pretend to.
+    /// Fields of the relay's own that an upstream might pretend to; it has seen no preference of the caller's.
     private func isReserved(_ fields: HeaderFields, _ entry: HeaderFields.Entry) -> Bool {
+        if fields.matches(entry, .preferenceApplied) { return true }
         let start = Int(entry.nameStart)
         for (index, byte) in "waystation-".utf8.enumerated()
         where lowercased(fields.storage[start + index]) != byte {

@@ -27,18 +27,14 @@ struct AcceptedAnswer {
     ///
     /// Of an earlier job that was dropped since there is nothing to say but that.
     func document(_ admission: Admission, _ durable: DurableOptions) -> [UInt8] {
-        var json = JSONObjectWriter()
-        json.member("id", accepted.id.description)
-        json.member("route", admission.route.name)
-        json.member("durable", true)
+        var json = begin(admission)
         if accepted.isReplayed {
             json.member("dropped", true)
             return json.bytes
         }
-        if case .now = durable.due {
-            json.member("state", "queued")
-        } else {
-            json.member("state", "scheduled")
+        switch durable.due {
+        case .now, .after(.zero): json.member("state", "queued")
+        case .after, .date: json.member("state", "scheduled")
         }
         json.member("repeatable", accepted.mayRepeat)
         let path = "/v1/jobs/\(accepted.id)"
@@ -47,5 +43,16 @@ struct AcceptedAnswer {
             links.member("response", path + "/response")
         }
         return json.bytes
+    }
+
+    /// Which job it is, and nothing about it.
+    func receipt(_ admission: Admission) -> [UInt8] { begin(admission).bytes }
+
+    private func begin(_ admission: Admission) -> JSONObjectWriter {
+        var json = JSONObjectWriter()
+        json.member("id", accepted.id.description)
+        json.member("route", admission.route.name)
+        json.member("durable", true)
+        return json
     }
 }

@@ -23,11 +23,14 @@ extension Connection {
             // A caller that is gone by now has taken nothing back.
             guard phase == .busy else { return }
             let answer = AcceptedAnswer(accepted: accepted, preferences: Preferences(head.fields))
+            guard Sight(self).mayLearn(accepted) else {
+                return respond(answer.answer(answer.receipt(admission)), isHead: isHead)
+            }
             if let wait = durable.wait,
                 let job = try await over(accepted.id, within: wait)
             {
-                // Delivered, and the answer is not kept (delivery.keep_responses): only the job can tell.
-                if job.state == .succeeded, !job.hasAnswer {
+                // Answered, and the answer is not kept (delivery.keep_responses): only the job can tell.
+                if !job.hasAnswer, job.state == .succeeded || job.state == .dead && job.failureStatus != nil {
                     let document = try await JobView(server).document(of: accepted.id)
                     return respond(answer.answer(document.bytes), isHead: isHead)
                 }

@@ -43,7 +43,10 @@ extension Meaning {
         Meaning(
             .routeState,
             "paused",
-            "The route sends nothing: its kept jobs wait, and other requests are answered 503.",
+            """
+            The route sends nothing new: its kept jobs wait, and other requests are answered 503; \
+            those that waited already go on.
+            """,
             causes: "An operator paused it, or a rule with pause_route.",
             remedy: "When the cause is gone: waystation resume ROUTE"
         ),

@@ -100,7 +100,7 @@ extension Meaning {
         Meaning(
             .reason,
             "ordering",
-            "An earlier job with the same ordering key is not over.",
+            "An earlier job of the same user with the same ordering key is not over.",
             causes: "That job waits or is retried.",
             remedy: "Explain that one; deliver, cancel or drop it."
         ),

@@ -54,9 +54,10 @@ extension APICall {
         let server = connection.server
         let accepted = try await JobIntake(server).keep(admission, submission.body)
         let answer = AcceptedAnswer(accepted: accepted, preferences: Preferences(fields))
+        guard Sight(connection).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
         let view = JobView(server)
         if let wait = durable.wait, let job = try await connection.over(accepted.id, within: wait) {
-            let document = try await view.document(of: job.record.id, withBodies: true)
+            let document = try await view.document(of: job.record.id, withBodies: true, answers: true)
             return APIAnswer(200, document.bytes, fields: answer.fields())
         }
         guard let job = try await connection.kept(accepted.id) else {

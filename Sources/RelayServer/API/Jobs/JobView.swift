@@ -17,8 +17,15 @@ struct JobView {
 
     /// One job as it is now, with its attempts and what keeps it from being delivered.
     ///
+    /// To whom it `answers` the job itself it gives the answer whole; to anybody else without the values of
+    /// `log.redact_headers`.
+    ///
     /// - Throws: `job_not_found`, `storage_failed`.
-    func document(of id: JobID, withBodies: Bool = false) async throws(Problem) -> Document {
+    func document(
+        of id: JobID,
+        withBodies: Bool = false,
+        answers: Bool = false
+    ) async throws(Problem) -> Document {
         let extent = WholeJob.Extent(attempts: JobView.attemptLimit, hasBodies: withBodies)
         let found: WholeJob?
         do throws(StoreError) { found = try await store.whole(id, extent) } catch { throw Problem(error) }
@@ -36,7 +43,8 @@ struct JobView {
         if withBodies, let answer {
             json.object("response") { writer in
                 writer.member("source", answer.source.rawValue)
-                JobAnswer.writeHead(answer.status, answer.fields, into: &writer)
+                let hidden = answers ? [] : server.engine.snapshot.redactedHeaders
+                JobAnswer.writeHead(answer.status, answer.fields, hiding: hidden, into: &writer)
                 JobAnswer.write(answer.body, href: path + "/response/body", into: &writer)
             }
         }
@@ -73,13 +81,18 @@ enum JobAnswer {
         json.object("body") { content(body, into: &$0) }
     }
 
-    static func writeHead(_ status: Status, _ fields: HeaderFields, into json: inout JSONObjectWriter) {
+    static func writeHead(
+        _ status: Status,
+        _ fields: HeaderFields,
+        hiding hidden: Set<String> = [],
+        into json: inout JSONObjectWriter
+    ) {
         json.member("status", status.rawValue)
         json.array("headers") { list in
             for (name, value) in fields.removingHopByHop().pairs {
                 list.array {
                     $0.element(name)
-                    $0.element(value)
+                    $0.element(hidden.contains(name.lowercased()) ? "(redacted)" : value)
                 }
             }
         }

@@ -15,6 +15,12 @@ struct Sight {
 
     func sees(_ owner: UInt32?) -> Bool { isUnlimited || user != nil && user == owner }
 
+    /// Whether they may be told more of a kept job than its id: an idempotency key of callers whom the kernel has no name
+    /// for is one for all of them.
+    func mayLearn(_ accepted: DurableJobs.Accepted) -> Bool {
+        !accepted.isReplayed || isUnlimited || user != nil
+    }
+
     /// Whether they may end the job.
     func mayCancel(_ job: StoredJob) -> Bool { role >= .operate || owns(job) }
 
