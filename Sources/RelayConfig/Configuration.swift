@@ -67,6 +67,8 @@ package struct StorageSettings: Sendable, Equatable {
     package var maxSize: UInt64 = 2 << 30
     package var sync = Sync.full
     package var retention = Retention()
+
+    package init() {}
 }
 
 /// What goes to the journal.

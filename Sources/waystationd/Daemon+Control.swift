@@ -114,6 +114,17 @@ extension Daemon: Control {
         )
     }
 
+    /// Says in whose place the service manager has put something else: the state directory, and `sockets` in words.
+    func recordOverridden(_ wanted: String, by given: String, _ sockets: [String]) {
+        var told = sockets
+        if given != wanted, wanted != StorageSettings().directory {
+            told.append(
+                "jobs are in \(given), which STATE_DIRECTORY names, and not in \(wanted) (storage.directory)"
+            )
+        }
+        for message in told { journal.record(JournalRecord(.notice, nil, message)) }
+    }
+
     private func rejection(_ error: ConfigurationRejected) -> [UInt8] {
         var json = JSONObjectWriter()
         json.member("type", "urn:waystation:problem:config_rejected")

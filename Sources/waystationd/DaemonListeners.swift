@@ -10,6 +10,8 @@ struct DaemonListeners: ~Copyable {
     private var open: [(identity: ListenerIdentity, descriptor: Int32)] = []
     /// Paths that are ours to remove.
     private(set) var ownPaths: [String] = []
+    /// What of the configuration the sockets' units say otherwise, in words.
+    private(set) var overridden: [String] = []
 
     struct Refusal: Error {
         let message: String
@@ -29,6 +31,7 @@ struct DaemonListeners: ~Copyable {
                 open.append((identity, try DaemonListeners.bind(listener, &ownPaths)))
             } else {
                 for socket in given { open.append((identity, socket.descriptor)) }
+                overridden += given.compactMap { PassedSocket.difference(listener, $0) }
             }
         }
         let known = Set(listeners.map(\.name))

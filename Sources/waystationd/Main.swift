@@ -52,15 +52,22 @@ enum Main {
         let sink = JournalSink.detected(prefersJSON: loaded.configuration.log.format == .json)
         let journal = Journal(sink: sink)
         do throws(Daemon.StartError) {
+            let directory = try takeStateDirectory(loaded)
             let daemon = try Daemon(
                 loaded,
                 loops: arguments.loops ?? ProcessLimits.cores,
-                directory: try takeStateDirectory(loaded),
+                directory: directory,
                 journal: journal
             )
             daemon.recordLoaded(loaded, verb: "loaded")
             daemon.recordNamespace()
-            try daemon.open(try listeners(loaded, activated))
+            let listeners = try listeners(loaded, activated)
+            daemon.recordOverridden(
+                loaded.configuration.storage.directory,
+                by: directory,
+                listeners.overridden
+            )
+            try daemon.open(listeners)
             try daemon.deliver()
             try daemon.run()
         } catch {

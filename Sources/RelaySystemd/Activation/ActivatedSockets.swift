@@ -20,6 +20,11 @@ package struct ActivatedSockets: Sendable {
             self.name = name
             self.family = family
         }
+
+        /// Whether it is the Unix socket of that path.
+        package func stands(at path: String) -> Bool {
+            unsafe sd_is_socket_unix(descriptor, Int32(SOCK_STREAM.rawValue), 1, path, 0) > 0
+        }
     }
 
     package let listeners: [Listener]
