@@ -11,6 +11,8 @@ package final class Engine: Sendable {
     private let running = Atomic<Int>(0)
     private let cutOff = Atomic<Int>(0)
     package let recent = RecentJobs(capacity: 1024)
+    /// Pauses a route for a rule; whoever keeps the pauses sets it.
+    let pausing = Mutex<(@Sendable (_ route: String, _ rule: String?, _ reason: String) -> Void)?>(nil)
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
         current = Mutex(snapshot)
@@ -214,6 +216,9 @@ package final class Engine: Sendable {
                 false
             }
         admission.state.ended(outcome, isBreach: isBreach, wallSeconds: now)
+        if let reason = outcome.pauseReason {
+            pausing.withLock { $0 }?(admission.route.name, outcome.attempts.last?.rule, reason)
+        }
         recent.keep(
             FinishedJob(
                 context: admission.context,

@@ -64,6 +64,33 @@ struct DurableEndTests {
         #expect(await bench.stop())
     }
 
+    @Test(
+        "After a crash a job that its route repeated goes on only if the rules in force repeat it",
+        arguments: [true, false]
+    )
+    func otherRules(repeats: Bool) async throws {
+        func policy(_ methods: RepeatableMethods) -> (inout RoutePolicy) -> Void {
+            { policy in
+                var retry = RetryPolicy()
+                retry.methods = methods
+                policy.recovery = [RecoveryRule(name: "r", on: FailureMatcher([.any]), action: .retry(retry))]
+            }
+        }
+        let first = DurableBench(policy(.any)) { _ in .hold }
+        try await first.start()
+        let id = try await first.submit(method: .post)
+        await first.until { first.transport.heldCount == 1 }
+
+        let bench = DurableBench(after: first, policy(repeats ? .any : .idempotentOrKeyed)) { _ in
+            .answer(200)
+        }
+        try await bench.start()
+        let job = try await bench.job(id, is: repeats ? .succeeded : .dead)
+        #expect(job.end == (repeats ? nil : .outcomeUnknown) && bench.sent.count == (repeats ? 1 : 0))
+        _ = await first.stop()
+        #expect(await bench.stop())
+    }
+
     @Test("What ends before the start is kept within bounds, and the rest is counted")
     func many() async throws {
         let bench = DurableBench { _ in .answer(200) }

@@ -151,6 +151,7 @@ extension Execution {
     func end(_ ending: Outcome.Ending) {
         outcome = Outcome(ending: ending, attempts: machine.attempts)
         outcome?.room = room
+        outcome?.pauseReason = pauseReason
         step = .end
     }
 

@@ -26,7 +26,10 @@ extension Execution {
 
     /// A rule took the job out of the way.
     func putAside(_ decision: RecoveryMachine.Decision, _ failure: Failure) {
-        guard context.history != nil else { return ended(failure) }
+        guard context.history != nil else {
+            if case .pauseRoute(let reason) = decision { pauseReason = reason }
+            return ended(failure)
+        }
         switch decision {
         case .deadLetter: end(.dead(failure, machine.endOfGivenUp(failure) ?? .rejected))
         // The end of a pause decides about the route, not about what became of this job.

@@ -41,6 +41,8 @@ final class Execution {
     var resumeAt = Instant(nanoseconds: 0)
     var redirect: Redirect?
     var outcome: Outcome?
+    /// Why a rule wants the route paused, which this request does not wait for.
+    var pauseReason: String?
     /// How the run of a durable job ended; such a job has no outcome of its own.
     var delivery: Delivery?
     /// The upstream's answer to the last attempt, where it failed with one.

@@ -12,6 +12,8 @@ package struct Outcome: Sendable {
     package var attempts: [Attempt]
     /// Whether the job still holds a place of its route's concurrency.
     package var hasPlace: Bool
+    /// Why a rule wants the route paused.
+    package var pauseReason: String?
     /// The memory its answer takes, until that is passed on.
     package var room: MemoryHold?
 

@@ -20,6 +20,10 @@ extension Relay {
         if history.wasInterrupted, history.spentAttempts >= context.maxAttempts {
             return Delivery(ending: .dead(Relay.spent, .exhausted), attempts: [])
         }
+        // The store has let it go on by the rules of its acceptance, and those in force may say less.
+        if history.wasInterrupted, !JobRecord.mayRepeat(request.method, request.fields, on: context.route) {
+            return Delivery(ending: .dead(Relay.unrepeatable, .outcomeUnknown), attempts: [])
+        }
         var request = request
         if needsCollecting(request, context) {
             do throws(Failure) {
@@ -41,6 +45,12 @@ extension Relay {
         .interrupted,
         sent: .unknown,
         "the relay ended without warning during the last attempt that the job is allowed"
+    )
+
+    private static let unrepeatable = Failure(
+        .interrupted,
+        sent: .unknown,
+        "the relay ended without warning during an attempt, and the route's rules do not repeat such a request any more"
     )
 
     /// The run ended before its first attempt.

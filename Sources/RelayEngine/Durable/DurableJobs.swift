@@ -99,6 +99,11 @@ extension DurableJobs {
             return state.early
         }
         guard let early else { return }
+        engine.pausing.withLock { pausing in
+            pausing = { [weak self] route, rule, reason in
+                _ = first.ports.start { await self?.paused(route, by: rule, reason) }
+            }
+        }
         open()
         tell(early)
         let routes = stranded(counters)

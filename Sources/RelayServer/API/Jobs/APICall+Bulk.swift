@@ -1,6 +1,7 @@
 import RelayCore
 import RelayEngine
 import RelayJSON
+import RelayPosix
 
 extension APICall {
     /// Jobs of one turn of the store, which others then get theirs between.
@@ -16,12 +17,14 @@ extension APICall {
         if wanted.cursor == nil { try await APICall.checkFilter(wanted.filter.route, connection.server) }
         var report = ActionReport()
         report.next = wanted.cursor
+        let began = SystemClock.wall() / 1_000_000
         // Also of a call that a failing store cuts short.
         defer { record(wanted, report, connection) }
         for turn in 0..<APICall.bulkTurns {
             let left = wanted.limit - report.matched
             guard left > 0, turn == 0 || report.next != nil, connection.phase == .busy else { break }
-            let offset = wanted.rate.map { Duration.seconds(Double(report.changed) / $0) } ?? .zero
+            let offset =
+                wanted.rate.map { wanted.offset(began) + .seconds(Double(report.changed) / $0) } ?? .zero
             let step = try await connection.server.durable.act(
                 wanted.action,
                 on: wanted.filter,
@@ -47,7 +50,7 @@ extension APICall {
         json.member("body_expired", report.expunged)
         json.member("left_alone", report.spared)
         if let next = report.next {
-            json.member("next", next.text)
+            json.member("next", wanted.next(next, after: report.changed, from: began))
         } else {
             json.member("next", JSONValue.null)
         }

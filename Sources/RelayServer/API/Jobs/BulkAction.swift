@@ -12,6 +12,9 @@ struct BulkAction {
     private(set) var rate: Double?
     private(set) var limit = BulkAction.mostJobs
     private(set) var cursor: JobCursor?
+    /// When the first job of this call is due, in milliseconds since 1970 UTC: behind those of the call that gave the
+    /// cursor.
+    private(set) var due: Int64?
 
     /// Jobs of one call.
     static let mostJobs = 10_000
@@ -61,7 +64,10 @@ struct BulkAction {
                 limit = Int(count)
             default:
                 if case .null = value { return }
-                cursor = reader.string(value, "/cursor").flatMap(JobCursor.init)
+                let parts = reader.string(value, "/cursor")?.split(separator: ".", maxSplits: 1) ?? []
+                cursor = parts.first.flatMap { JobCursor(text: String($0)) }
+                due = parts.last.flatMap { $0.utf8.count <= 9 ? Int64($0, radix: 36) : nil }
+                if parts.count == 2, due == nil { cursor = nil }
                 if cursor == nil {
                     reader.fail("/cursor", "cursor is what an earlier answer has as next, unchanged")
                 }
@@ -129,6 +135,16 @@ struct BulkAction {
                 }
             }
         }
+    }
+
+    /// How long after `now` the first job is due.
+    func offset(_ now: Int64) -> Duration { .milliseconds(max(0, (due ?? 0) - now)) }
+
+    /// What the next call is to be given; with a rate it goes on where this one's jobs end.
+    func next(_ cursor: JobCursor, after changed: Int, from now: Int64) -> String {
+        guard let rate, !isDryRun else { return cursor.text }
+        let first = max(now, due ?? 0)
+        return cursor.text + "." + String(first + Int64(Double(changed) * 1_000 / rate), radix: 36)
     }
 
     /// Reads `50/s` as jobs a second.
