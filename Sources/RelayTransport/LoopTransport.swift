@@ -70,6 +70,9 @@ package final class LoopTransport: Transport {
         guard request.isRepeatable, loop.currentTime() < request.deadline.nanoseconds, !Task.isCancelled,
             let again = request.again
         else { throw failure }
+        if let log = request.log {
+            do throws(Failure) { try await log.resend() } catch { throw failure }
+        }
         do throws(Failure) {
             var answer = try await sendAfresh(again)
             answer.exchange.wasResent = true

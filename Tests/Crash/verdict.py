@@ -129,9 +129,8 @@ class Verdict:
             if attempt["result"] == "interrupted":
                 cut[life] += 1
                 self._add("interrupted", 1)
-                # Its connection may have broken first: what it then sent once more is no attempt of its own.
-                broken = any(record.result == "reset" and record.life == life for record in records)
-                again[life] += broken
+                # What was to go out once more may not have come to it.
+                again[life] += attempt.get("resent", False)
             # A listener that closes takes requests with it that nobody has read.
             elif attempt.get("sent") == "unknown" and submission.route == "flaky":
                 self._add("lost in a closed listener", requests[life] <= sent[life])

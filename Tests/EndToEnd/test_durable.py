@@ -13,7 +13,7 @@ import unittest
 from caller import Caller, ask, chunked, request
 from durable import DurableTest, again, kept
 from relay import daemon, eventually, route
-from upstream import answer, refused_port
+from upstream import Close, answer, refused_port
 
 
 class Durable(DurableTest):
@@ -132,6 +132,23 @@ class Durable(DurableTest):
         return subprocess.run(
             [program, "explain", id, "--socket", relay.control], capture_output=True, text=True, check=True,
             timeout=30).stdout
+
+    def test_a_request_that_went_out_once_more_within_its_attempt_is_on_record_whatever_the_crash_cut_off(self):
+        door = self.new_door()
+        self.upstream.on("/x", answer(200), Close(), door)
+        # One loop, so that the second job meets the first one's connection.
+        relay = self.new_relay({"up": kept(self.upstream.url)}, loops=1).start()
+        self.wait_for_end(relay, self.hand_over(relay, "/r/up/x"))
+        id = self.hand_over(relay, "/r/up/x", ("Idempotency-Key", '"k"'))
+        self.upstream.wait_for("/x", 3)
+        self.assertIs(ask(relay.control, "GET", f"/v1/jobs/{id}").json()["under_way"]["resent"], True)
+        self.kill(relay)
+        door.open()
+        self.restart(relay)
+        attempts = self.wait_for_end(relay, id)["attempts"]
+        self.assertEqual(
+            [(a["result"], a.get("resent", False)) for a in attempts], [("interrupted", True), ("success", False)])
+        self.assertEqual(len(self.upstream.seen("/x")), 1 + 2 + 1)
 
     def test_a_post_without_a_key_in_flight_at_a_crash_is_not_sent_again(self):
         self.upstream.on("/x", self.new_door())

@@ -39,6 +39,30 @@ struct BeginTests {
         #expect(try await bench.claim().first?.attemptNumber == 3)
     }
 
+    @Test(
+        "An attempt that goes out once more has that on record after a crash",
+        arguments: StoreKind.allCases
+    )
+    func resent(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await bench.accept()
+        let claim = try #require(await bench.claim().first)
+        let began = try #require(await bench.job(id).begun)
+        bench.advance(20)
+        #expect(try await bench.store.begin(NextAttempt(resending: claim.token), at: bench.now))
+        let running = try await bench.job(id)
+        #expect(running.attempts == 0 && running.state == .running)
+        #expect(
+            running.begun == BegunAttempt(upstream: began.upstream, beganAt: began.beganAt, isResent: true)
+        )
+        try await bench.reopen()
+        let attempts = try await bench.store.attempts(of: id, after: 0, limit: 10)
+        #expect(attempts.map(\.failureKind) == [.interrupted] && attempts.map(\.wasResent) == [true])
+        #expect(try await !bench.store.begin(NextAttempt(resending: claim.token), at: bench.now))
+        // The next attempt says nothing of it.
+        #expect(try await bench.claim().first?.job.begun?.isResent == false)
+    }
+
     @Test("A settlement tells of what is not on record yet", arguments: StoreKind.allCases)
     func settled(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)

@@ -157,6 +157,7 @@ extension MemoryJobStore.State {
     mutating func begin(_ next: NextAttempt, at moment: JobMoment) -> Bool {
         let position = next.token.position
         guard let before = entries[position], before.record.id == next.token.id else { return false }
+        if next.isResend { return change(position) { $0.resend(token: next.token.number) } }
         let isBegun = change(position) {
             $0.begin(
                 token: next.token.number,

@@ -121,6 +121,42 @@ struct ResentRequestTests {
         #expect(server.connections == 2)
     }
 
+    /// Counts what is to go on record, and keeps it or not.
+    private final class Log: AttemptLog {
+        let fails: Bool
+        let count = Mutex(0)
+
+        init(fails: Bool) { self.fails = fails }
+
+        func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) {}
+
+        func resend() async throws(Failure) {
+            count.withLock { $0 += 1 }
+            if fails { throw Failure(.attemptUnrecorded, sent: .neverSent, "the disk is full") }
+        }
+    }
+
+    @Test(
+        "A kept job's second sending goes on record first, and is none where it cannot",
+        arguments: [true, false]
+    )
+    func recorded(fails: Bool) async throws {
+        let server = try ScriptedServer(scripts: [Self.endsOnSecond(.close), echo])
+        let log = Log(fails: fails)
+        try await withTransport { transport in
+            let request = attempt(server.upstream(), .put, body: .bytes([1]), isRepeatable: true, log: log)
+            _ = try await transport.send(request)
+            #expect(log.count.withLock(\.self) == 0)
+            do {
+                #expect(try await transport.send(request).exchange.wasResent && !fails)
+            } catch let failure as Failure {
+                #expect(fails && failure.kind == .connectionTerminated && failure.sent == .unknown)
+            }
+        }
+        #expect(log.count.withLock(\.self) == 1)
+        #expect(server.connections == (fails ? 1 : 2))
+    }
+
     @Test("A fresh connection that is closed unanswered is no kept one")
     func fresh() async throws {
         let server = try ScriptedServer { peer in _ = peer.readRequest() }

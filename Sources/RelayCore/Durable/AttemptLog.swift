@@ -7,6 +7,11 @@ package protocol AttemptLog: AnyObject, Sendable {
     /// - Throws: `cancelled` when the job is to have no other attempt, `attempt_unrecorded` when that could not be
     ///   kept; nothing may be sent then.
     func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure)
+
+    /// Returns once it is on disk that the attempt under way goes out once more.
+    ///
+    /// - Throws: as `begin`; it may not go out then.
+    func resend() async throws(Failure)
 }
 
 extension FailureKind {

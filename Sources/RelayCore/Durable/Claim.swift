@@ -33,16 +33,21 @@ package struct BegunAttempt: Hashable, Sendable {
     package var upstream: String
     /// Milliseconds since 1970 UTC.
     package var beganAt: Int64
+    /// Whether it went out once more within the attempt, as in `Exchange`.
+    package var isResent: Bool
 
-    package init(upstream: String, beganAt: Int64) {
+    package init(upstream: String, beganAt: Int64, isResent: Bool = false) {
         self.upstream = upstream
         self.beganAt = beganAt
+        self.isResent = isResent
     }
 }
 
-/// Another attempt of a claim, which goes on record before it is sent.
+/// What goes on record of a claim before it is sent: another attempt, or the present one once more.
 package struct NextAttempt: Sendable {
     package var token: ClaimToken
+    /// Whether the attempt that is on record as begun goes out once more; the rest then says nothing.
+    package var isResend = false
     /// Where it goes.
     package var upstream: String
     /// What was tried under the claim before and is not on record yet, in order.
@@ -52,6 +57,12 @@ package struct NextAttempt: Sendable {
         self.token = token
         self.upstream = upstream
         self.earlier = earlier
+    }
+
+    /// The attempt that has begun, once more.
+    package init(resending token: ClaimToken) {
+        self.init(token, upstream: "", earlier: [])
+        isResend = true
     }
 }
 

@@ -165,6 +165,17 @@ extension JobStateMachine {
         return true
     }
 
+    /// The attempt that has begun under the claim `token` is about to be sent once more.
+    package mutating func resend(token: UInt64) -> Bool {
+        guard state == .running, token == self.token, token != 0, !isCancelAsked, !isSuperseded, begun != nil
+        else {
+            return false
+        }
+        begun?.isResent = true
+        version += 1
+        return true
+    }
+
     /// Ends the claim `token`.
     package mutating func settle(
         token: UInt64,

@@ -130,6 +130,7 @@ extension JobAttemptRecord {
     /// What is known of an attempt that a crash cut short.
     package init(interrupted begun: BegunAttempt) {
         self.init(upstream: begun.upstream, beganAt: begun.beganAt, duration: .zero, sent: .unknown)
+        wasResent = begun.isResent
         failureKind = .interrupted
         detail =
             "the relay ended without warning while the attempt was under way; whether it was sent is not known"

@@ -33,9 +33,11 @@ public final class OutboundRequest: Sendable {
     public let isRepeatable: Bool
     /// What sets the deadline, for messages; nil where nobody has said.
     public let timeLimit: TimeLimit?
+    /// Where a second sending within the attempt goes on record first; nil for a request that nobody keeps.
+    package let log: (any AttemptLog)?
 
     /// Puts an attempt together; for transports that pass a changed attempt on to another.
-    public init(
+    public convenience init(
         upstream: Upstream,
         method: Method,
         target: String,
@@ -48,6 +50,36 @@ public final class OutboundRequest: Sendable {
         isRepeatable: Bool = false,
         timeLimit: TimeLimit? = nil
     ) {
+        self.init(
+            upstream: upstream,
+            method: method,
+            target: target,
+            fields: fields,
+            addedFields: addedFields,
+            body: body,
+            deadline: deadline,
+            timeouts: timeouts,
+            limits: limits,
+            isRepeatable: isRepeatable,
+            timeLimit: timeLimit,
+            log: nil
+        )
+    }
+
+    package init(
+        upstream: Upstream,
+        method: Method,
+        target: String,
+        fields: HeaderFields,
+        addedFields: HeaderFields,
+        body: Body,
+        deadline: Instant,
+        timeouts: AttemptTimeouts,
+        limits: ResponseLimits,
+        isRepeatable: Bool,
+        timeLimit: TimeLimit?,
+        log: (any AttemptLog)?
+    ) {
         self.upstream = upstream
         self.method = method
         self.target = target
@@ -59,6 +91,7 @@ public final class OutboundRequest: Sendable {
         self.limits = limits
         self.isRepeatable = isRepeatable
         self.timeLimit = timeLimit
+        self.log = log
     }
 
     /// The same attempt with its content from the beginning; nil where that is gone.
@@ -75,7 +108,8 @@ public final class OutboundRequest: Sendable {
             timeouts: timeouts,
             limits: limits,
             isRepeatable: isRepeatable,
-            timeLimit: timeLimit
+            timeLimit: timeLimit,
+            log: log
         )
     }
 }

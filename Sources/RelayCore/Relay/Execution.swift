@@ -151,7 +151,8 @@ final class Execution {
             token: token,
             wallSeconds: ports.time.wallSeconds(),
             redirect: redirect,
-            signer: ports.signer
+            signer: ports.signer,
+            log: context.history?.log
         )
     }
 

@@ -78,7 +78,8 @@ package struct Preparation: Sendable {
         token: Token?,
         wallSeconds: Int64,
         redirect: Redirect? = nil,
-        signer: (any MessageSigner)? = nil
+        signer: (any MessageSigner)? = nil,
+        log: (any AttemptLog)? = nil
     ) throws(Failure) -> OutboundRequest {
         var fields = fields
         var added = jobFields
@@ -143,7 +144,8 @@ package struct Preparation: Sendable {
             ),
             limits: limits,
             isRepeatable: isKeyed || (redirect?.method ?? method).isIdempotent,
-            timeLimit: plan.limit
+            timeLimit: plan.limit,
+            log: log
         )
     }
 

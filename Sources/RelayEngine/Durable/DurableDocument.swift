@@ -44,6 +44,7 @@ package struct DurableDocument {
                 writer.member("number", job.attempts + 1)
                 writer.member("upstream", begun.upstream)
                 writer.member("started_at", UTCTime.format(milliseconds: begun.beganAt))
+                if begun.isResent { writer.member("resent", true) }
             }
         }
         if job.crashes > 0 { json.member("crashes", job.crashes) }
@@ -163,10 +164,10 @@ extension JobAttemptRecord {
         if let address { json.member("address", address) }
         json.member("started_at", UTCTime.format(milliseconds: beganAt))
         json.member("started_after_ms", max(0, beganAt - start))
+        if wasResent { json.member("resent", true) }
         // Nobody knows how long an attempt took that a crash cut short.
         if failureKind != .interrupted {
             json.milliseconds("duration_ms", duration)
-            if wasResent { json.member("resent", true) }
             json.object("timing_ms") { timing in
                 timing.milliseconds("dns", nameLookup)
                 timing.milliseconds("connect", connect)

@@ -54,6 +54,17 @@ final class RunLog: AttemptLog {
                 JobAttemptRecord($0, wallNow: wall, now: now)
             }
         )
+        try await keep(next)
+        state.withLock { state in
+            state.number = attempt.number
+            state.upstream = attempt.upstream
+            state.recorded = earlier.count
+        }
+    }
+
+    func resend() async throws(Failure) { try await keep(NextAttempt(resending: token)) }
+
+    private func keep(_ next: NextAttempt) async throws(Failure) {
         do throws(StoreError) {
             guard try await store.begin(next, at: JobMoment(engine.time)) else {
                 throw StoreError(.closed, "the job is to have no other attempt")
@@ -64,11 +75,6 @@ final class RunLog: AttemptLog {
                 sent: .neverSent,
                 error.message
             )
-        }
-        state.withLock { state in
-            state.number = attempt.number
-            state.upstream = attempt.upstream
-            state.recorded = earlier.count
         }
     }
 }

@@ -48,6 +48,7 @@ struct JobRow {
         static let isSuperseded: Int64 = 64
         static let dropsContent: Int64 = 128
         static let isInDoubt: Int64 = 256
+        static let isResent: Int64 = 512
     }
 
     var flags: Int64 {
@@ -55,7 +56,7 @@ struct JobRow {
             | (hasBody ? Flag.hasBody : 0) | (hasAnswer ? Flag.hasAnswer : 0)
             | (hasAnswerBody ? Flag.hasAnswerBody : 0) | (machine.isDated ? Flag.isDated : 0)
             | (machine.isSuperseded ? Flag.isSuperseded : 0) | (dropsContent ? Flag.dropsContent : 0)
-            | (machine.isInDoubt ? Flag.isInDoubt : 0)
+            | (machine.isInDoubt ? Flag.isInDoubt : 0) | (machine.begun?.isResent == true ? Flag.isResent : 0)
     }
 
     /// Whether there is anything left to expunge.
@@ -130,7 +131,11 @@ struct JobRow {
         machine.isSuperseded = flags & Flag.isSuperseded != 0
         machine.isInDoubt = flags & Flag.isInDoubt != 0
         if let upstream = row.text(28), let began = row.optionalInt(29) {
-            machine.begun = BegunAttempt(upstream: upstream, beganAt: began)
+            machine.begun = BegunAttempt(
+                upstream: upstream,
+                beganAt: began,
+                isResent: flags & Flag.isResent != 0
+            )
         }
         dropsContent = flags & Flag.dropsContent != 0
         hasBody = flags & Flag.hasBody != 0

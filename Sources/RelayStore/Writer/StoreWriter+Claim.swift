@@ -132,6 +132,7 @@ extension StoreWriter {
     func begin(_ next: NextAttempt, at moment: JobMoment) throws(StoreError) -> Bool {
         try advance(to: moment)
         guard let old = try intact(next.token.position), old.id == next.token.id else { return false }
+        if next.isResend { return try change(old) { $0.resend(token: next.token.number) } != nil }
         var row = old
         let isBegun = row.machine.begin(
             token: next.token.number,

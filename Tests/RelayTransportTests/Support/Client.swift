@@ -39,7 +39,8 @@ func attempt(
     connect: Duration = .seconds(10),
     idle: Duration = .seconds(15),
     limits: ResponseLimits = ResponseLimits(),
-    isRepeatable: Bool = false
+    isRepeatable: Bool = false,
+    log: (any AttemptLog)? = nil
 ) -> OutboundRequest {
     var headers = HeaderFields()
     for (name, value) in fields { headers.append(name, value) }
@@ -49,11 +50,14 @@ func attempt(
         method: method,
         target: target,
         fields: headers,
+        addedFields: HeaderFields(),
         body: body,
         deadline: now.advanced(by: deadline),
         timeouts: AttemptTimeouts(connect: connect, idle: idle),
         limits: limits,
-        isRepeatable: isRepeatable
+        isRepeatable: isRepeatable,
+        timeLimit: nil,
+        log: log
     )
 }
 
