@@ -178,7 +178,14 @@ package final class Engine: Sendable {
 
     /// Runs an admitted request to its one outcome; the caller gives the place back with `left` when the answer
     /// has been passed on.
-    package func run(_ admission: Admission, body: Body, relay: Relay) async -> Outcome {
+    ///
+    /// `turn` is that of a job of a stream.
+    package func run(
+        _ admission: Admission,
+        body: Body,
+        relay: Relay,
+        turn: AnswerTurn? = nil
+    ) async -> Outcome {
         running.add(1, ordering: .relaxed)
         let began = relay.ports.time.now()
         if let mayEnter = admission.state.tryEnter() {
@@ -190,7 +197,8 @@ package final class Engine: Sendable {
             admission.request(body),
             context: admission.context,
             vault: admission.snapshot.vault,
-            since: began
+            since: began,
+            turn: turn
         )
         ended(admission, outcome, sentOnceBecause: body.sentOnceBecause)
         return outcome

@@ -2,6 +2,8 @@
 package struct JSONObjectWriter: Sendable {
     private var buffer: [UInt8]
     private var isEmpty = true
+    /// Where in the buffer the value of `gap` belongs.
+    private var gap: Int?
 
     package init() { self.init(continuing: []) }
 
@@ -12,6 +14,13 @@ package struct JSONObjectWriter: Sendable {
 
     /// The object with the members written so far.
     package var bytes: [UInt8] { buffer + [UInt8(ascii: "}")] }
+
+    /// The object before and behind the value that `gap` left out.
+    package var parts: (head: [UInt8], tail: [UInt8]) {
+        let bytes = bytes
+        guard let gap else { return (bytes, []) }
+        return (Array(bytes[..<gap]), Array(bytes[gap...]))
+    }
 
     package mutating func member(_ name: String, _ value: String) {
         begin(name)
@@ -45,10 +54,18 @@ package struct JSONObjectWriter: Sendable {
         buffer.append(contentsOf: json)
     }
 
+    /// Writes a member without its value, which is too large to be here as well; one of the whole document, and not
+    /// inside an array.
+    package mutating func gap(_ name: String) {
+        begin(name)
+        gap = buffer.count
+    }
+
     package mutating func object(_ name: String, _ write: (inout JSONObjectWriter) -> Void) {
         begin(name)
         var inner = JSONObjectWriter(continuing: takeBuffer())
         write(&inner)
+        gap = inner.gap ?? gap
         buffer = inner.finish()
     }
 

@@ -2,21 +2,33 @@
 package enum JSONText {
     package static func append(string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0x08: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "b")]
-            case 0x09: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
-            case 0x0A: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
-            case 0x0C: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "f")]
-            case 0x0D: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
-            case ..<0x20:
-                bytes.append(contentsOf: "\\u00".utf8)
-                bytes += [hexDigitByte(byte >> 4), hexDigitByte(byte & 0x0F)]
-            default: bytes.append(byte)
-            }
-        }
+        for byte in string.utf8 { append(escaped: byte, to: &bytes) }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Writes one byte of a string in UTF-8.
+    package static func append(escaped byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0x08: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "b")]
+        case 0x09: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
+        case 0x0A: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
+        case 0x0C: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "f")]
+        case 0x0D: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
+        case ..<0x20:
+            bytes.append(contentsOf: "\\u00".utf8)
+            bytes += [hexDigitByte(byte >> 4), hexDigitByte(byte & 0x0F)]
+        default: bytes.append(byte)
+        }
+    }
+
+    /// How many bytes `append(escaped:to:)` writes.
+    package static func escapedLength(of byte: UInt8) -> Int {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x08...0x0A, 0x0C, 0x0D: 2
+        case ..<0x20: 6
+        default: 1
+        }
     }
 
     /// Writes a value without spaces.

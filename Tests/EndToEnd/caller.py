@@ -105,14 +105,16 @@ class Caller:
         if method == "HEAD" or answer.status in (204, 304):
             return answer
         if answer["Transfer-Encoding"] == "chunked":
+            pieces = []
             while True:
                 size = int(self._until(b"\r\n"), 16)
                 piece = self._exactly(size)
                 if self._exactly(2) != b"\r\n":
                     raise AssertionError("a chunk without its end")
                 if not size:
+                    answer.body = b"".join(pieces)
                     return answer
-                answer.body += piece
+                pieces.append(piece)
         length = answer["Content-Length"]
         answer.body = self.rest() if length is None else self._exactly(int(length))
         return answer

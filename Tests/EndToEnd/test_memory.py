@@ -15,6 +15,7 @@ COUNT = int(os.environ.get("WAYSTATION_MEMORY_COUNT", "12"))
 LIMIT = int(os.environ.get("WAYSTATION_MEMORY_LIMIT", "96"))
 LARGE = b'{"ok":true,"filler":"' + b"x" * (15 * MIB - 23) + b'"}'
 LOOKED_INTO = {"success": {"inspect_limit": "16MiB", "require": [{"json": "/ok", "equals": True}]}}
+JOB = b'{"route":"up","request":{"method":"GET","path":"large"}}\n'
 PATIENT = {"timeouts": {"attempt": "90s", "total": "100s"}}
 
 
@@ -32,20 +33,33 @@ class Memory(RelayTest):
     def used(self, relay):
         return relay.status()["memory"]["used_bytes"]
 
+    def watch(self, relay):
+        """Begins to look at the memory; what it returns says how it was, when all is over."""
+        idle, most, over = relay.resident(), [0.0, 0], threading.Event()
+
+        def look():
+            while not over.wait(0.02):
+                most[0] = max(most[0], relay.resident())
+                most[1] = max(most[1], self.used(relay))
+        watcher = threading.Thread(target=look)
+        watcher.start()
+        self.addCleanup(watcher.join)
+        self.addCleanup(over.set)
+
+        def told():
+            over.set()
+            self.assertLessEqual(most[1], LIMIT * MIB)
+            self.assertLess(most[0], idle + LIMIT + 40, "what is not counted is little")
+            eventually(lambda: self.used(relay) == 0, "all room is given back")
+            eventually(lambda: relay.resident() < idle + 32, "the memory is given back", 60)
+            print(f"idle {idle:.0f} MiB, at most {most[0]:.0f}, then {relay.resident():.0f}; counted {most[1] / MIB:.0f}")
+        return told
+
     def test_large_answers_wait_for_room_and_the_memory_comes_back(self):
         relay = self.new_relay({
             "kept": route(self.upstream.url, delivery={"mode": "durable"}, **PATIENT),
             "up": route(self.upstream.url, **LOOKED_INTO, **PATIENT)}, limits={"memory": f"{LIMIT}MiB"}).start()
-        idle, most, over = relay.resident(), [0.0, 0], threading.Event()
-
-        def watch():
-            while not over.wait(0.02):
-                most[0] = max(most[0], relay.resident())
-                most[1] = max(most[1], self.used(relay))
-        watcher = threading.Thread(target=watch)
-        watcher.start()
-        self.addCleanup(watcher.join)
-        self.addCleanup(over.set)
+        told = self.watch(relay)
         ids = [relay.ask("POST", "/r/kept/large", body=b"x")["Waystation-Job"] for _ in range(COUNT)]
         statuses = []
 
@@ -60,15 +74,53 @@ class Memory(RelayTest):
             caller.join()
         self.assertEqual(statuses, [(200, len(LARGE))] * COUNT)
         eventually(lambda: relay.status()["jobs"]["queued"] == 0, "every job is over", 100)
-        over.set()
         for job in ids:
             self.assertEqual(relay.ask("GET", f"/v1/jobs/{job}").json()["state"], "succeeded")
         self.assertEqual(len(relay.ask("GET", f"/v1/jobs/{ids[0]}/response").body), len(LARGE))
-        self.assertLessEqual(most[1], LIMIT * MIB)
-        self.assertLess(most[0], idle + LIMIT + 40, "what is not counted is little")
-        eventually(lambda: self.used(relay) == 0, "all room is given back")
-        eventually(lambda: relay.resident() < idle + 32, "the memory is given back", 60)
-        print(f"idle {idle:.0f} MiB, at most {most[0]:.0f}, then {relay.resident():.0f}; counted {most[1] / MIB:.0f}")
+        told()
+
+    def test_outcomes_of_streams_and_documents_of_jobs_are_in_memory_once(self):
+        relay = self.new_relay(
+            {"up": route(self.upstream.url, **PATIENT)}, limits={"memory": f"{LIMIT}MiB"}).start()
+        told, body, answers = self.watch(relay), json.loads(LARGE), []
+
+        def stream(order):
+            with Caller(relay.jobs, 100) as caller:
+                got = caller.ask("POST", f"/v1/stream?order={order}", body=JOB * 8)
+            for line in got.body.splitlines():
+                outcome = json.loads(line)
+                answers.append(outcome["ok"] and outcome["body"]["json"] == body or line[:500])
+
+        def job():
+            with Caller(relay.jobs, 100) as caller:
+                got = caller.ask("POST", "/v1/jobs", body=JOB)
+            answers.append(got.json()["response"]["body"]["json"] == body or got.body[:500])
+        for calls in [[stream, "completion"]], [[stream, "input"]], [[job]] * COUNT:
+            callers = [threading.Thread(target=call[0], args=call[1:]) for call in calls]
+            for caller in callers:
+                caller.start()
+            for caller in callers:
+                caller.join()
+        self.assertEqual(answers, [True] * (16 + COUNT))
+        told()
+
+    def test_a_stream_whose_caller_does_not_read_keeps_no_more_than_its_share(self):
+        relay = self.new_relay({
+            "other": route(self.upstream.url, **LOOKED_INTO, **PATIENT), "up": route(self.upstream.url, **PATIENT)},
+            limits={"memory": f"{LIMIT}MiB"}).start()
+        told = self.watch(relay)
+        for order in "completion", "input":
+            unread = [relay.caller(), relay.caller()]
+            for caller in unread:
+                caller.send(request("POST", f"/v1/stream?order={order}", [("Content-Length", str(8 * len(JOB)))]) + JOB * 8)
+            # Each has one answer by right, and together they have what nobody waits for.
+            eventually(lambda: self.used(relay) > LIMIT * MIB // 2, "what they take is taken")
+            for _ in range(2):
+                self.assertEqual(len(relay.ask("GET", "/r/other/large").body), len(LARGE), "others are served")
+            for caller in unread:
+                caller.close()
+            eventually(lambda: self.used(relay) == 0, "who goes away leaves nothing")
+        told()
 
     def test_an_answer_that_finds_no_room_is_refused_by_name(self):
         hold = threading.Event()

@@ -32,6 +32,8 @@ final class Execution {
     }
     /// The memory that the collected answer takes.
     var room: MemoryHold?
+    /// Whose answer may wait for room, where the job is one of a stream.
+    var turn: AnswerTurn?
     /// The answer of a durable job had no room for its content.
     var lacksContent = false
     /// Whether `collectLimit` is what the account of memory allows, not what the route does.

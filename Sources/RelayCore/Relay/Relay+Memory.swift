@@ -16,11 +16,22 @@ extension Relay {
         guard wanted > MemoryAccount.free else { return true }
         // Nobody waits for memory who has some.
         execution.letGo()
-        execution.room = await memory.collect(wanted, by: execution.deadline, ports.time)
+        if wanted <= half { execution.room = await room(wanted, in: memory, execution) }
         if execution.room != nil { return true }
         source.cancel()
         execution.foundNoRoom(wanted, half: half)
         return false
+    }
+
+    /// A job of a stream has room by right in its turn only; before it takes what nobody has to wait for.
+    private func room(_ wanted: Int, in memory: MemoryAccount, _ execution: Execution) async -> MemoryHold? {
+        let deadline = execution.deadline
+        if let turn = execution.turn, !turn.take() {
+            if let room = memory.hold(wanted) { return room }
+            let isTaken = await cancelling(at: deadline, ports.time) { await turn.wait() }
+            guard isTaken == true else { return nil }
+        }
+        return await memory.collect(wanted, by: deadline, ports.time)
     }
 }
 

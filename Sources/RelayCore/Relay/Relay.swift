@@ -21,7 +21,8 @@ package final class Relay: Sendable {
         _ request: HTTPRequest,
         context: JobContext,
         vault: CredentialVault,
-        since began: Instant? = nil
+        since began: Instant? = nil,
+        turn: AnswerTurn? = nil
     ) async -> Outcome {
         var request = request
         if needsCollecting(request, context) {
@@ -36,6 +37,7 @@ package final class Relay: Sendable {
         case .success(let begun): execution = begun
         case .failure(let failure): return refused(context, failure)
         }
+        execution.turn = turn
         await run(execution, vault)
         return execution.takeOutcome()
     }

@@ -25,10 +25,10 @@ extension LineStream {
     /// Waits until an outcome more can be held, and the caller has taken those that went out.
     private func room() async {
         while connection.phase == .busy {
-            if !order.hasPlace {
+            if isWriting || !order.hasPlace {
                 await withCheckedContinuation { roomMade = $0 }
             } else if !connection.unsent.isEmpty {
-                _ = await connection.drainOutput()
+                await write()
             } else {
                 return
             }

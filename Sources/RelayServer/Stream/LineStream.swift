@@ -6,7 +6,8 @@ import RelayPosix
 /// Jobs in, outcomes out, on one connection: each line runs as a task of its own, and no failure ends the stream.
 ///
 /// Nothing is read while so many jobs are without an outcome as may be, or while the caller leaves outcomes in the
-/// socket: memory is bounded by the jobs under way, their answers, one line and one piece.
+/// socket: memory is bounded by the jobs under way, their answers, one line and one piece. An answer keeps its room until
+/// its last piece is with the socket.
 ///
 /// Confined to the loop.
 final class LineStream {
@@ -15,7 +16,10 @@ final class LineStream {
     let framing: AnswerWriter.Framing
     private let lineLimit: Int
     var splitter: LineSplitter
-    var order: JobOrderMachine<[UInt8]>
+    var order: JobOrderMachine<AnswerDocument?>
+    private let turns: AnswerTurns
+    /// Somebody sends outcomes, and those that come meanwhile.
+    private(set) var isWriting = false
     /// Why no more lines are read, although the body is not over: what the first line that is not read is told.
     var ending: Problem?
     /// The body has ended as it should.
@@ -40,6 +44,7 @@ final class LineStream {
         self.lineLimit = lineLimit
         splitter = LineSplitter(limit: lineLimit)
         order = JobOrderMachine(limit: options.maxInFlight, order: options.order)
+        turns = AnswerTurns(order: options.order)
     }
 
     /// Serves the whole stream; returns when every line has its outcome, or the caller is gone.
@@ -48,7 +53,7 @@ final class LineStream {
         let stream = LoopBound(self, connection.loop)
         await withDiscardingTaskGroup { jobs in
             while let line = await nextLine() {
-                guard let job = admit(line) else { continue }
+                guard let job = await admit(line) else { continue }
                 jobs.addTask { await stream.value.run(job) }
             }
         }
@@ -57,7 +62,7 @@ final class LineStream {
             // Without its last chunk the answer shows as cut short.
             connection.keepsAlive = false
             let line = order.begun + 1
-            connection.send(StreamOutcome.refused(ending, line: line, id: nil), framing)
+            await connection.send(StreamOutcome.refused(ending, line: line, id: nil), framing)
         } else if framing == .chunked {
             connection.sendLastChunk()
         }
@@ -78,7 +83,7 @@ final class LineStream {
     }
 
     /// Makes a job of a line; a line that cannot be one has its outcome at once.
-    private func admit(_ line: LineSplitter.Line) -> AdmittedJob? {
+    private func admit(_ line: LineSplitter.Line) async -> AdmittedJob? {
         // Lines are counted from 1.
         let number = order.began().index + 1
         var id: String?
@@ -99,7 +104,7 @@ final class LineStream {
             )
             return AdmittedJob(line: number, id: id, admission: admission, body: submission.content)
         } catch {
-            report(StreamOutcome.refused(error, line: number, id: id), of: number)
+            await report(StreamOutcome.refused(error, line: number, id: id), of: number)
             return nil
         }
     }
@@ -107,9 +112,14 @@ final class LineStream {
     private func run(_ job: AdmittedJob) async {
         let server = connection.server
         if job.admission.durable != nil { return await keep(job) }
-        let outcome = await server.engine.run(job.admission, body: job.body, relay: server.relay)
+        let outcome = await server.engine.run(
+            job.admission,
+            body: job.body,
+            relay: server.relay,
+            turn: AnswerTurn(turns, job.line - 1)
+        )
         server.engine.left(job.admission, outcome)
-        report(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : [], of: job.line)
+        await report(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : nil, of: job.line)
     }
 
     /// The outcome of a line that is kept on disk is that it is.
@@ -118,18 +128,31 @@ final class LineStream {
         if case .bytes(let bytes) = job.body { body = bytes }
         do throws(Problem) {
             let accepted = try await JobIntake(connection.server).keep(job.admission, body)
-            report(StreamOutcome.accepted(accepted, job), of: job.line)
+            await report(StreamOutcome.accepted(accepted, job), of: job.line)
         } catch {
-            report(StreamOutcome.refused(error, line: job.line, id: job.id), of: job.line)
+            await report(StreamOutcome.refused(error, line: job.line, id: job.id), of: job.line)
         }
     }
 
-    private func report(_ outcome: [UInt8], of line: Int) {
+    private func report(_ outcome: AnswerDocument?, of line: Int) async {
         order.ended(outcome, at: line - 1)
-        while let (_, ready) = order.take() {
-            if connection.phase == .busy { connection.send(ready, framing) }
-        }
+        await write()
         if order.isIdle, isWaiting { startIdleTime() }
+    }
+
+    /// Sends what may go out, one after the other, as fast as the caller takes it; whoever comes meanwhile leaves it to
+    /// who does so already.
+    func write() async {
+        guard !isWriting else { return }
+        isWriting = true
+        while true {
+            if connection.phase == .busy, !connection.unsent.isEmpty { _ = await connection.drainOutput() }
+            guard let (index, outcome) = order.take() else { break }
+            if let outcome, connection.phase == .busy { await connection.send(outcome, framing) }
+            turns.left(index)
+            roomMade.take()?.resume()
+        }
+        isWriting = false
         roomMade.take()?.resume()
     }
 }

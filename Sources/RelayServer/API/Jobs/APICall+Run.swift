@@ -36,12 +36,13 @@ extension APICall {
             acceptedAt: admission.acceptedAt,
             finishedAt: SystemClock.wallSeconds()
         ).document()
-        if let response = outcome.response {
-            var body: [UInt8] = []
-            if case .bytes(let bytes) = response.body { body = bytes }
-            json.object("response") { JobAnswer.write(response, body, into: &$0) }
-        }
-        return APIAnswer(200, json.bytes)
+        guard let response = outcome.response else { return APIAnswer(200, json.bytes) }
+        let content = JSONContent(response.body)
+        json.object("response") { JobAnswer.write(response, content, into: &$0) }
+        let answer = AnswerDocument(json, content, room: outcome.room)
+        connection.respond(APIAnswer(200, []), length: UInt64(answer.length), isHead: false)
+        await connection.send(answer, .length(UInt64(answer.length)))
+        return nil
     }
 
     /// Keeps a job; the answer is its document, with the upstream's answer when the caller waited for it.

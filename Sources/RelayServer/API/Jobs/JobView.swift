@@ -76,9 +76,17 @@ struct JobView {
 
 /// An answer inside a job's document.
 enum JobAnswer {
-    static func write(_ response: HTTPResponse, _ body: [UInt8], into json: inout JSONObjectWriter) {
+    /// Leaves the content itself out.
+    static func write(
+        _ response: HTTPResponse,
+        _ content: JSONContent,
+        into json: inout JSONObjectWriter
+    ) {
         writeHead(response.status, response.fields, into: &json)
-        json.object("body") { content(body, into: &$0) }
+        json.object("body") { writer in
+            writer.member("size", content.bytes.count)
+            writer.gap(content.form.rawValue)
+        }
     }
 
     static func writeHead(
@@ -102,23 +110,15 @@ enum JobAnswer {
     static func write(_ body: StoredBody, href: String, into json: inout JSONObjectWriter) {
         json.object("body") { writer in
             switch body {
-            case .bytes(let bytes) where bytes.count <= JobView.bodyLimit: content(bytes, into: &writer)
+            case .bytes(let bytes) where bytes.count <= JobView.bodyLimit:
+                let content = JSONContent(bytes)
+                writer.member("size", bytes.count)
+                writer.member(content.form.rawValue, json: content.encoded(0..<bytes.count))
             case .bytes, .file:
                 writer.member("size", body.length)
                 writer.member("href", href)
             case .expunged: writer.member("expired", true)
             }
-        }
-    }
-
-    private static func content(_ body: [UInt8], into writer: inout JSONObjectWriter) {
-        writer.member("size", body.count)
-        if (try? JSONScan.validate(body.span)) != nil {
-            writer.member("json", json: body)
-        } else if let text = String(validating: body, as: UTF8.self) {
-            writer.member("text", text)
-        } else {
-            writer.member("base64", base64(body))
         }
     }
 }

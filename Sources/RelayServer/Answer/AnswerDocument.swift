@@ -1,0 +1,71 @@
+import RelayCore
+import RelayJSON
+
+/// A JSON document with an answer's content in it, which is encoded as it leaves: a large one is in memory once.
+struct AnswerDocument: Sendable {
+    private var head: [UInt8]
+    private let content: JSONContent?
+    private var tail: [UInt8]
+    /// Whether line breaks between the tokens of the content have to go: a line is the unit of a stream.
+    private let isLine: Bool
+    /// The memory the content takes, until it has left.
+    private let room: MemoryHold?
+    /// Bytes of the content that have left.
+    private var position = 0
+    private var isOver = false
+
+    /// Bytes of content that are encoded at once; a multiple of three, for base 64.
+    private static let step = 49_152
+
+    /// `json` has a gap where the content belongs.
+    init(
+        _ json: JSONObjectWriter,
+        _ content: JSONContent? = nil,
+        isLine: Bool = false,
+        room: MemoryHold? = nil
+    ) {
+        (head, tail) = json.parts
+        if isLine { if content == nil { head.append(0x0A) } else { tail.append(0x0A) } }
+        self.content = content
+        self.isLine = isLine
+        self.room = room
+    }
+
+    var length: Int { head.count + (content?.length ?? 0) + tail.count }
+
+    /// The next piece, of a small document the only one; nil at the end.
+    mutating func next() -> [UInt8]? {
+        guard !isOver else { return nil }
+        var piece = head
+        head = []
+        guard let content else {
+            isOver = true
+            return piece
+        }
+        let end = min(content.bytes.count, position + AnswerDocument.step)
+        var encoded = content.encoded(position..<end)
+        if isLine {
+            for index in encoded.indices where encoded[index] == 0x0A || encoded[index] == 0x0D {
+                encoded[index] = 0x20
+            }
+        }
+        piece += encoded
+        position = end
+        if end == content.bytes.count {
+            isOver = true
+            piece += tail
+        }
+        return piece
+    }
+}
+
+extension Connection {
+    /// Sends a document piece by piece, each when the socket has taken what came before it.
+    func send(_ document: AnswerDocument, _ framing: AnswerWriter.Framing) async {
+        var document = document
+        while let piece = document.next() {
+            guard await drainOutput() else { return }
+            send(piece, framing)
+        }
+    }
+}
