@@ -60,7 +60,7 @@ struct PatienceTests {
             }
             return (isDone == true, waiting)
         }
-        while time.sleeperCount < 2 { await Task.yield() }
+        while time.sleeperCount < 2, !Task.isCancelled { await Task.yield() }
         time.advance(by: min(duration, patience.limit))
         let (isDone, left) = await task.value
         patience = left
