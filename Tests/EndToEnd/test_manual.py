@@ -96,6 +96,7 @@ class Manual(DurableTest):
                       json.dumps(members).encode())
             self.assertEqual(got.status, 200, got)
             return got.json()
+        self.assertEqual(ask(relay.control, "POST", "/v1/routes/up/pause").status, 200)
         act(action="cancel", filter={}, dry_run=False)
         cursor, calls = None, 0
         while calls == 0 or cursor is not None:
