@@ -55,7 +55,7 @@ struct MeaningTests {
             ("rate_limited", ["problem code", "reason of a wait"]),
             ("waystation.job.dead", ["event"]), ("reload failed", ["state of the daemon"]),
             ("failing", ["state of a route", "state of a credential"]),
-            ("dot-segment", ["fault of a message"]),
+            ("dot-segment", ["fault of a message"]), ("stale-token", ["rule of the relay's own"]),
             ("Credentials-Failed", ["problem code", "failure kind"]),
             ("cancelled", ["state of a job", "end of a job", "failure kind"]),
             ("nonsense", []), ("", []),

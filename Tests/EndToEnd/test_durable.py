@@ -288,11 +288,13 @@ class Durable(DurableTest):
         self.assertEqual([a["status"] for a in job["attempts"]], [422, 200], job)
 
     def test_a_prefer_wait_gets_the_real_answer_in_time_or_202(self):
-        self.upstream.on("/fast", answer(201, "made"))
+        self.upstream.on("/fast", answer(201, "made", ("Location", "/made/1")))
         self.upstream.on("/slow", self.new_door())
         relay = self.new_relay({"up": kept(self.upstream.url)}).start()
         fast = relay.ask("POST", "/r/up/fast", [("Prefer", "respond-async, wait=10")], b"x")
         self.assertEqual((fast.status, fast.body), (201, b"made"), fast)
+        # Where what was made is, and nothing else: the field is a single one (RFC 9110, 10.2.2).
+        self.assertEqual(fast.all("Location"), ["/r/up/made/1"])
         self.assertEqual(self.look(relay, fast["Waystation-Job"])["state"], "succeeded")
         began = time.monotonic()
         slow = relay.ask("POST", "/r/up/slow", [("Prefer", "respond-async, wait=1")], b"x")

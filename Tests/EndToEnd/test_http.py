@@ -288,6 +288,15 @@ class RouteQuery(RelayTest):
         for word in ("s3cr", "2026 01"):
             self.assertNotIn(word, shown.stdout + shown.stderr)
 
+    def test_no_reference_of_an_answer_tells_a_routes_secret(self):
+        fields = [
+            ("Location", "/x?page=2&code=s3cr%2Fet"), ("Content-Location", "/x/s3cr%2fet"), ("Refresh", "1; url=/x?c=s3cr/et"),
+            ("Link", '</x?page=2&code=s3cr%2Fet>; rel="next"'), ("Link", '</y>; rel="up"')]
+        self.upstream.on("/links", answer(201, "x", *fields))
+        got = self.relay.ask("GET", "/r/up/links")
+        self.assertNotIn("s3cr", repr(got.fields).lower())
+        self.assertEqual(got.all("Link"), ['</x?page=2&code=>; rel="next"', '</y>; rel="up"'])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,7 +5,6 @@ let brokenHints: [BrokenRow] = {
         ("error.code", "/error/code"), ("$.error.code", "/error/code"), ("error", "/error"),
         ("$.items[0].id", "/items/0/id"), ("$['error']['code']", "/error/code"),
         ("error/code", "/error/code"),
-        ("$", "/$"),
     ]
     .map { given, meant in
         Row(
@@ -14,6 +13,20 @@ let brokenHints: [BrokenRow] = {
             [
                 #"2:34: error: a JSON pointer is empty or begins with "/"  "#
                     + #"[/routes/r/success/require/0/json] => write "\#(meant)""#
+            ]
+        )
+    }
+    let places = [
+        ("$", "write \"\", which is the whole document"),
+        ("$..code", "name one place, such as \"/error/code\""),
+    ]
+    .map { given, hint in
+        Row(
+            .route,
+            #""success": {"require": [{"json": "\#(given)", "exists": true}]}"#,
+            [
+                #"2:34: error: a JSON pointer is empty or begins with "/"  "#
+                    + #"[/routes/r/success/require/0/json] => \#(hint)"#
             ]
         )
     }
@@ -27,7 +40,7 @@ let brokenHints: [BrokenRow] = {
         )
         return Row(.whole, text, ["1:\(place + 1): error: JSON has no comments: remove it"])
     }
-    return pointers + comments + [
+    return pointers + places + comments + [
         Row(.whole, "{}\n// routes", ["2:1: error: JSON has no comments: remove it"]),
         Row(
             .whole,

@@ -10,11 +10,18 @@ extension ValueKind where Value == JSONPointer {
             } catch {
                 throw Refusal(
                     error.message,
-                    hint: text.hasPrefix("/") ? nil : "write \"\(printable(meantPointer(text)))\""
+                    hint: text.hasPrefix("/") ? nil : hint(for: text)
                 )
             }
         }
         return kind.writing { .string($0.text) }
+    }
+
+    private static func hint(for text: String) -> String {
+        if text == "$" { return "write \"\", which is the whole document" }
+        // JSONPath looks everywhere below; a pointer names one place.
+        if text.contains("..") || text.contains("*") { return "name one place, such as \"/error/code\"" }
+        return "write \"\(printable(meantPointer(text)))\""
     }
 
     /// What was meant by `error.code`, `$.error.code` or `items[0].id`.

@@ -89,7 +89,7 @@ extension ConfigurationTable {
                     \.query.parameters,
                     "Parameters that every attempt carries, in the place of the caller's of the same name. A value is "
                         + "text, written as it is meant, or a secret. They stand in no job and no log, and a secret is taken "
-                        + "out of Location, Content-Location and Refresh of an answer, however it is written there. What "
+                        + "out of Location, Content-Location, Link and Refresh of an answer, however it is written there. What "
                         + "the upstream repeats in other fields or in the content is passed on."
                 )
             ]

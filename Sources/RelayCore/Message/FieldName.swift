@@ -53,6 +53,8 @@ extension FieldName {
     static let contentLocation = FieldName(known: "content-location")
     static let range = FieldName(known: "range")
     static let refresh = FieldName(known: "refresh")
+    /// Related resources (RFC 8288).
+    static let link = FieldName(known: "link")
     package static let connection = FieldName(known: "connection")
     package static let expect = FieldName(known: "expect")
     package static let host = FieldName(known: "host")

@@ -50,7 +50,7 @@ package struct RecoveryMachine: Sendable {
         self.history = history
         if let history {
             deadline = history.deadline ?? .distantFuture
-            jobLimit = TimeLimit("the time the job may wait in all")
+            jobLimit = TimeLimit("the job's expiry (expires_after)")
             countedAttempts = history.spentAttempts
             if !history.ruleUses.isEmpty {
                 uses = route.deliveryRules.map { history.ruleUses[$0.name] ?? 0 }

@@ -199,7 +199,7 @@ final class Execution {
             Failure(
                 .credentialsFailed,
                 sent: .neverSent,
-                "the credential \"\(name)\" was not there before the attempt's deadline"
+                "the credential \"\(name)\" was not there within \(plan.limit.text)"
             )
         )
     }

@@ -16,6 +16,7 @@ struct LocationRewrite {
     /// Whether an answer has a field that this is about.
     static func concerns(_ fields: HeaderFields) -> Bool {
         fields.contains(.location) || fields.contains(.contentLocation) || fields.contains(.refresh)
+            || fields.contains(.link)
     }
 
     /// Changes the fields whose one value leads below a base, or repeats a parameter that the route added.
@@ -24,6 +25,12 @@ struct LocationRewrite {
             guard fields.count(of: key) == 1, let value = fields[key] else { continue }
             let changed = outgoing(value)
             if changed != value { fields.set(name, changed) }
+        }
+        let links = fields.values(.link)
+        let told = links.map(query.withoutSecrets)
+        if told != links {
+            fields.remove(.link)
+            for link in told { fields.append(.link, link) }
         }
         guard fields.count(of: .refresh) == 1, let value = fields[.refresh], let place = Self.url(in: value)
         else { return }

@@ -56,7 +56,7 @@ extension Execution {
         let reason =
             wanted > half
             ? "may take \(half) (half of limits.memory)"
-            : "found no room before the attempt's deadline (limits.memory)"
+            : "found no room (limits.memory) within \(plan.limit.text)"
         var failure = Failure(
             .overloaded,
             sent: .answered,

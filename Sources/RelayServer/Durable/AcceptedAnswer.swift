@@ -9,10 +9,13 @@ struct AcceptedAnswer {
 
     /// Where the job stands from now on, and whether it is an earlier one.
     ///
-    /// An answer of the upstream names its job already.
+    /// An answer of the upstream names its job already, and its `Location` is the upstream's.
     func fields(withJob: Bool = true) -> [(name: StaticString, value: String)] {
-        var fields: [(name: StaticString, value: String)] = [("Location", "/v1/jobs/\(accepted.id)")]
-        if withJob { fields.append(("Waystation-Job", accepted.id.description)) }
+        var fields: [(name: StaticString, value: String)] = []
+        if withJob {
+            fields.append(("Location", "/v1/jobs/\(accepted.id)"))
+            fields.append(("Waystation-Job", accepted.id.description))
+        }
         if accepted.isReplayed { fields.append(("Waystation-Replayed", "true")) }
         if let applied = preferences.applied { fields.append(("Preference-Applied", applied)) }
         return fields

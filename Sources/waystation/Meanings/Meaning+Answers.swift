@@ -62,6 +62,31 @@ extension Meaning {
 }
 
 extension Meaning {
+    /// Rules that a route has without being told.
+    static let rules: [Meaning] = [
+        Meaning(
+            .rule,
+            "stale-token",
+            """
+            Stands in front of the rules of a route whose credential can be fetched again and that has no rule with \
+            refresh_credentials: a 401 fetches it anew, once a job, and the request is sent again.
+            """,
+            remedy: """
+                Nothing is to be done; a rule with refresh_credentials takes its place, and refresh_on_401 of the \
+                route's auth switches it off.
+                """
+        ),
+        Meaning(
+            .rule,
+            "deliver-later",
+            """
+            The only rule of kept jobs on a route without a recovery list: what may pass by itself is tried again, \
+            ever more rarely, for two days.
+            """,
+            remedy: "Nothing is to be done; a recovery list takes its place, also an empty one."
+        ),
+    ]
+
     /// What a rule decided after an attempt.
     static let actions: [Meaning] = [
         Meaning(

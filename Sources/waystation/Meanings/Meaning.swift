@@ -18,6 +18,7 @@ struct Meaning: Sendable {
         case source = "source of an answer"
         case outcome = "outcome of a request"
         case action = "action of a rule"
+        case rule = "rule of the relay's own"
         case jobAction = "action on jobs"
         case role = "role of a listener"
         case group = "group of failure kinds"
@@ -54,16 +55,20 @@ struct Meaning: Sendable {
     /// Every word.
     static let all: [Meaning] =
         refusals + troubles + states + reasons + ends + failures + reaches + routeStates + daemonStates
-        + storeStates + credentialStates + sources + outcomes + actions + jobActions + roles + groups + events
+        + storeStates + credentialStates + sources + outcomes + actions + rules + jobActions + roles + groups
+        + events
         + faults
 
     /// What a word means; more than one thing for some.
     ///
     /// Case and hyphens make no difference.
     static func of(_ word: String) -> [Meaning] {
-        var plain = String(word.lowercased().map { $0 == "-" || $0 == " " ? "_" : $0 })
+        func plainly(_ word: String) -> String {
+            String(word.lowercased().map { $0 == "-" || $0 == " " ? "_" : $0 })
+        }
+        var plain = plainly(word)
         if plain.hasPrefix("waystation.") { plain.removeFirst("waystation.".count) }
-        let known = all.filter { $0.word == plain }
+        let known = all.filter { plainly($0.word) == plain }
         return known.isEmpty ? keys(plain) : known
     }
 
