@@ -13,6 +13,14 @@ struct PlainContentTests {
     func plain() async throws {
         #expect(try await value(of: Request<String>(.get, "x"), answer: Self.text) == Self.text)
         #expect(try await value(of: Request<[UInt8]>(.get, "x"), answer: Self.text) == Array(Self.text.utf8))
+        #expect(
+            try await value(of: Request<ArraySlice<UInt8>>(.get, "x"), answer: Self.text)
+                == Array(Self.text.utf8)[...]
+        )
+        #expect(
+            try await value(of: Request<ContiguousArray<UInt8>>(.get, "x"), answer: Self.text)
+                == ContiguousArray(Self.text.utf8)
+        )
         #expect(try await value(of: Request<Data>(.get, "x"), answer: Self.text) == Data(Self.text.utf8))
         #expect(try await value(of: Request<Data?>(.get, "x"), answer: Self.text)?.count == 9)
     }

@@ -148,8 +148,8 @@ extension Meaning {
             "http_response_content_coding",
             "The content of the answer could not be decoded, or grew too much.",
             causes: """
-                A coding that the relay cannot look into (br, zstd) on a route that has to look into the answer; a \
-                broken Content-Encoding; content made to grow when it is unpacked.
+                A coding that the relay cannot look into (br, zstd) on a route that has to look into \
+                the answer; a broken Content-Encoding; content made to grow when it is unpacked.
                 """,
             remedy: "Let the upstream answer with gzip, deflate or no coding, which is what the relay asks for."
         ),

@@ -13,6 +13,16 @@ extension Array: ContentInitializable where Element == UInt8 {
     public init(content: [UInt8]) { self = content }
 }
 
+extension ArraySlice: ContentInitializable where Element == UInt8 {
+    /// The content.
+    public init(content: [UInt8]) { self = content[...] }
+}
+
+extension ContiguousArray: ContentInitializable where Element == UInt8 {
+    /// The content.
+    public init(content: [UInt8]) { self.init(content) }
+}
+
 extension String: ContentInitializable {
     /// The content as text, without a byte order mark at its beginning.
     ///
