@@ -151,7 +151,9 @@ extension Meaning {
                 A coding that the relay cannot look into (br, zstd) on a route that has to look into \
                 the answer; a broken Content-Encoding; content made to grow when it is unpacked.
                 """,
-            remedy: "Let the upstream answer with gzip, deflate or no coding, which is what the relay asks for."
+            remedy: """
+                Let the upstream answer with gzip, deflate or no coding, which is what the relay asks for.
+                """
         ),
         Meaning(
             .failure,
