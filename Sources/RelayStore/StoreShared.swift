@@ -34,9 +34,10 @@ final class StoreShared: Sendable {
 
     func setMaxBytes(_ bytes: UInt64) { state.withLock { $0.facts.maxBytes = bytes } }
 
-    /// Counts what is not what was stored; the operator hears of it once, unless somebody else says so.
+    /// Counts what is not what was stored, once where it is known; the operator hears of it, unless somebody else says so.
     func countCorrupt(_ error: StoreError? = nil) {
         let isNews = state.withLock { state in
+            if let error, state.told.contains(error.message) { return false }
             state.facts.corruptRecords += 1
             guard let error, state.told.count < Self.toldLimit else { return false }
             return state.told.insert(error.message).inserted

@@ -1,16 +1,18 @@
 """A disk that does not answer: who waits for it is told in time, and everybody else goes on."""
 
 import concurrent.futures
+import json
 import pathlib
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.parse
 
 from caller import Caller, ask, request
 from durable import DurableTest, kept
-from relay import eventually
-from upstream import answer
+from relay import eventually, route
+from upstream import answer, as_json
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Large enough for a file of its own.
@@ -94,6 +96,72 @@ class Stalls(DurableTest):
             self.assertEqual(caller.head().status, 200)
             for word in b"waystation.storage.stalled", b"waystation.storage.resumed":
                 caller._until(word)
+
+    def test_what_an_operator_asks_is_answered_within_five_seconds(self):
+        relay = self.start()
+        later = [self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h")) for _ in range(2)]
+        large = self.hand_over(relay, "/r/up/x", body=LARGE)
+        self.wait_for_end(relay, large)
+        self.held.touch()
+
+        def asked(method, target, document=None):
+            began = time.monotonic()
+            fields = [("Content-Type", "application/json")] if document else []
+            return ask(relay.control, method, target, fields, document), time.monotonic() - began
+        calls = [
+            ("POST", f"/v1/jobs/{later[0]}/cancel"), ("POST", f"/v1/jobs/{later[1]}/hold"), ("POST", "/v1/routes/up/pause"),
+            ("POST", "/v1/jobs/actions", json.dumps(
+                {"action": "cancel", "filter": {"ids": [later[1]]}, "dry_run": False}).encode()),
+            ("DELETE", f"/v1/jobs/{large}")]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answers = [got.result() for got in [pool.submit(asked, *call) for call in calls]]
+        for call, (got, seconds) in zip(calls, answers):
+            problem = self.assert_problem(got, 503, "storage_stalled")
+            self.assertLess(seconds, 5, call)
+            self.assertIn("carried out as soon as it does", problem["detail"])
+        # Later ones are not begun, and what only reads goes on.
+        for call in calls:
+            got, seconds = asked(*call)
+            self.assertIn("nothing was done", self.assert_problem(got, 503, "storage_stalled")["detail"])
+            self.assertLess(seconds, 1, call)
+        for target in f"/v1/jobs/{later[0]}", "/v1/jobs", "/v1/routes/up", f"/v1/jobs/{later[0]}/attempts":
+            got, seconds = asked("GET", target)
+            self.assertEqual(got.status, 200, target)
+            self.assertLess(seconds, 5, target)
+        self.held.unlink()
+        eventually(lambda: ask(relay.control, "GET", f"/v1/jobs/{later[0]}").json()["state"] == "cancelled", "it is carried out")
+        eventually(lambda: ask(relay.control, "GET", "/v1/routes/up").json()["state"] == "paused", "and the pause")
+
+    def test_an_access_token_does_not_wait_for_the_disk_and_its_refresh_token_does(self):
+        relay = self.start()
+        given = []
+
+        def token(got):
+            given.append(dict(urllib.parse.parse_qsl(got.body.decode()))["refresh_token"])
+            number = len(given)
+            return as_json(200, json.dumps({
+                "access_token": f"a{number}", "token_type": "Bearer", "expires_in": 3600,
+                "refresh_token": f"r{number}"}))
+        self.upstream.on("/token", token)
+        good = ["Bearer a1"]
+        self.upstream.on("/api", lambda got: answer(200 if got["Authorization"] in good else 401))
+        relay.write({"up": route(self.upstream.url, timeouts={"attempt": "3s", "total": "5s"}, auth={
+            "type": "oauth2_refresh_token", "token_url": self.upstream.url + "token", "client_id": "c",
+            "refresh_token": relay.secret("refresh", "r0"), "failure_cooldown": "100ms"})})
+        self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+        self.held.touch()
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        self.assertEqual(relay.ask("GET", "/r/up/api").status, 200)
+        # A refresh token that may be lost in a crash is not used up.
+        good[:] = ["Bearer a2"]
+        began = time.monotonic()
+        self.assertNotEqual(relay.ask("GET", "/r/up/api").status, 200)
+        self.assertLess(time.monotonic() - began, 2.5)
+        relay.errors.wait("the disk has not answered for 1s")
+        self.assertEqual(given, ["r0"])
+        self.held.unlink()
+        eventually(lambda: relay.ask("GET", "/r/up/api").status == 200, "it goes on with the disk")
+        self.assertEqual(given, ["r0", "r1"])
 
     def test_the_watchdog_is_fed_until_one_write_has_lasted_its_time(self):
         relay = self.start(WATCHDOG_USEC="2000000")

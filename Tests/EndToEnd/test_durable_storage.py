@@ -286,6 +286,35 @@ class Storage(DurableTest):
         self.assertNotIn(b"CANARY-4711", files)
         self.assertIn(b"stays-4711", files)
 
+    def test_a_job_with_a_damaged_answer_or_body_is_told_of_without_it_and_counted_once(self):
+        self.upstream.on("/x", answer(400, b"R" * 4000))
+        self.upstream.on("/y", answer(400))
+        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        ids = [self.hand_over(relay, "/r/up/x"), self.hand_over(relay, "/r/up/y", body=b"S" * 4000)]
+        for id in ids:
+            self.wait_for_end(relay, id, "dead")
+        relay.stop()
+        relay.notices.wait("(gone)")
+        relay.notices.items.clear()
+        (relay.directory / "notify").unlink()
+        file = relay.directory / "state" / "jobs.db"
+        content = bytearray(file.read_bytes())
+        for byte in b"R", b"S":
+            content[content.rfind(byte * 50) - 100] ^= 1
+        file.write_bytes(content)
+        relay.start()
+        for _ in range(3):
+            told = ask(relay.control, "GET", f"/v1/jobs/{ids[0]}")
+            self.assertEqual((told.status, told.json()["state"]), (200, "dead"), told)
+            self.assertEqual(told.json()["response"], {"damaged": True})
+            self.assertEqual({attempt["status"] for attempt in told.json()["attempts"]}, {400})
+            told = ask(relay.control, "GET", f"/v1/jobs/{ids[1]}?include=body")
+            self.assertEqual((told.status, told.json()["request"]["body"]), (200, {"damaged": True}), told)
+            for target in f"{ids[0]}/response", f"{ids[1]}/request/body":
+                self.assert_problem(ask(relay.control, "GET", f"/v1/jobs/{target}"), 500, "storage_corrupt")
+        eventually(lambda: self.storage(relay)["corrupt_records"] >= 2, "the status counts them")
+        self.assertEqual(self.storage(relay)["corrupt_records"], 2, "each of them once")
+
     def test_a_damaged_body_is_an_error_to_who_reads_it_and_told_to_the_operator(self):
         self.upstream.on("/x", answer(500))
         relay = self.new_relay(

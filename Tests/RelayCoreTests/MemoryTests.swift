@@ -72,6 +72,26 @@ struct MemoryTests {
         withExtendedLifetime((second, third)) {}
     }
 
+    @Test(
+        "One job of a stream has its turn: the first to come, or the first to leave",
+        arguments: [(JobOrder.completion, 2), (.input, 0)]
+    )
+    func turns(order: JobOrder, early: Int) async {
+        let turns = AnswerTurns(order: order)
+        let taken = [early, 1, 3].map { turns.take($0) }
+        #expect(taken == [true, false, false])
+        let waiting = Task { await turns.wait(1) }
+        let cancelled = Task { await turns.wait(5) }
+        cancelled.cancel()
+        #expect(await cancelled.value == false)
+        // Who has no turn gives none away.
+        turns.left(7)
+        turns.left(early)
+        #expect(await waiting.value)
+        let later = [1, 3].map { turns.take($0) }
+        #expect(later == [true, false])
+    }
+
     @Test("Free memory is worth giving back once, after much of it was let go")
     func trim() {
         let account = MemoryAccount(limit: 1 << 30)

@@ -14,6 +14,20 @@ struct WriterTests {
         #expect(try JSONValue(parsing: text) == .string(string))
     }
 
+    @Test("A value that is left out belongs between the two parts of its document")
+    func gap() throws {
+        var json = JSONObjectWriter()
+        json.member("a", 1)
+        json.object("b") { outer in
+            outer.object("c") { inner in
+                inner.member("d", 2)
+                inner.gap("e")
+            }
+        }
+        let (head, tail) = json.parts
+        #expect(String(decoding: head + Array("[3]".utf8) + tail, as: UTF8.self) == #"{"a":1,"b":{"c":{"d":2,"e":[3]}}}"#)
+    }
+
     @Test("Pretty text has a line for each member and element")
     func pretty() throws {
         let value = try JSONValue(parsing: Array(#"{"a":[1,{"b":[]}],"c":{}}"#.utf8))

@@ -62,8 +62,34 @@ final class OAuth2TokenSource: TokenSource {
         refreshToken = Mutex(RefreshToken(secret: kept ?? first))
     }
 
-    /// Puts the last refresh token on disk where that is still to be done.
-    private func keep() async throws(StoreError) {
+    /// How long a token waits for the disk.
+    private static let patience: Duration = .seconds(1)
+
+    /// Puts the last refresh token on disk where that is still to be done; goes on with it when the time is over.
+    private func keep(_ ports: RelayPorts) async throws(StoreError) {
+        guard keeper != nil, refreshToken.withLock({ !$0.isKept }) else { return }
+        let end = FirstEnd<Result<Void, StoreError>>()
+        _ = ports.start { [self] in
+            do throws(StoreError) {
+                end.came(.success(try await keepNow()))
+            } catch {
+                end.came(.failure(error))
+            }
+        }
+        let deadline = ports.time.now().advanced(by: OAuth2TokenSource.patience)
+        let clock = ports.start {
+            guard (try? await ports.time.expire(at: deadline)) != nil else { return }
+            end.came(nil)
+        }
+        defer { clock.cancel() }
+        guard let outcome = await end.value() else {
+            let patience = DurationText.text(OAuth2TokenSource.patience)
+            throw StoreError(.slow, "the disk has not answered for \(patience)")
+        }
+        try outcome.get()
+    }
+
+    private func keepNow() async throws(StoreError) {
         let now = refreshToken.withLock { $0 }
         guard let keeper, !now.isKept, let secret = now.secret else { return }
         try await keeper.keep(secret, of: owner)
@@ -81,7 +107,7 @@ final class OAuth2TokenSource: TokenSource {
             return .failure(exchange.failure("was not asked: \(missing.text) could not be read"))
         }
         do throws(StoreError) {
-            try await keep()
+            try await keep(ports)
         } catch {
             let what =
                 "was not asked: the refresh token that it gave last is not on disk yet: \(error.message)"
@@ -100,7 +126,7 @@ final class OAuth2TokenSource: TokenSource {
             if let rotated = grant.refreshToken, case .refreshToken = exchange.settings.grant {
                 refreshToken.withLock { $0 = RefreshToken(secret: rotated, isKept: keeper == nil) }
                 // The access token is good whatever the disk says; before the refresh token is used, it is asked again.
-                try? await keep()
+                try? await keep(ports)
             }
             return .success(grant)
         } catch {

@@ -7,6 +7,10 @@ package struct WholeJob: Sendable {
     package var answer: StoredAnswer?
     /// The request's; nil unless bodies were asked for.
     package var body: StoredBody?
+    /// The answer is on disk, and not what was stored.
+    package var hasDamagedAnswer = false
+    /// As the answer, of the request's body.
+    package var hasDamagedBody = false
 
     package init(_ job: StoredJob, _ attempts: [JobAttemptRecord]) {
         self.job = job

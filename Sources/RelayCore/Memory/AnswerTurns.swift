@@ -20,7 +20,7 @@ package final class AnswerTurns: Sendable {
     }
 
     /// Takes the turn where nobody else has it.
-    func take(_ index: Int) -> Bool {
+    package func take(_ index: Int) -> Bool {
         state.withLock { state in
             if state.holder == nil { state.holder = index }
             return state.holder == index
@@ -30,7 +30,7 @@ package final class AnswerTurns: Sendable {
     /// Waits for the turn.
     ///
     /// - Returns: false when the task was cancelled first.
-    func wait(_ index: Int) async -> Bool {
+    package func wait(_ index: Int) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let now: Bool? = state.withLock { state in

@@ -30,7 +30,7 @@ func bounding<Value: Sendable>(
 }
 
 /// The first of several ends; later ones change nothing.
-private final class FirstEnd<Value: Sendable>: Sendable {
+final class FirstEnd<Value: Sendable>: Sendable {
     private struct State {
         var end: Value??
         var waiter: CheckedContinuation<Value?, Never>?

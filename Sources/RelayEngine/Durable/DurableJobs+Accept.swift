@@ -219,6 +219,30 @@ extension Problem {
         return problem
     }
 
+    /// The disk did not do in time what somebody asked of the jobs or routes.
+    static func stalled(hasBegun: Bool) -> Problem {
+        let rest =
+            hasBegun
+            ? "what was asked is carried out as soon as it does, unless the relay ends before; look before you ask again"
+            : "nothing was done; ask again"
+        var problem = Problem(
+            .storageStalled,
+            "the disk of the job store takes no writes at the moment; \(rest)"
+        )
+        problem.retryAfter = .seconds(5)
+        return problem
+    }
+
+    /// The disk does not give what was kept.
+    package static var unreadNow: Problem {
+        var problem = Problem(
+            .storageStalled,
+            "the disk of the job store does not answer at the moment; ask again"
+        )
+        problem.retryAfter = .seconds(5)
+        return problem
+    }
+
     /// What a caller is told when the store could not do what was asked.
     package init(_ error: StoreError, route: String? = nil) {
         switch error.code {

@@ -35,6 +35,22 @@ package struct Patience: Sendable {
         return value
     }
 
+    /// Has the store write what somebody asks for.
+    ///
+    /// - Throws: what `work` throws; `storage_stalled` when the time is over first, and at once when a write has lasted
+    ///   too long already. What has begun then goes on all the same.
+    package func write<Value: Sendable>(
+        in store: any JobStore,
+        _ work: @escaping @Sendable () async throws(Problem) -> Value
+    ) async throws(Problem) -> Value {
+        if Patience.isOver(store, ports.time) { throw Problem.stalled(hasBegun: false) }
+        let pending = begin { () async -> Swift.Result<Value, Problem> in
+            do throws(Problem) { return .success(try await work()) } catch { return .failure(error) }
+        }
+        guard let outcome = await wait(for: pending) else { throw Problem.stalled(hasBegun: true) }
+        return try outcome.get()
+    }
+
     /// Begins work that nobody can cancel.
     func begin<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Pending<Value> {
         let pending = Pending<Value>()

@@ -30,7 +30,7 @@ struct JobReplay {
         let kept = try await JobReplay.answer(of: job, in: store) {
             isSubmission ? failure(attempts) : JobReplay.none(job)
         }
-        try await JobReplay.check(kept.body, of: job, in: store)
+        try await JobReplay.check(kept.body, of: job, connection.server)
         guard let body = kept.body.body(from: store) else { throw JobReplay.expired(job) }
         let response = HTTPResponse(status: kept.status, fields: kept.fields, body: body)
         var facts = AnswerFacts(
@@ -113,13 +113,20 @@ extension JobReplay {
 
     /// Looks whether a body is what was stored, as far as that can be known before the answer begins.
     ///
-    /// - Throws: `storage_corrupt`, `storage_failed`.
-    static func check(
-        _ body: StoredBody,
-        of job: StoredJob,
-        in store: any JobStore
-    ) async throws(Problem) {
-        do throws(StoreError) { try await body.check(in: store) } catch { throw unread(error, job) }
+    /// - Throws: `storage_corrupt`, `storage_failed`; `storage_stalled` for a file behind a disk that does not answer.
+    static func check(_ body: StoredBody, of job: StoredJob, _ server: LoopServer) async throws(Problem) {
+        let store = server.durable.store
+        let work = { @Sendable () async -> Result<Void, StoreError> in
+            do throws(StoreError) {
+                return .success(try await body.check(in: store))
+            } catch {
+                return .failure(error)
+            }
+        }
+        var patience = Patience(server.relay.ports, JobOptions())
+        let outcome = await patience.wait(for: work)
+        guard let outcome else { throw Problem.unreadNow }
+        do throws(StoreError) { try outcome.get() } catch { throw unread(error, job) }
     }
 
     /// The store could not give what belongs to the job.

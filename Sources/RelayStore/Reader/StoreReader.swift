@@ -56,9 +56,29 @@ final class StoreReader {
             let job = try job(id, at: seq)
             let first = max(0, job.attempts - extent.attempts)
             var whole = WholeJob(job, try attempts(of: id, at: seq, after: first, limit: extent.attempts))
-            if extent.hasAnswer(of: job) { whole.answer = try database.answer(seq) }
-            if extent.hasBodies { whole.body = try database.payload(seq).body }
+            if extent.hasAnswer(of: job) {
+                whole.hasDamagedAnswer = try isDamaged { () throws(StoreError) in
+                    whole.answer = try database.answer(seq)
+                }
+            }
+            if extent.hasBodies {
+                whole.hasDamagedBody = try isDamaged { () throws(StoreError) in
+                    whole.body = try database.payload(seq).body
+                }
+            }
             return whole
+        }
+    }
+
+    /// Reads a part of a job that the rest can be told without.
+    private func isDamaged(_ read: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            try read()
+            return false
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            shared.countCorrupt(error)
+            return true
         }
     }
 

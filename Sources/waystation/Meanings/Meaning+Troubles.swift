@@ -122,7 +122,7 @@ extension Meaning {
             .problem,
             "storage_stalled",
             status: 503,
-            "The job store takes no writes at the moment, so the job could not be accepted in time.",
+            "The job store takes no writes at the moment, so what was asked could not be done in time.",
             causes: """
                 The disk of the state directory does not answer, or very slowly: another program \
                 writes a lot, a device fails, a volume is not reachable.
@@ -130,7 +130,8 @@ extension Meaning {
             remedy: """
                 Send the request again as Retry-After says: with an idempotency key it is the same job. \
                 Without one a job that was refused so is not sent, unless the daemon ends before the disk \
-                moves: then it may be. Look at the disk; waystation status says when it is over.
+                moves: then it may be. What was asked of kept jobs or of routes may still be carried out, as \
+                detail says. Look at the disk; waystation status says when it is over.
                 """
         ),
         Meaning(

@@ -18,6 +18,8 @@ extension APICall {
         var report = ActionReport()
         report.next = wanted.cursor
         let began = SystemClock.wall() / 1_000_000
+        let durable = connection.server.durable
+        let patience = Patience(connection.server.relay.ports, JobOptions())
         // Also of a call that a failing store cuts short.
         defer { record(wanted, report, connection) }
         for turn in 0..<APICall.bulkTurns {
@@ -25,15 +27,20 @@ extension APICall {
             guard left > 0, turn == 0 || report.next != nil, connection.phase == .busy else { break }
             let offset =
                 wanted.rate.map { wanted.offset(began) + .seconds(Double(report.changed) / $0) } ?? .zero
-            let step = try await connection.server.durable.act(
-                wanted.action,
-                on: wanted.filter,
-                limit: min(left, APICall.bulkPage),
-                after: report.next,
-                rate: wanted.rate,
-                offset: offset,
-                dryRun: wanted.isDryRun
-            )
+            let next = report.next
+            let turn: @Sendable () async throws(Problem) -> ActionReport = { () throws(Problem) in
+                try await durable.act(
+                    wanted.action,
+                    on: wanted.filter,
+                    limit: min(left, APICall.bulkPage),
+                    after: next,
+                    rate: wanted.rate,
+                    offset: offset,
+                    dryRun: wanted.isDryRun
+                )
+            }
+            let step =
+                wanted.isDryRun ? try await turn() : try await patience.write(in: durable.store, turn)
             report.matched += step.matched
             report.changed += step.changed
             report.asked += step.asked

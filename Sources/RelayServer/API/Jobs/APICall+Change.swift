@@ -30,9 +30,12 @@ extension APICall {
         guard tags.isEmpty || tags.has(version: job.version) else { throw Problem.changed(job) }
         // Checked again with the action: the job may have changed since it was looked at.
         let version = tags.isEmpty || tags.hasAny ? nil : job.version
-        guard let changed = try await durable.act(action, on: job.record.id, version: version) else {
-            return APIAnswer(204, [])
+        let id = job.record.id
+        let patience = Patience(connection.server.relay.ports, JobOptions())
+        let changed = try await patience.write(in: durable.store) { () throws(Problem) in
+            try await durable.act(action, on: id, version: version)
         }
+        guard let changed else { return APIAnswer(204, []) }
         let document = try await JobView(connection.server).document(of: changed.record.id)
         return APIAnswer(200, document.bytes, fields: [("ETag", document.tag)])
     }

@@ -121,7 +121,7 @@ extension APICall {
 
     /// A body as it is kept, and nothing that would make a browser read anything into it.
     private func raw(_ body: StoredBody, of job: StoredJob, _ connection: Connection) async throws(Problem) {
-        try await JobReplay.check(body, of: job, in: connection.server.durable.store)
+        try await JobReplay.check(body, of: job, connection.server)
         var answer = APIAnswer(200, [], fields: [("X-Content-Type-Options", "nosniff")])
         answer.type = "application/octet-stream"
         switch body.body(from: connection.server.durable.store) {

@@ -39,6 +39,9 @@ struct JobView {
         if let request = whole.body {
             view.requestBody = { JobAnswer.write(request, href: path + "/request/body", into: &$0) }
         }
+        if whole.hasDamagedBody {
+            view.requestBody = { $0.object("body") { $0.member("damaged", true) } }
+        }
         var json = view.json()
         if withBodies, let answer {
             json.object("response") { writer in
@@ -48,6 +51,7 @@ struct JobView {
                 JobAnswer.write(answer.body, href: path + "/response/body", into: &writer)
             }
         }
+        if whole.hasDamagedAnswer { json.object("response") { $0.member("damaged", true) } }
         return Document(bytes: json.bytes, tag: "\"v\(job.version)\"")
     }
 

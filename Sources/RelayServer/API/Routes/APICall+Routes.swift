@@ -22,19 +22,25 @@ extension APICall {
         _ server: LoopServer
     ) async throws(Problem) -> APIAnswer {
         _ = try Query(self, [])
+        let durable = server.durable
+        let patience = Patience(server.relay.ports, JobOptions())
         switch part {
         case .whole: break
         case .pause:
             if !document.isEmpty { try checkJSON("a pause") }
             let order = try PauseOrder(document)
             try APICall.check(name, server)
-            try await server.durable.pause(name, reason: order.reason, for: order.duration)
+            try await patience.write(in: durable.store) { () throws(Problem) in
+                try await durable.pause(name, reason: order.reason, for: order.duration)
+            }
         case .resume:
             guard document.isEmpty else {
                 throw Problem(.badRequest, "a resume has no document")
             }
             try APICall.check(name, server)
-            try await server.durable.resume(name)
+            try await patience.write(in: durable.store) { () throws(Problem) in
+                try await durable.resume(name)
+            }
         }
         let view = try await RouteView(server)
         guard view.names.contains(name) else { throw APICall.missing(name, view.snapshot) }
