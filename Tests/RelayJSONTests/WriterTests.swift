@@ -25,7 +25,8 @@ struct WriterTests {
             }
         }
         let (head, tail) = json.parts
-        #expect(String(decoding: head + Array("[3]".utf8) + tail, as: UTF8.self) == #"{"a":1,"b":{"c":{"d":2,"e":[3]}}}"#)
+        let whole = head + Array("[3]".utf8) + tail
+        #expect(String(decoding: whole, as: UTF8.self) == #"{"a":1,"b":{"c":{"d":2,"e":[3]}}}"#)
     }
 
     @Test("Pretty text has a line for each member and element")
