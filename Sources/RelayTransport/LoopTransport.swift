@@ -115,12 +115,11 @@ package final class LoopTransport: Transport {
             connectEnd <= request.deadline
             ? TimeLimit(request.timeouts.source ?? "timeouts.connect", request.timeouts.connect)
             : request.timeLimit
-        let allowed = request.upstream.allowedAddresses
         let box = LoopBound(connection, loop)
         let serial = connection.serial
         let result: Result<Void, Failure> = await withTaskCancellationHandler {
             do throws(Failure) {
-                return .success(try await connection.dial(state, allowed: allowed, by: limit))
+                return .success(try await connection.dial(state, by: limit))
             } catch {
                 return .failure(error)
             }

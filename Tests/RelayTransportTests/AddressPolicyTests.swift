@@ -47,6 +47,25 @@ struct AddressPolicyTests {
         #expect(verdicts == [true, false, true, false])
     }
 
+    @Test(
+        "Where a credential goes unencrypted nothing is dialled but what is allowed",
+        arguments: ["1.1.1.1", "::ffff:1.1.1.1", "10.1.2.3"]
+    )
+    func confined(text: String) async throws {
+        let range = try #require(AddressRange(network: [10, 2, 0, 0], prefix: 16))
+        let upstream = Upstream(
+            name: "test",
+            origin: .tcp(host: text, port: 80, isTLS: false),
+            allowedAddresses: [range]
+        )
+        try await withTransport { transport in
+            let failure = await #expect(throws: Failure.self) {
+                _ = try await transport.send(attempt(upstream.confined))
+            }
+            #expect(failure?.kind == .destinationIPProhibited && failure?.sent == .neverSent)
+        }
+    }
+
     @Test("A name that leads to a private address is refused by address and key, and no byte is sent")
     func refusedName() async throws {
         let server = try ScriptedServer(echo)

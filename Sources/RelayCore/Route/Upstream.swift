@@ -16,6 +16,8 @@ public final class Upstream: Sendable {
     public let allowedAddresses: [AddressRange]
     /// How long after a failure no `failover` rule enters it; zero lets every job try.
     public let cooldown: Duration
+    /// Whether nothing but `allowedAddresses` is dialled, since what is sent there may not cross a public network.
+    package let isConfined: Bool
 
     /// When attempts go to an upstream.
     public enum Use: String, CaseIterable, Sendable {
@@ -28,7 +30,7 @@ public final class Upstream: Sendable {
     }
 
     /// An upstream of parts that are known to be right; `Origin.unix` has no URL.
-    public init(
+    public convenience init(
         name: String,
         origin: Origin,
         basePath: String = "/",
@@ -37,6 +39,19 @@ public final class Upstream: Sendable {
         allowedAddresses: [AddressRange] = [],
         cooldown: Duration = .zero
     ) {
+        self.init(name, origin, basePath, use, tls, allowedAddresses, cooldown, isConfined: false)
+    }
+
+    private init(
+        _ name: String,
+        _ origin: Origin,
+        _ basePath: String,
+        _ use: Use,
+        _ tls: TLSSettings,
+        _ allowedAddresses: [AddressRange],
+        _ cooldown: Duration,
+        isConfined: Bool
+    ) {
         self.name = name
         self.origin = origin
         self.basePath = basePath
@@ -44,6 +59,12 @@ public final class Upstream: Sendable {
         self.tls = tls
         self.allowedAddresses = allowedAddresses
         self.cooldown = cooldown
+        self.isConfined = isConfined
+    }
+
+    /// The same, where nothing but its `allowedAddresses` is dialled.
+    package var confined: Upstream {
+        Upstream(name, origin, basePath, use, tls, allowedAddresses, cooldown, isConfined: true)
     }
 }
 
@@ -133,5 +154,6 @@ extension Upstream: Equatable {
         left.name == right.name && left.origin == right.origin && left.basePath == right.basePath
             && left.use == right.use && left.tls == right.tls
             && left.allowedAddresses == right.allowedAddresses && left.cooldown == right.cooldown
+            && left.isConfined == right.isConfined
     }
 }

@@ -58,6 +58,16 @@ extension RoutePolicy {
         }
     }
 
+    /// The upstreams, where a credential goes over plain http to a network of one's own confined to that network: their
+    /// names may come to lead elsewhere.
+    var confinedUpstreams: [Upstream] {
+        guard authentication != nil else { return upstreams }
+        return upstreams.map { upstream in
+            guard case .tcp(_, _, isTLS: false) = upstream.origin else { return upstream }
+            return upstream.confined
+        }
+    }
+
     private func checkTimes() throws(Refusal) {
         guard timeouts.total > .zero, timeouts.attempt > .zero, timeouts.connect > .zero,
             timeouts.idle > .zero

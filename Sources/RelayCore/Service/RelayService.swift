@@ -53,6 +53,8 @@ public final class RelayService: Sendable {
         isConstrained: @escaping @Sendable () -> Bool = { false }
     ) throws(Refusal) {
         try policy.check(credentials: credentials.map(\.name))
+        var policy = policy
+        policy.upstreams = policy.confinedUpstreams
         self.policy = policy
         route = Route(name: name, policy: policy)
         vault = CredentialVault(credentials, secrets: secrets)

@@ -7,8 +7,16 @@ package import RelayPosix
 /// set aside (RFC 6890 and its updates) is refused unless the upstream allows the address by range.
 package enum AddressPolicy {
     /// Why `address` may not be dialled; nil when it may.
-    package static func prohibition(of address: IPAddress, allowed: [AddressRange]) -> String? {
-        guard let reason = address.isV6 ? prohibitionV6(address) : prohibitionV4(address.low) else {
+    ///
+    /// Where the upstream `isConfined`, it may only when it is allowed.
+    package static func prohibition(
+        of address: IPAddress,
+        allowed: [AddressRange],
+        isConfined: Bool = false
+    ) -> String? {
+        let found = address.isV6 ? prohibitionV6(address) : prohibitionV4(address.low)
+        guard let reason = found ?? (isConfined ? "public, and a credential goes there unencrypted" : nil)
+        else {
             return nil
         }
         if allowed.isEmpty { return reason }

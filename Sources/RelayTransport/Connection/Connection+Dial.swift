@@ -5,14 +5,14 @@ extension Connection {
     /// Looks up, connects and, where the origin says so, does the TLS handshake; all within `timeout`.
     ///
     /// Closes itself when that fails.
-    func dial(_ state: TransportState, allowed: [AddressRange], by limit: Int64) async throws(Failure) {
+    func dial(_ state: TransportState, by limit: Int64) async throws(Failure) {
         do throws(Failure) {
             switch pool.key.origin {
             case .unix(let path): try await connect(.unix(path: path), by: limit)
             case .tcp(let host, let port, let isTLS):
                 let addresses = try await addresses(of: host, state.resolver, by: limit)
                 let start = loop.currentTime()
-                try await connect(try permitted(addresses, host, allowed), port, by: limit)
+                try await connect(try permitted(addresses, host), port, by: limit)
                 if isTLS {
                     deadline = limit
                     arm()
@@ -117,13 +117,18 @@ extension Connection {
 
     private func permitted(
         _ addresses: [IPAddress],
-        _ host: String,
-        _ allowed: [AddressRange]
+        _ host: String
     ) throws(Failure) -> [IPAddress] {
-        let permitted = addresses.filter { AddressPolicy.prohibition(of: $0, allowed: allowed) == nil }
-        if permitted.isEmpty, let first = addresses.first,
-            let reason = AddressPolicy.prohibition(of: first, allowed: allowed)
-        {
+        let key = pool.key
+        func prohibition(_ address: IPAddress) -> String? {
+            AddressPolicy.prohibition(
+                of: address,
+                allowed: key.allowedAddresses,
+                isConfined: key.isConfined
+            )
+        }
+        let permitted = addresses.filter { prohibition($0) == nil }
+        if permitted.isEmpty, let first = addresses.first, let reason = prohibition(first) {
             let subject = IPAddress(host) == nil ? "\(host) is \(first), which" : "\(first)"
             throw Failure(
                 .destinationIPProhibited,

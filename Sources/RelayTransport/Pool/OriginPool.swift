@@ -9,11 +9,13 @@ final class OriginPool {
         let origin: Origin
         let tls: TLSSettings
         let allowedAddresses: [AddressRange]
+        let isConfined: Bool
 
         init(_ upstream: Upstream) {
             origin = upstream.origin
             tls = upstream.tls
             allowedAddresses = upstream.allowedAddresses
+            isConfined = upstream.isConfined
         }
     }
 
