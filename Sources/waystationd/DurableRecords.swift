@@ -80,6 +80,15 @@ enum DurableRecords {
         }
     }
 
+    static func noRoom(_ route: String) -> JournalRecord {
+        JournalRecord(
+            .critical,
+            .storeNotice,
+            "a job of route \(route) was refused: the job store has no room for its body; free space on its disk, or raise "
+                + "storage.max_size"
+        )
+    }
+
     static func untold(_ count: Int) -> JournalRecord {
         JournalRecord(
             .error,

@@ -61,6 +61,7 @@ final class JournalEvents: EventSink {
         case .durableEndedUnsent(let job):
             if let record = DurableRecords.ended(job) { write(record, job.route, nil) }
         case .durableEndsUntold(let count): journal.record(DurableRecords.untold(count))
+        case .bodyFoundNoRoom(let route): write(DurableRecords.noRoom(route), route, nil)
         case .jobsChanged(let change): journal.record(DurableRecords.changed(change))
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
         case .routeResumed(let route): write(DurableRecords.resumed(route), route, nil)

@@ -61,7 +61,7 @@ struct StatusReport {
         }
         let storage = durable.storage
         json.object("storage") { store in
-            store.member("state", isStalled ? "stalled" : storage.isFull ? "full" : "ok")
+            store.member("state", isStalled ? "stalled" : durable.lacksRoom ? "full" : "ok")
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
             store.member("corrupt_records", storage.corruptRecords)
@@ -129,7 +129,7 @@ struct StatusReport {
         let hidden = hidesCallers ? "; callers' users are not known (PrivateUsers=)" : ""
         let full =
             isStalled
-            ? "; the job store does not move" : durable.storage.isFull ? "; the job store has no room" : ""
+            ? "; the job store does not move" : durable.lacksRoom ? "; the job store has no room" : ""
         let mute = journal.blockedSeconds > 2 ? "; the journal takes no records" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
         return

@@ -92,6 +92,25 @@ class Storage(DurableTest):
             self.wait_for_end(relay, id)
 
     @unittest.skipUnless(may_mount(), "needs root, for a small disk")
+    def test_a_store_that_refuses_large_bodies_says_so(self):
+        self.upstream.on("/x", self.new_door())
+        relay = self.new_relay({"up": kept(self.upstream.url)})
+        state = relay.directory / "state"
+        state.mkdir(mode=0o700)
+        relay.before = ["unshare", "-m", "--propagation", "private", "bash", "-c", SMALL_DISK, str(state), "16m"]
+        relay.start()
+        body = os.urandom(300_000)
+        got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], body)
+        while got.status == 202:
+            got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], body)
+        self.assert_problem(got, 507, "storage_full")
+        self.assertEqual(self.storage(relay)["state"], "full")
+        relay.errors.wait("<2>a job of route up was refused", "no room for its body")
+        # Small ones are still taken, and so the relay is ready.
+        self.hand_over(relay, "/r/up/x")
+        self.assertEqual(ask(relay.control, "GET", "/v1/health/ready").status, 200)
+
+    @unittest.skipUnless(may_mount(), "needs root, for a small disk")
     def test_a_disk_that_the_store_itself_filled_has_room_again(self):
         """Of any size from 16 MiB: what the database no longer needs is room."""
         for size in ("16m", "24m", "64m"):

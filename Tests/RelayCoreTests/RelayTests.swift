@@ -317,6 +317,7 @@ struct RelayTests {
         case .durableExpired: "durableExpired"
         case .durableEndedUnsent(let job): "durableEndedUnsent \(job.state.name)"
         case .durableEndsUntold(let count): "durableEndsUntold \(count)"
+        case .bodyFoundNoRoom(let route): "bodyFoundNoRoom \(route)"
         case .jobsChanged(let change): "jobsChanged \(change.action.rawValue)"
         case .routePaused(let route, _): "paused \(route)"
         case .routeResumed(let route): "resumed \(route)"

@@ -25,6 +25,8 @@ package enum RelayEvent: Sendable {
     case durableEndedUnsent(EndedJob)
     /// So many more ended like that before anybody could be told.
     case durableEndsUntold(Int)
+    /// A body found no room in the job store, for the first time in a while.
+    case bodyFoundNoRoom(route: String)
     /// Somebody acted on many durable jobs at once.
     case jobsChanged(JobsChange)
     case routePaused(route: String, RoutePause)

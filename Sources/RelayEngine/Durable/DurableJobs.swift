@@ -51,6 +51,8 @@ package final class DurableJobs: Sendable {
     let room = Mutex(QueueRoom())
     let latest = Mutex(JobCounters())
     let latestFacts = Mutex(StoreFacts())
+    /// When a body last found no room.
+    let noRoomAt = Mutex<Instant?>(nil)
     private let state: Mutex<State>
 
     package init(store: any JobStore, engine: Engine, feed: EventFeed, settings: Settings) {

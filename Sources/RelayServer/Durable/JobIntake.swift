@@ -90,7 +90,7 @@ struct JobIntake {
         }
         switch outcome {
         case .success(let value): return value
-        case .failure(let error): throw Problem(error.code == .full ? JobIntake.noRoom : error, route: route)
+        case .failure(let error): throw error.code == .full ? noRoom(route) : Problem(error, route: route)
         case nil: throw Problem.stalled(route)
         }
     }
@@ -104,13 +104,17 @@ struct JobIntake {
             throw Problem(error, route: admission.route.name)
         }
         guard facts.isFull else { return }
-        throw Problem(JobIntake.noRoom, route: admission.route.name)
+        throw noRoom(admission.route.name)
     }
 
-    private static let noRoom = StoreError(
-        .full,
-        "the job store has no room; free space on its disk, or raise storage.max_size"
-    )
+    private func noRoom(_ route: String) -> Problem {
+        durable.foundNoRoom(for: route)
+        let error = StoreError(
+            .full,
+            "the job store has no room; free space on its disk, or raise storage.max_size"
+        )
+        return Problem(error, route: route)
+    }
 
     private func accept(
         _ admission: Admission,

@@ -97,7 +97,10 @@ extension Meaning {
         Meaning(
             .storeState,
             "full",
-            "There is no room for jobs: none is accepted, and those that are kept are delivered.",
+            """
+            There is no room for jobs: none is accepted, or a large one was refused within the last ten \
+            seconds; those that are kept are delivered.
+            """,
             causes: "storage.max_size is reached, or the disk is full.",
             remedy: """
                 Free space on the disk, raise storage.max_size, or drop jobs; acceptance comes \
