@@ -98,6 +98,8 @@ class CommandTest(RelayTest):
         relay = self.new_relay({"up": route(self.upstream.url)})
         code, said, _ = self.run_command("check", relay.file)
         self.assertEqual((code, said), (0, f"{relay.file}: ok, 1 route\n"))
+        done = subprocess.run([daemon(), "--check", relay.file], capture_output=True, text=True, timeout=20)
+        self.assertEqual((done.returncode, done.stdout), (0, f"{relay.file}: ok, 1 route\n"), done)
         relay.write({"up": route(self.upstream.url, auth={"type": "bearer", "token": {"file": "/none/such"}})})
         code, said, _ = self.run_command("check", relay.file)
         self.assertEqual(code, 0)

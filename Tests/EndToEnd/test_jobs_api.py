@@ -316,6 +316,9 @@ class JobsAPI(RelayTest):
         self.assertEqual(self.control("GET", "/v1/routes/shut").json()["jobs"]["queued"], 1)
         row = next(r for r in self.control("GET", "/v1/shape").json()["rows"] if r["key"] == "shut")
         self.assertEqual((row["total"], row["counts"][0]), (1, 1))
+        for by, key in ("state", "queued"), ("failure_kind", "none"):
+            rows = self.control("GET", f"/v1/shape?by={by}&route=shut").json()["rows"]
+            self.assertEqual([(row["key"], row["total"]) for row in rows], [(key, 1)], by)
         self.assertEqual(self.upstream.seen("/ok"), [])
         resumed = self.control("POST", "/v1/routes/shut/resume")
         self.assertEqual((resumed.status, resumed.json().get("pause")), (200, None), resumed)
