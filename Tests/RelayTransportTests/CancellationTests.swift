@@ -16,7 +16,14 @@ struct CancellationTests {
             isClosed.open()
         }
         try await withTransport { transport in
-            let request = attempt(server.upstream(), .post, body: .bytes([1]))
+            // On a busy machine the other waits must not come first.
+            let request = attempt(
+                server.upstream(),
+                .post,
+                body: .bytes([1]),
+                deadline: .seconds(50),
+                idle: .seconds(50)
+            )
             let task = Task(executorPreference: onLoop ? transport.loop : nil) {
                 try await transport.send(request)
             }
