@@ -33,14 +33,16 @@ extension Execution {
     /// How long no credential is fetched for the job, whose last attempt may have had a fresh one.
     private func refreshHeld(after failure: Failure) -> Duration? {
         guard canRefresh, let token, machine.refusesCredential(failure) else { return nil }
+        // Zero is no token's: the job fetched one because it had none, not because one was refused.
+        let renewed = refused.flatMap { $0 > 0 ? $0 : nil }
         let wait = context.memory.tokenRefused(
             token.generation,
-            isFresh: refused.map { token.generation > $0 } ?? false,
+            isFresh: renewed.map { token.generation > $0 } ?? false,
             by: plan.upstream,
             now: ports.time.now()
         )
         // A job that has begun to fetch goes on as often as its rule lets it.
-        return refused == nil ? wait : nil
+        return renewed == nil ? wait : nil
     }
 
     func act(_ decision: RecoveryMachine.Decision) {
