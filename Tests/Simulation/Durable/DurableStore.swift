@@ -227,7 +227,14 @@ extension DurableStore {
         limit: Int
     ) async throws(StoreError) -> [JobAttemptRecord] {
         try await reach()
-        return try await inner.attempts(of: id, after: number, limit: limit)
+        var found = try await inner.attempts(of: id, after: number, limit: limit)
+        // The rules in force are asked as well, of whoever was interrupted.
+        if plant == .repeatsAfterCrash {
+            for index in found.indices where found[index].failureKind == .interrupted {
+                found[index].failureKind = .connectionTerminated
+            }
+        }
+        return found
     }
 
     func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {
