@@ -6,7 +6,7 @@ let package = Package(
     products: [
         .executable(name: "waystationd", targets: ["waystationd"]),
         .executable(name: "waystation", targets: ["waystation"]),
-        .library(name: "RelayCore", targets: ["RelayCore", "RelayJSON"]),
+        .library(name: "RelayKit", targets: ["RelayKit", "RelayCore", "RelayJSON"]),
         .library(name: "RelayTransport", targets: ["RelayTransport"]),
         .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
         .library(name: "RelayClient", targets: ["RelayClient"]),
@@ -22,22 +22,26 @@ let package = Package(
         // Pure: no I/O, no clock, no randomness.
         .target(name: "RelayJSON"),
         .target(name: "RelayCore", dependencies: ["RelayJSON"]),
-        // For programs that use Foundation's coders; no part of the daemon.
-        .target(name: "RelayFoundation", dependencies: ["RelayCore", "RelayJSON"]),
-        .target(name: "RelayHTTP", dependencies: ["RelayCore"]),
+        // The typed library over the core; no part of the daemon. RelayFoundation is for programs that use Foundation.
+        .target(name: "RelayKit", dependencies: ["RelayCore", "RelayJSON"]),
+        .target(name: "RelayFoundation", dependencies: ["RelayJSON", "RelayKit"]),
+        .target(name: "RelayHTTP", dependencies: ["RelayCore", "RelayJSON"]),
         .target(name: "RelayConfig", dependencies: ["RelayCore", "RelayJSON"]),
 
         // Adapters.
         .target(name: "RelayPosix", dependencies: ["CLinux"]),
         .target(
             name: "RelayTransport",
-            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
+            dependencies: ["RelayCore", "RelayHTTP", "RelayKit", "RelayPosix", "COpenSSL", "CZlib"]
         ),
         .target(name: "RelayStore", dependencies: ["CLinux", "CSQLite", "RelayCore", "RelayPosix"]),
-        .target(name: "RelaySystemd", dependencies: ["RelayJSON", "RelayPosix", "CLinux", "CSystemd"]),
+        .target(
+            name: "RelaySystemd",
+            dependencies: ["CLinux", "CSystemd", "RelayCore", "RelayJSON", "RelayPosix"]
+        ),
 
         // The daemon's rooms.
-        .target(name: "RelayEngine", dependencies: ["RelayCore", "RelayJSON"]),
+        .target(name: "RelayEngine", dependencies: ["RelayCore"]),
         .target(
             name: "RelayServer",
             dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]
@@ -57,16 +61,21 @@ let package = Package(
         ),
 
         // Tests, one target for each room.
-        .target(name: "RelayTestSupport", dependencies: ["RelayCore"], path: "Tests/RelayTestSupport"),
-        .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON"]),
+        .target(
+            name: "RelayTestSupport",
+            dependencies: ["RelayCore", "RelayJSON", "RelayPosix"],
+            path: "Tests/RelayTestSupport"
+        ),
+        .testTarget(name: "RelayJSONTests", dependencies: ["RelayJSON", "RelayTestSupport"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["RelayCore", "RelayJSON", "RelayTestSupport"]),
+        .testTarget(name: "RelayKitTests", dependencies: ["RelayJSON", "RelayKit", "RelayTestSupport"]),
         .testTarget(
             name: "RelayFoundationTests",
-            dependencies: ["RelayCore", "RelayFoundation", "RelayJSON", "RelayTestSupport"]
+            dependencies: ["RelayFoundation", "RelayJSON", "RelayKit", "RelayTestSupport"]
         ),
         .testTarget(
             name: "RelayEngineTests",
-            dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport"]
+            dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayServer", "RelayTestSupport"]
         ),
         .testTarget(
             name: "RelayServerTests",
@@ -76,16 +85,16 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["RelayCore", "RelayFoundation", "RelayTransport"]
+            dependencies: ["RelayFoundation", "RelayKit", "RelayTransport"]
         ),
         .testTarget(name: "TidyTests"),
-        .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP"]),
+        .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP", "RelayTestSupport"]),
         .testTarget(name: "RelayConfigTests", dependencies: ["RelayConfig", "RelayCore", "RelayJSON"]),
         .testTarget(name: "RelayPosixTests", dependencies: ["CLinux", "RelayPosix", "RelayTestSupport"]),
         .testTarget(
             name: "RelayTransportTests",
             dependencies: [
-                "CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTestSupport",
+                "CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayKit", "RelayPosix", "RelayTestSupport",
                 "RelayTransport",
             ]
         ),
@@ -99,14 +108,21 @@ let package = Package(
             dependencies: ["RelayCore", "RelayPosix", "RelayStore", "RelayTestSupport", "StoreCrasher"]
         ),
         .testTarget(name: "RelaySystemdTests", dependencies: ["RelayJSON", "RelaySystemd"]),
-        .testTarget(name: "RelayClientTests", dependencies: ["RelayClient", "RelayCore", "RelayPosix"]),
+        .testTarget(
+            name: "RelayClientTests",
+            dependencies: ["RelayClient", "RelayCore", "RelayPosix", "RelayTestSupport"]
+        ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "waystation"]
+            dependencies: [
+                "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayServer", "waystation",
+            ]
         ),
         .testTarget(
             name: "WaystationdTests",
-            dependencies: ["CLinux", "RelayConfig", "RelayServer", "waystationd"]
+            dependencies: [
+                "CLinux", "RelayConfig", "RelayCore", "RelayServer", "RelayTestSupport", "waystationd",
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]
@@ -133,6 +149,15 @@ if Context.environment["RELAY_FUZZ"] != nil {
             )
         )
     }
+}
+
+// The rooms that hold memory of C or of the kernel, their tests and what is below them: Tests/run sanitizer.
+if Context.environment["RELAY_SANITIZER"] != nil {
+    let rooms = ["RelayPosix", "RelayHTTP", "RelayTransport", "RelayServer", "RelayStore"]
+    let below = ["RelayCore", "RelayEngine", "RelayJSON", "RelayKit", "RelayTestSupport", "StoreCrasher"]
+    let kept = rooms + rooms.map { $0 + "Tests" } + below
+    package.products = []
+    package.targets.removeAll { $0.type != .system && !kept.contains($0.name) }
 }
 
 // A million jobs through the core in simulated worlds: Tests/Simulation/run.

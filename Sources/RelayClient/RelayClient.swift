@@ -18,6 +18,7 @@ public struct RelayClient: Sendable {
     public var timeout: Duration = .seconds(60)
     /// Bytes an answer's body may have that is returned whole, unless the call says otherwise; default 64 MiB.
     public var maxResponseBody = 67_108_864
+    package var clock = ClientClock.machine
 
     private let places: ExchangePlaces
 

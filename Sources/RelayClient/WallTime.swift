@@ -16,12 +16,7 @@ public struct WallTime: Hashable, Comparable, Sendable, CustomStringConvertible 
     }
 
     /// RFC 3339, UTC, with milliseconds; clamped to the years 1970 to 9999.
-    public var description: String {
-        let clamped = min(max(0, milliseconds), 253_402_300_799_999)
-        let digits = String(clamped % 1_000)
-        return UTCTime.format(seconds: clamped / 1_000).dropLast() + "."
-            + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
-    }
+    public var description: String { UTCTime.format(milliseconds: milliseconds) }
 
     /// Whether `lhs` is earlier.
     public static func < (lhs: WallTime, rhs: WallTime) -> Bool { lhs.milliseconds < rhs.milliseconds }

@@ -35,7 +35,7 @@ package struct ConcurrencyMachine: Sendable {
         return .wait
     }
 
-    /// Takes up to `count` free places, of which there are none while anybody waits.
+    /// Takes up to `count` free permits, of which there are none while anybody waits.
     package mutating func take(_ count: Int) -> Int {
         guard waiting.isEmpty else { return 0 }
         let taken = max(0, min(count, limit - inFlight))
@@ -57,7 +57,7 @@ package struct ConcurrencyMachine: Sendable {
         return admitted
     }
 
-    /// A request left the upstream; its place goes to the one returned.
+    /// A request left the upstream; its permit goes to the one returned.
     package mutating func left() -> UInt64? {
         if inFlight <= limit, let next = nextWaiting() { return next }
         inFlight -= 1
@@ -79,7 +79,7 @@ package struct ConcurrencyMachine: Sendable {
 
     /// A waiting request gave up.
     ///
-    /// - Returns: false when it had been let in already: it then has a place to give back.
+    /// - Returns: false when it had been let in already: it then has a permit to give back.
     package mutating func gaveUp(_ id: UInt64) -> Bool {
         waiting.remove(id) != nil
     }

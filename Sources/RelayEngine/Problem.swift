@@ -1,7 +1,6 @@
 package import RelayCore
-import RelayJSON
 
-/// An error the relay itself answers with (RFC 9457); `code` is stable and documented.
+/// Why the relay does not do what it was asked; `code` is stable and documented.
 package struct Problem: Error, Sendable {
     package let code: Code
     package let detail: String
@@ -9,8 +8,8 @@ package struct Problem: Error, Sendable {
     package var job: JobID?
     package var retryAfter: Duration?
     package var didYouMean: String?
-    /// Methods for the `Allow` field of a 405.
-    package var allow: String?
+    /// The methods that would be allowed.
+    package var methods: [Method] = []
     /// The failure's kind, for `Proxy-Status`.
     package var kind: FailureKind?
     /// How far the request got, where it was the upstream that failed.
@@ -21,17 +20,13 @@ package struct Problem: Error, Sendable {
     package var field: String?
     /// Where a JSON job is wrong, as pointers with messages.
     package var errors: [(pointer: String, message: String, hint: String?)] = []
-    /// Replaces the code's usual status.
-    package var statusOverride: Status?
 
     package init(_ code: Code, _ detail: String) {
         self.code = code
         self.detail = detail
     }
 
-    package var status: Status { statusOverride ?? code.status }
-
-    /// One word for each thing that can go wrong here, with its status and title.
+    /// One word for each thing that can go wrong here.
     package enum Code: String, CaseIterable, Sendable {
         case badRequest = "bad_request"
         case badHeader = "bad_header"
@@ -77,121 +72,12 @@ package struct Problem: Error, Sendable {
         case upstreamTimeout = "upstream_timeout"
         case deadlineExceeded = "deadline_exceeded"
         case loop = "loop"
-
-        package var status: Status {
-            switch self {
-            case .badRequest, .badHeader, .badTarget, .preparationFailed: 400
-            case .notAllowed: 403
-            case .routeNotFound, .jobNotFound, .pathNotFound: 404
-            case .methodNotAllowed: 405
-            case .requestTimeout: 408
-            case .contentTooLarge: 413
-            case .targetTooLong: 414
-            case .unsupportedMediaType: 415
-            case .expectationFailed: 417
-            case .idempotencyInProgress, .jobState, .responseNotReady: 409
-            case .bodyExpired: 410
-            case .preconditionFailed: 412
-            case .invalidJob, .configRejected, .idempotencyKeyReused: 422
-            case .rateLimited: 429
-            case .headTooLarge: 431
-            case .internalError, .storageCorrupt: 500
-            case .notImplemented: 501
-            case .upstreamFailed, .invalidResponse, .credentialsFailed: 502
-            case .overloaded, .draining, .notStarted, .routePaused, .queueFull, .storageFailed,
-                .storageStalled:
-                503
-            case .upstreamTimeout, .deadlineExceeded: 504
-            case .versionNotSupported: 505
-            case .storageFull: 507
-            case .loop: 508
-            }
-        }
-
-        package var title: String {
-            switch self {
-            case .badRequest: "The request is malformed"
-            case .badHeader: "A header field is not acceptable"
-            case .badTarget: "The request target is not acceptable"
-            case .notAllowed: "You may not do this"
-            case .routeNotFound: "There is no such route"
-            case .jobNotFound: "There is no such job"
-            case .pathNotFound: "There is nothing at this path"
-            case .methodNotAllowed: "The method is not allowed here"
-            case .requestTimeout: "The request took too long to arrive"
-            case .contentTooLarge: "The request body is too large"
-            case .targetTooLong: "The request target is too long"
-            case .unsupportedMediaType: "The request body has the wrong type"
-            case .expectationFailed: "The expectation cannot be met"
-            case .headTooLarge: "The request head is too large"
-            case .invalidJob: "The job is not valid"
-            case .configRejected: "The configuration is not valid"
-            case .idempotencyKeyReused: "The idempotency key belongs to another request"
-            case .idempotencyInProgress: "A request with this idempotency key is under way"
-            case .jobState: "The job is in another state"
-            case .bodyExpired: "The body is no longer kept"
-            case .responseNotReady: "There is no response yet"
-            case .preconditionFailed: "The job has changed"
-            case .routePaused: "The route is paused"
-            case .queueFull: "The queue is full"
-            case .storageFull: "There is no room on disk"
-            case .storageFailed: "The job store failed"
-            case .storageStalled: "The job store does not move"
-            case .storageCorrupt: "What was stored is damaged"
-            case .rateLimited: "Too many requests"
-            case .internalError: "The relay failed"
-            case .notImplemented: "The relay does not do this"
-            case .versionNotSupported: "The HTTP version is not supported"
-            case .upstreamFailed: "The upstream gave no answer"
-            case .invalidResponse: "The upstream's answer is not valid"
-            case .credentialsFailed: "The credentials could not be obtained"
-            case .preparationFailed: "The request could not be prepared"
-            case .overloaded: "There is no room"
-            case .draining: "The relay is stopping"
-            case .notStarted: "The relay could not start"
-            case .upstreamTimeout: "The upstream did not answer in time"
-            case .deadlineExceeded: "The deadline has passed"
-            case .loop: "The request came round in a loop"
-            }
-        }
-    }
-
-    /// The document, `application/problem+json`.
-    package var body: [UInt8] {
-        var members: [JSONValue.Member] = [
-            .init("type", .string("urn:waystation:problem:\(code.rawValue)")),
-            .init("title", .string(code.title)),
-            .init("status", .number(JSONNumber(text: "\(status.rawValue)"))),
-            .init("code", .string(code.rawValue)),
-            .init("detail", .string(detail)),
-        ]
-        if let route { members.append(.init("route", .string(route))) }
-        if let job { members.append(.init("job", .string(job.description))) }
-        if let kind { members.append(.init("kind", .string(kind.rawValue))) }
-        if let sent { members.append(.init("sent", .string(sent.rawValue))) }
-        if isPastDeadline { members.append(.init("past_deadline", .bool(true))) }
-        if let didYouMean { members.append(.init("did_you_mean", .string(didYouMean))) }
-        if let retryAfter {
-            let milliseconds = retryAfter.saturatedNanoseconds / 1_000_000
-            members.append(.init("retry_after_ms", .number(JSONNumber(text: "\(milliseconds)"))))
-        }
-        if !errors.isEmpty {
-            let list = errors.map { error in
-                var entry: [JSONValue.Member] = [
-                    .init("pointer", .string(error.pointer)), .init("message", .string(error.message)),
-                ]
-                if let hint = error.hint { entry.append(.init("hint", .string(hint))) }
-                return JSONValue.object(entry)
-            }
-            members.append(.init("errors", .array(list)))
-        }
-        return JSONValue.object(members).encoded()
     }
 }
 
 extension Problem {
     /// What a caller is told when a job failed and there is no answer of the upstream to pass on.
-    package init(_ failure: Failure, route: String, job: JobID, pastDeadline: Bool) {
+    package init(_ failure: Failure, route: String, job: JobID, tookAllTime: Bool) {
         let code: Code =
             switch failure.kind {
             case .preparation: .preparationFailed
@@ -203,7 +89,7 @@ extension Problem {
             case .clientGone: .badRequest
             case .cancelled: .draining
             default:
-                if pastDeadline {
+                if tookAllTime {
                     .deadlineExceeded
                 } else if FailureGroup.timeout.contains(failure.kind) {
                     .upstreamTimeout
@@ -221,6 +107,8 @@ extension Problem {
         kind = failure.kind
         sent = failure.sent
         isPastDeadline = failure.isPastDeadline
-        if code.status == 503, failure.sent != .unknown { retryAfter = failure.retryAfter ?? .seconds(1) }
+        if [.overloaded, .storageFailed, .draining].contains(code), failure.sent != .unknown {
+            retryAfter = failure.retryAfter ?? .seconds(1)
+        }
     }
 }

@@ -1,7 +1,9 @@
+import RelayCore
+
 /// An upstream's own words, as far as they are shown to whoever asks what became of a request.
 ///
 /// What could be a secret is left out, at the cost of a name or a number now and then: plain prose stays.
-enum Quotation {
+package enum Quotation {
     /// Characters that are quoted.
     private static let limit = 200
     /// From how many characters on a word may be a secret that is not plain.
@@ -13,7 +15,7 @@ enum Quotation {
     private static let mask = "***"
 
     /// One line, cut where it is long, with what may be a secret left out.
-    static func text(_ title: String) -> String {
+    package static func text(_ title: String) -> String {
         let words = masked(
             title.split(whereSeparator: \.isWhitespace).map { $0.filter(isShown) }.filter { !$0.isEmpty }
         )
@@ -149,4 +151,14 @@ extension Quotation {
         "wrong",
         "you", "your",
     ]
+}
+
+extension Attempt {
+    /// As it goes on record: of the upstream's own words only what may be shown.
+    var onRecord: Attempt {
+        guard let title = failure?.apiTitle else { return self }
+        var kept = self
+        kept.failure?.apiTitle = Quotation.text(title)
+        return kept
+    }
 }

@@ -7,14 +7,15 @@ package enum RouteCondition: String, CaseIterable, Sendable {
     case failing
     /// The last request that ended was answered by a stand-in.
     case degraded
-    /// Requests wait for a place.
+    /// Requests wait for a permit.
     case busy
     case ok
 }
 
 /// Figures of a route since the daemon started; they outlive a reload.
 package struct RouteCounters: Sendable {
-    package var requests: UInt64 = 0
+    /// That are over.
+    package private(set) var requests: UInt64 = 0
     /// Answered by an upstream, as the route's rules understand success.
     package private(set) var succeeded: UInt64 = 0
     package private(set) var failed: UInt64 = 0
@@ -35,88 +36,56 @@ package struct RouteCounters: Sendable {
 
     package init() {}
 
-    /// Counts how a job ended.
-    package mutating func ended(_ outcome: Outcome, isBreach: Bool, wallSeconds: Int64) {
-        if isBreach { breaches += 1 }
-        switch outcome.ending {
-        case .answered(_, .upstream):
-            succeeded += 1
-            if outcome.attempts.count > 1 { recovered += 1 }
-            consecutiveFailures = 0
-            hasPutOff = false
-        case .answered:
-            fallbacks += 1
-            consecutiveFailures += 1
-            endedWithStandIn = true
-        case .failed(let failure, _):
-            if failure.kind == .cancelled || failure.kind == .clientGone {
-                cancelled += 1
-                return
+    /// Counts what a job came to: one that is over, or one that waits for another attempt and may do so for days.
+    package mutating func count(_ report: JobReport, wallSeconds: Int64) {
+        // What came without an attempt says nothing about the upstream.
+        let isUpstreamsDoing = !report.attempts.isEmpty || !report.isDurable
+        guard report.state.isTerminal else {
+            if isUpstreamsDoing, let failure = report.attempts.last?.failure {
+                putOff(failure, wallSeconds: wallSeconds)
             }
-            failed += 1
-            lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
-            // That there was no room says nothing about the upstream.
-            if failure.kind == .overloaded { return }
-            consecutiveFailures += 1
-            endedWithStandIn = false
             return
         }
-        if let failure = outcome.attempts.last?.failure {
-            lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
-        }
-    }
-
-    /// Counts how a durable job ended, which is a request then.
-    mutating func ended(_ end: DurableEnd, _ source: AnswerSource?, wallSeconds: Int64) {
         requests += 1
-        if let failure = end.failure ?? end.attempts.last?.failure, end.state != .cancelled {
-            lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
-        }
-        switch end.state {
-        case .succeeded where source == nil || source == .upstream:
+        if report.isBreach { breaches += 1 }
+        switch report.state {
+        case .succeeded where report.isFromUpstream:
             succeeded += 1
-            if end.attemptCount > 1 { recovered += 1 }
+            if report.attemptCount > 1 { recovered += 1 }
             consecutiveFailures = 0
             hasPutOff = false
         case .succeeded:
             fallbacks += 1
             consecutiveFailures += 1
             endedWithStandIn = true
-        case .cancelled: cancelled += 1
+        case .cancelled:
+            cancelled += 1
+            return
         default:
             failed += 1
+            // That there was no room says nothing about the upstream either.
+            guard isUpstreamsDoing, report.failure?.kind != .overloaded else { break }
             consecutiveFailures += 1
             endedWithStandIn = false
         }
-    }
-
-    /// Takes up why a durable job waits for another attempt: it has not ended, and may not for days.
-    mutating func putOff(_ failure: Failure, wallSeconds: Int64) {
-        // That an attempt was ended, or that there was no room for it, says nothing about the upstream.
-        guard ![.cancelled, .clientGone, .overloaded].contains(failure.kind) else { return }
-        lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
-        hasPutOff = true
-    }
-
-    /// Counts a durable job whose time ran out while it waited, which is a request then.
-    mutating func expired() {
-        requests += 1
-        failed += 1
-        consecutiveFailures += 1
-        endedWithStandIn = false
-    }
-
-    /// Counts a durable job that ended in the store, which is a request then and says nothing about the upstream.
-    mutating func ended(_ job: EndedJob) {
-        requests += 1
-        switch job.state {
-        case .succeeded: succeeded += 1
-        case .cancelled: cancelled += 1
-        default: failed += 1
+        if let failure = report.failure ?? report.attempts.last?.failure {
+            note(failure, wallSeconds: wallSeconds)
         }
     }
 
-    /// How the route is doing while `pending` requests wait for a place.
+    /// Takes up why a kept job waits for another attempt.
+    private mutating func putOff(_ failure: Failure, wallSeconds: Int64) {
+        // That an attempt was ended, or that there was no room for it, says nothing about the upstream.
+        guard !failure.isCallers, failure.kind != .overloaded else { return }
+        note(failure, wallSeconds: wallSeconds)
+        hasPutOff = true
+    }
+
+    private mutating func note(_ failure: Failure, wallSeconds: Int64) {
+        lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
+    }
+
+    /// How the route is doing while `pending` requests wait for a permit.
     package func condition(pending: Int) -> RouteCondition {
         if hasPutOff { return .failing }
         if consecutiveFailures > 0 { return endedWithStandIn ? .degraded : .failing }

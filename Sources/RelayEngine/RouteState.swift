@@ -1,38 +1,37 @@
 package import RelayCore
 import Synchronization
 
-/// What the loops share about one route: its places and its counters.
+/// What the loops share about one route: its permits, its counters and its pause.
 ///
 /// It belongs to the route's name and outlives a reload, which only moves its limits.
 package final class RouteState: Sendable {
-    private struct State {
+    fileprivate struct State {
         var machine: ConcurrencyMachine
-        var counters: RouteCounters
-        var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
-        var nextWaiter: UInt64 = 0
+        var counters = RouteCounters()
+        var turns: [UInt64: Waiter] = [:]
+        var nextTurn: UInt64 = 0
         var pause: PauseInForce?
+    }
+
+    fileprivate enum Waiter {
+        /// In the queue. → `waiting`, `admitted`
+        case queued
+        /// Somebody waits for it. → `admitted`
+        case waiting(CheckedContinuation<Void, Never>)
+        /// It holds a permit that nobody has taken yet.
+        case admitted
     }
 
     private let state: Mutex<State>
     /// Whether there may be a pause to look at.
-    private let isPaused = Atomic<Bool>(false)
+    private let mayBePaused = Atomic<Bool>(false)
 
     package init(_ limit: ConcurrencyLimit = ConcurrencyLimit()) {
         state = Mutex(
             State(
-                machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests),
-                counters: RouteCounters()
+                machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
             )
         )
-    }
-
-    /// A reload may have changed the limits: whoever waits for a place there is now gets it.
-    package func resize(_ limit: ConcurrencyLimit) {
-        let admitted = state.withLock { state in
-            state.machine.resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
-                .compactMap { state.waiters.removeValue(forKey: $0) }
-        }
-        for waiter in admitted { waiter.resume(returning: true) }
     }
 
     package var counters: RouteCounters { state.withLock { $0.counters } }
@@ -41,95 +40,167 @@ package final class RouteState: Sendable {
         state.withLock { ($0.machine.inFlight, $0.machine.pending) }
     }
 
-    /// Takes a place at once; nil when the request has to wait.
-    package func tryEnter() -> Bool? {
-        state.withLock { state in
-            state.counters.requests += 1
-            state.nextWaiter += 1
-            switch state.machine.arrived(state.nextWaiter) {
-            case .admit: return true
-            case .refuse: return false
-            case .wait:
-                // The place in the queue is taken by `enter`, together with its continuation.
-                _ = state.machine.gaveUp(state.nextWaiter)
-                return nil
-            }
+    /// Counts what a job came to.
+    package func count(_ report: JobReport, wallSeconds: Int64) {
+        state.withLock { $0.counters.count(report, wallSeconds: wallSeconds) }
+    }
+}
+
+// Who may be with the upstream.
+extension RouteState {
+    /// The right to be with the upstream, given back at its end.
+    package struct Permit: ~Copyable, Sendable {
+        fileprivate let state: RouteState
+
+        fileprivate init(_ state: RouteState) { self.state = state }
+
+        deinit { state.giveBack() }
+    }
+
+    /// The answer to who asks for a permit.
+    package enum Entry: ~Copyable {
+        case permitted(Permit)
+        /// There is none now.
+        case queued(Turn)
+        /// Nor room to wait for one.
+        case full
+    }
+
+    /// A place in the queue, given up at its end.
+    package final class Turn: Sendable {
+        private let state: RouteState
+        private let id: UInt64
+
+        fileprivate init(_ state: RouteState, _ id: UInt64) {
+            self.state = state
+            self.id = id
+        }
+
+        deinit { _ = take() }
+
+        /// Returns when its permit is there, or when the task is cancelled.
+        package func wait() async { await state.wait(id) }
+
+        /// The permit, if it is there; otherwise the turn is over.
+        package func take() -> Permit? { state.take(id) ? Permit(state) : nil }
+    }
+
+    /// Asks for a permit; one who `mayExceed` is queued however many are.
+    package func enter(mayExceed: Bool = false) -> Entry {
+        let (arrival, id) = state.withLock { state in
+            state.nextTurn += 1
+            let arrival = state.machine.arrived(state.nextTurn, mayExceed: mayExceed)
+            if case .wait = arrival { state.turns[state.nextTurn] = .queued }
+            return (arrival, state.nextTurn)
+        }
+        return switch arrival {
+        case .admit: .permitted(Permit(self))
+        case .wait: .queued(Turn(self, id))
+        case .refuse: .full
         }
     }
 
-    /// Waits for a place.
-    ///
-    /// - Returns: false when the queue is full, which it never is for one that `mayExceed`, or the task was cancelled.
-    package func enter(mayExceed: Bool = false) async -> Bool {
-        let id = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+    /// Up to `count` more permits, which nobody waits for.
+    private func takeFree(_ count: Int) -> Int { state.withLock { $0.machine.take(count) } }
+
+    /// A reload may have changed the limits: whoever waits for a permit there is now gets it.
+    package func resize(_ limit: ConcurrencyLimit) {
+        let admitted = state.withLock { state in
+            state.machine.resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
+                .compactMap { state.admit($0) }
         }
-        return await withTaskCancellationHandler {
+        for waiter in admitted { waiter.resume() }
+    }
+
+    private func giveBack() {
+        let waiter = state.withLock { state in state.machine.left().flatMap { state.admit($0) } }
+        waiter?.resume()
+    }
+
+    private func wait(_ id: UInt64) async {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let now: Bool? = state.withLock { state in
-                    if Task.isCancelled { return false }
-                    switch state.machine.arrived(id, mayExceed: mayExceed) {
-                    case .admit: return true
-                    case .refuse: return false
-                    case .wait:
-                        state.waiters[id] = continuation
-                        return nil
-                    }
+                let isOver = state.withLock { state in
+                    guard !Task.isCancelled, case .queued = state.turns[id] else { return true }
+                    state.turns[id] = .waiting(continuation)
+                    return false
                 }
-                if let now { continuation.resume(returning: now) }
+                if isOver { continuation.resume() }
             }
         } onCancel: {
-            let waiter = state.withLock { state in
-                state.machine.gaveUp(id) ? state.waiters.removeValue(forKey: id) : nil
+            let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+                guard case .waiting(let continuation) = state.turns[id] else { return nil }
+                state.turns[id] = .queued
+                return continuation
             }
-            waiter?.resume(returning: false)
+            waiter?.resume()
         }
     }
 
-    /// Gives the place back.
-    package func leave() {
-        let next = state.withLock { state in
-            state.machine.left().flatMap { state.waiters.removeValue(forKey: $0) }
+    private func take(_ id: UInt64) -> Bool {
+        state.withLock { state in
+            switch state.turns.removeValue(forKey: id) {
+            case .admitted: return true
+            case .queued, .waiting:
+                _ = state.machine.gaveUp(id)
+                return false
+            case nil: return false
+            }
         }
-        next?.resume(returning: true)
     }
+}
 
-    /// Takes up to `count` places that nobody waits for.
-    func takeFree(_ count: Int) -> Int { state.withLock { $0.machine.take(count) } }
+extension RouteState.State {
+    /// The turn has come: who waits for it, to be woken.
+    fileprivate mutating func admit(_ id: UInt64) -> CheckedContinuation<Void, Never>? {
+        let waiter = turns.updateValue(.admitted, forKey: id)
+        if case .waiting(let continuation)? = waiter { return continuation }
+        return nil
+    }
+}
+
+// Whether it sends anything.
+extension RouteState {
+    /// Whether a pause has not been ended yet.
+    var isPaused: Bool { mayBePaused.load(ordering: .relaxed) }
 
     /// Nil when the route is not paused at that moment.
     func pause(at now: Instant) -> PauseInForce? {
-        guard isPaused.load(ordering: .relaxed) else { return nil }
-        guard let pause = state.withLock({ $0.pause }), !pause.isOver(now) else { return nil }
+        guard isPaused, let pause = state.withLock({ $0.pause }), !pause.isOver(now) else { return nil }
         return pause
     }
 
     func set(_ pause: PauseInForce?) {
         state.withLock { state in
             state.pause = pause
-            isPaused.store(pause != nil, ordering: .relaxed)
+            mayBePaused.store(pause != nil, ordering: .relaxed)
         }
     }
+}
 
-    /// Counts a durable job whose time ran out while it waited.
-    func expired() { state.withLock { $0.counters.expired() } }
+extension RouteState {
+    /// Several permits of one route, given back at their end but for those that were taken out.
+    struct Permits: ~Copyable {
+        private let state: RouteState
+        private var first: Permit?
+        private var others: Int
 
-    /// Counts a durable job that ended in the store.
-    func ended(_ job: EndedJob) { state.withLock { $0.counters.ended(job) } }
+        /// The one there is, and as many more as nobody waits for.
+        init(_ permit: consuming Permit, andAtMost more: Int) {
+            state = permit.state
+            first = consume permit
+            others = state.takeFree(more)
+        }
 
-    /// Counts how a durable job ended.
-    func ended(_ end: DurableEnd, _ source: AnswerSource?, wallSeconds: Int64) {
-        state.withLock { $0.counters.ended(end, source, wallSeconds: wallSeconds) }
-    }
+        var count: Int { others + (first == nil ? 0 : 1) }
 
-    /// Takes up why a durable job waits for another attempt.
-    func putOff(_ failure: Failure, wallSeconds: Int64) {
-        state.withLock { $0.counters.putOff(failure, wallSeconds: wallSeconds) }
-    }
+        /// One of them; nil when there are no more.
+        mutating func take() -> Permit? {
+            guard others > 0 else { return first.take() }
+            others -= 1
+            return Permit(state)
+        }
 
-    /// Counts how a job ended.
-    package func ended(_ outcome: Outcome, isBreach: Bool, wallSeconds: Int64) {
-        state.withLock { $0.counters.ended(outcome, isBreach: isBreach, wallSeconds: wallSeconds) }
+        deinit { for _ in 0..<others { state.giveBack() } }
     }
 }

@@ -47,8 +47,11 @@ package final class Snapshot: Sendable {
         package init() {}
     }
 
-    /// Routes that `previous`, the configuration replaced, has too keep their places and counters; so does one that
-    /// comes back while requests of its earlier life hold places.
+    /// What is shared about a route, also about one that only an earlier configuration had.
+    func state(of route: String) -> RouteState? { routes[route]?.state ?? left[route]?.state }
+
+    /// Routes that `previous`, the configuration replaced, has too keep their permits and counters; so does one that
+    /// comes back while requests of its earlier life hold permits.
     package init(routes: [Route], vault: CredentialVault, settings: Settings, previous: Snapshot? = nil) {
         var entries: [String: Entry] = [:]
         for route in routes {

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import RelayCore
+public import RelayKit
 
 extension JSONDecoder: ContentDecoder {
     /// The value that a JSON text stands for.

@@ -1,6 +1,6 @@
 import FoundationEssentials
-public import RelayCore
 public import RelayJSON
+public import RelayKit
 
 extension Request where Response: Decodable {
     /// A request for a value that a `JSONDecoder` with its defaults reads from the answer's content.

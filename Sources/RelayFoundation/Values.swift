@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import RelayCore
+public import RelayKit
 
 extension Data: ContentInitializable {
     /// The content.

@@ -5,7 +5,7 @@ extension JSONScanner {
         if byte(text) == UInt8(ascii: "-") { offset += 1 }
         if byte(text) == UInt8(ascii: "0") {
             offset += 1
-            if isDigit(byte(text)) {
+            if byte(text).isDigit {
                 throw JSONError(.invalidNumber, at: start, "a number may not begin with a zero")
             }
         } else {
@@ -23,11 +23,9 @@ extension JSONScanner {
     }
 
     private mutating func scanDigits(_ text: Span<UInt8>, _ message: String) throws(JSONError) {
-        guard isDigit(byte(text)) else { throw JSONError(.invalidNumber, at: offset, message) }
-        repeat { offset += 1 } while isDigit(byte(text))
+        guard byte(text).isDigit else { throw JSONError(.invalidNumber, at: offset, message) }
+        repeat { offset += 1 } while byte(text).isDigit
     }
-
-    private func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
     /// Reads a string from its opening quote to after its closing one.
     ///
@@ -121,7 +119,7 @@ extension JSONScanner {
     private mutating func scanHexUnit(_ text: Span<UInt8>, _ start: Int) throws(JSONError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            guard let digit = hexDigit(byte(text)) else {
+            guard let digit = byte(text).hexadecimalValue else {
                 throw JSONError(.invalidEscape, at: start, "\\u needs four hexadecimal digits")
             }
             unit = unit << 4 | UInt16(digit)
@@ -161,15 +159,5 @@ extension JSONScanner {
             throw JSONError(.invalidUTF8, at: start, "not valid UTF-8")
         }
         offset = start + count
-    }
-}
-
-/// The value of one hexadecimal digit of either case.
-func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
     }
 }

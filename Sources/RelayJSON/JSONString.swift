@@ -59,7 +59,7 @@ enum JSONString {
 
     private static func unit(at offset: Int, in text: Span<UInt8>) -> UInt32 {
         var unit: UInt32 = 0
-        for index in 0..<4 { unit = unit << 4 | UInt32(hexDigit(text[offset + index]) ?? 0) }
+        for index in 0..<4 { unit = unit << 4 | UInt32(text[offset + index].hexadecimalValue ?? 0) }
         return unit
     }
 

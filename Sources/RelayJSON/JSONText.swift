@@ -17,7 +17,7 @@ package enum JSONText {
         case 0x0D: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
         case ..<0x20:
             bytes.append(contentsOf: "\\u00".utf8)
-            bytes += [hexDigitByte(byte >> 4), hexDigitByte(byte & 0x0F)]
+            bytes += byte.hexadecimalDigits
         default: bytes.append(byte)
         }
     }
@@ -34,10 +34,6 @@ package enum JSONText {
     /// Writes a value without spaces.
     package static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
         append(value, indent: nil, to: &bytes)
-    }
-
-    private static func hexDigitByte(_ digit: UInt8) -> UInt8 {
-        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }
 
     // `indent` counts steps of two spaces before the closing bracket; nil writes one line.

@@ -96,7 +96,11 @@ final class AcceptWatcher: Watcher {
     private func turnAway(_ descriptor: consuming FileDescriptor, _ problem: Problem) {
         let raw = descriptor.raw
         loop.withOutput { output in
-            AnswerWriter(server: server, keepsAlive: false, isHead: false).append(problem, to: &output)
+            let answer = Answer(problem)
+            guard case .bytes(let body) = answer.body else { return }
+            AnswerWriter(server: server, keepsAlive: false)
+                .append(answer.head, .length(UInt64(body.count)), to: &output)
+            output += body
             _ = Socket.send(raw, output.span)
         }
         Socket.finishSending(raw)

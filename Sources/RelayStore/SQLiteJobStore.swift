@@ -29,6 +29,8 @@ package final class SQLiteJobStore: JobStore {
         package var checkpointPages = 1_000
         /// Ordering keys that may have changed in memory before they are written, sorted.
         package var orderingKeysInMemory = 32_768
+        /// What a read may take: longer ones would hold back the writer's checkpoints.
+        package var readPatience: Duration = .milliseconds(100)
         package var sync: Sync = .full
         package var events = JobStoreEvents()
 
@@ -86,7 +88,7 @@ package final class SQLiteJobStore: JobStore {
             let path = directory.database
             let shared = writer.shared
             let reader = try WorkerThread<StoreReader>("store-reader") { () throws(StoreError) in
-                try StoreReader(path, shared: shared)
+                try StoreReader(path, shared: shared, patience: options.readPatience)
             }
             let queue = CommitQueue()
             let commits = GroupCommit(
@@ -172,7 +174,7 @@ extension SQLiteJobStore {
         return try result.get()
     }
 
-    package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance] {
+    package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         var jobs = jobs
         var spooled: [String] = []
         do throws(StoreError) {
@@ -181,7 +183,7 @@ extension SQLiteJobStore {
                 if case .file(let file) = jobs[index].body { spooled.append(file.name) }
             }
             let accepted = jobs
-            let landed: @Sendable ([Acceptance]) -> Void = { [shared] answers in
+            let landed: @Sendable ([EnqueueResult]) -> Void = { [shared] answers in
                 for (job, answer) in zip(accepted, answers) where job.wait?.land() == false {
                     if answer == .accepted, !job.staysUnawaited { shared.abandon(job.record.id) }
                 }
@@ -259,6 +261,7 @@ extension SQLiteJobStore {
         after cursor: JobCursor?,
         spacing: JobSpacing?,
         dryRun: Bool,
+        by origin: ActionOrigin,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport {
         let limit = min(limit, 500)
@@ -274,6 +277,7 @@ extension SQLiteJobStore {
                 limit: limit,
                 after: cursor,
                 spacing: spacing,
+                by: origin,
                 at: now
             )
         }
@@ -333,7 +337,7 @@ extension SQLiteJobStore {
         of id: JobID,
         after number: Int,
         limit: Int
-    ) async throws(StoreError) -> [JobAttemptRecord] {
+    ) async throws(StoreError) -> [Attempt] {
         try await reader.perform { reader throws(StoreError) in
             try reader.attempts(of: id, after: number, limit: min(limit, 500))
         }

@@ -1,15 +1,11 @@
 internal import COpenSSL
+import RelayCore
 
 /// Digests by OpenSSL.
 package enum Digest {
     /// SHA-256 in lower-case hexadecimal.
     package static func sha256(_ bytes: [UInt8]) -> String {
-        let digest = unsafe bytes.withUnsafeBytes { unsafe sha256($0) }
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self
-        )
+        hexadecimal(hash(bytes))
     }
 
     /// SHA-256, 32 bytes.

@@ -1,3 +1,5 @@
+import RelayCore
+
 /// What the program's exit status tells a script.
 enum ExitCode: Int32 {
     case done = 0
@@ -36,7 +38,7 @@ struct CommandFailure: Error {
 
     static func unknownCommand(_ name: String) -> CommandFailure {
         let names = Command.all.map(\.name)
-        let near = nearestName(to: name, in: names).map { "; did you mean \"\($0)\"?" } ?? ""
+        let near = nearestWord(to: name, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
         return CommandFailure(
             .usage,
             "there is no command \"\(name)\"\(near)",

@@ -55,9 +55,7 @@ extension Daemon: Control {
             )
             record.add(.configFile, file)
             journal.record(record)
-            var event = FeedEvent(.configRejected)
-            event.detail = error.summary
-            durable.feed.publish(event, at: SystemClock.wall() / 1_000_000)
+            announcer.record(.configRejected(error.summary))
             return (422, rejection(error))
         }
         reloadError.withLock { $0 = nil }
@@ -73,7 +71,7 @@ extension Daemon: Control {
         places.configure(loaded.configuration.limits.forConnections)
         memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         recordLoaded(loaded, verb: "reloaded")
-        durable.feed.publish(FeedEvent(.configReloaded), at: SystemClock.wall() / 1_000_000)
+        announcer.record(.configReloaded)
         let old = outline.withLock { outline in
             defer { outline = loaded.outline }
             return outline

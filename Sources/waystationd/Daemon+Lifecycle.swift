@@ -62,9 +62,7 @@ extension Daemon {
         journal.record(
             JournalRecord(isStalled ? .critical : .notice, isStalled ? .storeStalled : .storeResumed, message)
         )
-        var event = FeedEvent(isStalled ? .storageStalled : .storageResumed)
-        event.detail = message
-        durable.feed.publish(event, at: SystemClock.wall() / 1_000_000)
+        announcer.record(isStalled ? .storageStalled(message) : .storageResumed(message))
         if !engine.isDraining { notifier.send(.status(report.line)) }
     }
 }

@@ -16,6 +16,7 @@ final class Daemon: Sendable {
     var durable: DurableJobs { storage.jobs }
     let journal: Journal
     let events: JournalEvents
+    let announcer: Announcer
     let condition: ConstrainedCondition
     let notifier = ServiceNotifier()
     let file: String
@@ -57,11 +58,7 @@ final class Daemon: Sendable {
         outline = Mutex(loaded.outline)
         self.journal = journal
         let feed = EventFeed(first: EventFeed.firstNumber(at: SystemClock.wall() / 1_000_000))
-        events = JournalEvents(
-            journal: journal,
-            feed: feed,
-            level: loaded.configuration.log.level.priority
-        )
+        events = JournalEvents(journal: journal, level: loaded.configuration.log.level.priority)
         condition = ConstrainedCondition(journal: journal)
         condition.install(loaded.configuration.constrained)
         secrets = SecretBox(loaded.secrets)
@@ -73,9 +70,11 @@ final class Daemon: Sendable {
         let engine = Engine(
             snapshot: loaded.snapshot(previous: nil, tokens: tokens),
             time: SystemTime(),
-            entropy: SharedEntropy()
+            entropy: MachineEntropy()
         )
         self.engine = engine
+        let audience = Audience(engine, feed: feed)
+        announcer = audience.announcer(and: [events])
         places = ConnectionPlaces(loaded.configuration.limits.forConnections)
         memory = MemoryAccount(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         do throws(PosixError) {
@@ -89,8 +88,8 @@ final class Daemon: Sendable {
         storage = try JobStorage.open(
             directory,
             loaded.configuration,
-            engine,
-            feed,
+            audience,
+            announcer,
             on: controlLoop,
             journal
         )
@@ -133,8 +132,8 @@ final class Daemon: Sendable {
         let ports = RelayPorts(
             transport: transport,
             time: LoopTime(loop: loop),
-            entropy: SharedEntropy(),
-            sink: events,
+            entropy: MachineEntropy(),
+            sink: announcer,
             start: { loop.spawn($0) },
             isConstrained: { [condition] in condition.isConstrained },
             signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] }),

@@ -5,8 +5,7 @@ import RelaySystemd
 /// The words and fields of records about durable jobs and their routes.
 enum DurableRecords {
     /// Nil when there is nothing an operator should read.
-    static func ended(_ end: DurableEnd) -> JournalRecord? {
-        let job = end.context
+    static func ended(_ end: JobReport, _ job: JobContext) -> JournalRecord? {
         let count = "\(end.attemptCount) attempt\(end.attemptCount == 1 ? "" : "s")"
         var record: JournalRecord
         switch end.state {
@@ -18,11 +17,11 @@ enum DurableRecords {
             record = JournalRecord(.info, .recovered, message)
         case .dead:
             let why = end.failure.map { ": \($0.kind.rawValue): \($0.detail)" } ?? ""
-            let isOfNoRule = end.reason == .exhausted && end.attempts.last?.metNoRule == true
+            let isOfNoRule = end.end == .exhausted && end.attempts.last?.metNoRule == true
             let rules = isOfNoRule ? ", no rule acts on it" : ""
             let message =
                 "job \(job.id): \(job.method.rawValue) on route \(job.route.name) is dead"
-                + (end.reason.map { " (\($0.rawValue))" } ?? "") + " after \(count)\(rules)\(why)"
+                + (end.end.map { " (\($0.rawValue))" } ?? "") + " after \(count)\(rules)\(why)"
             record = JournalRecord(.error, .jobDead, message)
         case .expired:
             let message = "job \(job.id): its time on route \(job.route.name) ran out after \(count)"
@@ -38,26 +37,19 @@ enum DurableRecords {
         return record
     }
 
-    static func expired(_ id: JobID, _ route: String) -> JournalRecord {
-        let message = "job \(id): its time on route \(route) ran out before it could be delivered"
-        var record = JournalRecord(.error, .jobExpired, message)
-        record.add(.jobID, id.description)
-        record.add(.route, route)
-        return record
-    }
-
     /// Nil when there is nothing an operator should read.
-    static func ended(_ job: EndedJob) -> JournalRecord? {
+    static func endedInStore(_ job: JobReport) -> JournalRecord? {
         let place = "job \(job.id) on route \(job.route)"
         var record: JournalRecord
         switch job.state {
         case .dead:
-            let message = "\(place) is dead" + (job.reason.map { " (\($0.rawValue)): \(why($0))" } ?? "")
+            let message = "\(place) is dead" + (job.end.map { " (\($0.rawValue)): \(why($0))" } ?? "")
             record = JournalRecord(.error, .jobDead, message)
         case .expired:
-            record = JournalRecord(.error, .jobExpired, "\(place): its time ran out")
+            let message = "\(place): its time ran out before it could be delivered"
+            record = JournalRecord(.error, .jobExpired, message)
         case .cancelled:
-            guard job.reason == .superseded else { return nil }
+            guard job.end == .superseded else { return nil }
             let message = "\(place) was superseded: a newer job has its supersede key"
             record = JournalRecord(.info, .jobsChanged, message)
         case .succeeded, .scheduled, .queued, .running, .retrying, .held: return nil
@@ -89,21 +81,13 @@ enum DurableRecords {
         )
     }
 
-    static func untold(_ count: Int) -> JournalRecord {
-        JournalRecord(
-            .error,
-            .jobDead,
-            "\(count) more jobs ended before the relay was ready; `waystation dead` shows why"
-        )
-    }
-
     static func changed(_ change: JobsChange) -> JournalRecord {
         let who = change.user.map { "uid \($0)" } ?? "a caller without peer credentials"
         let asked = change.asked > 0 ? ", \(change.asked) running ones asked to end" : ""
         var record = JournalRecord(
             .notice,
             .jobsChanged,
-            "\(who): \(change.action.rawValue) of \(words(change.filter)): \(change.changed) jobs changed\(asked)"
+            "\(who): \(change.action.rawValue) of \(words(change.filter)): \(change.changed) job\(change.changed == 1 ? "" : "s") changed\(asked)"
         )
         if let route = change.filter.route { record.add(.route, route) }
         if let user = change.user { record.add(.clientUser, user) }
@@ -113,6 +97,7 @@ enum DurableRecords {
     /// Which jobs were meant.
     private static func words(_ filter: JobFilter) -> String {
         var words: [String] = []
+        if filter.ids.count == 1, let id = filter.ids.first { return "job \(id)" }
         if !filter.ids.isEmpty { words.append("\(filter.ids.count) ids") }
         if let route = filter.route { words.append("route=\(route)") }
         if !filter.states.isEmpty {

@@ -3,6 +3,7 @@ import RelayConfig
 import RelayCore
 import RelayEngine
 import RelayPosix
+import RelayServer
 import RelaySystemd
 
 /// Why there is no daemon: tells the journal or the terminal, the service manager and the callers, and ends.

@@ -30,21 +30,18 @@ enum JobRecords {
         return record
     }
 
-    static func fallbackServed(
-        _ job: JobContext,
-        _ source: CannedResponse.Source,
-        _ rule: String,
-        _ attempts: [Attempt]
-    ) -> JournalRecord {
+    static func fallbackServed(_ report: JobReport, _ job: JobContext) -> JournalRecord {
+        let source = (report.source ?? .fallback).rawValue
+        let rule = report.attempts.last?.rule.map { " (rule \($0))" } ?? ""
         var record = JournalRecord(
             .warning,
             .fallbackServed,
-            "job \(job.id): route \(job.route.name) answered with its \(source.rawValue) (rule \(rule))\n"
-                + timeline(attempts)
+            "job \(job.id): route \(job.route.name) answered with its \(source)\(rule)\n"
+                + timeline(report.attempts)
         )
         add(job, to: &record)
-        if let last = attempts.last { add(last, to: &record) }
-        record.add(.source, source.rawValue)
+        if let last = report.attempts.last { add(last, to: &record) }
+        record.add(.source, source)
         return record
     }
 
@@ -126,9 +123,9 @@ enum JobRecords {
 
     /// One line for each attempt, in the words of `explain`.
     private static func timeline(_ attempts: [Attempt]) -> String {
-        guard let start = attempts.first?.began else { return "" }
+        guard let start = attempts.first?.beganAt else { return "" }
         return attempts.map { attempt in
-            let at = seconds(start.duration(to: attempt.began))
+            let at = seconds(.milliseconds(attempt.beganAt - start))
             let next = attempt.next.map { ", \(consequence($0))" } ?? ""
             let rule = attempt.rule.map { " (rule \($0))" } ?? ""
             let held = attempt.heldBack.map { "; rule \($0.rule): \($0.reason.text)" }.joined()
@@ -151,7 +148,7 @@ enum JobRecords {
         switch next {
         case .retry(let wait): "retry in \(seconds(wait))"
         case .refreshCredentials: "refresh the credentials and send again"
-        case .failover(let upstream): "fail over to \(upstream)"
+        case .failover(let upstream): "fail over to \(upstream ?? "another upstream")"
         case .respond(let source): "answer with the \(source.rawValue)"
         case .quickRecovery: "taken as a success"
         case .fail, .deadLetter: "give up"

@@ -42,8 +42,8 @@ final class JobStorage: Sendable {
     static func open(
         _ directory: String,
         _ configuration: Configuration,
-        _ engine: Engine,
-        _ feed: EventFeed,
+        _ audience: Audience,
+        _ announcer: Announcer,
         on loop: EventLoop,
         _ journal: Journal
     ) throws(Daemon.StartError) -> JobStorage {
@@ -51,8 +51,8 @@ final class JobStorage: Sendable {
         var options = SQLiteJobStore.Options(directory: directory)
         options.maxSize = configuration.storage.maxSize
         options.sync = configuration.storage.sync == .full ? .full : .off
-        options.events.ready = { routes in shared.jobs?.ready(routes) }
-        options.events.ended = { jobs in shared.ended(jobs) }
+        options.events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }
+        options.events.ended = { jobs in for job in jobs { announcer.record(.ended(job)) } }
         options.events.notice = { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
         options.events.fatal = { error in
             journal.record(JournalRecord(.critical, .storeFailed, error.message))
@@ -72,11 +72,12 @@ final class JobStorage: Sendable {
         case .success(let store):
             let jobs = DurableJobs(
                 store: store,
-                engine: engine,
-                feed: feed,
-                settings: settings(configuration)
+                audience,
+                announcer,
+                settings: settings(configuration),
+                digest: { Digest.hash($0) }
             )
-            shared.take(jobs)
+            shared.jobs.withLock { $0 = jobs }
             do throws(StoreError) {
                 let limit = UInt64(configuration.limits.spool)
                 let spool = try FileReplaySpool(state: directory, limit: limit)
@@ -96,7 +97,7 @@ final class JobStorage: Sendable {
     }
 
     private static func settings(_ configuration: Configuration) -> DurableJobs.Settings {
-        var settings = DurableJobs.Settings(digest: { Digest.hash($0) })
+        var settings = DurableJobs.Settings()
         settings.retention = configuration.storage.retention
         settings.maxQueued = configuration.limits.maxQueuedJobs
         return settings
@@ -104,31 +105,6 @@ final class JobStorage: Sendable {
 
     /// Where the store finds the jobs that are made from it.
     private final class Shared: Sendable {
-        private struct State {
-            var jobs: DurableJobs?
-            /// Ended while the store was opened.
-            var early = EndedJobs()
-        }
-
-        private let state = Mutex(State())
-
-        var jobs: DurableJobs? { state.withLock { $0.jobs } }
-
-        func ended(_ ended: [EndedJob]) {
-            let jobs = state.withLock { state in
-                if state.jobs == nil { state.early.add(ended) }
-                return state.jobs
-            }
-            jobs?.ended(ended)
-        }
-
-        func take(_ jobs: DurableJobs) {
-            let early = state.withLock { state in
-                state.jobs = jobs
-                defer { state.early = EndedJobs() }
-                return state.early
-            }
-            jobs.ended(early)
-        }
+        let jobs = Mutex<DurableJobs?>(nil)
     }
 }

@@ -4,114 +4,101 @@ import RelayPosix
 import RelaySystemd
 import Synchronization
 
-/// Turns what happened to jobs into records worth reading.
+/// Turns what happened into records worth reading.
 ///
 /// A failed attempt is a record when something follows it; how a job ended is one record. Per route and kind the
 /// first records of a minute are written whole and the others counted.
-final class JournalEvents: EventSink {
+final class JournalEvents: JobListener {
     private let journal: Journal
-    private let feed: EventFeed
     private let throttle = Mutex(RecordThrottle())
     private let isAborting = Atomic<Bool>(false)
     private let level: Mutex<JournalRecord.Priority>
 
-    init(journal: Journal, feed: EventFeed, level: JournalRecord.Priority) {
+    init(journal: Journal, level: JournalRecord.Priority) {
         self.journal = journal
-        self.feed = feed
         self.level = Mutex(level)
     }
 
     func setLevel(_ level: JournalRecord.Priority) { self.level.withLock { $0 = level } }
 
-    func record(_ event: RelayEvent) {
-        tell(event)
+    func heard(_ event: JobEvent, at wall: Int64) {
         switch event {
         case .attemptFailed(let job, let attempt):
             guard let next = attempt.next, next != .fail else { return }
             write(JobRecords.attemptFailed(job, attempt, next), job.route.name, attempt.failure?.kind)
-        case .recovered(let job, let attempts):
-            write(JobRecords.recovered(job, attempts), job.route.name, attempts.first?.failure?.kind)
-        case .fallbackServed(let job, let source, let rule, let attempts):
-            write(
-                JobRecords.fallbackServed(job, source, rule, attempts),
-                job.route.name,
-                attempts.last?.failure?.kind
-            )
-        case .neverFailsBreached(let job, let failure):
-            write(JobRecords.neverFailsBreached(job, failure), job.route.name, failure.kind)
+        case .ended(let report): ended(report)
         case .pinsMissed(let job, let exchange):
             write(JobRecords.pinsMissed(job, exchange), job.route.name, .tlsCertificateError)
-        case .jobFailed(let job, let failure, let attempts):
-            let canceller =
-                isAborting.load(ordering: .relaxed) ? "the relay was stopped at once" : "the caller hung up"
-            let record = JobRecords.jobFailed(job, failure, attempts, canceller: canceller)
-            write(record, job.route.name, failure.kind)
         case .requestRefused(let refused):
             write(
                 JobRecords.requestRefused(refused),
                 refused.route ?? "(api)",
                 FailureKind(rawValue: refused.code)
             )
-        case .durableEnded(let end):
-            if let record = DurableRecords.ended(end) {
-                write(record, end.context.route.name, end.failure?.kind)
-            }
-        case .durableExpired(let id, let route):
-            write(DurableRecords.expired(id, route), route, .deadlineExceeded)
-        case .durableEndedUnsent(let job):
-            if let record = DurableRecords.ended(job) { write(record, job.route, nil) }
-        case .durableEndsUntold(let count): journal.record(DurableRecords.untold(count))
         case .bodyFoundNoRoom(let route): write(DurableRecords.noRoom(route), route, nil)
         case .jobsChanged(let change): journal.record(DurableRecords.changed(change))
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
         case .routeResumed(let route): write(DurableRecords.resumed(route), route, nil)
-        case .credentialRefreshed(let name, let expiresIn):
-            var record = JournalRecord(
-                .info,
-                .credentialRefreshed,
-                "credential \(name) refreshed"
-                    + (expiresIn.map { ", valid for \(DurationText.text($0))" } ?? "")
-            )
-            record.add(.credential, name)
-            record.add(.expiresInSeconds, expiresIn.map { $0.components.seconds })
-            write(record, name, nil)
-        case .credentialFailed(let name, let detail):
-            var record = JournalRecord(
-                .error,
-                .credentialFailed,
-                "credential \(name) could not be refreshed: \(detail)"
-            )
-            record.add(.credential, name)
-            record.add(.failureKind, FailureKind.credentialsFailed.rawValue)
-            record.add(.detail, detail)
-            write(record, name, .credentialsFailed)
+        case .credentialRefreshed(let name, let expiresIn): refreshed(name, expiresIn)
+        case .credentialFailed(let name, let detail): failed(name, detail)
+        // What an action did to each job stands in its one record; the others are told where they happen, with more.
+        case .accepted, .attemptBegan, .changed, .dropped, .pauseWanted, .configReloaded, .configRejected,
+            .storageStalled, .storageResumed:
+            break
         }
     }
 
-    /// Tells those who listen what they are not told elsewhere: the durable jobs speak for themselves.
-    private func tell(_ event: RelayEvent) {
-        let told: FeedEvent
-        switch event {
-        case .attemptFailed(let job, let attempt) where job.history == nil:
-            guard let event = FeedEvent(attempt, of: job) else { return }
-            told = event
-        case .recovered(let job, let attempts) where job.history == nil:
-            var event = FeedEvent(.jobRecovered, route: job.route.name, job: job.id, user: job.client?.user)
-            event.attempt = attempts.count
-            told = event
-        case .credentialRefreshed(let name, let expiresIn):
-            var event = FeedEvent(.credentialsRefreshed)
-            event.detail =
-                "credential \(name)" + (expiresIn.map { ", valid for \(DurationText.text($0))" } ?? "")
-            told = event
-        case .credentialFailed(let name, let detail):
-            var event = FeedEvent(.credentialsFailed)
-            event.failureKind = .credentialsFailed
-            event.detail = "credential \(name): \(detail)"
-            told = event
-        default: return
+    private func ended(_ report: JobReport) {
+        if case .action = report.cause { return }
+        guard let context = report.context else {
+            if let record = DurableRecords.endedInStore(report) { write(record, report.route, nil) }
+            return
         }
-        feed.publish(told, at: SystemClock.wall() / 1_000_000)
+        if report.isDurable {
+            if let record = DurableRecords.ended(report, context) {
+                write(record, report.route, report.failure?.kind)
+            }
+            return
+        }
+        let last = report.attempts.last?.failure?.kind
+        if let failure = report.failure {
+            if report.isBreach {
+                write(JobRecords.neverFailsBreached(context, failure), report.route, failure.kind)
+            }
+            let canceller =
+                isAborting.load(ordering: .relaxed) ? "the relay was stopped at once" : "the caller hung up"
+            let record = JobRecords.jobFailed(context, failure, report.attempts, canceller: canceller)
+            write(record, report.route, failure.kind)
+        } else if !report.isFromUpstream {
+            write(JobRecords.fallbackServed(report, context), report.route, last)
+        } else if report.isRecovered {
+            let first = report.attempts.first?.failure?.kind
+            write(JobRecords.recovered(context, report.attempts), report.route, first)
+        }
+    }
+
+    private func refreshed(_ name: String, _ expiresIn: Duration?) {
+        var record = JournalRecord(
+            .info,
+            .credentialRefreshed,
+            "credential \(name) refreshed"
+                + (expiresIn.map { ", valid for \(DurationText.text($0))" } ?? "")
+        )
+        record.add(.credential, name)
+        record.add(.expiresInSeconds, expiresIn.map { $0.components.seconds })
+        write(record, name, nil)
+    }
+
+    private func failed(_ name: String, _ detail: String) {
+        var record = JournalRecord(
+            .error,
+            .credentialFailed,
+            "credential \(name) could not be refreshed: \(detail)"
+        )
+        record.add(.credential, name)
+        record.add(.failureKind, FailureKind.credentialsFailed.rawValue)
+        record.add(.detail, detail)
+        write(record, name, .credentialsFailed)
     }
 
     /// From now on it is the relay itself that cancels.

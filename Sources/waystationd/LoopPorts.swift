@@ -1,6 +1,5 @@
 import RelayCore
 import RelayPosix
-import Synchronization
 
 /// The clocks as tasks of one loop see them.
 final class LoopTime: TimeSource {
@@ -16,11 +15,4 @@ final class LoopTime: TimeSource {
     func sleep(until deadline: Instant) async throws(CancellationError) {
         try await loop.sleep(until: deadline.nanoseconds)
     }
-}
-
-/// Random numbers for jitter and job ids; never for keys.
-final class SharedEntropy: Entropy {
-    private let generator = Mutex(FastRandom())
-
-    func next() -> UInt64 { generator.withLock { $0.next() } }
 }

@@ -3,6 +3,7 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 import RelayPosix
+import RelayServer
 import RelayStore
 
 /// The daemon's state as `GET /v1/status` and `STATUS=` show it.
@@ -52,16 +53,16 @@ struct StatusReport {
         json.member("connections_refused", refusedConnections)
         json.member("constrained", isConstrained)
         json.member("callers_known", !hidesCallers)
-        let counters = durable.counters
+        let counters = durable.watch.counters
         json.object("jobs") { jobs in
             jobs.member("queued", counters.unfinished())
             jobs.member("held", counters.count(.held))
             jobs.member("dead", counters.count(.dead))
             jobs.member("running", durable.inFlight)
         }
-        let storage = durable.storage
+        let storage = durable.watch.facts
         json.object("storage") { store in
-            store.member("state", isStalled ? "stalled" : durable.lacksRoom ? "full" : "ok")
+            store.member("state", isStalled ? "stalled" : durable.acceptance.lacksRoom ? "full" : "ok")
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
             store.member("corrupt_records", storage.corruptRecords)
@@ -123,13 +124,14 @@ struct StatusReport {
         let breached = breaches > 0 ? ", never_fails breached \(breaches)" : ""
         let constraint = isConstrained ? "; network constrained" : ""
         let trouble = reloadError.map { "; reload failed: \($0); old configuration kept" } ?? ""
-        let jobs = durable.counters
+        let jobs = durable.watch.counters
         let kept = "jobs queued \(jobs.unfinished()), dead \(jobs.count(.dead))"
-        let paused = snapshot.routeNames.filter { durable.pause(of: $0) != nil }
+        let paused = snapshot.routeNames.filter { durable.pauses.pause(of: $0) != nil }
         let hidden = hidesCallers ? "; callers' users are not known (PrivateUsers=)" : ""
         let full =
             isStalled
-            ? "; the job store does not move" : durable.lacksRoom ? "; the job store has no room" : ""
+            ? "; the job store does not move"
+            : durable.acceptance.lacksRoom ? "; the job store has no room" : ""
         let mute = journal.blockedSeconds > 2 ? "; the journal takes no records" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
         return
@@ -143,7 +145,7 @@ struct StatusReport {
         _ jobs: JobCounters,
         into json: inout JSONObjectWriter
     ) {
-        let pause = durable.pause(of: name)
+        let pause = durable.pauses.pause(of: name)
         json.member("name", name)
         state.write(isPaused: pause != nil, into: &json)
         if let pause { json.member("pause_reason", pause.reason) }

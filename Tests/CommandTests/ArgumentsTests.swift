@@ -1,3 +1,4 @@
+import RelayCore
 import Testing
 
 @testable import waystation
@@ -101,6 +102,6 @@ struct ArgumentsTests {
         arguments: [("staus", "status"), ("send", "send"), ("sned", "send"), ("x", nil), ("", nil)]
     )
     func nearest(text: String, name: String?) {
-        #expect(nearestName(to: text, in: ["status", "send", "check"]) == name)
+        #expect(nearestWord(to: text, among: ["status", "send", "check"]) == name)
     }
 }

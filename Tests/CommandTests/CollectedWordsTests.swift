@@ -25,7 +25,7 @@ struct CollectedWordsTests {
             ("problem code", Problem.Code.allCases.map(\.rawValue)),
             ("role of a listener", Role.allCases.map(\.rawValue)),
             ("action on jobs", JobAction.allCases.map(\.rawValue)),
-            ("event", FeedEvent.Kind.allCases.map(\.rawValue)),
+            ("event", JobEvent.Kind.allCases.map(\.rawValue)),
             ("source of an answer", StandIn.allCases.map(\.rawValue)),
             ("state of a route", RouteCondition.allCases.map(\.rawValue)),
             ("state of a credential", CredentialVault.State.Word.allCases.map(\.rawValue)),
@@ -42,8 +42,8 @@ struct CollectedWordsTests {
         "Words that the documents of the interface are given where they are written",
         arguments: [
             "waystationd/StatusReport.swift", "RelayServer/API/Routes/RouteView.swift",
-            "RelayEngine/RouteState+Document.swift", "RelayEngine/JobDocument.swift",
-            "RelayEngine/Durable/DurableDocument.swift", "RelayServer/Stream/StreamOutcome.swift",
+            "RelayServer/Documents/RouteState+Document.swift", "RelayServer/Documents/JobDocument.swift",
+            "RelayServer/Documents/DurableDocument.swift", "RelayServer/Stream/StreamOutcome.swift",
         ]
     )
     func written(path: String) throws {
@@ -57,22 +57,19 @@ struct CollectedWordsTests {
         }
     }
 
-    @Test(
-        "What a rule decides, and how a request came out",
-        arguments: [
-            ("RelayCore/Relay/Attempt.swift", "var name: String {", "action of a rule", 9),
-            ("RelayEngine/Durable/DurableDocument.swift", "var outcome: String?", "", 2),
-            ("RelayEngine/JobDocument.swift", "var outcomeName: String", "", 5),
-        ]
-    )
-    func switches(path: String, mark: String, kind: String, count: Int) throws {
-        let body = try #require(Self.source(path).split(separator: mark).dropFirst().first)
+    @Test("What a rule decides")
+    func decisions() throws {
+        let text = Self.source("RelayCore/Relay/Attempt.swift")
+        let body = try #require(text.split(separator: "var name: String {").dropFirst().first)
         let words = Set(Self.literals(in: String(body.prefix { $0 != "}" }) + Self.block(String(body))))
-        #expect(words.count >= count)
+        #expect(words.count >= 9)
         for word in words {
-            #expect(Meaning.of(word).contains { kind.isEmpty || $0.kind.rawValue == kind }, "\(word)")
+            #expect(Meaning.of(word).contains { $0.kind.rawValue == "action of a rule" }, "\(word)")
         }
     }
+
+    @Test("How a request came out", arguments: OutcomeWord.allCases)
+    func outcomes(word: OutcomeWord) { #expect(!Meaning.of(word.rawValue).isEmpty) }
 
     @Test("The collector finds words, so that it can miss some")
     func control() {

@@ -48,6 +48,36 @@ struct JobTextTests {
         )
     }
 
+    @Test("what was done to a job stands among its attempts, in order of time")
+    func actions() throws {
+        let document = """
+            {"id":"1","route":"r","state":"dead","end":"exhausted","created_at":"2026-11-21T04:07:10.000Z",
+             "finished_at":"2026-11-21T04:17:01.000Z","attempts":[
+              {"number":1,"upstream":"u","started_at":"2026-11-21T04:10:00.000Z","status":200},
+              {"number":2,"upstream":"u","started_at":"2026-11-21T04:17:00.000Z","status":200}],
+             "attempt_count":2,"actions":[
+              {"action":"hold","at":"2026-11-21T04:08:00.000Z","uid":0},
+              {"action":"release","at":"2026-11-21T04:10:00.000Z","uid":1001,"bulk":true},
+              {"action":"cancel","at":"2026-11-21T04:10:01.000Z","asked":true},
+              {"action":"retry","at":"2026-11-21T04:17:00.000Z","uid":0},
+              {"action":"cancel","at":"2026-11-21T04:17:00.500Z","uid":0},
+              {"action":"expunge","at":"2026-11-21T04:17:02.000Z","uid":0}]}
+            """
+        let text = JobStory(try json(document), moments).text(for: .standard)
+        #expect(
+            text.split(separator: "\n").dropFirst().prefix(9).map { $0.dropFirst(2) } == [
+                "04:07:10.000  accepted      durable", "04:08:00.000  held          by uid 0",
+                "04:10:00.000  released      by uid 1001, in a bulk action",
+                "04:10:00.000  attempt 1  → u                            200",
+                "04:10:01.000  cancel asked  by somebody the kernel has no name for",
+                "04:17:00.000  retried       by uid 0",
+                "04:17:00.000  attempt 2  → u                            200",
+                "04:17:00.500  cancelled     by uid 0", "04:17:01.000  dead (exhausted)",
+            ]
+        )
+        #expect(text.contains("dead (exhausted)\n  04:17:02.000  expunged      by uid 0\nDo:"))
+    }
+
     @Test("a job that is sent again only when that is safe says so for as long as it matters")
     func repeatable() throws {
         let story = { (more: String) throws in

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayServer
 import Testing
 
 @testable import waystation

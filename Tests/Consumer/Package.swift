@@ -8,8 +8,8 @@ let package = Package(
         .executableTarget(
             name: "Consumer",
             dependencies: [
-                .product(name: "RelayCore", package: "waystation"),
                 .product(name: "RelayFoundation", package: "waystation"),
+                .product(name: "RelayKit", package: "waystation"),
                 .product(name: "RelayTransport", package: "waystation"),
             ]
         )

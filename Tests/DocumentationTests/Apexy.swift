@@ -1,5 +1,5 @@
-import RelayCore
 import RelayFoundation
+import RelayKit
 
 // The client the article about Apexy-style clients starts from.
 

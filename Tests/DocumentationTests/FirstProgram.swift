@@ -1,5 +1,5 @@
-import RelayCore
 import RelayFoundation
+import RelayKit
 import RelayTransport
 
 /// What the server's `POST token` answers.

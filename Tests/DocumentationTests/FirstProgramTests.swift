@@ -1,4 +1,4 @@
-import RelayCore
+import RelayKit
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import RelayCore
 import RelayFoundation
+import RelayKit
 
 struct Book: Decodable, Equatable {
     let id: Int

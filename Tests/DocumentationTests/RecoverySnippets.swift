@@ -1,4 +1,4 @@
-import RelayCore
+import RelayKit
 
 extension RoutePolicy {
     /// Two places, one credential, and something to say when all of it fails.

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayKit
 
 /// Sends every reading and counts what became of them.
 func report(

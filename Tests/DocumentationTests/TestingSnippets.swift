@@ -1,4 +1,4 @@
-import RelayCore
+import RelayKit
 import Synchronization
 
 /// Answers from a script, in order, and keeps what it was asked to send.

@@ -17,21 +17,21 @@ from upstream import Upstream, answer
 STRANGER = 65534
 
 
-def ask_as(user, path, target, group=None):
+def ask_as(user, path, target, group=None, method="GET"):
     """The status and body a caller of another account gets; needs root."""
     script = (
         "import os,sys; sys.path.insert(0, sys.argv[1]);\n"
         "user, group = int(sys.argv[2]), int(sys.argv[3])\n"
         "os.setgroups([]); os.setgid(group); os.setuid(user)\n"
         "from caller import Caller, request\n"
-        "one = Caller(sys.argv[4]); one.send_quietly(request('GET', sys.argv[5]))\n"
+        "one = Caller(sys.argv[4]); one.send_quietly(request(sys.argv[6], sys.argv[5]))\n"
         "got = one.answer(); print(got.status); print(got.body.decode())\n")
     here = os.path.dirname(os.path.abspath(__file__))
     # The modules are read before the rights go.
     script = "import sys; sys.path.insert(0, sys.argv[1]); import caller\n" + script
     done = subprocess.run(
         ["/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable, "-B", "-c", script, here,
-         str(user), str(group or user), path, target],
+         str(user), str(group or user), path, target, method],
         capture_output=True, text=True, timeout=30)
     if done.returncode:
         raise AssertionError(done.stderr)
@@ -168,7 +168,7 @@ class Access(RelayTest):
             began = time.monotonic()
             told = relay.status()
             waits.append(time.monotonic() - began)
-        self.assertLess(sorted(waits)[5], 0.25, "the status comes at once")
+        self.assertLess(sorted(waits)[5], self.within(0.25), "the status comes at once")
         self.assertGreaterEqual(told["connections_refused"], 2000 - 256)
         holder.kill()
         eventually(lambda: ask_as(54001, relay.jobs, "/r/up/x")[0] == 200, "the places are free again")
@@ -216,7 +216,7 @@ class Access(RelayTest):
     def test_a_request_that_waited_too_long_for_a_place_is_told_its_deadline(self):
         hold = threading.Event()
         self.addCleanup(hold.set)
-        self.upstream.on("/hold", lambda got: hold.wait(10) and answer(200, "held"))
+        self.upstream.on("/hold", lambda got: hold.wait(60) and answer(200, "held"))
         relay = self.new_relay({"up": route(self.upstream.url, concurrency={"max_requests": 1})}).start()
         with relay.caller() as first:
             first.send(request("GET", "/r/up/hold"))
@@ -235,7 +235,7 @@ class Access(RelayTest):
     def test_requests_that_wait_for_a_place_cost_no_processor_time(self):
         hold = threading.Event()
         self.addCleanup(hold.set)
-        self.upstream.on("/hold", lambda got: hold.wait(10) and answer(200, "held"))
+        self.upstream.on("/hold", lambda got: hold.wait(60) and answer(200, "held"))
         relay = self.new_relay({"up": route(self.upstream.url, concurrency={"max_requests": 1})}).start()
         with relay.caller() as first, relay.caller() as second:
             first.send(request("GET", "/r/up/hold"))
@@ -282,7 +282,7 @@ class Access(RelayTest):
             for turn in range(25):
                 for n in range(40):
                     self.assertEqual(caller.ask("GET", f"/r/r{n}/bad?{turn}").body, b"y")
-        self.assertLess(time.monotonic() - began, 20)
+        self.assertLess(time.monotonic() - began, self.within(20))
 
 
 if __name__ == "__main__":

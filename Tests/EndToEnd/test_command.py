@@ -71,7 +71,7 @@ class CommandTest(RelayTest):
 
         def send(got):
             got.connection.send(answer(200, body)[:-1])
-            return rest.wait(20) and body[-1:]
+            return rest.wait(60) and body[-1:]
         self.upstream.on("/large", send)
         file = relay.directory / "large"
         done = subprocess.Popen([COMMAND, "send", "up", "large", "-o", file, "--socket", relay.jobs])

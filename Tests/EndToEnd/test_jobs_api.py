@@ -82,7 +82,7 @@ class JobsAPI(RelayTest):
         self.assertEqual(self.over(got["Waystation-Job"])["state"], "succeeded")
         for path, wait, status in ("/ok", 10, 201), ("/slow", 0, 202):
             held = threading.Event()
-            self.upstream.on("/slow", lambda got: held.wait(10) and answer(200, "late"))
+            self.upstream.on("/slow", lambda got: held.wait(60) and answer(200, "late"))
             got = self.relay.ask("POST", "/r/kept" + path, [("Prefer", f"wait={wait}")], b"x")
             self.assertEqual((got.status, got["Preference-Applied"]), (status, f"wait={wait}"), got)
             held.set()
@@ -120,7 +120,7 @@ class JobsAPI(RelayTest):
         self.assertEqual(got["Preference-Applied"], "respond-async, wait=10")
         self.assertEqual(got.all("Location"), [], "where what was made is, which nobody said")
         held = threading.Event()
-        self.upstream.on("/slow", lambda got: held.wait(10) and answer(200, "late"))
+        self.upstream.on("/slow", lambda got: held.wait(60) and answer(200, "late"))
         late = self.relay.ask("POST", "/r/up/slow", [("Prefer", "respond-async, wait=0")], b"x")
         self.assertEqual((late.status, late["Preference-Applied"]), (202, "respond-async, wait=0"), late)
         early = self.relay.ask("GET", late["Location"] + "/response")
@@ -185,7 +185,7 @@ class JobsAPI(RelayTest):
 
     def test_a_caller_that_leaves_after_acceptance_takes_nothing_back(self):
         held = threading.Event()
-        self.upstream.on("/left", lambda got: held.wait(10) and answer(200, "done"))
+        self.upstream.on("/left", lambda got: held.wait(60) and answer(200, "done"))
         with self.relay.caller() as caller:
             caller.send(request("POST", "/r/up/left", [("Prefer", "respond-async, wait=60"), ("Waystation-Label", "who=left")], b"x"))
             self.upstream.wait_for("/left")
@@ -265,7 +265,9 @@ class JobsAPI(RelayTest):
         self.assertEqual(listed["attempts"], told["attempts"])
         self.upstream.on("/bad", answer(200, "yes"))
         again = self.control("POST", f"/v1/jobs/{job}/retry")
-        self.assertEqual((again.status, again.json()["state"]), (200, "queued"), again)
+        # It may be on its way already when its document is made.
+        self.assertEqual(again.status, 200, again)
+        self.assertIn(again.json()["state"], ("queued", "running", "succeeded"), again)
         self.assertEqual(self.over(job)["state"], "succeeded")
         self.assert_problem(self.control("POST", f"/v1/jobs/{job}/retry"), 409, "job_state")
         self.assertEqual(self.control("DELETE", f"/v1/jobs/{job}/content").status, 200)
@@ -413,7 +415,7 @@ class Restarts(RelayTest):
         eventually(lambda: ask(relay.control, "GET", "/v1/routes/up").json()["jobs"]["queued"] == 2, "both are kept")
         began = time.monotonic()
         self.assertEqual(relay.stop(signal.SIGTERM), 0)
-        self.assertLess(time.monotonic() - began, 8)
+        self.assertLess(time.monotonic() - began, self.within(8))
         self.assertEqual(waiter.answer().json()["state"], "queued")
         self.assertEqual(ticket.answer().status, 202)
         self.assertTrue(events.rest().endswith(b"0\r\n\r\n"))

@@ -12,6 +12,7 @@ import unittest
 
 from caller import ask
 from relay import RelayTest, daemon, eventually, route
+from test_access import ask_as
 from upstream import Upstream, answer
 
 COMMAND = pathlib.Path(daemon()).with_name("waystation")
@@ -125,6 +126,46 @@ class JobsCommandTest(RelayTest):
         self.assertEqual(self.run_command("jobs", "drop", job), f"{job}  dropped\n")
         self.run_command("jobs", "show", job, code=3)
 
+    def test_what_operators_did_to_a_job_is_told_also_after_a_restart(self):
+        operators = str(self.relay.directory / "operators.sock")
+        self.relay.members["listeners"] = [
+            {"name": "jobs", "unix": self.relay.jobs, "mode": "0666", "role": "submit"},
+            {"name": "control", "unix": self.relay.control, "mode": "0600", "role": "admin"},
+            {"name": "operators", "unix": operators, "mode": "0666", "role": "operate"}]
+        self.relay.write({"up": route(self.upstream.url, recovery=AGAIN)})
+        self.restart()
+        job = self.submit("up", "bad")
+        eventually(lambda: self.state(job) == "retrying", "the job waits for its second attempt")
+        self.run_command("jobs", "hold", job)
+        self.run_command("jobs", "release", job)
+        self.restart()
+        self.assertEqual(self.run_command("jobs", "retry", "--where", "route=up", "-y"), "1 job matches, 1 retried\n")
+        eventually(
+            lambda: json.loads(self.run_command("jobs", "show", job, "-o", "json"))["attempt_count"] == 2,
+            "it is sent again at once")
+        eventually(lambda: self.state(job) == "retrying", "the job waits for its third attempt")
+        me = other = os.getuid()
+        if me == 0:
+            other = 54001
+            self.assertEqual(ask_as(other, operators, f"/v1/jobs/{job}/cancel", method="POST")[0], 200)
+        else:
+            self.run_command("jobs", "cancel", job)
+        told = self.run_command("explain", job)
+        self.assertRegex(told, "(?s)" + ".*".join([
+            "  accepted  ", "  attempt 1  [^\n]* 503 ", rf"  held +by uid {me}", rf"  released +by uid {me}",
+            rf"  retried +by uid {me}, in a bulk action", "  attempt 2  [^\n]* 503 ", rf"  cancelled +by uid {other}",
+            "  cancelled"]))
+        document = json.loads(self.run_command("jobs", "show", job, "-o", "json"))
+        self.assertEqual(
+            [(done["action"], done["uid"], done.get("bulk", False)) for done in document["actions"]],
+            [("hold", me, False), ("release", me, False), ("retry", me, True), ("cancel", other, False)])
+
+    def restart(self):
+        self.relay.stop()
+        (self.relay.directory / "notify").unlink()
+        self.relay.notices.items.clear()
+        self.relay.start()
+
     def test_a_list_goes_through_its_pages_and_says_what_it_is_asked(self):
         jobs = [self.submit("up", "ok", "--delay", "1h") for _ in range(7)]
         listed = self.run_command("jobs", "-q", "--route", "up").split()
@@ -185,10 +226,7 @@ class JobsCommandTest(RelayTest):
         self.assertEqual(self.run_command("jobs", "-q", "--status", "503", "--end", "exhausted").split(), [bad])
         self.assertEqual(self.run_command("jobs", "-q", "--end", "poison"), "")
         self.assertEqual(self.run_command("jobs", "drop", "--where", "status=410", "-y"), "1 job matches, 1 dropped\n")
-        self.relay.stop()
-        (self.relay.directory / "notify").unlink()
-        self.relay.notices.items.clear()
-        self.relay.start()
+        self.restart()
         self.assertEqual(self.run_command("jobs", "-q", "--status", "503").split(), [bad])
         told = self.run_command("jobs", "retry", bad, "--rate", "5/s")
         self.assertEqual(told, "1 job matches, 1 retried\n")

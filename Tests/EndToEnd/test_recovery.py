@@ -192,7 +192,7 @@ class Recovery(RelayTest):
 
                 def halting(got):
                     got.connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
-                    return go_on.wait(10) and b"rest"
+                    return go_on.wait(60) and b"rest"
                 self.upstream.on("/slow", halting)
                 with relay.caller() as caller:
                     caller.send(request("GET", f"/r/{name}/slow"))

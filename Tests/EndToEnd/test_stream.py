@@ -228,7 +228,7 @@ class JobStreams(RelayTest):
     def test_each_outcome_comes_as_its_job_ends_and_in_order_if_asked(self):
         for query, wanted in ("", ["b", "c", "a"]), ("?order=input", ["a", "b", "c"]):
             go = threading.Event()
-            self.upstream.on("/slow", lambda got: go.wait(10) and answer(200, "slow"))
+            self.upstream.on("/slow", lambda got: go.wait(60) and answer(200, "slow"))
             with self.subTest(query), Stream(self.relay, query) as stream:
                 stream.send(job("/slow", id="a"), job(id="b"), job(id="c"))
                 self.upstream.wait_for("/fine", 2)
@@ -335,7 +335,7 @@ class JobStreams(RelayTest):
                 for _ in range(20):
                     began = time.monotonic()
                     self.assertEqual(relay.ask("GET", "/r/up/fine").body, b"fine")
-                    self.assertLess(time.monotonic() - began, 1)
+                    self.assertLess(time.monotonic() - began, self.within(1))
                 self.assertIsNone(flood.poll())
             finally:
                 flood.kill()
@@ -394,7 +394,7 @@ class JobStreams(RelayTest):
 
     def test_a_caller_may_close_its_side_after_the_last_line(self):
         go = threading.Event()
-        self.upstream.on("/slow", lambda got: go.wait(10) and answer(200, "slow"))
+        self.upstream.on("/slow", lambda got: go.wait(60) and answer(200, "slow"))
         with Stream(self.relay) as stream:
             stream.send(job("/slow"), job("/slow"))
             stream.finish()
@@ -457,7 +457,7 @@ class JobStreams(RelayTest):
 
     def test_a_stop_finishes_what_is_under_way_and_tells_the_rest(self):
         go = threading.Event()
-        self.upstream.on("/slow", lambda got: go.wait(10) and answer(200, "slow"))
+        self.upstream.on("/slow", lambda got: go.wait(60) and answer(200, "slow"))
         relay = self.new_relay({"up": route(self.upstream.url)}).start()
         with Stream(relay) as open_one, Stream(relay) as whole, Stream(relay, "?max_in_flight=1") as full, Stream(relay) as idle:
             open_one.send(job("/slow"))

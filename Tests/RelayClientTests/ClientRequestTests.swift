@@ -2,7 +2,7 @@ import RelayClient
 import RelayCore
 import Testing
 
-@Suite("What the client refuses to send", .timeLimit(.minutes(1)))
+@Suite("What the client refuses to send", .timeLimit(.minutes(5)))
 struct ClientRequestTests {
     private let client = RelayClient(socketPath: "/tmp/waystation-no-such.sock")
 

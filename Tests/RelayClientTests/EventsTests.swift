@@ -21,7 +21,7 @@ private func job(_ id: String, _ state: String) -> StubRelay.Reply {
     return .close("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
 }
 
-@Suite("Events of the relay", .timeLimit(.minutes(1)))
+@Suite("Events of the relay", .timeLimit(.minutes(5)))
 struct EventsTests {
     @Test("a stream that breaks goes on after the last event, and says what is gone")
     func reconnect() async throws {
@@ -39,7 +39,7 @@ struct EventsTests {
             }
         )
         var told: [String] = []
-        for try await notice in RelayClient(socketPath: relay.path).events(after: "1") {
+        for try await notice in relay.client.events(after: "1") {
             switch notice {
             case .event(let event):
                 told.append(
@@ -72,7 +72,7 @@ struct EventsTests {
                 return isFirst ? .close(head + heartbeat) : .stayOpen(head)
             }
         )
-        var events = RelayClient(socketPath: relay.path).events().makeAsyncIterator()
+        var events = relay.client.events().makeAsyncIterator()
         let notice = try await events.next()
         guard case .gap(nil) = notice else {
             Issue.record("the notice is \(String(describing: notice))")
@@ -86,7 +86,7 @@ struct EventsTests {
         let relay = try StubRelay(.respond { _ in .stayOpen(head + event(1, "job.accepted")) })
         let (began, begin) = AsyncStream<Void>.makeStream()
         let reader = Task {
-            for try await _ in RelayClient(socketPath: relay.path).events() { begin.yield() }
+            for try await _ in relay.client.events() { begin.yield() }
         }
         for await _ in began { break }
         reader.cancel()
@@ -97,7 +97,7 @@ struct EventsTests {
     @Test("a relay that refuses, or is not there, is an error at once")
     func refusal() async throws {
         let relay = try StubRelay(.answer("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\n{}"))
-        var events = RelayClient(socketPath: relay.path).events().makeAsyncIterator()
+        var events = relay.client.events().makeAsyncIterator()
         let refused = await #expect(throws: RelayClientError.self) { _ = try await events.next() }
         #expect(refused?.code == .refused && refused?.problem?.status == 403)
         var away = RelayClient(socketPath: "/tmp/waystation-no-such.sock").events().makeAsyncIterator()
@@ -118,7 +118,7 @@ struct EventsTests {
     }
 }
 
-@Suite("Ends of many jobs", .timeLimit(.minutes(1)))
+@Suite("Ends of many jobs", .timeLimit(.minutes(5)))
 struct OutcomesTests {
     @Test("each job's end comes when it ends, in whichever order, and a missing job ends nothing else")
     func outcomes() async throws {
@@ -144,7 +144,7 @@ struct OutcomesTests {
         stub.withLock { $0 = relay }
         defer { stub.withLock { $0 = nil } }
         var ends: [String: String] = [:]
-        for try await end in RelayClient(socketPath: relay.path).outcomes(of: [id("A"), id("B"), id("C")]) {
+        for try await end in relay.client.outcomes(of: [id("A"), id("B"), id("C")]) {
             switch end.result {
             case .success(let job): ends[end.id] = job.state.rawValue
             case .failure(let error): ends[end.id] = "\(error.code)"
@@ -169,7 +169,7 @@ struct OutcomesTests {
             }
         )
         var states: [Job.State] = []
-        for try await end in RelayClient(socketPath: relay.path).outcomes(of: [id("A")]) {
+        for try await end in relay.client.outcomes(of: [id("A")]) {
             states.append(try end.result.get().state)
         }
         #expect(states == [.expired])
@@ -178,7 +178,7 @@ struct OutcomesTests {
     @Test("no ids are no ends, and a relay that is not there is an error")
     func nothing() async throws {
         let relay = try StubRelay(.respond { _ in .stayOpen(head) })
-        for try await end in RelayClient(socketPath: relay.path).outcomes(of: []) {
+        for try await end in relay.client.outcomes(of: []) {
             Issue.record("\(end.id) has ended")
         }
         await #expect(throws: RelayClientError.self) {

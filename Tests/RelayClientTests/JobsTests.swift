@@ -15,7 +15,7 @@ private func kept(_ state: String, _ id: String = id) -> String {
     )
 }
 
-@Suite("Jobs the relay keeps", .timeLimit(.minutes(1)))
+@Suite("Jobs the relay keeps", .timeLimit(.minutes(5)))
 struct JobsTests {
     @Test("a job is handed over with its options, and known by its id", arguments: [true, false])
     func submit(isReplayed: Bool) async throws {
@@ -38,7 +38,7 @@ struct JobsTests {
         options.priority = 1
         options.labels = ["order": "8841", "a": "ü"]
         options.timeout = .milliseconds(2500)
-        let job = try await RelayClient(socketPath: relay.path)
+        let job = try await relay.client
             .submit(route: "hooks", path: "x", body: Array("hi".utf8), options: options)
         #expect(job.id == id)
         #expect(job.isReplayed == isReplayed)
@@ -93,7 +93,7 @@ struct JobsTests {
             .answer(answer(problem, status: "503 Service Unavailable", fields: "Waystation-Job: \(id)\r\n"))
         )
         let error = await #expect(throws: RelayClientError.self) {
-            try await RelayClient(socketPath: relay.path).submit(route: "a")
+            try await relay.client.submit(route: "a")
         }
         #expect(error?.code == .refused)
         #expect(error?.problem?.code == "queue_full")
@@ -115,7 +115,7 @@ struct JobsTests {
              "client":{"uid":1001,"unit":"shop.service"},"version":9}
             """
         let relay = try StubRelay(.answer(answer(text)))
-        let job = try await RelayClient(socketPath: relay.path).job(id.lowercased())
+        let job = try await relay.client.job(id.lowercased())
         #expect(relay.requests[0].hasPrefix("GET /v1/jobs/\(id) HTTP/1.1\r\n"))
         #expect(job.state == .retrying && !job.state.isOver && job.reason == "backoff")
         #expect(job.createdAt?.description == "2026-11-21T05:17:40.302Z")
@@ -133,7 +133,7 @@ struct JobsTests {
     func noJob(body: String) async throws {
         let relay = try StubRelay(.answer(answer(body)))
         let error = await #expect(throws: RelayClientError.self) {
-            try await RelayClient(socketPath: relay.path).job(id)
+            try await relay.client.job(id)
         }
         #expect(error?.code == .invalidResponse)
     }
@@ -162,7 +162,7 @@ struct JobsTests {
                 }
             }
         )
-        let job = try await RelayClient(socketPath: relay.path).wait(for: id, timeout: .seconds(30))
+        let job = try await relay.client.wait(for: id, timeout: .seconds(30))
         #expect(job.state == .dead && job.state.isOver)
         #expect(relay.requests.count == 4)
         #expect(relay.requests.allSatisfy { $0.contains("\r\nPrefer: wait=") })
@@ -172,12 +172,12 @@ struct JobsTests {
     func noEnd() async throws {
         let relay = try StubRelay(.answer(kept("held")))
         let late = await #expect(throws: RelayClientError.self) {
-            try await RelayClient(socketPath: relay.path).wait(for: id, timeout: .milliseconds(50))
+            try await relay.client.wait(for: id, timeout: .milliseconds(50))
         }
         #expect(late?.code == .timedOut)
         let none = try StubRelay(.answer(answer(#"{"code":"job_not_found"}"#, status: "404 Not Found")))
         let missing = await #expect(throws: RelayClientError.self) {
-            try await RelayClient(socketPath: none.path).wait(for: id, timeout: .seconds(30))
+            try await none.client.wait(for: id, timeout: .seconds(30))
         }
         #expect(missing?.problem?.code == "job_not_found")
         let away = await #expect(throws: RelayClientError.self) {
@@ -194,14 +194,14 @@ struct JobsTests {
         let found = try StubRelay(
             .answer(answer("gone", status: "410 Gone", fields: "Waystation-Source: upstream\r\n"))
         )
-        #expect(try await RelayClient(socketPath: found.path).response(of: id).text == "gone")
+        #expect(try await found.client.response(of: id).text == "gone")
         #expect(found.requests[0].hasPrefix("GET /v1/jobs/\(id)/response HTTP/1.1"))
         let problem = #"{"code":"response_not_ready"}"#
         let early = try StubRelay(
             .answer(answer(problem, status: "409 Conflict", fields: "Waystation-Source: relay\r\n"))
         )
         let error = await #expect(throws: RelayClientError.self) {
-            try await RelayClient(socketPath: early.path).response(of: id)
+            try await early.client.response(of: id)
         }
         #expect(error?.problem?.code == "response_not_ready")
     }

@@ -2,7 +2,7 @@ import RelayClient
 import RelayCore
 import Testing
 
-@Suite("Relay client", .timeLimit(.minutes(1)))
+@Suite("Relay client", .timeLimit(.minutes(5)))
 struct RelayClientTests {
     private let fine = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
@@ -11,7 +11,7 @@ struct RelayClientTests {
         let relay = try StubRelay(.answer(fine))
         var fields = HeaderFields()
         fields.append("Idempotency-Key", "\"k1\"")
-        let answer = try await RelayClient(socketPath: relay.path)
+        let answer = try await relay.client
             .send(
                 route: "billing",
                 method: .post,
@@ -40,7 +40,7 @@ struct RelayClientTests {
     func tooLarge(answer: String) async throws {
         let relay = try StubRelay(.answer(answer))
         let error = await #expect(throws: RelayClientError.self) {
-            try await RelayClient(socketPath: relay.path).send(route: "a", maxResponseBody: 4)
+            try await relay.client.send(route: "a", maxResponseBody: 4)
         }
         #expect(error?.code == .responseTooLarge && relay.requests.count == 1)
     }
@@ -54,7 +54,7 @@ struct RelayClientTests {
                     + body
             )
         )
-        var client = RelayClient(socketPath: relay.path)
+        var client = relay.client
         client.maxResponseBody = 1
         let answer = try await client.stream(route: "a", path: "b")
         #expect(answer.head.status == 200 && answer.head.source == .upstream && answer.head.body.isEmpty)
@@ -66,7 +66,7 @@ struct RelayClientTests {
     @Test("a streamed body that breaks off ends with an error")
     func broken() async throws {
         let relay = try StubRelay(.answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"))
-        let answer = try await RelayClient(socketPath: relay.path).stream(route: "a")
+        let answer = try await relay.client.stream(route: "a")
         var text = ""
         let error = await #expect(throws: RelayClientError.self) {
             for try await piece in answer { text += String(decoding: piece, as: UTF8.self) }
@@ -82,7 +82,7 @@ struct RelayClientTests {
                     + "Waystation-Outcome: failure\r\nWaystation-Job: 01K9\r\nContent-Length: 0\r\n\r\n"
             )
         )
-        let answer = try await RelayClient(socketPath: relay.path).send(route: "a")
+        let answer = try await relay.client.send(route: "a")
         #expect(answer.source == .placeholder)
         #expect(answer.outcome == .failure)
         #expect(answer.attempts == 3)
@@ -103,7 +103,7 @@ struct RelayClientTests {
     )
     func framing(answer: String, body: String) async throws {
         let relay = try StubRelay(.answer(answer))
-        #expect(try await RelayClient(socketPath: relay.path).request(.get, "/v1/status").text == body)
+        #expect(try await relay.client.request(.get, "/v1/status").text == body)
     }
 
     @Test(
@@ -120,7 +120,7 @@ struct RelayClientTests {
     func broken(answer: String, code: RelayClientError.Code) async throws {
         let relay = try StubRelay(.answer(answer))
         let error = await #expect(throws: RelayClientError.self) {
-            try await RelayClient(socketPath: relay.path).request(.get, "/")
+            try await relay.client.request(.get, "/")
         }
         #expect(error?.code == code)
     }
@@ -128,7 +128,7 @@ struct RelayClientTests {
     @Test("a body beyond the limit is an error and not memory", arguments: [4, 5])
     func limit(limit: Int) async throws {
         let relay = try StubRelay(.answer(fine))
-        var client = RelayClient(socketPath: relay.path)
+        var client = relay.client
         client.maxResponseBody = limit
         let result = try? await client.request(.get, "/")
         #expect((result?.text == "hello") == (limit == 5))
@@ -140,7 +140,7 @@ struct RelayClientTests {
             .answerEarly("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig")
         )
         let body = [UInt8](repeating: 0, count: 8_000_000)
-        let answer = try await RelayClient(socketPath: relay.path).send(route: "a", method: .put, body: body)
+        let answer = try await relay.client.send(route: "a", method: .put, body: body)
         #expect(answer.status == 413)
         #expect(answer.text == "big")
     }
@@ -160,7 +160,7 @@ struct RelayClientTests {
     @Test("a relay that says nothing is given up when the time is up")
     func timeout() async throws {
         let relay = try StubRelay(.silence)
-        var client = RelayClient(socketPath: relay.path)
+        var client = relay.client
         client.timeout = .milliseconds(30)
         let error = await #expect(throws: RelayClientError.self) {
             try await client.request(.get, "/")
@@ -171,7 +171,7 @@ struct RelayClientTests {
     @Test("cancelling the task hangs up")
     func cancellation() async throws {
         let relay = try StubRelay(.silence)
-        let task = Task { try await RelayClient(socketPath: relay.path).request(.get, "/") }
+        let task = Task { try await relay.client.request(.get, "/") }
         task.cancel()
         let error = await #expect(throws: RelayClientError.self) { try await task.value }
         #expect(error?.code == .cancelled)

@@ -1,5 +1,8 @@
 import Glibc
+import RelayClient
+import RelayCore
 import RelayPosix
+import RelayTestSupport
 import Synchronization
 import Testing
 
@@ -36,6 +39,17 @@ final class StubRelay: Sendable {
         threads.stop()
         unsafe unlink(path)
         unsafe unlink(path + ".lock")
+    }
+
+    /// A client of this relay whose waits between two looks take no time.
+    var client: RelayClient {
+        let time = VirtualTime()
+        var client = RelayClient(socketPath: path)
+        client.clock = ClientClock(
+            now: { time.now() },
+            sleep: { try await time.sleep(until: time.now().advanced(by: $0)) }
+        )
+        return client
     }
 
     /// What the clients have sent, by connection.

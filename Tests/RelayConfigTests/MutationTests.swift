@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Damaged configurations")
 struct MutationTests {
-    @Test("Damage anywhere is reported or harmless, never a crash", .timeLimit(.minutes(1)), arguments: 0..<4)
+    @Test("Damage anywhere is reported or harmless, never a crash", .timeLimit(.minutes(5)), arguments: 0..<4)
     func damagedExample(seed: Int) throws {
         let example = packageFile("config/waystation.example.json")
         try #require(!example.isEmpty)

@@ -114,13 +114,13 @@ struct TextTests {
         ] as [(String, Int64?)]
     )
     func moments(text: String, seconds: Int64?) {
-        #expect(UTCTimeText.parse(text) == seconds)
+        #expect(UTCTime.seconds(parsing: text) == seconds)
     }
 
     @Test("Every day from 1970 to 2400 is read as it is written")
     func everyDay() {
         for day in 0..<157_000 as Range<Int64> {
-            #expect(UTCTimeText.parse(UTCTime.format(seconds: day * 86_400)) == day * 86_400)
+            #expect(UTCTime.seconds(parsing: UTCTime.format(seconds: day * 86_400)) == day * 86_400)
         }
     }
 

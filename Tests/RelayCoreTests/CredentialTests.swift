@@ -182,7 +182,7 @@ struct TokenExchangeTests {
     }
 }
 
-@Suite("Credentials shared by many jobs", .timeLimit(.minutes(1)))
+@Suite("Credentials shared by many jobs", .runQueue, .timeLimit(.minutes(5)))
 struct CredentialVaultTests {
     private func route() -> Route {
         makeRoute {
@@ -247,9 +247,7 @@ struct CredentialVaultTests {
         let done = await withTaskGroup(of: UInt16?.self) { group in
             for _ in 0..<100 { group.addTask { await bench.perform(on: route).status } }
             group.addTask {
-                while bench.time.sleeperCount < 100 || bench.transport.heldCount < 1, !Task.isCancelled {
-                    await Task.yield()
-                }
+                await untilIdle()
                 bench.transport.release()
                 return nil
             }
@@ -319,9 +317,9 @@ struct CredentialVaultTests {
         }
         let route = route()
         let first = Task { await bench.perform(on: route) }
-        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         let second = Task { await bench.perform(on: route) }
-        while bench.time.sleeperCount < 2, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         first.cancel()
         #expect(await first.value.failure?.kind == .cancelled)
         bench.transport.release()

@@ -3,7 +3,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("A run that ends through no fault of its job", .timeLimit(.minutes(1)))
+@Suite("A run that ends through no fault of its job", .runQueue, .timeLimit(.minutes(5)))
 struct InterruptedDeliveryTests {
     /// A route whose rules would all act, were they asked.
     private func eager(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
@@ -112,7 +112,7 @@ struct InterruptedDeliveryTests {
         if isKeyed { fields.append("Idempotency-Key", "k") }
         let sent = fields
         let task = Task { await bench.deliver(Method(rawValue: method), on: route, fields: sent) }
-        while bench.transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         task.cancel()
         let run = await task.joined()
         #expect(run.words == words && run.failure?.kind == .cancelled)

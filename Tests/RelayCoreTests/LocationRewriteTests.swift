@@ -10,7 +10,7 @@ private func daemonRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Ro
     }
 }
 
-@Suite("References in answers", .timeLimit(.minutes(1)))
+@Suite("References in answers", .timeLimit(.minutes(5)))
 struct LocationRewriteTests {
     /// What the caller gets for one field of an answer to `GET x?q=1`, which was sent to `/api/x?q=1`.
     private func given(
@@ -22,10 +22,7 @@ struct LocationRewriteTests {
         let bench = Bench([.answer(Status(rawValue: status), values.map { (name, $0) })])
         let outcome = await bench.perform(.get, "x?q=1", on: route)
         let key = try #require(FieldName(name))
-        switch outcome.ending {
-        case .answered(let response, _), .failed(_, let response?): return response.fields.values(key)
-        case .failed(let failure, nil): throw failure
-        }
+        return try #require(outcome.answer).fields.values(key)
     }
 
     @Test(
@@ -110,10 +107,7 @@ struct LocationRewriteTests {
             .answer(302, [("Location", "/api/deep/er/y")]), .answer(201, [("Location", "z")]),
         ])
         let outcome = await bench.perform(.get, "x", on: daemonRoute { $0.response.redirects = .follow })
-        guard case .answered(let response, _) = outcome.ending else {
-            Issue.record("no answer")
-            return
-        }
+        let response = try #require(outcome.accepted)
         #expect(response.fields[.location] == "/r/test/deep/er/z")
     }
 
@@ -126,19 +120,18 @@ struct LocationRewriteTests {
     }
 
     @Test("A kept job's answer is kept with references that lead through the relay")
-    func kept() async {
+    func kept() async throws {
         let good = Bench([.answer(201, [("Location", "/api/z")])])
-        guard case .succeeded(let response, _) = await good.deliver(on: daemonRoute()).ending else {
-            Issue.record("not delivered")
-            return
-        }
+        let delivered = await good.deliver(on: daemonRoute())
+        let response = try #require(delivered.answer)
+        #expect(delivered.ending == .succeeded)
         #expect(response.fields[.location] == "/r/test/z")
         let bad = Bench([.answer(400, [("Location", "/api/z")])])
         #expect(await bad.deliver(on: daemonRoute()).answer?.fields[.location] == "/r/test/z")
     }
 }
 
-@Suite("A route's own query parameters", .timeLimit(.minutes(1)))
+@Suite("A route's own query parameters", .timeLimit(.minutes(5)))
 struct RouteQueryTests {
     private func sent(_ target: String, _ query: RouteQuery) async throws -> String {
         let bench = Bench([.answer(200)])
@@ -179,11 +172,8 @@ struct RouteQueryTests {
         let query = RouteQuery([("key", .reference(.credential("k")))])
         let bench = Bench([])
         let outcome = await bench.perform(.get, "x", on: daemonRoute { $0.request.query = query })
-        guard case .failed(let failure, nil) = outcome.ending else {
-            Issue.record("sent")
-            return
-        }
-        #expect(failure.kind == .credentialsFailed && failure.sent == .neverSent)
+        let failure = try #require(outcome.failure)
+        #expect(outcome.answer == nil && failure.kind == .credentialsFailed && failure.sent == .neverSent)
         #expect(failure.detail.contains("credential \"k\""))
         #expect(
             query.resolved([.credential("k"): Secret("v")]) == RouteQuery([("key", .secret(Secret("v")))])
@@ -194,10 +184,7 @@ struct RouteQueryTests {
     func echoed() async throws {
         let bench = Bench([.answer(201, [("Location", "/api/next?key=s3&page=2")])])
         let outcome = await bench.perform(.get, "x", on: daemonRoute { $0.request.query = Self.key })
-        guard case .answered(let response, _) = outcome.ending else {
-            Issue.record("no answer")
-            return
-        }
+        let response = try #require(outcome.accepted)
         #expect(response.fields[.location] == "/r/test/next?page=2")
     }
 
@@ -217,10 +204,7 @@ struct RouteQueryTests {
     func secrets(reference: String, expected: String) async throws {
         let bench = Bench([.answer(201, [("Location", reference)])])
         let outcome = await bench.perform(.get, "x", on: daemonRoute { $0.request.query = Self.key })
-        guard case .answered(let response, _) = outcome.ending else {
-            Issue.record("no answer")
-            return
-        }
+        let response = try #require(outcome.accepted)
         #expect(response.fields[.location] == expected)
     }
 

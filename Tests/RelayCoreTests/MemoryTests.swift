@@ -2,7 +2,7 @@ import RelayCore
 import RelayTestSupport
 import Testing
 
-@Suite("The account of memory", .timeLimit(.minutes(1)))
+@Suite("The account of memory", .timeLimit(.minutes(5)))
 struct MemoryTests {
     @Test("Who finds no room waits in turn, and nobody overtakes")
     func order() {

@@ -27,21 +27,22 @@ struct RecoveryMachineTests {
         canRefresh: Bool = true
     ) -> [String] {
         failures.map { failure in
-            _ = machine.attemptBegan(at: start)
+            _ = machine.attemptBegan(at: start, wall: 0)
             var situation = RecoveryMachine.Situation(now: start, random: 0)
             situation.canRepeat = canRepeat
             situation.canRefresh = canRefresh
-            return name(machine.attemptFailed(failure, situation))
+            let decision = machine.attemptFailed(failure, situation)
+            return name(decision, machine.attempts.last?.rule ?? "")
         }
     }
 
-    private func name(_ decision: RecoveryMachine.Decision) -> String {
+    private func name(_ decision: RecoveryMachine.Decision, _ rule: String) -> String {
         switch decision {
         case .retry: "retry"
         case .refreshCredentials: "refresh"
         case .failover: "failover"
-        case .respond(_, let rule): "respond:\(rule)"
-        case .respondStale(let rule): "stale:\(rule)"
+        case .respond: "respond:\(rule)"
+        case .respondStale: "stale:\(rule)"
         case .consult: "consult"
         case .resend: "resend"
         case .stop: "stop"
@@ -263,7 +264,7 @@ struct RecoveryMachineTests {
         var machine = machine([rule("a", ["503"], retry(maxRetryAfter: .seconds(10)))])
         var failure = status(503)
         failure.retryAfter = seconds.map { .seconds($0) }
-        _ = machine.attemptBegan(at: start)
+        _ = machine.attemptBegan(at: start, wall: 0)
         let decision = machine.attemptFailed(failure, RecoveryMachine.Situation(now: start, random: 0))
         guard case .retry(let at) = decision else {
             Issue.record("it did not retry")
@@ -290,9 +291,9 @@ struct RecoveryMachineTests {
             $0.timeouts.total = .seconds(6)
         }
         var machine = RecoveryMachine(route: route, method: .get, options: JobOptions(), now: start)
-        #expect(machine.attemptBegan(at: start).deadline == start.advanced(by: .seconds(4)))
+        #expect(machine.attemptBegan(at: start, wall: 0).deadline == start.advanced(by: .seconds(4)))
         #expect(
-            machine.attemptBegan(at: start.advanced(by: .seconds(3))).deadline
+            machine.attemptBegan(at: start.advanced(by: .seconds(3)), wall: 0).deadline
                 == start.advanced(by: .seconds(6))
         )
     }

@@ -21,7 +21,7 @@ struct ResponseJudgeTests {
             response: HTTPResponse(status: status, fields: fields, body: content),
             exchange: Exchange()
         )
-        switch judge.judge(inbound, time: VirtualTime()) {
+        switch judge.judge(inbound, wallSeconds: 1_800_000_000) {
         case .refused(let failure): return .refused(judge.named(failure))
         case .invalid(let failure): return .invalid(judge.named(failure))
         case let success: return success

@@ -36,7 +36,7 @@ private final class OncePieces: BodySource {
     func cancel() {}
 }
 
-@Suite("A route that signs its requests", .timeLimit(.minutes(1)))
+@Suite("A route that signs its requests", .timeLimit(.minutes(5)))
 struct WebhookTests {
     private let id = JobID(milliseconds: 1, random: (2, 3)).description
 
@@ -87,7 +87,7 @@ struct WebhookTests {
         let bench = Bench([.fail(.httpResponseTimeout, .unknown)], signer: OpenSigner())
         let again = route { $0.recovery = [rule("r", ["timeout"], retry())] }
         #expect(await bench.deliver(.post, on: again).words.hasPrefix("retry"))
-        #expect(JobRecord.mayRepeat(.post, HeaderFields(), on: again))
+        #expect(again.mayRepeatAfterCrash(.post, HeaderFields()))
     }
 
     @Test(

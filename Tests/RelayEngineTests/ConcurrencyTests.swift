@@ -1,8 +1,9 @@
 import RelayCore
 import RelayEngine
+import RelayTestSupport
 import Testing
 
-@Suite("Places of a route", .timeLimit(.minutes(1)))
+@Suite("Places of a route", .runQueue, .timeLimit(.minutes(5)))
 struct ConcurrencyTests {
     private func admitted(_ arrival: ConcurrencyMachine.Arrival) -> String {
         switch arrival {
@@ -55,7 +56,7 @@ struct ConcurrencyTests {
 
     @Test("However arrivals, departures and retreats mix, places and waiters add up", arguments: 1...20)
     func mixed(seed: UInt64) {
-        var random = SeededRandom(state: seed)
+        var random = SplitMix64(seed: seed)
         var machine = ConcurrencyMachine(limit: 4, maxPending: 8)
         var inside = 0
         var waiting: Set<UInt64> = []
@@ -89,29 +90,37 @@ struct ConcurrencyTests {
         var limit = ConcurrencyLimit()
         limit.maxRequests = 1
         let state = RouteState(limit)
-        #expect(state.tryEnter() == true)
-        let first = Task { await state.enter() }
-        while state.load.pending < 1, !Task.isCancelled { await Task.yield() }
-        let second = Task { await state.enter() }
-        while state.load.pending < 2, !Task.isCancelled { await Task.yield() }
-        first.cancel()
-        #expect(await first.value == false)
-        state.leave()
-        #expect(await second.value)
-        state.leave()
+        var holder: RouteState.Permit? = permit(state)
+        guard case .queued(let first) = state.enter(), case .queued(let second) = state.enter() else {
+            Issue.record("there was a permit for everybody")
+            return
+        }
+        let waiting = Task { await first.wait() }
+        waiting.cancel()
+        await waiting.value
+        let isFirstIn = first.take() != nil
+        _ = holder.take()
+        await second.wait()
+        #expect(!isFirstIn && state.load == (1, 0))
+        let isSecondIn = second.take() != nil
+        #expect(isSecondIn && state.load == (0, 0))
+    }
+
+    @Test("A turn that nobody takes gives its permit to the next", arguments: [true, false])
+    func forgottenTurn(isAdmitted: Bool) {
+        var limit = ConcurrencyLimit()
+        limit.maxRequests = 1
+        let state = RouteState(limit)
+        var holder: RouteState.Permit? = permit(state)
+        do {
+            guard case .queued = state.enter() else { return }
+            if isAdmitted { _ = holder.take() }
+        }
+        _ = holder.take()
         #expect(state.load == (0, 0))
     }
-}
 
-/// SplitMix64 (Steele, Lea and Flood, 2014).
-struct SeededRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
+    private func permit(_ state: RouteState) -> RouteState.Permit? {
+        if case .permitted(let permit) = state.enter() { permit } else { nil }
     }
 }

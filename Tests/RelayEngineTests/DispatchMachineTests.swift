@@ -8,8 +8,8 @@ private final class Moved {
 
     init(_ machine: DispatchMachine = DispatchMachine()) { self.machine = machine }
 
-    func step(_ now: Instant, places: Int = .max) -> DispatchMachine.Step {
-        machine.step(now, places: places)
+    func step(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> DispatchMachine.Step {
+        machine.step(now, permits: permits, isPaused: isPaused)
     }
     func claiming() { machine.claiming() }
     func ready() { machine.ready() }
@@ -99,25 +99,24 @@ struct DispatchMachineTests {
         machine.claiming()
         _ = machine.claimed(5, of: 5, at(0))
         for _ in 0..<5 { machine.settling(at(0)) }
-        #expect(machine.step(at(0), places: 5) == .claim(atMost: 64))
+        #expect(machine.step(at(0), permits: 5) == .claim(atMost: 64))
         if fails { machine.failed() }
-        #expect(machine.step(at(seconds), places: 5) == .sleep(until: at(seconds + 60)))
-        #expect(machine.step(at(seconds), places: 8) == .claim(atMost: 3))
-        #expect(machine.step(at(seconds), places: 5) == .sleep(until: at(seconds + 60)))
+        #expect(machine.step(at(seconds), permits: 5) == .sleep(until: at(seconds + 60)))
+        #expect(machine.step(at(seconds), permits: 8) == .claim(atMost: 3))
+        #expect(machine.step(at(seconds), permits: 5) == .sleep(until: at(seconds + 60)))
         // The store goes on, and so does the lane.
         #expect(machine.settled(at(seconds)))
-        #expect(machine.step(at(seconds), places: 5) == .claim(atMost: 64))
+        #expect(machine.step(at(seconds), permits: 5) == .claim(atMost: 64))
         for _ in 0..<4 { _ = machine.settled(at(seconds)) }
-        #expect(machine.step(at(100), places: 5) == .claim(atMost: 64))
+        #expect(machine.step(at(100), permits: 5) == .claim(atMost: 64))
     }
 
     @Test("A paused route claims nothing, and looks again when it goes on")
     func paused() {
         let machine = Moved()
-        machine.machine.pause(true)
         machine.ready()
-        #expect(machine.step(at(0)) == .sleep(until: at(60)))
-        machine.machine.pause(false)
+        #expect(machine.step(at(0), isPaused: true) == .sleep(until: at(60)))
+        machine.ready()
         #expect(machine.step(at(0)) == .claim(atMost: 64))
         machine.machine.end()
         #expect(machine.step(at(0)) == .end)

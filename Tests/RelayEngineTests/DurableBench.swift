@@ -1,15 +1,16 @@
 import RelayCore
 import RelayEngine
+import RelayServer
 import RelayTestSupport
 import Synchronization
+import Testing
 
 /// A daemon's durable side with one route, and everything behind it under the test's control.
 final class DurableBench: Sendable {
     /// Where the store finds the jobs that are made from it.
     private final class Shared: Sendable {
         let jobs = Mutex<DurableJobs?>(nil)
-        /// Ended while the store was opened.
-        let early = Mutex(EndedJobs())
+        let announcer = Mutex<Announcer?>(nil)
     }
 
     /// Counts the tasks of the loops.
@@ -24,6 +25,7 @@ final class DurableBench: Sendable {
     let faults: FaultyJobStore
     let engine: Engine
     let jobs: DurableJobs
+    let room: QueueRoom
     private let relays: [Relay]
     private let shared: Shared
     private let tasks = Tasks()
@@ -33,6 +35,7 @@ final class DurableBench: Sendable {
         after earlier: DurableBench? = nil,
         maxQueued: Int = 100,
         vault: CredentialVault = CredentialVault([], secrets: [:]),
+        listeners: [any JobListener] = [],
         _ change: (inout RoutePolicy) -> Void = { _ in },
         answer: @escaping @Sendable (OutboundRequest) -> ScriptedTransport.Step
     ) {
@@ -42,35 +45,35 @@ final class DurableBench: Sendable {
         self.shared = shared
         // Nobody of the process that crashed hears of anything.
         shared.jobs.withLock { $0 = nil }
+        engine = Engine(
+            snapshot: DurableBench.snapshot(vault: vault, change),
+            time: time,
+            entropy: SeededEntropy()
+        )
+        let audience = Audience(engine, feed: EventFeed())
+        room = audience.room
+        let announcer = audience.announcer(and: [sink] + listeners)
+        shared.announcer.withLock { $0 = announcer }
         var events = JobStoreEvents()
         events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }
         events.ended = { jobs in
-            if let present = shared.jobs.withLock({ $0 }) {
-                present.ended(jobs)
-            } else {
-                shared.early.withLock { $0.add(jobs) }
-            }
+            for job in jobs { shared.announcer.withLock { $0 }?.record(.ended(job)) }
         }
         store =
             earlier.map { MemoryJobStore(afterCrashOf: $0.store, at: JobMoment(time)) }
             ?? MemoryJobStore(at: JobMoment(time), events: events)
         faults = FaultyJobStore(store)
         transport = ScriptedTransport(time: time, answer: answer)
-        engine = Engine(
-            snapshot: DurableBench.snapshot(vault: vault, change),
-            time: time,
-            entropy: SeededEntropy()
-        )
         let settings = DurableBench.settings(maxQueued: maxQueued)
-        jobs = DurableJobs(store: faults, engine: engine, feed: EventFeed(), settings: settings)
-        let (transport, sink, tasks) = (transport, sink, tasks)
+        jobs = DurableJobs(store: faults, audience, announcer, settings: settings, digest: { $0 })
+        let (transport, tasks) = (transport, tasks)
         relays = (1...2).map { seed in
             Relay(
                 ports: RelayPorts(
                     transport: transport,
                     time: time,
                     entropy: SeededEntropy(seed: UInt64(seed)),
-                    sink: sink,
+                    sink: announcer,
                     start: { work in
                         tasks.count.add(1, ordering: .relaxed)
                         return Task {
@@ -83,11 +86,10 @@ final class DurableBench: Sendable {
         }
         let jobs = jobs
         shared.jobs.withLock { $0 = jobs }
-        jobs.ended(shared.early.withLock { $0 })
     }
 
     static func settings(maxQueued: Int) -> DurableJobs.Settings {
-        var settings = DurableJobs.Settings(digest: { $0 })
+        var settings = DurableJobs.Settings()
         settings.maxQueued = maxQueued
         return settings
     }
@@ -121,8 +123,9 @@ final class DurableBench: Sendable {
     func stop() async -> Bool {
         shared.jobs.withLock { $0 = nil }
         jobs.abort()
-        while tasks.count.load(ordering: .relaxed) > 0, !Task.isCancelled { await Task.yield() }
-        return time.sleeperCount == 0 && transport.heldCount == 0 && jobs.inFlight == 0
+        await untilIdle()
+        return tasks.count.load(ordering: .relaxed) == 0 && time.sleeperCount == 0 && transport.heldCount == 0
+            && jobs.inFlight == 0
             && engine.snapshot.routes.values.allSatisfy { $0.state.load == (0, 0) }
     }
 
@@ -139,7 +142,7 @@ final class DurableBench: Sendable {
             route: route,
             target: target,
             method: method,
-            fields: all,
+            terms: RequestTerms(all),
             length: 0,
             client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: "shop.service")
         )
@@ -154,39 +157,52 @@ final class DurableBench: Sendable {
         body: String = "hello"
     ) async throws(Problem) -> JobID {
         let admission = try admit(fields, route: route, method: method, target: target)
-        return try await jobs.accept(admission, body: .bytes(Array(body.utf8))).id
+        return try await jobs.acceptance.accept(admission, body: .bytes(Array(body.utf8))).id
     }
 
-    /// Yields until it is so, or the test's time is up.
-    func until(_ isSo: () async throws -> Bool) async rethrows {
-        while try await !isSo(), !Task.isCancelled { await Task.yield() }
+    /// Lets everybody go on who can, and expects it to be so then.
+    func until(
+        _ isSo: () async throws -> Bool,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async rethrows {
+        await untilIdle()
+        #expect(try await isSo(), sourceLocation: sourceLocation)
     }
 
-    /// Yields until the job is in that state.
+    /// Lets time pass in tenths of a second, and expects it to be so within a minute.
+    func eventually(_ isSo: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async {
+        for _ in 0..<600 {
+            await untilIdle()
+            if isSo() { return }
+            time.advance(by: .milliseconds(100))
+        }
+        Issue.record("it is not so after a minute", sourceLocation: sourceLocation)
+    }
+
+    /// Lets everybody go on who can, and expects the job to be in that state then.
     ///
     /// - Returns: the job then.
     @discardableResult
-    func job(_ id: JobID, is state: JobState) async throws -> StoredJob {
-        while true {
-            if let job = try await store.job(id), job.state == state { return job }
-            try Task.checkCancellation()
-            await Task.yield()
-        }
-    }
-
-    /// Lets everybody who can go on do so: the clock stands still, and so does the rest in the end.
-    func settle() async {
-        for _ in 0..<200 { await Task.yield() }
+    func job(
+        _ id: JobID,
+        is state: JobState,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> StoredJob {
+        await untilIdle()
+        let job = try #require(try await store.job(id), sourceLocation: sourceLocation)
+        #expect(job.state == state, sourceLocation: sourceLocation)
+        return job
     }
 
     /// The targets of what was sent, in order.
     var sent: [String] { transport.sent.map(\.target) }
 
-    var ends: [DurableEnd] {
-        sink.events.compactMap { if case .durableEnded(let end) = $0 { end } else { nil } }
+    /// What was told of jobs that are over.
+    var ends: [JobReport] {
+        sink.events.compactMap { if case .ended(let report) = $0 { report } else { nil } }
     }
 
-    func feed(_ kind: FeedEvent.Kind) -> [FeedEvent] {
+    func feed(_ kind: JobEvent.Kind) -> [JobEvent] {
         jobs.feed.events(after: 0, limit: 10_000).events.map(\.event).filter { $0.kind == kind }
     }
 }
@@ -230,7 +246,7 @@ final class FaultyJobStore: JobStore {
     var lastSettlement: Settlement? { settled.withLock { $0 } }
     var settlementsToFail: Int { settleFaults.withLock { $0.count } }
 
-    func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance] {
+    func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         if let fault = enqueueFault.withLock({ $0 }), !jobs.allSatisfy(\.hasNoRoom) { throw fault }
         let acceptances = try await inner.enqueue(jobs, at: now)
         await interlude(.enqueue)
@@ -277,6 +293,7 @@ final class FaultyJobStore: JobStore {
         after cursor: JobCursor?,
         spacing: JobSpacing?,
         dryRun: Bool,
+        by origin: ActionOrigin,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport {
         let report = try await inner.apply(
@@ -286,6 +303,7 @@ final class FaultyJobStore: JobStore {
             after: cursor,
             spacing: spacing,
             dryRun: dryRun,
+            by: origin,
             at: now
         )
         await interlude(.apply(action))
@@ -322,7 +340,7 @@ final class FaultyJobStore: JobStore {
         of id: JobID,
         after number: Int,
         limit: Int
-    ) async throws(StoreError) -> [JobAttemptRecord] {
+    ) async throws(StoreError) -> [Attempt] {
         try await inner.attempts(of: id, after: number, limit: limit)
     }
 

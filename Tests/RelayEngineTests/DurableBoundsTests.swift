@@ -3,7 +3,7 @@ import RelayEngine
 import RelayTestSupport
 import Testing
 
-@Suite("What bounds the jobs that are kept", .timeLimit(.minutes(1)))
+@Suite("What bounds the jobs that are kept", .runQueue, .timeLimit(.minutes(5)))
 struct DurableBoundsTests {
     private let full = StoreError(.full, "cannot write now")
 
@@ -20,7 +20,6 @@ struct DurableBoundsTests {
         try await bench.start()
         let id = try await bench.submit()
         await bench.until { bench.faults.settlementsToFail == 0 }
-        await bench.settle()
         let state = try #require(bench.engine.snapshot.routes["hooks"]).state
         #expect(state.load.inFlight == places)
         bench.time.advance(by: .milliseconds(100))
@@ -37,13 +36,9 @@ struct DurableBoundsTests {
         for index in 0..<60 { try await bench.submit(target: "\(index)") }
         try await bench.start()
         await bench.until { bench.faults.settlementsToFail < 1_000 }
-        await bench.settle()
         #expect(bench.sent.count < 60)
         bench.faults.failSettlements([])
-        await bench.until {
-            bench.time.advance(by: .milliseconds(100))
-            return bench.sent.count == 60 && bench.jobs.inFlight == 0
-        }
+        await bench.eventually { bench.sent.count == 60 && bench.jobs.inFlight == 0 }
         #expect(await bench.stop())
     }
 
@@ -77,7 +72,7 @@ struct DurableBoundsTests {
         let key = [("Idempotency-Key", "\"k\"")]
         let id = try await bench.submit(key, method: .post)
         if code == .storageFull { bench.faults.failAcceptance(full) }
-        let again = try await bench.jobs.accept(
+        let again = try await bench.jobs.acceptance.accept(
             try bench.admit(key, method: .post),
             body: .bytes(Array("hello".utf8))
         )
@@ -108,18 +103,18 @@ struct DurableBoundsTests {
     func versions() async throws {
         let bench = DurableBench { _ in .hold }
         let id = try await bench.submit()
-        let seen = try await bench.jobs.job(id).version
-        let held = try #require(try await bench.jobs.act(.hold, on: id, version: seen))
+        let seen = try await bench.jobs.store.present(id).version
+        let held = try #require(try await bench.jobs.operations.act(.hold, on: id, version: seen, by: 0))
         #expect(held.state == .held && held.version != seen)
         do throws(Problem) {
-            _ = try await bench.jobs.act(.drop, on: id, version: seen)
+            _ = try await bench.jobs.operations.act(.drop, on: id, version: seen, by: 0)
             Issue.record("another version was dropped")
         } catch {
             #expect(error.code == .preconditionFailed && error.job == id)
         }
-        #expect(try await bench.jobs.act(.drop, on: id, version: held.version) == nil)
+        #expect(try await bench.jobs.operations.act(.drop, on: id, version: held.version, by: 0) == nil)
         do throws(Problem) {
-            _ = try await bench.jobs.act(.drop, on: id, version: held.version)
+            _ = try await bench.jobs.operations.act(.drop, on: id, version: held.version, by: 0)
             Issue.record("a job that is gone was dropped")
         } catch {
             #expect(error.code == .jobNotFound)
@@ -135,7 +130,6 @@ struct DurableBoundsTests {
         try await bench.until {
             try await bench.store.job(id)?.reason == .throttled && bench.jobs.inFlight == 0
         }
-        await bench.settle()
         let job = try #require(try await bench.store.job(id))
         #expect(bench.sent.count == 1)
         #expect(job.runAt == bench.time.wallMilliseconds() + 1_000 && job.attempts == 0)

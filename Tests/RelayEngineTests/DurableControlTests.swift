@@ -4,29 +4,23 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("What callers and operators do to jobs that are kept", .timeLimit(.minutes(1)))
+@Suite("What callers and operators do to jobs that are kept", .runQueue, .timeLimit(.minutes(5)))
 struct DurableControlTests {
     @Test("Jobs that are cancelled together are told of one by one, each once")
     func cancelledTogether() async throws {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
-        try await bench.jobs.pause("hooks", reason: "a test", for: nil)
+        try await bench.jobs.pauses.pause("hooks", reason: "a test", for: nil)
         var ids: [JobID] = []
         for _ in 0..<3 { ids.append(try await bench.submit()) }
         var filter = JobFilter()
         filter.route = "hooks"
-        let report = try await bench.jobs.act(
-            .cancel,
-            on: filter,
-            limit: 10,
-            after: nil,
-            rate: nil,
-            offset: .zero,
-            dryRun: false
+        let report = try await bench.jobs.operations.act(
+            Operations.Order(.cancel, filter, limit: 10, by: .user(0, isBulk: true))
         )
         #expect(report.changed == 3)
         #expect(bench.feed(.jobCancelled).map(\.job) == ids)
-        #expect(bench.feed(.jobCancelled).map(\.end) == [.cancelled, .cancelled, .cancelled])
+        #expect(bench.feed(.jobCancelled).map(\.report?.end) == [.cancelled, .cancelled, .cancelled])
         #expect(bench.engine.snapshot.routes["hooks"]?.state.counters.cancelled == 3)
         #expect(await bench.stop())
     }
@@ -37,7 +31,7 @@ struct DurableControlTests {
         try await bench.start()
         let key = [("Idempotency-Key", "\"k\"")]
         let id = try await bench.submit(key, method: .post)
-        let again = try await bench.jobs.accept(
+        let again = try await bench.jobs.acceptance.accept(
             try bench.admit(key, method: .post),
             body: .bytes(Array("hello".utf8))
         )
@@ -85,7 +79,7 @@ struct DurableControlTests {
             try await bench.store.jobs(JobFilter(), order: .oldestFirst, limit: 1, after: nil).jobs.first
         ).record.id
         await bench.until { bench.transport.heldCount == 2 }
-        _ = try await bench.jobs.act(.cancel, on: id)
+        _ = try await bench.jobs.operations.act(.cancel, on: id, by: 0)
         try await bench.job(id, is: .cancelled)
         // The scripted upstream breaks off whatever it holds.
         await bench.until { bench.jobs.inFlight == 0 }
@@ -99,7 +93,7 @@ struct DurableControlTests {
         try await bench.start()
         let id = try await bench.submit(method: method)
         await bench.until { bench.transport.heldCount == 1 }
-        let asked = try await bench.jobs.act(.cancel, on: id)
+        let asked = try await bench.jobs.operations.act(.cancel, on: id, by: 0)
         #expect(asked?.state == .running || asked?.state == .cancelled)
         let job = try await bench.job(id, is: .cancelled)
         await bench.until { !bench.feed(.jobCancelled).isEmpty }
@@ -116,7 +110,7 @@ struct DurableControlTests {
         try await bench.job(id, is: .succeeded)
         func code(_ action: JobAction, _ id: JobID) async -> Problem.Code? {
             do throws(Problem) {
-                _ = try await bench.jobs.act(action, on: id)
+                _ = try await bench.jobs.operations.act(action, on: id, by: 0)
                 return nil
             } catch {
                 return error.code
@@ -140,29 +134,19 @@ struct DurableControlTests {
         try await bench.start()
         let ids = [try await bench.submit(), try await bench.submit()]
         for id in ids { try await bench.job(id, is: .dead) }
-        _ = try await bench.jobs.act(.expunge, on: ids[1])
-        await #expect(throws: Problem.self) { _ = try await bench.jobs.act(.retry, on: ids[1]) }
+        _ = try await bench.jobs.operations.act(.expunge, on: ids[1], by: 0)
+        await #expect(throws: Problem.self) {
+            _ = try await bench.jobs.operations.act(.retry, on: ids[1], by: 0)
+        }
         var filter = JobFilter()
         filter.states = [.dead]
-        let dry = try await bench.jobs.act(
-            .retry,
-            on: filter,
-            limit: 10,
-            after: nil,
-            rate: nil,
-            offset: .zero,
-            dryRun: true
-        )
+        var order = Operations.Order(.retry, filter, limit: 10, by: .user(0, isBulk: true))
+        order.isDryRun = true
+        let dry = try await bench.jobs.operations.act(order)
         #expect(dry.matched == 2 && dry.changed == 0)
-        let report = try await bench.jobs.act(
-            .retry,
-            on: filter,
-            limit: 10,
-            after: nil,
-            rate: 0.1,
-            offset: .seconds(5),
-            dryRun: false
-        )
+        order.isDryRun = false
+        order.spacing = JobSpacing(first: .seconds(5), interval: .seconds(10))
+        let report = try await bench.jobs.operations.act(order)
         #expect(report.changed == 1 && report.expunged == 1)
         let waits = try #require(try await bench.store.job(ids[0]))
         #expect(bench.jobs.blocker(of: waits)?.reason == "throttled" && bench.sent.count == 2)
@@ -177,13 +161,13 @@ struct DurableControlTests {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
         let id = try await bench.submit([("Waystation-Delay", "5s")])
-        let job = try #require(try await bench.jobs.act(.hold, on: id))
+        let job = try #require(try await bench.jobs.operations.act(.hold, on: id, by: 0))
         #expect(job.state == .held && bench.jobs.blocker(of: job)?.reason == "operator_hold")
         #expect(bench.feed(.jobHeld).map(\.job) == [id])
         bench.time.advance(by: .seconds(5))
-        await bench.settle()
+        await untilIdle()
         #expect(bench.sent.isEmpty)
-        _ = try await bench.jobs.act(.release, on: id)
+        _ = try await bench.jobs.operations.act(.release, on: id, by: 0)
         try await bench.job(id, is: .succeeded)
         #expect(await bench.stop())
     }
@@ -210,7 +194,7 @@ struct DurableControlTests {
         #expect(
             try await bench.jobs.job(id, changedSince: version + 1, by: far, bench.time).version == version
         )
-        _ = try await bench.jobs.act(.cancel, on: id)
+        _ = try await bench.jobs.operations.act(.cancel, on: id, by: 0)
         #expect(try await change.value.version > version)
         #expect(try await end.value.state == .cancelled)
         await #expect(throws: Problem.self) {
@@ -231,13 +215,13 @@ struct DurableControlTests {
         let second = try await bench.submit(target: "b")
         await bench.until { bench.transport.heldCount == 1 }
         bench.jobs.drain()
-        await bench.settle()
+        await untilIdle()
         #expect(bench.jobs.inFlight == 1)
         bench.transport.release()
         try await bench.job(first, is: .succeeded)
         await bench.until { bench.jobs.inFlight == 0 }
         let third = try await bench.submit(target: "c")
-        await bench.settle()
+        await untilIdle()
         for id in [second, third] {
             let job = try #require(try await bench.store.job(id))
             #expect(job.state == .queued && job.attempts == 0)
@@ -271,7 +255,7 @@ struct DurableControlTests {
         #expect(await first.stop())
         let second = DurableBench(after: first) { _ in .answer(200) }
         try await second.start()
-        await second.settle()
+        await untilIdle()
         #expect(second.sent.isEmpty)
         #expect(await second.stop())
     }

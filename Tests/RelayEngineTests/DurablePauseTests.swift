@@ -4,7 +4,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("What keeps a route from sending", .timeLimit(.minutes(1)))
+@Suite("What keeps a route from sending", .runQueue, .timeLimit(.minutes(5)))
 struct DurablePauseTests {
     /// A route that a 410 pauses.
     private func pausing(_ policy: inout RoutePolicy) {
@@ -24,19 +24,24 @@ struct DurablePauseTests {
         let id = try await first.submit(target: "a")
         try await first.job(id, is: .held)
         let second = try await first.submit(target: "b")
-        await first.settle()
+        await untilIdle()
         #expect(first.sent == ["/a"])
-        #expect(first.jobs.pause(of: "hooks")?.rule == "gone" && first.jobs.pause(of: "other") == nil)
-        #expect(first.feed(.routePaused).map(\.rule) == ["gone"] && first.feed(.jobHeld).map(\.job) == [id])
         #expect(
-            first.sink.events.contains { if case .routePaused("hooks", _) = $0 { true } else { false } }
+            first.jobs.pauses.pause(of: "hooks")?.rule == "gone"
+                && first.jobs.pauses.pause(of: "other") == nil
+        )
+        #expect(first.feed(.jobHeld).map(\.job) == [id])
+        #expect(
+            first.sink.events.contains {
+                if case .routePaused("hooks", let pause) = $0 { pause.rule == "gone" } else { false }
+            }
         )
         #expect(await first.stop())
 
         let bench = DurableBench(after: first, pausing, answer: { _ in .answer(200) })
         try await bench.start()
-        await bench.settle()
-        #expect(bench.sent.isEmpty && bench.jobs.pause(of: "hooks")?.reason == "the receiver is gone")
+        await untilIdle()
+        #expect(bench.sent.isEmpty && bench.jobs.pauses.pause(of: "hooks")?.reason == "the receiver is gone")
         for id in [id, second] {
             let job = try #require(try await bench.store.job(id))
             let blocker = bench.jobs.blocker(of: job)
@@ -45,10 +50,10 @@ struct DurablePauseTests {
         }
         // What waits for its answer does not wait for an operator.
         #expect(throws: Problem.self) { try self.sync(bench) }
-        try await bench.jobs.resume("hooks")
+        try await bench.jobs.pauses.resume("hooks")
         try await bench.job(id, is: .succeeded)
         try await bench.job(second, is: .succeeded)
-        #expect(bench.jobs.pause(of: "hooks") == nil && bench.feed(.routeResumed).count == 1)
+        #expect(bench.jobs.pauses.pause(of: "hooks") == nil && bench.feed(.routeResumed).count == 1)
         #expect(try await bench.store.pauses().isEmpty)
         #expect(await bench.stop())
     }
@@ -92,15 +97,14 @@ struct DurablePauseTests {
         )
         try await bench.start()
         let id = try await bench.submit(method: method)
-        await bench.until { bench.jobs.pause(of: "hooks") != nil && bench.jobs.inFlight == 0 }
+        await bench.until { bench.jobs.pauses.pause(of: "hooks") != nil && bench.jobs.inFlight == 0 }
         let job = try #require(try await bench.store.job(id))
         #expect(job.state == state && job.end == (state == .dead ? .outcomeUnknown : nil))
-        #expect(bench.jobs.pause(of: "hooks")?.rule == "silent")
-        try await bench.jobs.resume("hooks")
+        #expect(bench.jobs.pauses.pause(of: "hooks")?.rule == "silent")
+        try await bench.jobs.pauses.resume("hooks")
         let next = try await bench.submit(target: "y")
         try await bench.job(next, is: .succeeded)
         await bench.until { bench.sent.count { $0 == "/x" } >= sends }
-        await bench.settle()
         #expect(bench.sent.count { $0 == "/x" } == sends)
         #expect(await bench.stop())
     }
@@ -109,11 +113,10 @@ struct DurablePauseTests {
     func timed() async throws {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
-        try await bench.jobs.pause("hooks", reason: "maintenance", for: .seconds(30))
+        try await bench.jobs.pauses.pause("hooks", reason: "maintenance", for: .seconds(30))
         let id = try await bench.submit()
         let other = try await bench.submit(route: "other")
         try await bench.job(other, is: .succeeded)
-        await bench.settle()
         let job = try #require(try await bench.store.job(id))
         let blocker = bench.jobs.blocker(of: job)
         #expect(job.state == .queued && blocker?.reason == "route_paused")
@@ -121,7 +124,7 @@ struct DurablePauseTests {
         await bench.until { bench.time.sleeperCount > 0 }
         bench.time.advance(by: .seconds(31))
         try await bench.job(id, is: .succeeded)
-        await bench.until { bench.jobs.pause(of: "hooks") == nil }
+        await bench.until { bench.jobs.pauses.pause(of: "hooks") == nil }
         #expect(await bench.stop())
     }
 
@@ -132,18 +135,18 @@ struct DurablePauseTests {
     func stepped(step: Int64) async throws {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
-        try await bench.jobs.pause("hooks", reason: "maintenance", for: .seconds(30))
+        try await bench.jobs.pauses.pause("hooks", reason: "maintenance", for: .seconds(30))
         await bench.until { bench.time.sleeperCount > 0 }
         bench.time.stepWall(by: step)
-        let until = try #require(bench.jobs.pause(of: "hooks")?.until)
+        let until = try #require(bench.jobs.pauses.pause(of: "hooks")?.until)
         #expect(until == bench.time.wallMilliseconds() + 30_000)
         bench.time.advance(by: .seconds(15))
-        await bench.settle()
-        #expect(bench.jobs.pause(of: "hooks") != nil)
+        await untilIdle()
+        #expect(bench.jobs.pauses.pause(of: "hooks") != nil)
         await bench.until { bench.time.sleeperCount > 0 }
         bench.time.advance(by: .seconds(16))
-        await bench.settle()
-        await bench.until { bench.jobs.pause(of: "hooks") == nil }
+        await untilIdle()
+        await bench.until { bench.jobs.pauses.pause(of: "hooks") == nil }
         #expect(await bench.stop())
     }
 
@@ -151,9 +154,9 @@ struct DurablePauseTests {
     func unknown() async throws {
         let bench = DurableBench { _ in .answer(200) }
         await #expect(throws: Problem.self) {
-            try await bench.jobs.pause("hoks", reason: "x", for: nil)
+            try await bench.jobs.pauses.pause("hoks", reason: "x", for: nil)
         }
-        await #expect(throws: Problem.self) { try await bench.jobs.resume("hoks") }
+        await #expect(throws: Problem.self) { try await bench.jobs.pauses.resume("hoks") }
         #expect(await bench.stop())
     }
 
@@ -176,7 +179,6 @@ struct DurablePauseTests {
         try await bench.until {
             try await bench.store.job(ids[4])?.state == .queued && bench.jobs.inFlight == 0
         }
-        await bench.settle()
         let job = try #require(try await bench.store.job(ids[0]))
         #expect(job.reason == .credentials && job.attempts == 0 && job.state == .queued)
         let blocker = try #require(bench.jobs.blocker(of: job))
@@ -204,7 +206,7 @@ struct DurablePauseTests {
         bench.engine.install(DurableBench.snapshot(previous: bench.engine.snapshot, names: ["other"]))
         bench.jobs.configured(DurableBench.settings(maxQueued: 100))
         bench.time.advance(by: .seconds(10))
-        await bench.settle()
+        await untilIdle()
         let job = try #require(try await bench.store.job(id))
         #expect(bench.jobs.blocker(of: job)?.reason == "route_removed" && bench.sent.isEmpty)
         bench.engine.install(DurableBench.snapshot(previous: bench.engine.snapshot))
@@ -236,7 +238,7 @@ struct DurablePauseTests {
             )
             bench.jobs.configured(DurableBench.settings(maxQueued: 100))
         }
-        await bench.settle()
+        await untilIdle()
         #expect(bench.sent.count == 1)
         isOpen.value.store(true, ordering: .relaxed)
         bench.transport.release()

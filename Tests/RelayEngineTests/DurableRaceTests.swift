@@ -4,7 +4,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("What happens to a job between the store's word and its hearing", .timeLimit(.minutes(1)))
+@Suite("What happens to a job between the store's word and its hearing", .runQueue, .timeLimit(.minutes(5)))
 struct DurableRaceTests {
     private static func script(
         _ steps: [ScriptedTransport.Step]
@@ -41,18 +41,16 @@ struct DurableRaceTests {
             },
             answer: DurableRaceTests.script([.answer(500), .hold])
         )
-        let transport = bench.transport
         let isHeard = Atomic<Bool>(false)
         bench.faults.after(.settle) {
-            while transport.heldCount == 0, !Task.isCancelled { await Task.yield() }
+            await untilIdle()
             isHeard.store(true, ordering: .relaxed)
         }
         try await bench.start()
         let id = try await bench.submit()
         await bench.until { isHeard.load(ordering: .relaxed) }
-        await bench.settle()
         try #require(bench.jobs.inFlight == 1)
-        _ = try await bench.jobs.act(.cancel, on: id)
+        _ = try await bench.jobs.operations.act(.cancel, on: id, by: 0)
         try await bench.job(id, is: .cancelled)
         #expect(await bench.stop())
     }
@@ -85,14 +83,14 @@ struct DurableRaceTests {
         try await bench.start()
         let id = try await bench.submit()
         await bench.until { bench.transport.heldCount == 1 }
-        let (transport, jobs) = (bench.transport, bench.jobs)
+        let transport = bench.transport
         bench.faults.after(.apply(.cancel)) {
             transport.release()
-            while jobs.inFlight > 0, !Task.isCancelled { await Task.yield() }
+            await untilIdle()
         }
-        _ = try await bench.jobs.act(.cancel, on: id)
+        _ = try await bench.jobs.operations.act(.cancel, on: id, by: 0)
         try await bench.job(id, is: .cancelled)
-        _ = try await bench.jobs.act(.retry, on: id)
+        _ = try await bench.jobs.operations.act(.retry, on: id, by: 0)
         await bench.until { bench.ends.count == 2 }
         #expect(try await bench.store.job(id)?.state == .succeeded)
         #expect(await bench.stop())
@@ -102,23 +100,23 @@ struct DurableRaceTests {
     func pausedAgain() async throws {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
-        try await bench.jobs.pause("hooks", reason: "first", for: nil)
+        try await bench.jobs.pauses.pause("hooks", reason: "first", for: nil)
         let jobs = bench.jobs
         let second = Mutex<Task<Void, Never>?>(nil)
         bench.faults.after(.apply(.release)) {
             let task = Task {
                 do throws(Problem) {
-                    try await jobs.pause("hooks", reason: "second", for: nil)
+                    try await jobs.pauses.pause("hooks", reason: "second", for: nil)
                 } catch {
                     Issue.record("\(error)")
                 }
             }
             second.withLock { $0 = task }
-            for _ in 0..<200 { await Task.yield() }
+            await untilIdle()
         }
-        try await bench.jobs.resume("hooks")
+        try await bench.jobs.pauses.resume("hooks")
         await second.withLock { $0 }?.value
-        #expect(bench.jobs.pause(of: "hooks")?.reason == "second")
+        #expect(bench.jobs.pauses.pause(of: "hooks")?.reason == "second")
         #expect(try await bench.store.pauses()["hooks"]?.reason == "second")
         #expect(await bench.stop())
     }

@@ -3,12 +3,12 @@ import RelayEngine
 import RelayTestSupport
 import Testing
 
-@Suite("The feed of events", .timeLimit(.minutes(1)))
+@Suite("The feed of events", .runQueue, .timeLimit(.minutes(5)))
 struct EventFeedTests {
     private func feed(_ count: Int, capacity: Int = 4, first: UInt64 = 1) -> EventFeed {
         let feed = EventFeed(capacity: capacity, first: first)
         for index in 0..<count {
-            feed.publish(FeedEvent(.jobAccepted, route: "r\(index + 1)"), at: Int64(index))
+            feed.heard(.routeResumed(route: "r\(index + 1)"), at: Int64(index))
         }
         return feed
     }
@@ -61,8 +61,8 @@ struct EventFeedTests {
         let feed = feed(10)
         let reading = feed.events(after: nil, limit: 10)
         #expect(reading.events.isEmpty && reading.gap == nil && reading.next == 10)
-        feed.publish(FeedEvent(.jobDead), at: 1)
-        #expect(feed.events(after: reading.next, limit: 10).events.map(\.event.kind) == [.jobDead])
+        feed.heard(.configReloaded, at: 1)
+        #expect(feed.events(after: reading.next, limit: 10).events.map(\.kind) == [.configReloaded])
     }
 
     @Test(
@@ -76,18 +76,18 @@ struct EventFeedTests {
         let woken = Task { await feed.wait(after: 2, by: deadline, time) }
         let late = Task { await feed.wait(after: 3, by: deadline, time) }
         let cancelled = Task { await feed.wait(after: 3, by: .distantFuture, time) }
-        while feed.waiterCount < 3, !Task.isCancelled { await Task.yield() }
-        feed.publish(FeedEvent(.jobDead), at: 1)
+        await untilIdle()
+        feed.heard(.configReloaded, at: 1)
         await woken.value
         // The event has woken all; a second look is the reader's.
         await late.value
         await cancelled.value
         let again = Task { await feed.wait(after: 3, by: deadline, time) }
         let gone = Task { await feed.wait(after: 3, by: .distantFuture, time) }
-        while feed.waiterCount < 2, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         gone.cancel()
         await gone.value
-        while time.sleeperCount < 1, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         time.advance(by: .seconds(5))
         await again.value
         #expect(feed.waiterCount == 0 && time.sleeperCount == 0)

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayServer
 import RelayTestSupport
 import Testing
 
@@ -17,12 +18,13 @@ struct EngineBench: Sendable {
     ) {
         transport = ScriptedTransport(time: time, answer: answer)
         engine = Engine(snapshot: EngineBench.snapshot(change), time: time, entropy: SeededEntropy())
+        let announcer = Audience(engine, feed: EventFeed()).announcer(and: [sink])
         relay = Relay(
             ports: RelayPorts(
                 transport: transport,
                 time: time,
                 entropy: SeededEntropy(),
-                sink: sink,
+                sink: announcer,
                 start: { work in Task { await work() } }
             )
         )
@@ -61,13 +63,11 @@ struct EngineBench: Sendable {
             route: "up",
             target: target,
             method: method,
-            fields: fields,
+            terms: RequestTerms(fields),
             length: 0,
             client: nil
         )
-        let outcome = await engine.run(admission, body: body, relay: relay)
-        engine.left(admission, outcome)
-        return outcome
+        return await engine.run(admission, body: body, relay: relay).outcome
     }
 
     var state: RouteState {
@@ -76,7 +76,7 @@ struct EngineBench: Sendable {
     }
 }
 
-@Suite("Requests under way", .timeLimit(.minutes(1)))
+@Suite("Requests under way", .runQueue, .timeLimit(.minutes(5)))
 struct InFlightTests {
     @Test(
         "Requests are counted exactly, with the upstream or in the queue, and no longer when they are cancelled",
@@ -91,9 +91,7 @@ struct InFlightTests {
             answer: { _ in .hold }
         )
         let jobs = (0..<40).map { _ in Task { try await bench.run() } }
-        while bench.transport.heldCount < 20 || bench.state.load.pending < 20, !Task.isCancelled {
-            await Task.yield()
-        }
+        await untilIdle()
         #expect(bench.engine.inFlight == 40 && bench.state.load == (20, 20))
         for job in jobs { job.cancel() }
         for job in jobs { _ = try await job.value }
@@ -126,19 +124,15 @@ struct InFlightTests {
             answer: { _ in .hold }
         )
         let first = Task { try await bench.run() }
-        while bench.transport.heldCount < 1, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         let second = Task { try await bench.run() }
-        while bench.state.load.pending < 1, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         let third = try await bench.run()
-        guard case .failed(let failure, _) = third.ending else {
-            throw Failure("answered", sent: .unknown, "")
-        }
+        let failure = try #require(third.failure)
         #expect(failure.kind == .overloaded && bench.engine.inFlight == 2)
-        while bench.time.sleeperCount < 1, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         bench.time.advance(by: .seconds(30))
-        guard case .failed(let late, _) = try await second.value.ending else {
-            throw Failure("answered", sent: .unknown, "")
-        }
+        let late = try #require(await second.value.failure)
         #expect(late.kind == .deadlineExceeded && bench.engine.inFlight == 1)
         first.cancel()
         _ = try await first.value
@@ -149,7 +143,7 @@ struct InFlightTests {
     func reloaded() async throws {
         let bench = EngineBench { _ in .hold }
         let job = Task { try await bench.run() }
-        while bench.transport.heldCount < 1, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         bench.engine.install(EngineBench.snapshot(previous: bench.engine.snapshot) { $0.maxAttempts = 2 })
         #expect(bench.engine.inFlight == 1 && bench.state.load.inFlight == 1)
         job.cancel()

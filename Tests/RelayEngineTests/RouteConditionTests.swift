@@ -4,7 +4,7 @@ import RelayTestSupport
 import Synchronization
 import Testing
 
-@Suite("How a route is doing", .timeLimit(.minutes(1)))
+@Suite("How a route is doing", .runQueue, .timeLimit(.minutes(5)))
 struct RouteConditionTests {
     /// The upstream answers with the status that is the target.
     private func bench(_ change: (inout RoutePolicy) -> Void = { _ in }) -> EngineBench {
@@ -51,7 +51,7 @@ struct RouteConditionTests {
     func hungUp() async throws {
         let bench = bench()
         let job = Task { try await bench.run("hold") }
-        while bench.transport.heldCount < 1, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         job.cancel()
         _ = try await job.value
         let counters = bench.state.counters
@@ -66,7 +66,7 @@ struct RouteConditionTests {
             $0.concurrency.maxPendingRequests = 0
         }
         let job = Task { try await bench.run("hold") }
-        while bench.transport.heldCount < 1, !Task.isCancelled { await Task.yield() }
+        await untilIdle()
         _ = try await bench.run("200")
         let counters = bench.state.counters
         #expect(counters.failed == 1 && counters.lastFailure?.kind == .overloaded)

@@ -1,11 +1,11 @@
 import FoundationEssentials
-import RelayCore
 import RelayFoundation
 import RelayJSON
+import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("Values under a root key", .timeLimit(.minutes(1)))
+@Suite("Values under a root key", .timeLimit(.minutes(5)))
 struct ContainerTests {
     @Test("An object under the root key is the value", .clauses("T-70"))
     func object() async throws {

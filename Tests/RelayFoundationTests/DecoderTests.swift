@@ -1,11 +1,11 @@
 import FoundationEssentials
-import RelayCore
 import RelayFoundation
 import RelayJSON
+import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("Values that Foundation's decoder reads", .timeLimit(.minutes(1)))
+@Suite("Values that Foundation's decoder reads", .timeLimit(.minutes(5)))
 struct DecoderTests {
     struct Loan: Codable, Equatable {
         var due: Date

@@ -1,9 +1,9 @@
-import RelayCore
 import RelayFoundation
+import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("An upstream's error documents", .timeLimit(.minutes(1)))
+@Suite("An upstream's error documents", .timeLimit(.minutes(5)))
 struct ErrorDocumentTests {
     struct Complaint: Error, Decodable, Equatable {
         var code: String

@@ -1,11 +1,11 @@
 import Foundation
-import RelayCore
 import RelayFoundation
 import RelayJSON
+import RelayKit
 import RelayTestSupport
 import Testing
 
-@Suite("Content that is the value", .timeLimit(.minutes(1)))
+@Suite("Content that is the value", .timeLimit(.minutes(5)))
 struct PlainContentTests {
     private static let text = "\"kö\" [1,"
 

@@ -1,4 +1,4 @@
-import RelayCore
+import RelayKit
 import RelayTestSupport
 
 /// A service whose upstream answers everything with one text.

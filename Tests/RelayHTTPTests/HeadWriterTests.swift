@@ -1,5 +1,6 @@
 import RelayCore
 import RelayHTTP
+import RelayTestSupport
 import Testing
 
 @Suite("A written head")
@@ -11,14 +12,14 @@ struct HeadWriterTests {
     private static func bytes(
         from set: [UInt8],
         _ counts: ClosedRange<Int>,
-        _ numbers: inout SeededNumbers
+        _ numbers: inout SplitMix64
     ) -> [UInt8] {
         (0..<Int.random(in: counts, using: &numbers)).map { _ in
             set[Int.random(in: 0..<set.count, using: &numbers)]
         }
     }
 
-    private static func fields(_ numbers: inout SeededNumbers) -> HeaderFields {
+    private static func fields(_ numbers: inout SplitMix64) -> HeaderFields {
         var storage: [UInt8] = []
         var entries: [HeaderFields.Entry] = []
         for _ in 0..<Int.random(in: 0...20, using: &numbers) {
@@ -52,7 +53,7 @@ struct HeadWriterTests {
 
     @Test("of a request is read back as it was", arguments: 1...300 as ClosedRange<UInt64>)
     func requestRoundTrip(seed: UInt64) throws {
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SplitMix64(seed: seed)
         let method = Method(
             rawValue: String(decoding: Self.bytes(from: Self.tokenBytes, 1...32, &numbers), as: UTF8.self)
         )
@@ -79,7 +80,7 @@ struct HeadWriterTests {
 
     @Test("of a response is read back as it was", arguments: 1...300 as ClosedRange<UInt64>)
     func responseRoundTrip(seed: UInt64) throws {
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SplitMix64(seed: seed)
         let status = Status(rawValue: UInt16.random(in: 200...599, using: &numbers))
         let fields = Self.fields(&numbers)
 
@@ -161,7 +162,7 @@ struct HeadWriterTests {
 
     @Test("with a body in chunks is read back as it was", arguments: 1...50 as ClosedRange<UInt64>)
     func chunksRoundTrip(seed: UInt64) {
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SplitMix64(seed: seed)
         var body: [UInt8] = []
         var output: [UInt8] = []
         for _ in 0..<Int.random(in: 0...8, using: &numbers) {

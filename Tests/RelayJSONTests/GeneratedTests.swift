@@ -1,11 +1,12 @@
 import RelayJSON
+import RelayTestSupport
 import Testing
 
 @Suite("Generated JSON")
 struct GeneratedTests {
     @Test("A pointer finds in the text what it finds in the tree", arguments: UInt64(0)..<200)
     func locateAgreesWithTree(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let value = makeValue(depth: 5, &random)
         let text = Bool.random(using: &random) ? value.encoded() : value.encodedPretty()
         #expect(try JSONValue(parsing: text) == value)
@@ -21,7 +22,7 @@ struct GeneratedTests {
 
     @Test("A changed byte never crashes a reader, and all readers agree", arguments: UInt64(0)..<50)
     func damaged(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let text = makeValue(depth: 4, &random).encoded()
         for _ in 0..<100 {
             var damaged = text
@@ -40,11 +41,11 @@ private let names = [
     "a", "b", "", "0", "1", "é", "e\u{301}", "\"", "\\", "~", "/", "\u{1}", "long name of a member",
 ]
 
-private func makeName(_ random: inout SeededGenerator) -> String {
+private func makeName(_ random: inout SplitMix64) -> String {
     names[Int.random(in: names.indices, using: &random)]
 }
 
-private func makeValue(depth: Int, _ random: inout SeededGenerator) -> JSONValue {
+private func makeValue(depth: Int, _ random: inout SplitMix64) -> JSONValue {
     switch Int.random(in: 0..<(depth == 0 ? 5 : 8), using: &random) {
     case 0: return .null
     case 1: return .bool(Bool.random(using: &random))
@@ -67,7 +68,7 @@ private func makeValue(depth: Int, _ random: inout SeededGenerator) -> JSONValue
 }
 
 /// Mostly a way that exists; now and then one that leads nowhere.
-private func makePointer(into value: JSONValue, _ random: inout SeededGenerator) -> JSONPointer {
+private func makePointer(into value: JSONValue, _ random: inout SplitMix64) -> JSONPointer {
     var tokens: [String] = []
     var value = value
     while Int.random(in: 0..<6, using: &random) > 0 {

@@ -2,7 +2,7 @@ import Glibc
 import RelayPosix
 import Testing
 
-@Suite("Signals", .timeLimit(.minutes(1)))
+@Suite("Signals", .timeLimit(.minutes(5)))
 struct SignalTests {
     @Test("A signal is heard on the loop by its number, and not after the watcher was removed")
     func heard() async throws {

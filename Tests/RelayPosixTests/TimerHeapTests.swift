@@ -1,11 +1,12 @@
 import RelayPosix
+import RelayTestSupport
 import Testing
 
 @Suite("The timer heap")
 struct TimerHeapTests {
     @Test("Any mix of scheduling, moving, cancelling and firing agrees with a sorted list", arguments: 0..<20)
     func agreesWithSortedList(seed: Int) throws {
-        var random = Seeded(state: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var heap = TimerHeap()
         let timers = (0..<64).map { _ in LoopTimer {} }
         var model: [Int: Int64] = [:]
@@ -36,18 +37,5 @@ struct TimerHeapTests {
             #expect(heap.earliest == model.values.min())
         }
         for (index, timer) in timers.enumerated() { #expect(timer.isScheduled == (model[index] != nil)) }
-    }
-}
-
-/// SplitMix64: the same seed, the same run.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -4,7 +4,7 @@ import RelayPosix
 import RelayTestSupport
 import Testing
 
-@Suite("Watchers", .timeLimit(.minutes(1)))
+@Suite("Watchers", .timeLimit(.minutes(5)))
 struct WatcherTests {
     @Test("Whoever is removed by another's callback in the same batch is not called any more")
     func removalInsideCallback() async throws {

@@ -4,7 +4,7 @@ import RelayJSON
 import RelayTestSupport
 import Testing
 
-@Suite("A job on disk can be looked at, replayed and acted on", .timeLimit(.minutes(1)))
+@Suite("A job on disk can be looked at, replayed and acted on", .timeLimit(.minutes(5)))
 struct KeptJobTests {
     private static func id(_ number: UInt64) -> JobID {
         JobID(milliseconds: 1_800_000_000_000, random: (0, number))
@@ -44,17 +44,18 @@ struct KeptJobTests {
         let now = JobMoment(served.time)
         let claims = try await served.store.claim("up", limit: 1, lease: .seconds(60), at: now).claims
         let claim = try #require(claims.first)
-        var attempt = JobAttemptRecord(
+        var attempt = Attempt(
+            number: 1,
             upstream: "u",
             beganAt: now.wall + 5,
-            duration: .milliseconds(12),
-            sent: .answered
+            duration: .milliseconds(12)
         )
         attempt.status = answer?.status
-        attempt.failureKind = kind
-        attempt.detail = kind == nil ? nil : "the upstream said no"
-        attempt.rule = kind == nil ? nil : "again"
-        attempt.decision = kind == nil ? nil : "retry"
+        if let kind {
+            attempt.failure = Failure(kind, sent: .answered, "the upstream said no", status: answer?.status)
+            attempt.rule = "again"
+            attempt.next = .retry(after: .zero)
+        }
         let settlement = Settlement(
             claim.token,
             ending,
@@ -103,6 +104,47 @@ struct KeptJobTests {
         #expect(json["keyed"] == .bool(true) && json["attempts"] == .array([]))
         #expect(json[["blocker", "reason"]]?.text == "not_before")
         #expect(json[["blocker", "until"]]?.text == "2027-01-15T08:01:00.000Z")
+    }
+
+    @Test("Its document says what was done to it, by whom and when")
+    func actions() async throws {
+        let served = try ServedLoop(role: .read)
+        let id = try await keep(1, in: served)
+        let now = JobMoment(served.time)
+        #expect(try served.ask("GET", "/v1/jobs/\(id)").json["actions"] == nil)
+        let deeds: [(JobAction, ActionOrigin)] = [
+            (.hold, .user(7, isBulk: false)), (.release, .user(nil, isBulk: true)),
+        ]
+        for (action, origin) in deeds {
+            let filter = JobFilter(ids: [id])
+            let store = served.store
+            _ = try await store.apply(
+                action,
+                to: filter,
+                limit: 1,
+                after: nil,
+                dryRun: false,
+                by: origin,
+                at: now
+            )
+        }
+        _ = try await served.store.claim("up", limit: 1, lease: .seconds(60), at: now)
+        _ = try await served.store.apply(
+            .cancel,
+            to: JobFilter(ids: [id]),
+            limit: 1,
+            after: nil,
+            dryRun: false,
+            by: .user(0, isBulk: false),
+            at: now
+        )
+        let told = try served.ask("GET", "/v1/jobs/\(id)").json["actions"]
+        let expected = """
+            [{"action":"hold","at":"2027-01-15T08:00:00.000Z","uid":7},
+             {"action":"release","at":"2027-01-15T08:00:00.000Z","bulk":true},
+             {"action":"cancel","at":"2027-01-15T08:00:00.000Z","uid":0,"asked":true}]
+            """
+        #expect(try told == JSONValue(parsing: Array(expected.utf8)))
     }
 
     @Test("Its bodies come with the document for who asks, and raw by themselves")

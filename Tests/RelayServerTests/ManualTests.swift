@@ -86,7 +86,7 @@ struct ManualTests {
         let told = Self.entries("EVENTS").flatMap { $0 }.filter { $0.hasPrefix("waystation.") }.map(
             String.init
         )
-        let known = FeedEvent.Kind.allCases.map(\.rawValue) + [EventDocument.gap, EventDocument.heartbeat]
+        let known = JobEvent.Kind.allCases.map(\.rawValue) + [EventDocument.gap, EventDocument.heartbeat]
         #expect(told.sorted() == known.sorted())
     }
 

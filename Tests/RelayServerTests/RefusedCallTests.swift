@@ -2,7 +2,7 @@ import RelayCore
 import RelayJSON
 import Testing
 
-@Suite("A call of the API that is wrong is told where", .timeLimit(.minutes(1)))
+@Suite("A call of the API that is wrong is told where", .timeLimit(.minutes(5)))
 struct RefusedCallTests {
     private static let id = "01K9ZQ3V7N4T0C8R5B2M6XW1HD"
 

@@ -35,18 +35,21 @@ final class ServedLoop {
         )
         let engine = Engine(snapshot: snapshot, time: time, entropy: SeededEntropy())
         let loop = try EventLoop.start(name: "served")
+        let audience = Audience(engine, feed: EventFeed())
+        let announcer = audience.announcer()
         let ports = RelayPorts(
             transport: transport,
             time: time,
             entropy: SeededEntropy(),
-            sink: RecordingSink(),
+            sink: announcer,
             start: { loop.spawn($0) }
         )
         let durable = DurableJobs(
             store: store,
-            engine: engine,
-            feed: EventFeed(),
-            settings: DurableJobs.Settings(digest: { $0 })
+            audience,
+            announcer,
+            settings: DurableJobs.Settings(),
+            digest: { $0 }
         )
         self.durable = durable
         server = loop.bind {

@@ -4,7 +4,7 @@ import RelayServer
 import RelayTestSupport
 import Testing
 
-@Suite("A stream of jobs that says nothing", .timeLimit(.minutes(1)))
+@Suite("A stream of jobs that says nothing", .timeLimit(.minutes(5)))
 struct StreamIdleTests {
     private static let head =
         "POST /v1/stream HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -79,7 +79,7 @@ struct AcceptTests {
             _ print: UInt8,
             user: UInt32 = 1,
             route: String = "hooks"
-        ) async throws -> Acceptance {
+        ) async throws -> EnqueueResult {
             let job = bench.newJob(route) {
                 $0.idempotency = NewJob.Idempotency(
                     user: user,
@@ -119,7 +119,7 @@ struct AcceptTests {
             }
         }
         let (store, now) = (bench.store, bench.now)
-        let answers = await withTaskGroup(of: Acceptance?.self) { group in
+        let answers = await withTaskGroup(of: EnqueueResult?.self) { group in
             for job in jobs { group.addTask { try? await store.enqueue([job], at: now)[0] } }
             return await group.reduce(into: []) { $0.append($1) }
         }

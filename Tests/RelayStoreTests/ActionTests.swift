@@ -1,5 +1,6 @@
 import RelayCore
 import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("An operator acts on jobs, one or thousands", .timeLimit(.minutes(5)))
@@ -20,16 +21,40 @@ struct ActionTests {
                 let id = try await make(bench, state)
                 let before = try await bench.job(id)
                 #expect(before.state == state)
-                let report = try await bench.apply(action, id)
+                let report = try await bench.apply(action, id, by: 9)
                 let isLegal = legal[state]?.contains(action) == true
-                #expect(report.matched == 1 && report.changed == (isLegal ? 1 : 0), "\(action) in \(state)")
-                let ends = action == .cancel && isLegal && state != .running
-                #expect(report.ended.map(\.id) == (ends ? [id] : []), "\(action) in \(state)")
+                let after = try await bench.store.job(id) ?? before
+                let told = isLegal ? [text(after, .action(action, by: 9))] : []
+                #expect(
+                    report.matched == 1 && report.changes.map(\.text) == told,
+                    "\(action) in \(state)"
+                )
                 if !isLegal { #expect(try await bench.job(id).version == before.version) }
                 if action == .drop, isLegal { #expect(try await bench.store.job(id) == nil) }
                 for claim in try await bench.claim("r") { try await bench.settle(claim, .succeeded) }
             }
         }
+    }
+
+    private func text(_ job: StoredJob, _ cause: JobReport.Cause) -> String {
+        JobReport(
+            id: job.record.id,
+            route: job.record.route,
+            user: job.record.submitter?.user,
+            state: job.state,
+            reason: job.reason,
+            end: job.end,
+            attemptCount: job.attempts,
+            cause: cause
+        ).text
+    }
+
+    @Test("What the end of a pause lets go is told as such", arguments: StoreKind.allCases)
+    func pause(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await make(bench, .held)
+        let report = try await bench.apply(.release, JobFilter(ids: [id]), by: .pause)
+        #expect(report.changes.map(\.text) == [text(try await bench.job(id), .pause)])
     }
 
     private func make(_ bench: StoreBench, _ state: JobState) async throws -> JobID {
@@ -96,6 +121,7 @@ struct ActionTests {
             limit: 100,
             after: nil,
             dryRun: true,
+            by: .user(0, isBulk: true),
             at: bench.now
         )
         #expect(dry.matched == 20 && dry.changed == 0)
@@ -109,6 +135,7 @@ struct ActionTests {
                 limit: 8,
                 after: cursor,
                 dryRun: false,
+                by: .user(0, isBulk: true),
                 at: bench.now
             )
             changed.append(report.changed)
@@ -148,7 +175,8 @@ struct ActionTests {
             #expect(try await bench.store.attempts(of: id, after: 0, limit: 5).count == 1)
             try await bench.reopen()
         }
-        #expect(try await bench.apply(.retry, id) == ActionReport(matched: 1, expunged: 1))
+        let report = try await bench.apply(.retry, id)
+        #expect(report.matched == 1 && report.expunged == 1 && report.changes.isEmpty)
     }
 
     @Test("A closed store says so", arguments: StoreKind.allCases)
@@ -160,13 +188,5 @@ struct ActionTests {
             try await bench.store.enqueue([bench.newJob()], at: bench.now)
         }
         await #expect(throws: StoreError.closed) { try await bench.store.job(id) }
-    }
-}
-
-extension ActionReport {
-    init(matched: Int, expunged: Int) {
-        self.init()
-        self.matched = matched
-        self.expunged = expunged
     }
 }

@@ -1,18 +1,19 @@
 import RelayCore
+import RelayTestSupport
 import Testing
 
 @testable import RelayStore
 
 @Suite("Attempts are on record before they are sent", .timeLimit(.minutes(5)))
 struct BeginTests {
-    private func tried(_ bench: StoreBench, _ kind: FailureKind) -> JobAttemptRecord {
-        var record = JobAttemptRecord(
+    private func tried(_ bench: StoreBench, _ kind: FailureKind) -> Attempt {
+        var record = Attempt(
+            number: 1,
             upstream: "eu",
             beganAt: bench.now.wall,
-            duration: .milliseconds(7),
-            sent: .answered
+            duration: .milliseconds(7)
         )
-        record.failureKind = kind
+        record.failure = Failure(kind, sent: .answered, "no")
         record.rule = "other"
         return record
     }
@@ -34,7 +35,7 @@ struct BeginTests {
         try await bench.reopen()
         let attempts = try await bench.store.attempts(of: id, after: 0, limit: 10)
         #expect(attempts.map(\.number) == [1, 2] && attempts.map(\.upstream) == ["eu", "us"])
-        #expect(attempts.map(\.failureKind) == ["http_status", .interrupted])
+        #expect(attempts.map(\.failure?.kind) == ["http_status", .interrupted])
         #expect(attempts[0].rule == "other" && attempts[0].duration == .milliseconds(7))
         #expect(try await bench.claim().first?.attemptNumber == 3)
     }
@@ -57,7 +58,9 @@ struct BeginTests {
         )
         try await bench.reopen()
         let attempts = try await bench.store.attempts(of: id, after: 0, limit: 10)
-        #expect(attempts.map(\.failureKind) == [.interrupted] && attempts.map(\.wasResent) == [true])
+        #expect(
+            attempts.map(\.failure?.kind) == [.interrupted] && attempts.map(\.exchange?.wasResent) == [true]
+        )
         #expect(try await !bench.store.begin(NextAttempt(resending: claim.token), at: bench.now))
         // The next attempt says nothing of it.
         #expect(try await bench.claim().first?.job.begun?.isResent == false)
@@ -74,7 +77,7 @@ struct BeginTests {
         let job = try await bench.job(id)
         #expect(job.attempts == 2 && job.begun == nil)
         let attempts = try await bench.store.attempts(of: id, after: 0, limit: 10)
-        #expect(attempts.map(\.number) == [1, 2] && attempts.map(\.failureKind) == ["http_status", nil])
+        #expect(attempts.map(\.number) == [1, 2] && attempts.map(\.failure?.kind) == ["http_status", nil])
         #expect(try await !bench.store.begin(next, at: bench.now))
     }
 
@@ -135,7 +138,7 @@ struct BeginTests {
                 UPDATE job SET upstream = NULL, began = NULL, sum = \(row.sum) WHERE seq = \(seq);
                 ALTER TABLE job DROP COLUMN upstream; ALTER TABLE job DROP COLUMN began;
                 ALTER TABLE job DROP COLUMN status;
-                DROP INDEX job_route; DROP INDEX job_failed;
+                DROP INDEX job_route; DROP INDEX job_failed; DROP TABLE action;
                 PRAGMA user_version = 1
                 """
             )
@@ -192,7 +195,15 @@ struct SupersedeTests {
         try await bench.reopen()
         #expect(try await bench.job(old).state == .cancelled)
         #expect(try await bench.job(old).end == .superseded)
-        #expect(try await bench.ended().contains { $0.id == old && $0.reason == .superseded })
+        let told = JobReport(
+            id: old,
+            route: "hooks",
+            user: nil,
+            state: .cancelled,
+            end: .superseded,
+            attemptCount: 1
+        )
+        #expect(try await bench.ended() == [told.text])
         #expect(try await bench.claim().map(\.token.id) == [new])
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite("Checksums are the same on every processor", .timeLimit(.minutes(1)))
+@Suite("Checksums are the same on every processor", .timeLimit(.minutes(5)))
 struct ChecksumTests {
     private func byTables(_ bytes: [UInt8]) -> UInt32 {
         var sum = Checksum()

@@ -134,7 +134,7 @@ struct ClaimTests {
         let numbers = try await bench.store.attempts(of: id, after: 0, limit: 10)
         #expect(numbers.map(\.number) == [1, 2, 3, 4])
         #expect(numbers[1].duration == .milliseconds(2) && numbers[0].status == 503)
-        #expect(numbers[0].failureKind == "http_status" && numbers[3].failureKind == nil)
+        #expect(numbers[0].failure?.kind == "http_status" && numbers[3].failure == nil)
         #expect(try await bench.store.attempts(of: id, after: 2, limit: 1).map(\.number) == [3])
         let answer = try #require(await bench.store.answer(of: id))
         #expect(answer.status == 200 && answer.body == .bytes([]) && answer.source == .fallback)
@@ -164,7 +164,7 @@ struct ClaimTests {
         #expect(attempts.map(\.number) == [1, 2, 3] && attempts.map(\.beganAt) == began)
         #expect(
             attempts.allSatisfy {
-                $0.upstream == "eu" && $0.failureKind == .interrupted && $0.sent == .unknown
+                $0.upstream == "eu" && $0.failure?.kind == .interrupted && $0.sent == .unknown
             }
         )
         #expect(try await bench.claim().isEmpty)
@@ -185,7 +185,7 @@ struct ClaimTests {
         #expect(try await bench.job(flying).state == .dead)
         #expect(try await bench.job(flying).end == .outcomeUnknown)
         let attempts = try await bench.store.attempts(of: flying, after: 0, limit: 10)
-        #expect(attempts.map(\.upstream) == ["eu"] && attempts.map(\.failureKind) == [.interrupted])
+        #expect(attempts.map(\.upstream) == ["eu"] && attempts.map(\.failure?.kind) == [.interrupted])
         #expect(try await bench.claim().map(\.token.id) == [waiting])
     }
 }

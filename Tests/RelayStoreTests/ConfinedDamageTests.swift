@@ -1,5 +1,6 @@
 import Glibc
 import RelayCore
+import RelayTestSupport
 import Testing
 
 @testable import RelayStore
@@ -16,8 +17,8 @@ struct ConfinedDamageTests {
         try database.execute("UPDATE job SET \(change), sum = sum + 1 WHERE seq = \(seq)")
     }
 
-    private func corrupt(_ id: JobID) -> EndedJob {
-        EndedJob(id: id, route: "hooks", user: nil, state: .dead, reason: .corrupt)
+    private func corrupt(_ id: JobID) -> String {
+        JobReport(id: id, route: "hooks", user: nil, state: .dead, end: .corrupt).text
     }
 
     private func keyed(_ bench: StoreBench, _ count: Int) async throws -> [JobID] {
@@ -88,13 +89,14 @@ struct ConfinedDamageTests {
         #expect(try await bench.claim().map(\.token.id) == [ids[0]])
         try damage(bench, ids[place])
         try await bench.reopen()
-        let flying = EndedJob(
+        let flying = JobReport(
             id: ids[0],
             route: "hooks",
             user: nil,
             state: .dead,
-            reason: .outcomeUnknown
-        )
+            end: .outcomeUnknown,
+            attemptCount: 1
+        ).text
         #expect(try await Set(bench.ended()) == (place == 0 ? [corrupt(ids[0])] : [flying, corrupt(ids[1])]))
         #expect(try await drain(bench) == (place == 0 ? [ids[1], ids[2]] : [ids[2]]))
     }
@@ -128,11 +130,20 @@ struct ConfinedDamageTests {
     @Test("A supersede key that meets it takes new jobs")
     func supersede() async throws {
         let bench = try await StoreBench(.sqlite)
-        let old = try await bench.accept { $0.record.supersedeKey = "s" }
-        try damage(bench, old)
-        for _ in 0..<2 { try await bench.accept { $0.record.supersedeKey = "s" } }
-        #expect(try await bench.claim().count == 1)
-        #expect(try await bench.ended().map(\.reason) == [.corrupt, .superseded])
+        var ids: [JobID] = []
+        for place in 0..<3 {
+            ids.append(try await bench.accept { $0.record.supersedeKey = "s" })
+            if place == 0 { try damage(bench, ids[0]) }
+        }
+        #expect(try await bench.claim().map(\.token.id) == [ids[2]])
+        let superseded = JobReport(
+            id: ids[1],
+            route: "hooks",
+            user: nil,
+            state: .cancelled,
+            end: .superseded
+        )
+        #expect(try await bench.ended() == [corrupt(ids[0]), superseded.text])
     }
 
     @Test("A settlement beside it is applied, and one of it changes nothing")

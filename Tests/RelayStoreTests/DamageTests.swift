@@ -17,7 +17,7 @@ struct DamageTests {
     )
     func flips(file: String) async throws {
         let original = try await Original(hasLog: file == "jobs.db-wal")
-        var random = SeededRandom(state: 77)
+        var random = SplitMix64(seed: 77)
         let length = try #require(original.files[file]?.count)
         var tally = (refused: 0, told: 0, exact: 0)
         for flip in 0..<Self.flips {

@@ -53,7 +53,8 @@ struct DoubtTests {
         leavesDoubt: Bool = true
     ) async throws {
         let sent: Sent = leavesDoubt ? .unknown : .refused
-        let attempt = JobAttemptRecord(upstream: "eu", beganAt: 1, duration: .zero, sent: sent)
+        var attempt = Attempt(number: 1, upstream: "eu", beganAt: 1)
+        attempt.failure = Failure(.httpStatus, sent: sent, "no")
         var settlement = Settlement(claim.token, ending, attempts: [attempt])
         settlement.leavesDoubt = leavesDoubt
         _ = try await bench.store.settle([settlement], at: bench.now)
@@ -74,6 +75,7 @@ struct DoubtTests {
             limit: 100,
             after: nil,
             dryRun: true,
+            by: .user(0, isBulk: true),
             at: bench.now
         )
         let report = try await bench.apply(.retry, filter)

@@ -1,12 +1,27 @@
 import RelayCore
+import RelayTestSupport
 import Testing
 
 @testable import RelayStore
 
 @Suite("Nobody has to ask for the end of a job that ended by itself", .timeLimit(.minutes(5)))
 struct EndedTests {
-    private func ended(_ id: JobID, _ state: JobState, _ reason: EndReason) -> EndedJob {
-        EndedJob(id: id, route: "hooks", user: 7, state: state, reason: reason)
+    private func ended(
+        _ id: JobID,
+        _ state: JobState,
+        _ end: EndReason,
+        after attempts: Int = 0,
+        _ cause: JobReport.Cause = .store
+    ) -> String {
+        JobReport(
+            id: id,
+            route: "hooks",
+            user: 7,
+            state: state,
+            end: end,
+            attemptCount: attempts,
+            cause: cause
+        ).text
     }
 
     private func accept(
@@ -40,8 +55,8 @@ struct EndedTests {
             try await bench.reopen()
             #expect(
                 try await bench.ended() == [
-                    ended(poison, .dead, .poison), ended(unknown, .dead, .outcomeUnknown),
-                    ended(cancelled, .cancelled, .cancelled),
+                    ended(poison, .dead, .poison, after: 3), ended(unknown, .dead, .outcomeUnknown, after: 1),
+                    ended(cancelled, .cancelled, .cancelled, after: 1),
                 ]
             )
         }
@@ -74,12 +89,18 @@ struct EndedTests {
     @Test("What somebody has asked for is answered and not told", arguments: StoreKind.allCases)
     func asked(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)
-        try await bench.apply(.cancel, try await accept(bench))
+        let cancelled = try await accept(bench)
+        #expect(
+            try await bench.apply(.cancel, cancelled, by: 9).changes.map(\.text) == [
+                ended(cancelled, .cancelled, .cancelled, .action(.cancel, by: 9))
+            ]
+        )
         _ = try await accept(bench)
         try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
-        _ = try await accept(bench) { $0.expiresAfter = .seconds(1) }
+        let late = try await accept(bench) { $0.expiresAfter = .seconds(1) }
         bench.advance(1_000)
-        #expect(try await bench.store.sweep(Retention(), limit: 9, at: bench.now).expiredJobs.count == 1)
+        let report = try await bench.store.sweep(Retention(), limit: 9, at: bench.now)
+        #expect(report.ended.map(\.text) == [ended(late, .expired, .expired)])
         #expect(try await bench.ended().isEmpty)
     }
 }

@@ -101,7 +101,7 @@ struct ErasureTests {
         // The control: what SQLite itself promises.
         if isBare { try database.leaveNoTraces() } else { try database.execute("PRAGMA secure_delete = ON") }
         try database.execute("CREATE TABLE payload(seq INTEGER PRIMARY KEY, record BLOB, body BLOB)")
-        var random = SplitMix(seed: 1)
+        var random = SplitMix64(seed: 1)
         var live: [Int] = []
         var last = 0
         for round in 0..<2_000 {
@@ -160,19 +160,5 @@ struct ErasureTests {
         #expect {
             try database.leaveNoTraces()
         } throws: { "\($0)".contains("PRAGMA auto_vacuum = NONE; VACUUM") }
-    }
-
-    private struct SplitMix {
-        var state: UInt64
-
-        init(seed: UInt64) { state = seed }
-
-        mutating func below(_ count: Int) -> Int {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-            return Int((mixed ^ mixed >> 31) % UInt64(count))
-        }
     }
 }

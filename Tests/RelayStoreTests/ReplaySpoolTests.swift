@@ -4,7 +4,7 @@ import RelayPosix
 import RelayStore
 import Testing
 
-@Suite("Copies of request bodies", .timeLimit(.minutes(1)))
+@Suite("Copies of request bodies", .timeLimit(.minutes(5)))
 struct ReplaySpoolTests {
     private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) } }
 

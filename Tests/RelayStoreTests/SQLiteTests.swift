@@ -170,12 +170,21 @@ struct SQLiteTests {
                 limit: 1,
                 after: nil,
                 dryRun: false,
+                by: .user(0, isBulk: true),
                 at: now
             )
         }
         await store.close()
         store = try await open(scratch.path)
-        _ = try await store.apply(.drop, to: JobFilter(), limit: 10, after: nil, dryRun: false, at: now)
+        _ = try await store.apply(
+            .drop,
+            to: JobFilter(),
+            limit: 10,
+            after: nil,
+            dryRun: false,
+            by: .user(0, isBulk: true),
+            at: now
+        )
         await store.close()
         store = try await open(scratch.path)
         await store.close()

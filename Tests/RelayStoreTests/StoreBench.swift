@@ -55,7 +55,7 @@ final class StoreBench {
     private var nextID: UInt64 = 1
     private let events: JobStoreEvents
     private let readyRoutes: Log<String>
-    private let endedJobs: Log<EndedJob>
+    private let endedJobs: Log<JobReport>
     private let orderingKeysInMemory: Int
     private let eraseDelay: Duration
 
@@ -76,7 +76,7 @@ final class StoreBench {
         self.orderingKeysInMemory = orderingKeysInMemory
         let log = Log<String>()
         readyRoutes = log
-        let ended = Log<EndedJob>()
+        let ended = Log<JobReport>()
         endedJobs = ended
         var events = JobStoreEvents()
         events.ready = { log.add($0) }
@@ -89,10 +89,10 @@ final class StoreBench {
     var ready: [String] { readyRoutes.values }
 
     /// What the store has told of jobs that nobody asked about.
-    func ended() async throws -> [EndedJob] {
+    func ended() async throws -> [String] {
         // It is told behind the answer, and before the next one.
         _ = try await store.extend([], lease: .zero, at: now)
-        return endedJobs.values
+        return endedJobs.values.map(\.text)
     }
 
     private func open() async throws -> SQLiteJobStore {
@@ -100,6 +100,7 @@ final class StoreBench {
         options.events = events
         options.ballast = 1 << 20
         options.eraseDelay = eraseDelay
+        options.readPatience = .seconds(60)
         options.orderingKeysInMemory = orderingKeysInMemory
         return try await SQLiteJobStore.open(options, at: now)
     }
@@ -168,14 +169,14 @@ final class StoreBench {
         kind: FailureKind? = nil
     ) async throws -> Settlement.Answer {
         let records = (0..<attempts).map { index in
-            var record = JobAttemptRecord(
+            var record = Attempt(
+                number: index + 1,
                 upstream: "eu",
                 beganAt: now.wall,
-                duration: .milliseconds(index + 1),
-                sent: .answered
+                duration: .milliseconds(index + 1)
             )
             record.status = 503
-            record.failureKind = kind
+            record.failure = kind.map { Failure($0, sent: .answered, "no", status: 503) }
             return record
         }
         let settlement = Settlement(claim.token, ending, attempts: records, answer: answer, failureKind: kind)
@@ -184,7 +185,12 @@ final class StoreBench {
 
     @discardableResult
     /// Goes on after a short page: a store looks at so many positions at once, and they jump with a crash.
-    func apply(_ action: JobAction, _ filter: JobFilter, limit: Int = 100) async throws -> ActionReport {
+    func apply(
+        _ action: JobAction,
+        _ filter: JobFilter,
+        limit: Int = 100,
+        by origin: ActionOrigin = .user(0, isBulk: true)
+    ) async throws -> ActionReport {
         var all = ActionReport()
         repeat {
             let report = try await store.apply(
@@ -193,12 +199,11 @@ final class StoreBench {
                 limit: limit - all.matched,
                 after: all.next,
                 dryRun: false,
+                by: origin,
                 at: now
             )
             all.matched += report.matched
-            all.changed += report.changed
-            all.asked += report.asked
-            all.ended += report.ended
+            all.changes += report.changes
             all.expunged += report.expunged
             all.spared += report.spared
             all.next = report.next
@@ -207,8 +212,8 @@ final class StoreBench {
     }
 
     @discardableResult
-    func apply(_ action: JobAction, _ id: JobID) async throws -> ActionReport {
-        try await apply(action, JobFilter(ids: [id]))
+    func apply(_ action: JobAction, _ id: JobID, by user: UInt32? = 0) async throws -> ActionReport {
+        try await apply(action, JobFilter(ids: [id]), by: .user(user, isBulk: false))
     }
 
     func job(_ id: JobID) async throws -> StoredJob { try #require(await store.job(id)) }

@@ -101,14 +101,14 @@ struct TimeTests {
         #expect(try await bench.claim().map(\.token.id) == [later])
         #expect(try await bench.state(queued) == .expired)
         // No sweep answers for the one that a claim has come upon.
-        let met = EndedJob(id: queued, route: "hooks", user: nil, state: .expired, reason: .expired)
+        func expired(_ id: JobID, _ user: UInt32?) -> String {
+            JobReport(id: id, route: "hooks", user: user, state: .expired, end: .expired).text
+        }
+        let met = expired(queued, nil)
         #expect(try await bench.ended() == [met])
         let report = try await bench.store.sweep(Retention(), limit: 10, at: bench.now)
-        #expect(report.expired == 1)
-        #expect(report.expiredJobs == [SweepReport.Expired(id: held, route: "hooks", user: 7)])
-        #expect(
-            try await bench.store.sweep(Retention(), limit: 10, at: bench.now).expiredJobs.isEmpty
-        )
+        #expect(report.ended.map(\.text) == [expired(held, 7)])
+        #expect(try await bench.store.sweep(Retention(), limit: 10, at: bench.now).ended.isEmpty)
         #expect(try await bench.ended() == [met])
         #expect(try await bench.job(held).state == .expired)
         #expect(try await bench.job(held).end == .expired)
@@ -180,8 +180,8 @@ struct TimeTests {
         for _ in 0..<5 { try await bench.accept { $0.expiresAfter = .seconds(1) } }
         bench.advance(1_000)
         let first = try await bench.store.sweep(Retention(), limit: 3, at: bench.now)
-        #expect(first.expired == 3 && first.hasMore)
+        #expect(first.ended.count == 3 && first.hasMore)
         let second = try await bench.store.sweep(Retention(), limit: 3, at: bench.now)
-        #expect(second.expired == 2 && !second.hasMore)
+        #expect(second.ended.count == 2 && !second.hasMore)
     }
 }

@@ -47,6 +47,7 @@ struct WriterTests {
                 limit: 8,
                 after: nil,
                 dryRun: true,
+                by: .user(0, isBulk: true),
                 at: now
             )
             #expect(report.matched == 8 && report.changed == 0 && report.next != nil)
@@ -108,7 +109,7 @@ struct WriterTests {
         let database = try Database(scratch.path + "/keys.db", readOnly: false)
         try Schema.migrate(database)
         var keys = IdempotencyKeys(hash: KeyedHash(key: (1, 2)))
-        func accept(_ number: Int) throws(StoreError) -> Acceptance? {
+        func accept(_ number: Int) throws(StoreError) -> EnqueueResult? {
             let idempotency = NewJob.Idempotency(
                 user: 0,
                 key: "\(number)",

@@ -6,7 +6,7 @@ import Testing
 struct JournalTests {
     @Test(
         "a stalled journal never holds the relay up, and the loss is told when it recovers",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(5))
     )
     func stalled() throws {
         let recorder = try Recorder<JournalRecord>(isStalled: true)
@@ -29,7 +29,7 @@ struct JournalTests {
         #expect(loss.fields.map(\.value) == ["15"])
     }
 
-    @Test("a flush returns only after everything before it was written", .timeLimit(.minutes(1)))
+    @Test("a flush returns only after everything before it was written", .timeLimit(.minutes(5)))
     func flush() throws {
         let recorder = try Recorder<JournalRecord>()
         let journal = Journal { recorder.take($0) }

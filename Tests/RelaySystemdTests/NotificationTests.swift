@@ -57,7 +57,7 @@ struct NotificationTests {
         #expect(throttle.due == nil)
     }
 
-    @Test("notifications reach the manager in the order of the calls", .timeLimit(.minutes(1)))
+    @Test("notifications reach the manager in the order of the calls", .timeLimit(.minutes(5)))
     func order() throws {
         let recorder = try Recorder<String>()
         let notifier = ServiceNotifier(sender: { recorder.take($0) }, clock: { 0 })
@@ -74,7 +74,7 @@ struct NotificationTests {
         )
     }
 
-    @Test("a manager that does not read never holds the daemon up", .timeLimit(.minutes(1)))
+    @Test("a manager that does not read never holds the daemon up", .timeLimit(.minutes(5)))
     func stalledManager() throws {
         let recorder = try Recorder<String>(isStalled: true)
         let notifier = ServiceNotifier(sender: { recorder.take($0) })

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("NOTIFY_SOCKET")
 struct NotifySocketTests {
-    @Test("a manager's socket receives the exact datagrams in order", .timeLimit(.minutes(1)))
+    @Test("a manager's socket receives the exact datagrams in order", .timeLimit(.minutes(5)))
     func datagrams() async {
         // A child of its own, since the variable belongs to the process.
         await #expect(processExitsWith: .success) {

@@ -29,47 +29,45 @@ extension MemoryJobStore.State {
         return page
     }
 
+    /// - Returns: the job as it is now, or as it last was; nil when nothing has changed.
     mutating func apply(
         _ action: JobAction,
         to position: Int64,
         _ delay: Duration?,
         _ report: inout ActionReport
-    ) -> Bool {
+    ) -> MemoryJobStore.Entry? {
         let now = timeline.now
-        let due = delay.map { JobTimeline.advance(now, by: $0) }
-        guard let entry = entries[position] else { return false }
+        guard let entry = entries[position] else { return nil }
         let blocked = isBlocked(position)
-        switch action {
-        case .cancel:
-            guard change(position, { $0.cancel(now: now) }) else { return false }
-            guard let now = entries[position] else { return true }
-            if now.machine.isCancelAsked {
-                report.asked.append(now.record.id)
-            } else {
-                report.ended.append(now.ended)
+        let isChanged =
+            switch action {
+            case .cancel: change(position) { $0.cancel(now: now) }
+            case .hold: change(position) { $0.hold(now: now) }
+            case .release: change(position) { $0.release(isBlocked: blocked, now: now) }
+            case .drop: drop(position)
+            case .expunge:
+                entry.machine.state.isTerminal && entry.hasBodies && expunge(position)
+            case .retry: retry(position, delay.map { JobTimeline.advance(now, by: $0) }, &report)
             }
-            return true
-        case .hold: return change(position) { $0.hold(now: now) }
-        case .release: return change(position) { $0.release(isBlocked: blocked, now: now) }
-        case .drop: return drop(position)
-        case .expunge:
-            guard entry.machine.state.isTerminal, entry.hasBodies else { return false }
-            expunge(position)
-            return true
-        case .retry:
-            guard entry.machine.state.isTerminal else {
-                return change(position) { $0.hurry(isBlocked: blocked, runAt: due, now: now) }
-            }
-            guard entry.machine.state != .succeeded else { return false }
-            guard entry.body != .expunged else {
-                report.expunged += 1
-                return false
-            }
-            entries[position]?.turn = nextTurn
-            nextTurn += 1
-            let behind = isBlocked(position)
-            return change(position) { $0.replay(isBlocked: behind, runAt: due, now: now) }
+        return isChanged ? entries[position] ?? entry : nil
+    }
+
+    private mutating func retry(_ position: Int64, _ due: Int64?, _ report: inout ActionReport) -> Bool {
+        guard let entry = entries[position] else { return false }
+        let now = timeline.now
+        let blocked = isBlocked(position)
+        guard entry.machine.state.isTerminal else {
+            return change(position) { $0.hurry(isBlocked: blocked, runAt: due, now: now) }
         }
+        guard entry.machine.state != .succeeded else { return false }
+        guard entry.body != .expunged else {
+            report.expunged += 1
+            return false
+        }
+        entries[position]?.turn = nextTurn
+        nextTurn += 1
+        let behind = isBlocked(position)
+        return change(position) { $0.replay(isBlocked: behind, runAt: due, now: now) }
     }
 
     mutating func drop(_ position: Int64) -> Bool {
@@ -80,10 +78,12 @@ extension MemoryJobStore.State {
         return true
     }
 
-    mutating func expunge(_ position: Int64) {
+    @discardableResult
+    mutating func expunge(_ position: Int64) -> Bool {
         entries[position]?.dropContent()
         entries[position]?.answer?.body = .expunged
         entries[position]?.machine.touch()
+        return true
     }
 
     mutating func sweep(_ retention: Retention, limit: Int) -> SweepReport {
@@ -94,9 +94,8 @@ extension MemoryJobStore.State {
         let due = entries.filter { ($0.value.machine.expiresAt ?? .max) <= now }
             .filter { !$0.value.machine.state.isTerminal && $0.value.machine.state != .running }
             .sorted { ($0.value.machine.expiresAt ?? 0, $0.key) < ($1.value.machine.expiresAt ?? 0, $1.key) }
-        for (position, entry) in due.prefix(limit) where change(position, { $0.expire(now: now) }) {
-            report.expired += 1
-            report.expiredJobs.append(entry.expired)
+        for (position, _) in due.prefix(limit) where change(position, { $0.expire(now: now) }) {
+            if let entry = entries[position] { report.ended.append(entry.report()) }
         }
         for state in [JobState.succeeded, .dead, .cancelled, .expired] {
             let age = state == .succeeded ? retention.succeeded : retention.dead

@@ -49,7 +49,7 @@ extension MemoryJobStore.State {
 
     /// Remembers a job whose end nobody hears of otherwise.
     mutating func tell(_ position: Int64) {
-        if let entry = entries[position] { ended.append(entry.ended) }
+        if let entry = entries[position] { ended.append(entry.report()) }
     }
 
     mutating func wakeBehind(_ entry: MemoryJobStore.Entry) {
@@ -62,7 +62,7 @@ extension MemoryJobStore.State {
         if let next, !isBlocked(next.key) { change(next.key) { $0.wake(now: line) } }
     }
 
-    mutating func enqueue(_ job: NewJob, at moment: JobMoment) -> Acceptance {
+    mutating func enqueue(_ job: NewJob, at moment: JobMoment) -> EnqueueResult {
         let now = timeline.now
         let record = job.record
         if job.hasNoRoom, job.idempotency == nil { return .abandoned }
@@ -164,7 +164,7 @@ extension MemoryJobStore.State {
                 BegunAttempt(upstream: next.upstream, beganAt: moment.wall),
                 attempts: UInt32(next.earlier.count),
                 spent: UInt32(next.earlier.count { $0.isSpent }),
-                kind: next.earlier.last?.failureKind
+                kind: next.earlier.last?.failure?.kind
             )
         }
         if isBegun, let last = next.earlier.last { entries[position]?.machine.failureStatus = last.status }
@@ -173,7 +173,7 @@ extension MemoryJobStore.State {
     }
 
     /// Keeps attempts that follow the first `count` of a job.
-    mutating func add(_ attempts: [JobAttemptRecord], after count: UInt32, of position: Int64) {
+    mutating func add(_ attempts: [Attempt], after count: UInt32, of position: Int64) {
         for (index, attempt) in attempts.enumerated() {
             var numbered = attempt
             numbered.number = Int(count) + index + 1
@@ -251,19 +251,16 @@ extension MemoryJobStore.Entry {
     /// Whether there is anything left to expunge.
     var hasBodies: Bool { body != .expunged || answer.map { $0.body != .expunged } ?? false }
 
-    var expired: SweepReport.Expired {
-        SweepReport.Expired(id: record.id, route: record.route, user: record.submitter?.user)
-    }
-}
-
-extension MemoryJobStore.Entry {
-    var ended: EndedJob {
-        EndedJob(
+    func report(_ cause: JobReport.Cause = .store) -> JobReport {
+        JobReport(
             id: record.id,
             route: record.route,
             user: record.submitter?.user,
             state: machine.state,
-            reason: machine.end
+            reason: machine.reason,
+            end: machine.end,
+            attemptCount: Int(machine.attempts),
+            cause: cause
         )
     }
 }

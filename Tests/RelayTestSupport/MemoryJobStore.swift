@@ -12,7 +12,8 @@ package final class MemoryJobStore: JobStore {
         var date: Int64?
         var created: Int64
         var answer: StoredAnswer?
-        var attempts: [JobAttemptRecord] = []
+        var attempts: [Attempt] = []
+        var actions: [ActionRecord] = []
         /// The order within its ordering key; a replay goes to the end.
         var turn: Int64
         var dropsContent: Bool
@@ -46,7 +47,7 @@ package final class MemoryJobStore: JobStore {
         var facts = StoreFacts()
         var ready: Set<String> = []
         /// Jobs that this call has ended without anybody's asking for it.
-        var ended: [EndedJob] = []
+        var ended: [JobReport] = []
         var pauses: [String: RoutePause] = [:]
         var isClosed = false
     }
@@ -71,7 +72,7 @@ package final class MemoryJobStore: JobStore {
                 copy.change(position, { $0.recover(now: line) })
             else { continue }
             if let begun = before.begun {
-                copy.add([JobAttemptRecord(interrupted: begun)], after: before.attempts, of: position)
+                copy.add([Attempt(interrupted: begun, number: 0)], after: before.attempts, of: position)
             }
             copy.wakeSuccessors(of: position)
             if copy.job(position)?.state.isTerminal == true { copy.tell(position) }
@@ -105,7 +106,7 @@ package final class MemoryJobStore: JobStore {
 }
 
 extension MemoryJobStore {
-    package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance] {
+    package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         try access(now) { state in jobs.map { state.enqueue($0, at: now) } }
     }
 
@@ -153,6 +154,7 @@ extension MemoryJobStore {
         after cursor: JobCursor?,
         spacing: JobSpacing?,
         dryRun: Bool,
+        by origin: ActionOrigin,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport {
         try access(now) { state in
@@ -164,11 +166,13 @@ extension MemoryJobStore {
             let spared = page.jobs.filter { filter.spares($0) }.map(\.position)
             report.spared = spared.count
             if dryRun { return report }
-            for job in page.jobs
-            where !spared.contains(job.position)
-                && state.apply(action, to: job.position, spacing?.delay(of: report.changed), &report)
-            {
-                report.changed += 1
+            let cause = JobReport.Cause(action, by: origin)
+            for job in page.jobs where !spared.contains(job.position) {
+                let delay = spacing?.delay(of: report.changed)
+                guard let entry = state.apply(action, to: job.position, delay, &report) else { continue }
+                let record = ActionRecord(action, by: origin, to: entry.machine.state, at: now.wall)
+                if let record { state.entries[job.position]?.actions.keep(record) }
+                report.changes.append(entry.report(cause))
             }
             return report
         }
@@ -201,6 +205,7 @@ extension MemoryJobStore {
                 let entry = state.entries[position]
             else { return nil }
             var whole = WholeJob(job, entry.attempts.suffix(extent.attempts))
+            whole.actions = entry.actions
             if extent.hasAnswer(of: job) { whole.answer = entry.answer }
             if extent.hasBodies { whole.body = entry.body }
             return whole
@@ -219,7 +224,7 @@ extension MemoryJobStore {
         of id: JobID,
         after number: Int,
         limit: Int
-    ) async throws(StoreError) -> [JobAttemptRecord] {
+    ) async throws(StoreError) -> [Attempt] {
         try access { state in
             let all = state.positions[id].flatMap { state.entries[$0]?.attempts } ?? []
             return Array(all.filter { $0.number > number }.prefix(limit))

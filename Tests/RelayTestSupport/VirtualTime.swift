@@ -90,19 +90,11 @@ package final class VirtualTime: TimeSource {
     }
 }
 
-/// Random numbers that repeat with their seed (SplitMix64; Steele, Lea and Flood, 2014).
+/// Random numbers that repeat with their seed.
 package final class SeededEntropy: Entropy {
-    private let state: Mutex<UInt64>
+    private let numbers: Mutex<SplitMix64>
 
-    package init(seed: UInt64 = 1) { state = Mutex(seed) }
+    package init(seed: UInt64 = 1) { numbers = Mutex(SplitMix64(seed: seed)) }
 
-    package func next() -> UInt64 {
-        state.withLock { state in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
+    package func next() -> UInt64 { numbers.withLock { $0.next() } }
 }

@@ -3,7 +3,7 @@ import RelayPosix
 import RelayTransport
 import Testing
 
-@Suite("Addresses that are dialled", .timeLimit(.minutes(1)))
+@Suite("Addresses that are dialled", .timeLimit(.minutes(5)))
 struct AddressPolicyTests {
     @Test(
         "Addresses of the host's own world are refused",

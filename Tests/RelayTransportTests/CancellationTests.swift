@@ -3,7 +3,7 @@ import RelayPosix
 import RelayTransport
 import Testing
 
-@Suite("Cancellation", .timeLimit(.minutes(1)))
+@Suite("Cancellation", .timeLimit(.minutes(5)))
 struct CancellationTests {
     @Test("Cancelling closes the connection at once and throws", arguments: [false, true])
     func duringExchange(onLoop: Bool) async throws {

@@ -4,7 +4,7 @@ import RelayPosix
 import RelayTransport
 import Testing
 
-@Suite("Response bodies", .timeLimit(.minutes(1)))
+@Suite("Response bodies", .timeLimit(.minutes(5)))
 struct DownloadTests {
     @Test(
         "Heads that have no body have none, whatever they announce",
@@ -132,7 +132,7 @@ struct DownloadTests {
     }
 }
 
-@Suite("Content coding", .timeLimit(.minutes(1)))
+@Suite("Content coding", .timeLimit(.minutes(5)))
 struct ContentCodingTests {
     private static let text = Array(String(repeating: "the quick brown fox ", count: 500).utf8)
 

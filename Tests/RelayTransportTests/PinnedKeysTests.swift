@@ -5,7 +5,7 @@ import RelayTransport
 import Synchronization
 import Testing
 
-@Suite("Pinned keys on the wire", .timeLimit(.minutes(1)))
+@Suite("Pinned keys on the wire", .timeLimit(.minutes(5)))
 struct PinnedKeysTests {
     @Test(
         "A pinned key anywhere in the verified chain lets requests through",

@@ -3,7 +3,7 @@ import RelayTransport
 import Synchronization
 import Testing
 
-@Suite("A kept connection that the peer closes as it is used", .timeLimit(.minutes(1)))
+@Suite("A kept connection that the peer closes as it is used", .timeLimit(.minutes(5)))
 struct ResentRequestTests {
     /// How the first connection ends once the second request is there.
     enum End: CaseIterable {
@@ -128,7 +128,9 @@ struct ResentRequestTests {
 
         init(fails: Bool) { self.fails = fails }
 
-        func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) {}
+        func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) -> Bool {
+            true
+        }
 
         func resend() async throws(Failure) {
             count.withLock { $0 += 1 }

@@ -4,7 +4,7 @@ import RelayPosix
 import RelayTransport
 import Testing
 
-@Suite("The sent verdict", .timeLimit(.minutes(1)))
+@Suite("The sent verdict", .timeLimit(.minutes(5)))
 struct SentVerdictTests {
     @Test("A refused connection is never sent")
     func refused() async throws {

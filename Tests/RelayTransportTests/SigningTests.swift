@@ -2,7 +2,7 @@ import RelayCore
 import RelayTransport
 import Testing
 
-@Suite("Signatures of Standard Webhooks", .timeLimit(.minutes(1)))
+@Suite("Signatures of Standard Webhooks", .timeLimit(.minutes(5)))
 struct SigningTests {
     private static let published = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     private static let message = #"msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}"#

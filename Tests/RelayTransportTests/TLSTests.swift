@@ -5,7 +5,7 @@ import RelayTransport
 import Synchronization
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(1)))
+@Suite("TLS", .timeLimit(.minutes(5)))
 struct TLSTests {
     @Test(
         "Verified connections carry requests and are kept",

@@ -148,11 +148,11 @@ private func lifecycles(
                         await Task.yield()
                         continue
                     }
-                    var attempt = JobAttemptRecord(
+                    var attempt = Attempt(
+                        number: 1,
                         upstream: "eu",
                         beganAt: 0,
-                        duration: .milliseconds(12),
-                        sent: .answered
+                        duration: .milliseconds(12)
                     )
                     attempt.status = 200
                     let answer = StoredAnswer(

@@ -3,7 +3,7 @@ import Testing
 /// The documentation's examples are code that is compiled and run.
 @Suite("The articles' examples")
 struct ArticlesTests {
-    private static let catalog = "Sources/RelayCore/RelayCore.docc"
+    private static let catalog = "Sources/RelayKit/RelayKit.docc"
 
     @Test("Every one stands, line for line, in a source that is compiled")
     func examples() {

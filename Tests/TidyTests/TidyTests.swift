@@ -100,30 +100,44 @@ struct TidyTests {
         #expect(
             named == [
                 ".library(name: \"RelayFoundation\", targets: [\"RelayFoundation\"]),",
-                ".target(name: \"RelayFoundation\", dependencies: [\"RelayCore\", \"RelayJSON\"]),",
+                ".target(name: \"RelayFoundation\", dependencies: [\"RelayJSON\", \"RelayKit\"]),",
                 "name: \"RelayFoundationTests\",",
-                "dependencies: [\"RelayCore\", \"RelayFoundation\", \"RelayJSON\", \"RelayTestSupport\"]",
-                "dependencies: [\"RelayCore\", \"RelayFoundation\", \"RelayTransport\"]",
+                "dependencies: [\"RelayFoundation\", \"RelayJSON\", \"RelayKit\", \"RelayTestSupport\"]",
+                "dependencies: [\"RelayFoundation\", \"RelayKit\", \"RelayTransport\"]",
             ]
         )
         #expect(Self.sources.filter { Self.text($0).contains("import RelayFoundation") } == [])
     }
 
+    @Test("The typed library is met by no room but its own bridges: to Foundation, and to sockets")
+    func library() {
+        let found = Self.sources.filter {
+            !$0.hasPrefix("Sources/RelayFoundation/") && Self.text($0).contains("import RelayKit")
+        }
+        #expect(found == ["Sources/RelayTransport/RelayService+Sockets.swift"])
+    }
+
     @Test("Arrows between rooms point only downward")
     func arrows() {
         let allowed: [String: Set<String>] = [
-            "RelayJSON": [], "RelayCore": ["RelayJSON", "Synchronization"], "RelayHTTP": ["RelayCore"],
+            "RelayJSON": [], "RelayCore": ["RelayJSON", "Synchronization"],
+            "RelayHTTP": ["RelayCore", "RelayJSON"],
+            "RelayKit": ["RelayCore", "RelayJSON", "Synchronization"],
+            "RelayFoundation": ["RelayJSON", "RelayKit", "FoundationEssentials"],
             "RelayConfig": ["RelayCore", "RelayJSON"],
             "RelayPosix": ["CLinux", "Glibc", "Synchronization"],
             "RelayTransport": [
-                "RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib", "Glibc", "Synchronization",
+                "RelayCore", "RelayHTTP", "RelayKit", "RelayPosix", "COpenSSL", "CZlib", "Glibc",
+                "Synchronization",
             ],
-            "RelayEngine": ["RelayCore", "RelayJSON", "Synchronization"],
+            "RelayEngine": ["RelayCore", "Synchronization"],
             "RelayServer": [
                 "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "Synchronization",
             ],
             "RelayStore": ["RelayCore", "RelayPosix", "CLinux", "CSQLite", "Glibc", "Synchronization"],
-            "RelaySystemd": ["RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc", "Synchronization"],
+            "RelaySystemd": [
+                "RelayCore", "RelayJSON", "RelayPosix", "CLinux", "CSystemd", "Glibc", "Synchronization",
+            ],
         ]
         for path in Self.sources {
             let room = String(path.split(separator: "/")[1])

@@ -14,13 +14,28 @@ struct TimesOfTestsTests {
         #expect(waiting.filter { !TidyTests.text($0).contains(".timeLimit(") } == [])
     }
 
-    /// The limit cancels a test's task and then waits for it.
-    @Test("A loop that waits heeds its cancellation")
-    func cancellation() {
-        for path in Self.tests where !path.hasSuffix("/TimesOfTestsTests.swift") {
-            let lines = TidyTests.text(path).split(separator: "\n")
-            let loops = lines.filter { $0.contains("await Task.yield()") }.filter { $0.contains("while ") }
-            #expect(loops.filter { !$0.contains("Task.isCancelled") } == [], "\(path)")
+    /// Whatever waits by the machine's clock, or for others to have had their turn by now.
+    private static let luck = [
+        "Task.yield", "Task.sleep", "usleep(", "nanosleep(", "ContinuousClock", "SuspendingClock",
+    ]
+
+    private static func luck(in text: String) -> [String] { luck.filter { text.contains($0) } }
+
+    @Test("No test waits by the clock or by luck: it awaits the event, or runs until nothing can go on")
+    func events() {
+        let tests = Self.tests.filter { path in
+            let room = path.split(separator: "/")[1]
+            return room.hasSuffix("Tests") || room == "RelayTestSupport"
         }
+        #expect(tests.count > 150)
+        let own = "Tests/TidyTests/TimesOfTestsTests.swift"
+        // What the article about tests shows: code that a deadline ends.
+        let shown = "Tests/DocumentationTests/TestingSnippets.swift"
+        #expect(tests.filter { $0 != own && !Self.luck(in: TidyTests.text($0)).isEmpty } == [shown])
+    }
+
+    @Test("Such a wait would be found: the control", arguments: luck)
+    func found(word: String) {
+        #expect(Self.luck(in: "        while !isDone { try await \(word) }") == [word])
     }
 }

@@ -10,7 +10,7 @@ struct EventReader {
     private var lines = LineBuffer()
     /// What was read and not taken, last first.
     private var ready: [Sign] = []
-    private var patience = Patience()
+    private var patience: Patience
     /// Whether there was a connection before.
     private var isAgain = false
 
@@ -20,6 +20,7 @@ struct EventReader {
     init(client: RelayClient, after last: String?) {
         self.client = client
         self.last = last
+        patience = Patience(client.clock)
     }
 
     enum Sign {

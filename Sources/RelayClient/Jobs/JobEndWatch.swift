@@ -145,7 +145,7 @@ extension JobEndWatch {
     }
 
     private func look(_ look: Look, _ client: RelayClient) async {
-        var patience = Patience()
+        var patience = Patience(client.clock)
         // The events have reached the relay before.
         patience.wasAnswered()
         while true {

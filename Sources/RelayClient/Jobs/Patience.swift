@@ -2,8 +2,11 @@ import RelayCore
 
 /// How often a client asks again that waits for something at a relay which may stop meanwhile.
 struct Patience {
+    private let clock: ClientClock
     private var failures = 0
     private var wasReached = false
+
+    init(_ clock: ClientClock) { self.clock = clock }
 
     /// Anything but an error came back.
     mutating func wasAnswered() {
@@ -29,7 +32,7 @@ struct Patience {
     /// - Throws: `cancelled` when the task is.
     func sleep(atMost limit: Duration = .seconds(5)) async throws(RelayClientError) {
         do {
-            try await Task.sleep(for: min(pause, limit))
+            try await clock.sleep(min(pause, limit))
         } catch {
             throw RelayClientError(.cancelled, "the wait was cancelled")
         }

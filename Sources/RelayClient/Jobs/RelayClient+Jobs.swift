@@ -1,5 +1,4 @@
 public import RelayCore
-import RelayPosix
 
 extension RelayClient {
     /// Hands a request over for keeping: when this returns, the job survives a loss of power.
@@ -53,10 +52,10 @@ extension RelayClient {
     /// - Returns: the job; see `Job.state`.
     /// - Throws: `timedOut` when it was not over in time; `refused` when there is no such job.
     public func wait(for id: String, timeout: Duration) async throws(RelayClientError) -> Job {
-        let end = Instant(nanoseconds: SystemClock.monotonic()).advanced(by: timeout)
-        var pause = Patience()
+        let end = clock.now().advanced(by: timeout)
+        var pause = Patience(clock)
         while true {
-            let left = Instant(nanoseconds: SystemClock.monotonic()).duration(to: end)
+            let left = clock.now().duration(to: end)
             do throws(RelayClientError) {
                 let job = try await look(at: id, waiting: max(.zero, min(left, RelayClient.longPoll)))
                 if job.state.isOver { return job }
@@ -64,7 +63,7 @@ extension RelayClient {
             } catch {
                 guard pause.forgives(error) else { throw error }
             }
-            let now = Instant(nanoseconds: SystemClock.monotonic())
+            let now = clock.now()
             guard now < end else {
                 throw RelayClientError(.timedOut, "job \(id) was not over in time")
             }

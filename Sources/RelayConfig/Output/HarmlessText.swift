@@ -1,4 +1,5 @@
 import RelayCore
+import RelayJSON
 
 /// Tells texts that can be no secret: what stands under an unknown key is shown only when it is one of these.
 enum HarmlessText {
@@ -48,16 +49,16 @@ enum HarmlessText {
         guard halves.count <= 2, halves.count < 2 || (1...5).contains(halves[1].utf8.count) else {
             return false
         }
-        guard halves.dropFirst().allSatisfy({ $0.utf8.allSatisfy(isDigit) }) else { return false }
+        guard halves.dropFirst().allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }) else { return false }
         return halves[0].split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
             (1...20).contains(label.utf8.count)
-                && label.utf8.allSatisfy { isSmallLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") }
+                && label.utf8.allSatisfy { isSmallLetter($0) || $0.isDigit || $0 == UInt8(ascii: "-") }
         }
     }
 
     /// A word such as `charges`, a version such as `v2`, or nothing.
     private static func isPlainSegment(_ text: Substring) -> Bool {
-        if text.first == "v", (2...4).contains(text.utf8.count), text.utf8.dropFirst().allSatisfy(isDigit) {
+        if text.first == "v", (2...4).contains(text.utf8.count), text.utf8.dropFirst().allSatisfy(\.isDigit) {
             return true
         }
         return text.utf8.count <= 16
@@ -65,8 +66,6 @@ enum HarmlessText {
                 isSmallLetter($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
             }
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
     private static func isSmallLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }
 }

@@ -114,7 +114,7 @@ extension ValueKind where Value == Int64 {
         let what = "a moment in UTC such as \"2027-06-01T00:00:00Z\""
         let pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
         return .text(what, pattern: pattern) { text throws(Refusal) in
-            guard let seconds = UTCTimeText.parse(text) else { throw Refusal("expected \(what)") }
+            guard let seconds = UTCTime.seconds(parsing: text) else { throw Refusal("expected \(what)") }
             return seconds
         }.writing { .string(UTCTime.format(seconds: $0)) }
     }

@@ -251,7 +251,7 @@ extension ConfigurationTable {
                     "max_pending_requests",
                     .integer(0...1_000_000),
                     \.maxPendingRequests,
-                    "Requests that may wait for a place; one more is answered 503 overloaded."
+                    "Requests that may wait for a permit; one more is answered 503 overloaded."
                 ),
             ]
         )

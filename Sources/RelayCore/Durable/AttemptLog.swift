@@ -2,11 +2,11 @@
 package protocol AttemptLog: AnyObject, Sendable {
     /// Returns once it is on disk that `attempt` is under way, and what became of the `earlier` ones of its run.
     ///
-    /// Asked again for the same attempt, which goes on after a redirect, it returns at once.
-    ///
+    /// - Returns: whether it is a new one; asked again for the same attempt, which goes on after a redirect, it returns
+    ///   at once.
     /// - Throws: `cancelled` when the job is to have no other attempt, `attempt_unrecorded` when that could not be
     ///   kept; nothing may be sent then.
-    func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure)
+    func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) -> Bool
 
     /// Returns once it is on disk that the attempt under way goes out once more.
     ///

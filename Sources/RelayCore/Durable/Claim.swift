@@ -51,9 +51,9 @@ package struct NextAttempt: Sendable {
     /// Where it goes.
     package var upstream: String
     /// What was tried under the claim before and is not on record yet, in order.
-    package var earlier: [JobAttemptRecord]
+    package var earlier: [Attempt]
 
-    package init(_ token: ClaimToken, upstream: String, earlier: [JobAttemptRecord]) {
+    package init(_ token: ClaimToken, upstream: String, earlier: [Attempt]) {
         self.token = token
         self.upstream = upstream
         self.earlier = earlier
@@ -80,7 +80,7 @@ package struct Settlement: Sendable {
     package var token: ClaimToken
     package var ending: Ending
     /// What was tried under this claim and is not on record yet, in order.
-    package var attempts: [JobAttemptRecord]
+    package var attempts: [Attempt]
     /// The last answer; kept in the place of an earlier one.
     package var answer: StoredAnswer?
     /// Nil keeps the one before.
@@ -95,7 +95,7 @@ package struct Settlement: Sendable {
     package init(
         _ token: ClaimToken,
         _ ending: Ending,
-        attempts: [JobAttemptRecord] = [],
+        attempts: [Attempt] = [],
         answer: StoredAnswer? = nil,
         failureKind: FailureKind? = nil
     ) {

@@ -39,66 +39,6 @@ package struct JobCounters: Hashable, Sendable {
     }
 }
 
-/// Facts about a store for status and metrics.
-package struct StoreFacts: Hashable, Sendable {
-    /// Bytes in use, bodies in files included.
-    package var usedBytes: UInt64 = 0
-    /// What acceptance stops at.
-    package var maxBytes: UInt64 = 0
-    /// Whether there is no room: nothing is accepted until there is again.
-    package var isFull = false
-    /// Transactions since the store was opened.
-    package var commits: UInt64 = 0
-    /// Jobs accepted, claims and settlements in those transactions.
-    package var operations: UInt64 = 0
-    /// Records found damaged since the store was opened.
-    package var corruptRecords: UInt64 = 0
-    /// Bytes of the write-ahead log on disk.
-    package var logBytes: UInt64 = 0
-
-    package init() {}
-}
-
-/// How long jobs and their bodies are kept once they are over.
-package struct Retention: Hashable, Sendable {
-    package var succeeded: Duration = .seconds(24 * 3_600)
-    /// Also of cancelled and expired jobs.
-    package var dead: Duration = .seconds(30 * 24 * 3_600)
-    /// Of requests and answers; the record itself may stay longer.
-    package var bodies: Duration = .seconds(7 * 24 * 3_600)
-
-    package init() {}
-}
-
-/// What one sweep did.
-package struct SweepReport: Hashable, Sendable {
-    package var expired = 0
-    /// Those that expired in it, for whoever tells of it.
-    package var expiredJobs: [Expired] = []
-    package var removed = 0
-    package var expunged = 0
-    /// Whether more is due now: sweep again soon.
-    package var hasMore = false
-
-    package init() {}
-}
-
-extension SweepReport {
-    /// A job whose time ran out while it waited.
-    package struct Expired: Hashable, Sendable {
-        package var id: JobID
-        package var route: String
-        /// Who handed it over.
-        package var user: UInt32?
-
-        package init(id: JobID, route: String, user: UInt32?) {
-            self.id = id
-            self.route = route
-            self.user = user
-        }
-    }
-}
-
 extension JobCounters {
     /// Jobs of `route` (nil: of every one) that are not over.
     package func unfinished(_ route: String? = nil) -> Int {

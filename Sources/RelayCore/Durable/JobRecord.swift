@@ -157,7 +157,7 @@ package struct NewJob: Sendable {
 }
 
 /// What became of a job that was to be accepted.
-package enum Acceptance: Hashable, Sendable {
+package enum EnqueueResult: Hashable, Sendable {
     /// It survives power loss.
     case accepted
     /// The key is known with the same fingerprint: this is the job it stands for.

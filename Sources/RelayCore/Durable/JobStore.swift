@@ -6,7 +6,7 @@ package protocol JobStore: AnyObject, Sendable {
     /// Accepts jobs; the answers stand in the order of the jobs.
     ///
     /// - Throws: `full` when there is no room; then none of them is accepted.
-    func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance]
+    func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult]
 
     /// Claims up to `limit` due jobs of a route: most urgent first, then longest due, then oldest.
     ///
@@ -39,6 +39,7 @@ package protocol JobStore: AnyObject, Sendable {
     /// Applies `action` to at most `limit` jobs that match, oldest first, going on after `cursor`.
     ///
     /// With `dryRun` it only counts. `spacing` spreads the jobs a `retry` makes due, and means nothing to other actions.
+    /// What somebody has changed goes on the job's record with the change.
     func apply(
         _ action: JobAction,
         to filter: JobFilter,
@@ -46,6 +47,7 @@ package protocol JobStore: AnyObject, Sendable {
         after cursor: JobCursor?,
         spacing: JobSpacing?,
         dryRun: Bool,
+        by origin: ActionOrigin,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport
 
@@ -71,7 +73,7 @@ package protocol JobStore: AnyObject, Sendable {
     func answer(of id: JobID) async throws(StoreError) -> StoredAnswer?
 
     /// The attempts numbered above `number`, in order.
-    func attempts(of id: JobID, after number: Int, limit: Int) async throws(StoreError) -> [JobAttemptRecord]
+    func attempts(of id: JobID, after number: Int, limit: Int) async throws(StoreError) -> [Attempt]
 
     /// The piece of a body in a file that begins at `index` times `StoredBodyFile.pieceSize`.
     func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8]
@@ -112,7 +114,7 @@ package struct JobStoreEvents: Sendable {
     /// Something an operator should read.
     package var notice: @Sendable (String) -> Void = { _ in }
     /// Jobs ended that no settlement, no action and no sweep answers for, and that is on disk.
-    package var ended: @Sendable ([EndedJob]) -> Void = { _ in }
+    package var ended: @Sendable ([JobReport]) -> Void = { _ in }
 
     package init() {}
 }
@@ -128,6 +130,7 @@ extension JobStore {
         limit: Int,
         after cursor: JobCursor?,
         dryRun: Bool,
+        by origin: ActionOrigin,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport {
         try await apply(
@@ -137,6 +140,7 @@ extension JobStore {
             after: cursor,
             spacing: nil,
             dryRun: dryRun,
+            by: origin,
             at: now
         )
     }

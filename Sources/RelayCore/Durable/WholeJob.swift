@@ -2,7 +2,9 @@
 package struct WholeJob: Sendable {
     package var job: StoredJob
     /// The last ones, in order.
-    package var attempts: [JobAttemptRecord]
+    package var attempts: [Attempt]
+    /// What was done to it, oldest first: the last that are kept, none where their record is damaged.
+    package var actions: [ActionRecord] = []
     /// Of a job that is over; of any where bodies were asked for.
     package var answer: StoredAnswer?
     /// The request's; nil unless bodies were asked for.
@@ -12,7 +14,7 @@ package struct WholeJob: Sendable {
     /// As the answer, of the request's body.
     package var hasDamagedBody = false
 
-    package init(_ job: StoredJob, _ attempts: [JobAttemptRecord]) {
+    package init(_ job: StoredJob, _ attempts: [Attempt]) {
         self.job = job
         self.attempts = attempts
     }

@@ -163,6 +163,8 @@ public struct Failure: Error, Sendable {
         content = Content(content.kind, content.sent, content.detail, rest)
     }
 
+    package static let callerGone = Failure(.cancelled, sent: .neverSent, "the caller went away")
+
     /// A body that is larger than may be held.
     ///
     /// `limit` is in bytes, and `key` is what sets it.

@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// `application/x-www-form-urlencoded` of one name or value: space becomes `+`, all but `A–Z a–z 0–9 - . _ *` is
 /// percent-encoded (WHATWG URL §5.2).
 package func formEncoded(_ text: String) -> String {
@@ -31,6 +33,18 @@ private func percentEncoded(_ bytes: some Sequence<UInt8>, keeps: (UInt8) -> Boo
     return String(decoding: encoded, as: UTF8.self)
 }
 
+/// Two hexadecimal digits for each byte, small letters.
+package func hexadecimal(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes.flatMap(\.hexadecimalDigits), as: UTF8.self)
+}
+
+/// What hexadecimal digits stand for; nil for what is no whole bytes of them.
+package func hexadecimalBytes(_ text: some Collection<UInt8>) -> [UInt8]? {
+    let values = text.compactMap(\.hexadecimalValue)
+    guard values.count == text.count, values.count % 2 == 0 else { return nil }
+    return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+}
+
 /// Base 64 with padding (RFC 4648 §4).
 package func base64(_ bytes: [UInt8]) -> String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -50,4 +64,9 @@ package func base64(_ bytes: [UInt8]) -> String {
         index += 3
     }
     return String(decoding: encoded, as: UTF8.self)
+}
+
+/// Content without the byte order mark that RFC 8259 §8.1 lets a reader ignore.
+package func skippingByteOrderMark(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
 }

@@ -62,13 +62,13 @@ extension RecoveryMachine {
                     held(rule, .fallbackOff)
                     continue
                 }
-                return decide(rule, index, .respond(canned.source), .respond(canned, rule: rule.name))
+                return decide(rule, index, .respond(canned.source), .respond(canned))
             case .respondStale:
                 guard options.allowsFallback, situation.hasStale else {
                     held(rule, options.allowsFallback ? .nothingKept : .fallbackOff)
                     continue
                 }
-                return decide(rule, index, .respond(.stale), .respondStale(rule: rule.name))
+                return decide(rule, index, .respond(.stale), .respondStale)
             case .consult(let strategy, _):
                 consulted = (index, failure, isExhausted)
                 return .consult(strategy)

@@ -8,6 +8,8 @@ package struct RecoveryMachine: Sendable {
     /// Attempts of the job that may have reached the upstream, the first included.
     package let maxAttempts: Int
     package internal(set) var attempts: [Attempt] = []
+    /// When the last of them began.
+    private var began = Instant(nanoseconds: 0)
 
     var method: Method
     var options: JobOptions
@@ -94,8 +96,8 @@ package struct RecoveryMachine: Sendable {
         case refreshCredentials
         /// Send to the upstream the next `attemptBegan` names.
         case failover
-        case respond(CannedResponse, rule: String)
-        case respondStale(rule: String)
+        case respond(CannedResponse)
+        case respondStale
         /// Ask the strategy, then tell the machine with `advised`.
         case consult(any RecoveryStrategy)
         /// Send the strategy's request at that time.
@@ -113,12 +115,17 @@ package struct RecoveryMachine: Sendable {
     }
 
     /// While the network is constrained the route's lighter upstream takes the place of the first.
-    package mutating func attemptBegan(at now: Instant, isConstrained: Bool = false) -> Plan {
+    package mutating func attemptBegan(
+        at now: Instant,
+        wall: Int64,
+        isConstrained: Bool = false
+    ) -> Plan {
         let place = upstream == 0 ? route.firstPlace(isConstrained: isConstrained) : upstream
         if place != 0, !entered.contains(place) { entered.append(place) }
         let target = route.policy.upstreams[place]
         let number = (history?.attempts ?? 0) + attempts.count + 1
-        attempts.append(Attempt(number: number, upstream: target.name, began: now))
+        attempts.append(Attempt(number: number, upstream: target.name, beganAt: wall))
+        began = now
         let end = now.advanced(by: attemptLimit.duration ?? .zero)
         return Plan(
             number: number,
@@ -129,12 +136,15 @@ package struct RecoveryMachine: Sendable {
         )
     }
 
+    /// How long the last attempt has been under way.
+    package func timeTaken(at now: Instant) -> Duration { began.duration(to: now) }
+
     /// The attempt's answer was a redirect that is followed.
     package mutating func redirected() { attempts[attempts.count - 1].redirects += 1 }
 
     package mutating func attemptSucceeded(at now: Instant, status: Status, exchange: Exchange) {
         let last = attempts.count - 1
-        attempts[last].duration = attempts[last].began.duration(to: now)
+        attempts[last].duration = timeTaken(at: now)
         attempts[last].status = status
         attempts[last].exchange = exchange
     }
@@ -272,7 +282,7 @@ extension RecoveryMachine {
 
     private mutating func note(_ failure: Failure, at now: Instant) {
         let last = attempts.count - 1
-        attempts[last].duration = attempts[last].began.duration(to: now)
+        attempts[last].duration = timeTaken(at: now)
         attempts[last].status = failure.status
         attempts[last].exchange = failure.exchange
         attempts[last].failure = failure

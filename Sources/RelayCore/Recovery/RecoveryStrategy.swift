@@ -1,7 +1,7 @@
 /// What a program does about a failed attempt.
 ///
 /// Strategies stand in a route's `recovery` list among the ready-made rules, behind a `FailureMatcher` of their own
-/// (``RecoveryRule/strategy(_:on:methods:)``), and the list is read from the top after every failed attempt. A
+/// (`RecoveryRule.strategy` of RelayKit), and the list is read from the top after every failed attempt. A
 /// strategy decides; the engine counts, waits and sends. Whatever it answers, the job ends by its deadline and within
 /// its attempts. Those that were never sent cost none of these and are bounded by themselves: a job makes 100 of them
 /// at most, and from the second in a row on a retry waits 50 to 100 ms at least, then twice as long each time up to 10 s.

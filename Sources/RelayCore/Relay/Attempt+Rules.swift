@@ -13,8 +13,10 @@ extension BidirectionalCollection<Attempt> {
     public var stoppedBy: String? { last?.next == .fail ? last?.rule : nil }
 
     /// Whether a rule did not act after the last attempt because its wait would have reached the deadline.
-    var ranOutOfTime: Bool {
+    package var wouldWaitTooLong: Bool {
         guard let last else { return false }
-        return last.heldBack.contains { if case .deadline = $0.reason { true } else { false } }
+        return last.heldBack.contains {
+            if case .deadline(let wait) = $0.reason { wait > .zero } else { false }
+        }
     }
 }

@@ -4,8 +4,8 @@ public struct Attempt: Sendable {
     public var number: Int
     /// The name of the upstream it went to.
     public var upstream: String
-    /// When it began, on the monotonic clock.
-    public var began: Instant
+    /// When it began, in milliseconds since 1970 UTC.
+    public var beganAt: Int64
     /// How long it took: to the answer's end where it was collected, to its head where it was streamed.
     public var duration: Duration
     /// The answer's status; nil when no answer came.
@@ -29,8 +29,8 @@ public struct Attempt: Sendable {
         case retry(after: Duration)
         /// A new credential is fetched, then the request is sent again.
         case refreshCredentials
-        /// The request is sent to the upstream of that name.
-        case failover(to: String)
+        /// The request is sent to the upstream of that name; nil where an old record does not say.
+        case failover(to: String?)
         /// An answer is given in the upstream's stead.
         case respond(StandIn)
         /// The failure was a success after all; no rule was asked.
@@ -65,12 +65,12 @@ public struct Attempt: Sendable {
     /// - Parameters:
     ///   - number: counted from 1.
     ///   - upstream: the name of the upstream.
-    ///   - began: when it began, on the monotonic clock.
+    ///   - beganAt: when it began, in milliseconds since 1970 UTC.
     ///   - duration: how long it took.
-    public init(number: Int, upstream: String, began: Instant, duration: Duration = .zero) {
+    public init(number: Int, upstream: String, beganAt: Int64, duration: Duration = .zero) {
         self.number = number
         self.upstream = upstream
-        self.began = began
+        self.beganAt = beganAt
         self.duration = duration
     }
 }
@@ -78,6 +78,25 @@ public struct Attempt: Sendable {
 extension Attempt {
     /// Whether it failed and no rule of the route was for it.
     package var metNoRule: Bool { failure != nil && rule == nil && next == nil && heldBack.isEmpty }
+
+    /// How far it got.
+    package var sent: Sent { failure?.sent ?? .answered }
+
+    /// Whether it counts against its job's allowance: a stop burns no attempt, not even one that it met on the wire.
+    package var isSpent: Bool { sent != .neverSent && failure?.kind != .cancelled }
+
+    /// What is known of an attempt that a crash cut short.
+    package init(interrupted begun: BegunAttempt, number: Int) {
+        self.init(number: number, upstream: begun.upstream, beganAt: begun.beganAt)
+        failure = Failure(
+            .interrupted,
+            sent: .unknown,
+            "the relay ended without warning while the attempt was under way; whether it was sent is not known"
+        )
+        guard begun.isResent else { return }
+        exchange = Exchange()
+        exchange?.wasResent = true
+    }
 }
 
 extension Attempt: CustomStringConvertible {

@@ -47,6 +47,8 @@ public struct HeldBack: Sendable, Equatable {
         case passedOn
         /// The job is to be delivered, and an answer of the relay's own delivers nothing.
         case deliversNothing
+        /// The reason in the words of a record on disk.
+        case recorded(String)
 
         /// The reason in words, for whoever reads a timeline.
         public var text: String {
@@ -75,6 +77,7 @@ public struct HeldBack: Sendable, Equatable {
             case .nothingKept: "no good answer to this request is kept"
             case .passedOn: "the strategy passed on"
             case .deliversNothing: "an answer in the upstream's stead would not deliver a durable job"
+            case .recorded(let text): text
             }
         }
     }

@@ -109,22 +109,3 @@ struct LocationRewrite {
         return rest.isEmpty ? nil : rest.startIndex..<rest.endIndex
     }
 }
-
-extension Execution {
-    /// The answer as its caller gets it.
-    func outgoing(_ response: HTTPResponse) -> HTTPResponse {
-        let policy = context.route.policy
-        guard policy.response.locationPrefix != nil || !policy.request.query.parameters.isEmpty,
-            LocationRewrite.concerns(response.fields)
-        else { return response }
-        var response = response
-        LocationRewrite(
-            prefix: policy.response.locationPrefix,
-            upstreams: policy.upstreams,
-            upstream: plan.upstream,
-            target: redirect?.target ?? plan.upstream.basePath + preparation.target,
-            query: policy.request.query
-        ).rewrite(&response.fields)
-        return response
-    }
-}

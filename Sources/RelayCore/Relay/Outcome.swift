@@ -1,26 +1,56 @@
-/// How a job ended: exactly one of these, exactly once.
+/// How a job ended that somebody waited for: exactly one of these, exactly once.
 package struct Outcome: Sendable {
-    package enum Ending: Sendable {
-        case answered(HTTPResponse, Source)
-        /// `answer` is the upstream's last one, passed on as it is; nil when there was none.
-        case failed(Failure, answer: HTTPResponse?)
-    }
-
-    package typealias Source = AnswerSource
-
-    package var ending: Ending
-    package var attempts: [Attempt]
-    /// Whether the job still holds a place of its route's concurrency.
-    package var hasPlace: Bool
-    /// Why a rule wants the route paused.
-    package var pauseReason: String?
+    /// What its caller gets: a success, what stands in for one, or the upstream's last answer as it is; nil when there
+    /// is none.
+    package var answer: HTTPResponse?
+    package var report: JobReport
     /// The memory its answer takes, until that is passed on.
     package var room: MemoryHold?
 
-    package init(ending: Ending, attempts: [Attempt], hasPlace: Bool = true) {
-        self.ending = ending
+    /// The job succeeded, or something stands in for a success.
+    package init(
+        _ context: JobContext,
+        _ answer: HTTPResponse,
+        by source: AnswerSource,
+        attempts: [Attempt] = []
+    ) {
+        self.answer = answer
+        report = JobReport(context, .succeeded, attempts, answer, by: source)
+    }
+
+    /// The job failed; `answer` is the upstream's last one, where there was one.
+    package init(
+        _ context: JobContext,
+        _ failure: Failure,
+        answer: HTTPResponse? = nil,
+        attempts: [Attempt] = []
+    ) {
+        self.answer = answer
+        report = JobReport(context, failure.isCallers ? .cancelled : .dead, attempts, answer, by: .upstream)
+        report.failure = failure
+    }
+
+    package var attempts: [Attempt] { report.attempts }
+
+    /// Why it failed; nil when it did not.
+    package var failure: Failure? { report.failure }
+}
+
+extension JobReport {
+    /// A run with the last answer it had.
+    init(
+        _ context: JobContext,
+        _ state: JobState,
+        _ attempts: [Attempt],
+        _ answer: HTTPResponse?,
+        by source: AnswerSource
+    ) {
+        self.init(context, state)
         self.attempts = attempts
-        self.hasPlace = hasPlace
+        attemptCount = (context.history?.attempts ?? 0) + attempts.count
+        guard let answer else { return }
+        status = answer.status
+        self.source = source
     }
 }
 

@@ -63,3 +63,18 @@ package func cancelling<Value: Sendable>(
         return await group.next() ?? nil
     }
 }
+
+extension RelayPorts {
+    func isConstrained(for route: Route) -> Bool { route.constrainedUpstream != nil && isConstrained() }
+
+    /// Where the first attempt of a request, or of a durable job's run, would go now.
+    package func firstUpstream(of route: Route) -> Upstream {
+        route.policy.upstreams[route.firstPlace(isConstrained: isConstrained(for: route))]
+    }
+}
+
+extension Route {
+    /// The place of the upstream that requests begin with: while the network is constrained the lighter one, where
+    /// there is one.
+    func firstPlace(isConstrained: Bool) -> Int { isConstrained ? constrainedUpstream ?? 0 : 0 }
+}

@@ -18,27 +18,27 @@ extension Relay {
             preconditionFailure("the job to deliver has no history")
         }
         if history.wasInterrupted, history.spentAttempts >= context.maxAttempts {
-            return Delivery(ending: .dead(Relay.spent, .exhausted), attempts: [])
+            return Delivery(context, .dead(.exhausted), Relay.spent)
         }
         // The store has let it go on by the rules of its acceptance, and those in force may say less.
-        if history.wasInterrupted, !JobRecord.mayRepeat(request.method, request.fields, on: context.route) {
-            return Delivery(ending: .dead(Relay.unrepeatable, .outcomeUnknown), attempts: [])
+        if history.wasInterrupted, !context.route.mayRepeatAfterCrash(request.method, request.fields) {
+            return Delivery(context, .dead(.outcomeUnknown), Relay.unrepeatable)
         }
         var request = request
         if needsCollecting(request, context) {
             do throws(Failure) {
                 request = try await collectedForSigning(request, context, since: nil)
             } catch {
-                return refusedDelivery(error)
+                return refused(context, error)
             }
         }
         let execution: Execution
         switch begin(request, context, vault, nil) {
         case .success(let begun): execution = begun
-        case .failure(let failure): return refusedDelivery(failure)
+        case .failure(let failure): return refused(context, failure)
         }
         await run(execution, vault)
-        return execution.takeDelivery()
+        return execution.machine.delivery(room: execution.room)
     }
 
     private static let spent = Failure(
@@ -54,14 +54,12 @@ extension Relay {
     )
 
     /// The run ended before its first attempt.
-    private func refusedDelivery(_ failure: Failure) -> Delivery {
-        let ending: Delivery.Ending =
-            switch failure.kind {
-            case .deadlineExceeded: .expired(nil)
-            case .storedBodyCorrupt: .dead(failure, .corrupt)
-            case .storedBodyUnread, .cancelled: .back(nil, failure)
-            default: .dead(failure, .rejected)
-            }
-        return Delivery(ending: ending, attempts: [])
+    private func refused(_ context: JobContext, _ failure: Failure) -> Delivery {
+        switch failure.kind {
+        case .deadlineExceeded: Delivery(context, .expired, nil)
+        case .storedBodyCorrupt: Delivery(context, .dead(.corrupt), failure)
+        case .storedBodyUnread, .cancelled: Delivery(context, .back(nil), failure)
+        default: Delivery(context, .dead(.rejected), failure)
+        }
     }
 }

@@ -1,25 +1,31 @@
 // Room for an answer that is to be collected; until there is some, its sender is held back.
 extension Relay {
+    /// Bytes that the account of memory allows an answer whose length nobody knows, where the route allows more.
+    func boundingHalf(_ source: any BodySource, limit: Int) -> Int? {
+        guard source.length == nil, let half = ports.memory?.usage.half, half < limit else { return nil }
+        return half
+    }
+
     /// Waits for room in the account, at most until the attempt's deadline.
     ///
     /// - Returns: false when there is none, and the execution has been told.
     @inline(never)
-    func findRoom(for body: Body, _ execution: Execution) async -> Bool {
-        guard let memory = ports.memory, case .stream(let source) = body else { return true }
-        let limit = execution.collectLimit
+    func findRoom(for source: any BodySource, limit: Int, _ execution: Execution) async -> Bool {
+        guard let memory = ports.memory else { return true }
         // What is too large is refused for its size, and takes nothing.
         if let length = source.length, length > UInt64(limit) { return true }
-        let half = memory.usage.half
-        execution.isBoundByMemory = source.length == nil && half < limit
-        if execution.isBoundByMemory { execution.collectLimit = half }
-        let wanted = source.length.map { Int($0) } ?? execution.collectLimit
+        let wanted = source.length.map { Int($0) } ?? limit
         guard wanted > MemoryAccount.free else { return true }
         // Nobody waits for memory who has some.
-        execution.letGo()
+        if execution.room != nil {
+            execution.room = nil
+            execution.machine.letGo()
+        }
+        let half = memory.usage.half
         if wanted <= half { execution.room = await room(wanted, in: memory, execution) }
         if execution.room != nil { return true }
         source.cancel()
-        execution.foundNoRoom(wanted, half: half)
+        execution.machine.foundNoRoom(wanted, half: half, execution.moment)
         return false
     }
 
@@ -32,37 +38,5 @@ extension Relay {
             guard isTaken == true else { return nil }
         }
         return await memory.collect(wanted, by: deadline, ports.time)
-    }
-}
-
-extension Execution {
-    /// Gives up what an earlier answer of this run takes.
-    func letGo() {
-        guard room != nil else { return }
-        room = nil
-        lastAnswer = nil
-    }
-
-    /// The answer that is there cannot be collected.
-    func foundNoRoom(_ wanted: Int, half: Int) {
-        // That a job was delivered matters more than what it was answered.
-        if context.history != nil, let inbound = uncollected, !judge.needsBody(inbound.response.status) {
-            lacksContent = true
-            return collected([])
-        }
-        guard !Task.isCancelled else {
-            return collectingFailed(Failure(.cancelled, sent: .unknown, "the caller went away"))
-        }
-        let reason =
-            wanted > half
-            ? "may take \(half) (half of limits.memory)"
-            : "found no room (limits.memory) within \(plan.limit.text)"
-        var failure = Failure(
-            .overloaded,
-            sent: .answered,
-            "the answer needs \(wanted) bytes of memory and \(reason)"
-        )
-        failure.exchange = uncollected?.exchange
-        collectingFailed(failure)
     }
 }

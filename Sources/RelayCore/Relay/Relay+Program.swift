@@ -2,16 +2,20 @@
 extension Relay {
     @inline(never)
     func prepare(_ execution: Execution) async {
-        guard let hooks = execution.context.hooks, let request = execution.request else { return }
-        let prepared = await prepared(.attempt, request, execution.plan.number, hooks, by: execution.deadline)
+        guard let hooks = execution.machine.context.hooks, let request = execution.machine.unprepared else {
+            return
+        }
+        if let attempt = execution.machine.recovery.attempts.last { hooks.attemptBegan(attempt, of: request) }
+        let number = execution.machine.plan.number
+        let prepared = await prepared(.attempt, request, number, hooks, by: execution.deadline)
         switch prepared {
-        case .success(let request): execution.prepared(request)
-        case .failure(let failure): execution.failed(failure)
+        case .success(let request): execution.machine.prepared(request, execution.moment)
+        case .failure(let failure): execution.machine.failed(failure, execution.moment)
         }
     }
 
     /// Prepares a job before its first attempt.
-    func prepareJob(
+    package func prepareJob(
         _ request: HTTPRequest,
         _ hooks: any JobHooks,
         by deadline: Instant
@@ -21,12 +25,19 @@ extension Relay {
 
     /// Asks a strategy, which is cancelled at the job's deadline.
     @inline(never)
-    func consult(_ strategy: any RecoveryStrategy, _ execution: Execution) async {
-        guard let asked = execution.consultation else { return execution.advised(.passOn) }
-        let disposition = await bounding(at: execution.machine.deadline, ports.time) {
-            await strategy.recover(from: asked.failure, of: asked.request, context: asked.context)
+    func consult(
+        _ strategy: any RecoveryStrategy,
+        about failure: Failure,
+        _ execution: Execution
+    ) async {
+        var disposition: RecoveryDisposition?
+        if let request = execution.machine.unprepared {
+            let left = execution.machine.left(execution.moment)
+            disposition = await bounding(at: execution.machine.recovery.deadline, ports.time) {
+                await strategy.recover(from: failure, of: request, context: left)
+            }
         }
-        execution.advised(disposition ?? .passOn)
+        execution.machine.advised(disposition ?? .passOn, execution.recall(), execution.moment)
     }
 
     private func prepared(

@@ -2,13 +2,13 @@ extension Relay {
     /// Gets the credential of the attempt that has begun: at once where there is a good one.
     @inline(never)
     func obtainToken(_ execution: Execution, _ vault: CredentialVault) async {
-        guard let name = execution.context.route.policy.authentication?.credential else { return }
-        var result = vault.readyToken(name, refused: execution.refused, ports: ports)
+        guard let name = execution.machine.context.route.policy.authentication?.credential else { return }
+        var result = vault.readyToken(name, refused: execution.machine.refused, ports: ports)
         if result == nil { result = await fetchedToken(name, execution, vault) }
         switch result {
-        case .success(let token): execution.obtained(token)
-        case .failure(let failure): execution.failed(failure)
-        case nil: execution.missedToken()
+        case .success(let token): execution.machine.obtained(token, execution.moment)
+        case .failure(let failure): execution.machine.failed(failure, execution.moment)
+        case nil: execution.machine.missedToken(execution.moment)
         }
     }
 
@@ -19,7 +19,7 @@ extension Relay {
         _ execution: Execution,
         _ vault: CredentialVault
     ) async -> Result<Token, Failure>? {
-        let refused = execution.refused
+        let refused = execution.machine.refused
         let result = await cancelling(at: execution.deadline, ports.time) {
             [ports] () -> Result<Token, Failure> in
             do throws(Failure) {

@@ -1,7 +1,7 @@
 /// Runs one request through preparation, attempts and recovery to its one outcome.
 ///
 /// The same code serves the daemon and programs that use the library: what differs is behind the ports. What is
-/// decided is decided in `Execution`; here is only the waiting.
+/// decided is decided in `ExecutionMachine`; here is only the waiting.
 package final class Relay: Sendable {
     package let ports: RelayPorts
     /// Fields every attempt carries, such as `Via`.
@@ -16,7 +16,7 @@ package final class Relay: Sendable {
     /// answer; anything else streams through.
     package static let collectLimit: UInt64 = 262_144
 
-    /// Runs one request that is not durable; its time counts from `began`, by default from now.
+    /// Runs one request that is not durable, and tells of its end; its time counts from `began`, by default from now.
     package func perform(
         _ request: HTTPRequest,
         context: JobContext,
@@ -24,22 +24,35 @@ package final class Relay: Sendable {
         since began: Instant? = nil,
         turn: AnswerTurn? = nil
     ) async -> Outcome {
+        var outcome = await outcome(of: request, context, vault, began, turn)
+        outcome.report.sentOnceBecause = request.body.sentOnceBecause
+        ports.sink.record(.ended(outcome.report))
+        return outcome
+    }
+
+    private func outcome(
+        of request: HTTPRequest,
+        _ context: JobContext,
+        _ vault: CredentialVault,
+        _ began: Instant?,
+        _ turn: AnswerTurn?
+    ) async -> Outcome {
         var request = request
         if needsCollecting(request, context) {
             do throws(Failure) {
                 request = try await collectedForSigning(request, context, since: began)
             } catch {
-                return refused(context, error)
+                return Outcome(context, error)
             }
         }
         let execution: Execution
         switch begin(request, context, vault, began) {
         case .success(let begun): execution = begun
-        case .failure(let failure): return refused(context, failure)
+        case .failure(let failure): return Outcome(context, failure)
         }
         execution.turn = turn
         await run(execution, vault)
-        return execution.takeOutcome()
+        return execution.machine.outcome(room: execution.room)
     }
 }
 
@@ -47,15 +60,19 @@ package final class Relay: Sendable {
 extension Relay {
     func run(_ execution: Execution, _ vault: CredentialVault) async {
         while true {
-            switch execution.step {
+            execution.advance()
+            switch execution.machine.step {
             case .send:
-                if let log = execution.context.history?.log, await !record(execution, in: log) { continue }
+                if let log = execution.machine.context.history?.log, await !record(execution, in: log) {
+                    continue
+                }
                 await send(execution)
             case .token: await obtainToken(execution, vault)
-            case .collect: await collect(execution)
-            case .wait: await wait(execution)
+            case .collect(let collecting): await collect(collecting, execution)
+            case .wait(let until, _): await wait(until, execution)
             case .prepare: await prepare(execution)
-            case .consult(let strategy): await consult(strategy, execution)
+            case .consult(let strategy, let failure): await consult(strategy, about: failure, execution)
+            case .begin, .classify, .recover, .name, .recall, .accept: break
             case .end: return
             }
         }
@@ -66,12 +83,15 @@ extension Relay {
     /// - Returns: whether it may be sent.
     @inline(never)
     private func record(_ execution: Execution, in log: any AttemptLog) async -> Bool {
-        guard let attempt = execution.machine.attempts.last else { return true }
+        let attempts = execution.machine.recovery.attempts
+        guard let attempt = attempts.last else { return true }
         do throws(Failure) {
-            try await log.begin(attempt, after: execution.machine.attempts.dropLast())
+            if try await log.begin(attempt, after: attempts.dropLast()) {
+                ports.sink.record(.attemptBegan(execution.machine.context, attempt))
+            }
             return true
         } catch {
-            execution.failed(error)
+            execution.machine.failed(error, execution.moment)
             return false
         }
     }
@@ -79,48 +99,48 @@ extension Relay {
     @inline(never)
     private func send(_ execution: Execution) async {
         do throws(Failure) {
-            execution.received(try await ports.transport.send(execution.outbound()))
+            let request = try execution.machine.outbound(execution.moment, signer: ports.signer)
+            let inbound = try await ports.transport.send(request)
+            execution.machine.received(inbound, execution.moment)
         } catch {
-            execution.failed(error)
+            execution.machine.failed(error, execution.moment)
         }
     }
 
     @inline(never)
-    private func collect(_ execution: Execution) async {
-        guard let body = execution.uncollected?.response.body else { return }
-        if case .stream(let source) = body { source.bound(by: execution.deadline) }
-        guard await findRoom(for: body, execution) else { return }
+    private func collect(_ collecting: ExecutionMachine.Collecting, _ execution: Execution) async {
+        guard case .stream(let source) = collecting.inbound.response.body else { return }
+        source.bound(by: execution.deadline)
+        let half = boundingHalf(source, limit: collecting.limit)
+        let limit = half ?? collecting.limit
+        guard await findRoom(for: source, limit: limit, execution) else { return }
         do throws(Failure) {
-            guard execution.passesRest, case .stream(let source) = body else {
-                let bytes = try await body.collect(
-                    limit: execution.collectLimit,
-                    key: execution.collectKey
-                )
+            guard collecting.passesRest else {
+                let bytes = try await Body.stream(source).collect(limit: limit, key: collecting.key)
                 execution.room?.shrink(to: bytes.count)
-                return execution.collected(bytes)
+                return execution.machine.collected(.bytes(bytes), execution.moment)
             }
-            let (beginning, isWhole) = try await source.beginning(limit: execution.collectLimit)
+            let (beginning, isWhole) = try await source.beginning(limit: limit)
             execution.room?.shrink(to: beginning.count)
-            if isWhole { return execution.collected(beginning) }
+            if isWhole { return execution.machine.collected(.bytes(beginning), execution.moment) }
             // Like any other stream it may take as long as it goes on.
             source.bound(by: .distantFuture)
-            execution.collected(beginning, rest: source)
+            execution.machine.collected(.stream(ContinuedBody(beginning, source)), execution.moment)
         } catch {
-            if execution.isBoundByMemory, error.kind == .httpResponseBodySize {
-                let half = execution.collectLimit
-                return execution.foundNoRoom(half + 1, half: half)
+            if let half, error.kind == .httpResponseBodySize {
+                return execution.machine.foundNoRoom(half + 1, half: half, execution.moment)
             }
-            execution.collectingFailed(error)
+            execution.machine.collectingFailed(error, execution.moment)
         }
     }
 
     @inline(never)
-    private func wait(_ execution: Execution) async {
+    private func wait(_ until: Instant, _ execution: Execution) async {
         do throws(CancellationError) {
-            try await ports.time.sleep(until: execution.resumeAt)
-            execution.waited()
+            try await ports.time.sleep(until: until)
+            execution.machine.waited(execution.moment)
         } catch {
-            execution.cancelled()
+            execution.machine.cancelled(execution.moment)
         }
     }
 
@@ -132,16 +152,17 @@ extension Relay {
         _ began: Instant?
     ) -> Result<Execution, Failure> {
         do throws(Failure) {
-            return .success(
-                try Execution(
-                    request,
-                    context,
-                    added: added,
-                    canRefresh: canRefresh(context.route, vault),
-                    since: began,
-                    ports: ports
-                )
+            let machine = try ExecutionMachine(
+                request,
+                context,
+                added: added,
+                canRefresh: canRefresh(context.route, vault),
+                refused: context.history == nil ? nil : context.memory.takeRefusal(of: context.id),
+                isConstrained: ports.isConstrained(for: context.route),
+                since: began,
+                ports.moment
             )
+            return .success(Execution(machine, ports: ports))
         } catch {
             return .failure(error)
         }
@@ -150,11 +171,5 @@ extension Relay {
     private func canRefresh(_ route: Route, _ vault: CredentialVault) -> Bool {
         guard let authentication = route.policy.authentication else { return false }
         return vault.canRefresh(authentication.credential)
-    }
-
-    private func refused(_ context: JobContext, _ failure: Failure) -> Outcome {
-        if context.isBreached(by: failure) { ports.sink.record(.neverFailsBreached(context, failure)) }
-        ports.sink.record(.jobFailed(context, failure, attempts: []))
-        return Outcome(ending: .failed(failure, answer: nil), attempts: [])
     }
 }

@@ -43,27 +43,27 @@ package struct ResponseJudge: Sendable {
             ? "success.inspect_limit" : "limits.max_response_body"
     }
 
-    /// Judges an answer whose body is in memory when `needsBody` said so; `time` tells the date, for a `Retry-After`
-    /// that is one.
-    package func judge(_ inbound: InboundResponse, time: any TimeSource) -> Verdict {
+    /// Judges an answer whose body is in memory when `needsBody` said so; the seconds since 1970 are for a `Retry-After`
+    /// that is a date.
+    package func judge(_ inbound: InboundResponse, wallSeconds: Int64) -> Verdict {
         let response = inbound.response
         switch classify(response) {
         case .success(let response): return .success(response)
         case .refused(let found):
-            let failure = completed(found, inbound, time: time)
+            let failure = completed(found, inbound, wallSeconds: wallSeconds)
             if let recovered = quickRecovery(failure, response) {
                 return .quickRecovered(recovered, from: failure)
             }
             return .refused(failure)
-        case .invalid(let failure): return .invalid(completed(failure, inbound, time: time))
+        case .invalid(let failure): return .invalid(completed(failure, inbound, wallSeconds: wallSeconds))
         }
     }
 
     /// A failure with what its answer says about it.
-    func completed(_ failure: Failure, _ inbound: InboundResponse, time: any TimeSource) -> Failure {
+    func completed(_ failure: Failure, _ inbound: InboundResponse, wallSeconds: Int64) -> Failure {
         var failure = failure
         failure.exchange = inbound.exchange
-        failure.retryAfter = retryAfter(inbound.response, time: time)
+        failure.retryAfter = retryAfter(inbound.response, wallSeconds: wallSeconds)
         return refusing(failure, inbound.response.status)
     }
 
@@ -81,8 +81,8 @@ package struct ResponseJudge: Sendable {
     }
 
     /// How long the answer asks to be left alone, whatever its status.
-    func retryAfter(_ response: HTTPResponse, time: any TimeSource) -> Duration? {
-        RetryAfter.parse(response.fields, wallSeconds: time.wallSeconds())
+    func retryAfter(_ response: HTTPResponse, wallSeconds: Int64) -> Duration? {
+        RetryAfter.parse(response.fields, wallSeconds: wallSeconds)
     }
 
     /// Applies `error_types` to a failure, whatever stage it came from.

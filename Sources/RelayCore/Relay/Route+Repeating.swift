@@ -25,8 +25,25 @@ extension Route {
         return false
     }
 
-    /// The same after a crash or a stop: it repeats what no rule was asked about, so that a rule has to repeat every
-    /// request that was cut off or had no answer in time.
+    /// The same after a crash or a stop, of a request as its caller sent it: its method is idempotent, it carries a key by
+    /// which the upstream recognises it, which may be one that the route adds, or a rule repeats every request that was
+    /// cut off.
+    ///
+    /// Asked at acceptance, for the job's record, and again of the rules in force before it is sent after a crash.
+    package func mayRepeatAfterCrash(_ method: Method, _ fields: HeaderFields) -> Bool {
+        // Without content nothing in the preparation can fail, and only its fields are asked for here.
+        let prepared = try? Preparation(
+            HTTPRequest(method: method, target: "", fields: fields),
+            route: self,
+            job: JobID(high: 0, low: 0),
+            added: HeaderFields(),
+            wallSeconds: 0
+        )
+        return mayRepeatAfterCrash(method, isKeyed: prepared?.isKeyed ?? false)
+    }
+
+    /// The same of a prepared one: no rule was asked about it, so that a rule has to repeat every request that was cut off
+    /// or had no answer in time.
     func mayRepeatAfterCrash(_ method: Method, isKeyed: Bool) -> Bool {
         [FailureKind.connectionTerminated, .httpResponseTimeout].contains { kind in
             let cut = Failure(kind, sent: .unknown, "the relay was interrupted")

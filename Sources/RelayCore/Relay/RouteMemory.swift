@@ -84,3 +84,12 @@ package final class RouteMemory: Sendable {
     /// Bytes of answers kept now.
     package var keptBytes: Int { state.withLock { $0.answers.bytes } }
 }
+
+extension Route {
+    /// Whether the same request gets the same answer from both, so that a kept one may serve the other.
+    package func answersLike(_ other: Route) -> Bool {
+        policy.upstreams == other.policy.upstreams && policy.response == other.policy.response
+            && policy.authentication == other.policy.authentication
+            && policy.request.query == other.policy.request.query
+    }
+}

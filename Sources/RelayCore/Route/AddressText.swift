@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// IP addresses as text: only the forms that mean one thing everywhere.
 package enum AddressText {
     /// Reads `192.0.2.1` or `2001:db8::1`, without brackets, zone or leading zeros in the dotted form.
@@ -40,7 +42,7 @@ package enum AddressText {
                 guard index == groups.count - 1, let dotted = parseIPv4(group) else { return nil }
                 halves[halves.count - 1] += dotted
             } else {
-                guard group.utf8.count <= 4, group.utf8.allSatisfy(isHexDigit),
+                guard group.utf8.count <= 4, group.utf8.allSatisfy({ $0.hexadecimalValue != nil }),
                     let value = UInt16(group, radix: 16)
                 else { return nil }
                 halves[halves.count - 1] += [UInt8(value >> 8), UInt8(value & 0xFF)]
@@ -50,14 +52,5 @@ package enum AddressText {
         guard halves.count == 2 else { return count == 16 ? halves[0] : nil }
         // "::" stands for at least one group of zeros.
         return count <= 14 ? halves[0] + [UInt8](repeating: 0, count: 16 - count) + halves[1] : nil
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
     }
 }

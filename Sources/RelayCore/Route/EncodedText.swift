@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// Text that may be percent-encoded, also more than once, where a query stands in a query.
 struct EncodedText {
     /// Each byte as it is meant, and where it stands.
@@ -44,7 +46,8 @@ struct EncodedText {
         while index < bytes.count {
             let byte = bytes[index]
             if byte.value == UInt8(ascii: "%"), index + 2 < bytes.count,
-                let high = hexDigit(bytes[index + 1].value), let low = hexDigit(bytes[index + 2].value)
+                let high = bytes[index + 1].value.hexadecimalValue,
+                let low = bytes[index + 2].value.hexadecimalValue
             {
                 let place = byte.place.lowerBound..<bytes[index + 2].place.upperBound
                 decoded.append((high << 4 | low, place))

@@ -58,7 +58,7 @@ public struct RoutePolicy: Sendable {
     package var prepare: [PreparationStep] = []
     /// What an error document of the upstream looks like; nil looks for none.
     ///
-    /// ``Request/errorDocument`` reads one into a type of the program's own.
+    /// `Request.errorDocument` of RelayKit reads one into a type of the program's own.
     public var apiError: APIErrorRule?
     package var quickRecovery: [QuickRecoveryRule] = []
     /// What an answer must be to count as a success.
@@ -151,7 +151,7 @@ public struct Timeouts: Sendable {
 /// How many requests of a route may be with the upstream at once.
 package struct ConcurrencyLimit: Sendable {
     package var maxRequests = 256
-    /// Requests that may wait for a place; one more is answered 503 `overloaded`.
+    /// Requests that may wait for a permit; one more is answered 503 `overloaded`.
     package var maxPendingRequests = 1024
 
     package init() {}

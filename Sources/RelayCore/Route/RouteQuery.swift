@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// Query parameters that every request of a route carries, in the place of the caller's of the same name.
 ///
 /// They join a target only when an attempt is made from it: what is logged, kept or told never has them.
@@ -93,8 +95,8 @@ private func formDecoded(_ text: Substring) -> [UInt8] {
     var decoded: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
-        if byte == UInt8(ascii: "%"), rest.count >= 2, let high = hexDigit(rest[rest.startIndex]),
-            let low = hexDigit(rest[rest.startIndex + 1])
+        if byte == UInt8(ascii: "%"), rest.count >= 2, let high = rest[rest.startIndex].hexadecimalValue,
+            let low = rest[rest.startIndex + 1].hexadecimalValue
         {
             decoded.append(high << 4 | low)
             rest = rest.dropFirst(2)
@@ -103,14 +105,4 @@ private func formDecoded(_ text: Substring) -> [UInt8] {
         }
     }
     return decoded
-}
-
-/// What a hexadecimal digit stands for.
-func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
 }

@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// An `http` or `https` URL, taken apart strictly: what other readers might understand differently is refused.
 package struct UpstreamURL: Sendable, Equatable {
     package var isTLS: Bool
@@ -103,7 +105,7 @@ package struct UpstreamURL: Sendable, Equatable {
             }
         }
         // A last label that reads as a number makes resolvers take the name for an address of another notation.
-        guard let last = labels.last, !last.utf8.allSatisfy({ $0 &- 48 < 10 }), !isHexadecimal(last) else {
+        guard let last = labels.last, !last.utf8.allSatisfy(\.isDigit), !isHexadecimal(last) else {
             throw Refusal(
                 "not an address in the usual notation",
                 hint: "write four numbers from 0 to 255, such as 192.0.2.1"
@@ -121,7 +123,7 @@ package struct UpstreamURL: Sendable, Equatable {
         var bytes = Array(text.utf8)[...]
         while let percent = bytes.firstIndex(of: UInt8(ascii: "%")) {
             let digits = bytes[percent...].dropFirst().prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
+            guard digits.count == 2, digits.allSatisfy({ $0.hexadecimalValue != nil }) else {
                 throw Refusal("\"%\" must be followed by two hexadecimal digits")
             }
             bytes = bytes[percent...].dropFirst(3)
@@ -136,7 +138,7 @@ package struct UpstreamURL: Sendable, Equatable {
     }
 
     /// Whether a segment is `.` or `..`, percent-encoded or not.
-    static func isDotSegment(_ segment: Substring) -> Bool {
+    package static func isDotSegment(_ segment: Substring) -> Bool {
         var rest = Array(segment.lowercased().utf8)[...]
         var dots = 0
         while let byte = rest.first {

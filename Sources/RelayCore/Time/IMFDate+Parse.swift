@@ -1,3 +1,5 @@
+import RelayJSON
+
 extension IMFDate {
     /// Reads any of the three forms of RFC 9110 §5.6.7, to the letter; nil for anything else.
     ///
@@ -99,7 +101,7 @@ private struct DateReader {
         guard text.count - index >= digits else { return nil }
         var number = 0
         for _ in 0..<digits {
-            guard isDigitByte(text[index]) else { return nil }
+            guard text[index].isDigit else { return nil }
             number = number * 10 + Int(text[index] - UInt8(ascii: "0"))
             index += 1
         }

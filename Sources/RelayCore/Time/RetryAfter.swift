@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// The wait an upstream asks for (RFC 9110 §10.2.3).
 package enum RetryAfter {
     /// No wait is taken for longer: ten years, in seconds.
@@ -31,7 +33,7 @@ package enum RetryAfter {
         while end > start, isBlankByte(value[end - 1]) { end -= 1 }
         guard start < end else { return nil }
         let text = value.extracting(start..<end)
-        if isDigitByte(text[0]) { return seconds(text) }
+        if text[0].isDigit { return seconds(text) }
         guard let date = IMFDate.parse(text, now: wallSeconds) else { return nil }
         let (wait, overflow) = date.subtractingReportingOverflow(wallSeconds)
         guard !overflow else { return wallSeconds < 0 ? .seconds(ceiling) : .zero }
@@ -41,7 +43,7 @@ package enum RetryAfter {
     private static func seconds(_ text: Span<UInt8>) -> Duration? {
         var seconds: Int64 = 0
         for index in 0..<text.count {
-            guard isDigitByte(text[index]) else { return nil }
+            guard text[index].isDigit else { return nil }
             // However many digits follow, the wait is as long as any gets.
             seconds = min(seconds * 10 + Int64(text[index] - UInt8(ascii: "0")), ceiling)
         }

@@ -1,3 +1,5 @@
+import RelayJSON
+
 extension UTCTime {
     /// Reads a date and time of RFC 3339 §5.6, such as `2026-11-21T04:29:43.250+01:00`.
     ///
@@ -19,15 +21,24 @@ extension UTCTime {
         return seconds <= lastSecond ? seconds * 1000 + fraction : nil
     }
 
+    /// Reads what `format(seconds:)` writes.
+    ///
+    /// - Returns: seconds since 1970; nil for any other text.
+    package static func seconds(parsing text: String) -> Int64? {
+        guard let seconds = milliseconds(parsing: text).map({ $0 / 1_000 }), format(seconds: seconds) == text
+        else { return nil }
+        return seconds
+    }
+
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
-        guard digits.allSatisfy(isDigitByte) else { return nil }
+        guard digits.allSatisfy(\.isDigit) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
     /// Takes the fraction of a second away; what is finer than a millisecond is dropped.
     private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
         guard rest.first == UInt8(ascii: ".") else { return 0 }
-        let digits = rest.dropFirst().prefix(while: isDigitByte)
+        let digits = rest.dropFirst().prefix(while: \.isDigit)
         rest = rest.dropFirst(digits.count + 1)
         let milliseconds = Array(digits.prefix(3)) + Array(repeating: UInt8(ascii: "0"), count: 3)
         return digits.isEmpty ? nil : number(milliseconds[0..<3]).map(Int64.init)

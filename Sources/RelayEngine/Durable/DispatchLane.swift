@@ -34,10 +34,13 @@ final class DispatchLane: Sendable {
     }
 
     /// What to do now; whatever wakes the lane from here on ends the sleep that may follow.
-    func step(_ now: Instant, places: Int) -> DispatchMachine.Step {
-        state.withLock { state in
+    ///
+    /// `entry` is the route's as it is configured now, whose limit of requests counts, and its pause.
+    func step(_ now: Instant, _ entry: Snapshot.Entry?) -> DispatchMachine.Step {
+        let limit = entry?.route.policy.concurrency.maxRequests ?? 1
+        return state.withLock { state in
             state.isWoken = false
-            return state.machine.step(now, places: places)
+            return state.machine.step(now, permits: limit, isPaused: entry?.state.isPaused ?? false)
         }
     }
 

@@ -18,7 +18,6 @@ package struct DispatchMachine: Sendable {
     package private(set) var gate = Gate.open
     /// Jobs that are claimed and not settled.
     package private(set) var unsettled = 0
-    package private(set) var isPaused = false
     private var isEnded = false
     /// Whether the store may have a due job; true until a claim has shown that it has none.
     private var mayHaveWork = true
@@ -50,7 +49,7 @@ package struct DispatchMachine: Sendable {
     }
 
     package enum Step: Hashable, Sendable {
-        /// Take places, at most so many, and claim as many jobs as there are places.
+        /// Take permits, at most so many, and claim as many jobs as there are permits.
         case claim(atMost: Int)
         /// Nothing to do until then, or until something happens.
         case sleep(until: Instant)
@@ -60,15 +59,15 @@ package struct DispatchMachine: Sendable {
 
     /// What to do now.
     ///
-    /// While settlements fail or are slow, no more is unsettled than the route has `places`.
-    package mutating func step(_ now: Instant, places: Int = .max) -> Step {
+    /// While settlements fail or are slow, no more is unsettled than the route has `permits`.
+    package mutating func step(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> Step {
         if isEnded { return .end }
         let latest = now.advanced(by: DispatchMachine.longestSleep)
         if let due = nextDue, due <= now {
             mayHaveWork = true
             nextDue = nil
         }
-        let limit = isHeldUp(now) ? min(maxUnsettled, max(1, places)) : maxUnsettled
+        let limit = isHeldUp(now) ? min(maxUnsettled, max(1, permits)) : maxUnsettled
         isFull = unsettled >= limit
         guard !isPaused, !isFull else { return .sleep(until: latest) }
         guard mayHaveWork else { return .sleep(until: min(latest, nextDue ?? latest)) }
@@ -128,11 +127,6 @@ package struct DispatchMachine: Sendable {
 
     /// Jobs may have become due.
     package mutating func ready() { mayHaveWork = true }
-
-    package mutating func pause(_ isPaused: Bool) {
-        self.isPaused = isPaused
-        if !isPaused { mayHaveWork = true }
-    }
 
     /// No more claims.
     package mutating func end() { isEnded = true }

@@ -9,50 +9,40 @@ final class RunLog: AttemptLog {
         var upstream: String?
         /// Attempts of the run whose end is on record.
         var recorded = 0
-        /// The last attempt that was told of.
-        var told = 0
+        /// The last attempt that has begun.
+        var begun = 0
     }
 
     private let token: ClaimToken
-    private let job: StoredJob
-    private let feed: EventFeed
     private let store: any JobStore
-    private let engine: Engine
+    private let time: any ClockSource
     private let state: Mutex<State>
 
-    init(_ claim: Claim, store: any JobStore, engine: Engine, feed: EventFeed) {
+    init(_ claim: Claim, _ store: any JobStore, _ time: any ClockSource) {
         token = claim.token
-        job = claim.job
-        self.feed = feed
         self.store = store
-        self.engine = engine
+        self.time = time
         state = Mutex(State(number: claim.attemptNumber, upstream: claim.job.begun?.upstream))
     }
 
     /// Attempts of the run, from its first on, that a settlement need not tell of.
     var recorded: Int { state.withLock { $0.recorded } }
 
-    func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) {
+    func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) -> Bool {
         try await record(attempt, after: earlier)
-        let isNew = state.withLock { state in
-            defer { state.told = attempt.number }
-            return state.told != attempt.number
-        }
-        if isNew {
-            feed.publish(FeedEvent(started: attempt, of: job), at: engine.time.wallMilliseconds())
+        return state.withLock { state in
+            defer { state.begun = attempt.number }
+            return state.begun != attempt.number
         }
     }
 
     private func record(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) {
         let known = state.withLock { $0 }
         if known.number == attempt.number, known.upstream == attempt.upstream { return }
-        let (now, wall) = (engine.time.now(), engine.time.wallMilliseconds())
         let next = NextAttempt(
             token,
             upstream: attempt.upstream,
-            earlier: earlier.dropFirst(known.recorded).map {
-                JobAttemptRecord($0, wallNow: wall, now: now)
-            }
+            earlier: earlier.dropFirst(known.recorded).map(\.onRecord)
         )
         try await keep(next)
         state.withLock { state in
@@ -66,7 +56,7 @@ final class RunLog: AttemptLog {
 
     private func keep(_ next: NextAttempt) async throws(Failure) {
         do throws(StoreError) {
-            guard try await store.begin(next, at: JobMoment(engine.time)) else {
+            guard try await store.begin(next, at: JobMoment(time)) else {
                 throw StoreError(.closed, "the job is to have no other attempt")
             }
         } catch {

@@ -4,7 +4,7 @@ import Synchronization
 /// The jobs that are claimed by this process and not settled.
 final class RunningJobs: Sendable {
     private struct State {
-        var runs: [JobID: Run] = [:]
+        var runs: [JobID: JobRun] = [:]
         /// To be cancelled as soon as their claims arrive: the store knows of them and nobody here does yet.
         var expected: Set<JobID> = []
     }
@@ -13,60 +13,20 @@ final class RunningJobs: Sendable {
     /// Claims that can be on their way at once, and more.
     private static let maxExpected = 4_096
 
-    /// One claimed job.
-    final class Run: Sendable {
-        private struct State {
-            var task: Task<Void, Never>?
-            var isCancelAsked = false
-            var isAborted = false
-        }
-
-        private let state = Mutex(State())
-
-        /// Whether somebody cancelled the job.
-        var isCancelAsked: Bool { state.withLock { $0.isCancelAsked } }
-
-        func keep(_ task: Task<Void, Never>) {
-            let isOver = state.withLock { state in
-                state.task = task
-                return state.isCancelAsked || state.isAborted
-            }
-            if isOver { task.cancel() }
-        }
-
-        func cancel() {
-            let task = state.withLock { state in
-                state.isCancelAsked = true
-                return state.task
-            }
-            task?.cancel()
-        }
-
-        func abort() {
-            let task = state.withLock { state in
-                state.isAborted = true
-                return state.task
-            }
-            task?.cancel()
-        }
-    }
-
     var count: Int { state.withLock { $0.runs.count } }
 
-    func add(_ id: JobID) -> Run {
-        let run = Run()
+    func add(_ run: JobRun) {
         let isExpected = state.withLock { state in
-            state.runs[id] = run
-            return state.expected.remove(id) != nil
+            state.runs[run.id] = run
+            return state.expected.remove(run.id) != nil
         }
         if isExpected { run.cancel() }
-        return run
     }
 
     /// Forgets a run that is settled; the job may have been claimed again by then, and its new run stays.
-    func remove(_ id: JobID, _ run: Run) {
+    func remove(_ run: JobRun) {
         state.withLock { state in
-            if state.runs[id] === run { state.runs[id] = nil }
+            if state.runs[run.id] === run { state.runs[run.id] = nil }
         }
     }
 
@@ -74,7 +34,7 @@ final class RunningJobs: Sendable {
     ///
     /// - Returns: whether nobody here runs it: its claim is on its way, or it was settled a moment ago.
     func cancel(_ id: JobID) -> Bool {
-        let run: Run? = state.withLock { state in
+        let run: JobRun? = state.withLock { state in
             if let run = state.runs[id] { return run }
             if state.expected.count < RunningJobs.maxExpected { state.expected.insert(id) }
             return nil

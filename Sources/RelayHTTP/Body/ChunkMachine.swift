@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// The chunked transfer coding (RFC 9112 §7.1), read strictly.
 ///
 /// Sizes are plain hexadecimal, extensions and trailers are checked, bounded and dropped, and every line end
@@ -72,7 +74,7 @@ struct ChunkMachine {
     }
 
     private mutating func readSize(_ byte: UInt8, _ digits: Int) throws(HTTPParseError) {
-        if let digit = hexDigit(byte) {
+        if let digit = byte.hexadecimalValue {
             // Sixteen digits fill 64 bits; the sign bit must stay clear so that every count is also an Int.
             guard digits < 16 else { throw HTTPParseError(.badChunkSize) }
             remaining = remaining << 4 | UInt64(digit)

@@ -139,18 +139,4 @@ func isToken(_ byte: UInt8) -> Bool {
 }
 
 @inline(__always)
-func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
-
-@inline(__always)
 func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == horizontalTab }
-
-/// The value of a hexadecimal digit; nil for any other byte.
-@inline(__always)
-func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
-    default: nil
-    }
-}

@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// What the fields of one head say about framing and the connection.
 struct FieldFacts {
     /// The index of the Host field among the entries.
@@ -47,7 +49,7 @@ struct FieldFacts {
         guard (1...19).contains(value.count) else { return .badContentLength }
         var length: UInt64 = 0
         for index in value {
-            guard isDigit(bytes[index]) else { return .badContentLength }
+            guard bytes[index].isDigit else { return .badContentLength }
             // Nineteen digits stay below 2^64.
             length = length * 10 + UInt64(bytes[index] - UInt8(ascii: "0"))
         }
@@ -117,7 +119,8 @@ func isHost(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Bool {
     } else {
         while index < end, isHostByte(bytes[index]) {
             if bytes[index] == UInt8(ascii: "%") {
-                guard index + 2 < end, hexDigit(bytes[index + 1]) != nil, hexDigit(bytes[index + 2]) != nil
+                guard index + 2 < end, bytes[index + 1].hexadecimalValue != nil,
+                    bytes[index + 2].hexadecimalValue != nil
                 else { return false }
             }
             index += 1
@@ -128,14 +131,14 @@ func isHost(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Bool {
     guard bytes[index] == colon, index > value.lowerBound else { return false }
     var port = 0
     for digit in index + 1..<end {
-        guard isDigit(bytes[digit]), port <= 6_553 else { return false }
+        guard bytes[digit].isDigit, port <= 6_553 else { return false }
         port = port * 10 + Int(bytes[digit] - UInt8(ascii: "0"))
     }
     return port <= 65_535
 }
 
 private func isAddressByte(_ byte: UInt8) -> Bool {
-    hexDigit(byte) != nil || byte == colon || byte == UInt8(ascii: ".")
+    byte.hexadecimalValue != nil || byte == colon || byte == UInt8(ascii: ".")
 }
 
 private func isHostByte(_ byte: UInt8) -> Bool {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayJSON
 
 /// Where the parts of a request line stand (RFC 9112 §3).
 struct RequestLine {
@@ -59,7 +60,7 @@ func parseVersion(
         bytes[start + 2] == UInt8(ascii: "T"), bytes[start + 3] == UInt8(ascii: "P"),
         bytes[start + 4] == UInt8(ascii: "/")
     else { throw fault(malformed) }
-    guard isDigit(bytes[start + 5]), bytes[start + 6] == UInt8(ascii: "."), isDigit(bytes[start + 7]) else {
+    guard bytes[start + 5].isDigit, bytes[start + 6] == UInt8(ascii: "."), bytes[start + 7].isDigit else {
         throw fault(malformed)
     }
     guard bytes[start + 5] == UInt8(ascii: "1"), bytes[start + 7] <= UInt8(ascii: "1") else {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayJSON
 
 /// The parts of a status line (RFC 9112 §4): `HTTP/1.1 200 OK`; the reason is checked and dropped.
 struct StatusLine {
@@ -21,7 +22,7 @@ struct StatusLine {
         guard bytes[8] == space, bytes[12] == space else { throw fault(.badStatusLine) }
         var code: UInt16 = 0
         for index in 9..<12 {
-            guard isDigit(bytes[index]) else { throw fault(.badStatusLine) }
+            guard bytes[index].isDigit else { throw fault(.badStatusLine) }
             code = code * 10 + UInt16(bytes[index] - UInt8(ascii: "0"))
         }
         guard (100...599).contains(code) else { throw fault(.badStatus) }

@@ -1,3 +1,5 @@
+import RelayJSON
+
 /// Refuses paths that a server could resolve to a place above them.
 ///
 /// Decoding is done in the mind only, as often as it could be done on the way: `%252e` is as much a dot as
@@ -92,8 +94,8 @@ private struct Escape {
     init(_ bytes: Span<UInt8>, at start: Int) throws(HTTPParseError) {
         var index = start + 1
         while true {
-            guard index + 1 < bytes.count, let high = hexDigit(bytes[index]),
-                let low = hexDigit(bytes[index + 1])
+            guard index + 1 < bytes.count, let high = bytes[index].hexadecimalValue,
+                let low = bytes[index + 1].hexadecimalValue
             else {
                 // `%25` alone, or before anything but two digits, is an escaped percent sign.
                 guard index > start + 1 else { throw HTTPParseError(.badPercentEncoding) }

@@ -1,12 +1,12 @@
 /// A growing ring of jobs; pushing and popping counts no references.
-@safe struct JobRing: ~Copyable {
+@safe package struct JobRing: ~Copyable {
     private var slots: UnsafeMutablePointer<UnownedJob>
     /// A power of two.
     private var capacity: Int
     private var head = 0
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    init(capacity: Int = 256) {
+    package init(capacity: Int = 256) {
         precondition(capacity > 0 && capacity & (capacity - 1) == 0, "a ring's capacity is a power of two")
         self.capacity = capacity
         unsafe slots = .allocate(capacity: capacity)
@@ -16,13 +16,13 @@
         unsafe slots.deallocate()
     }
 
-    mutating func push(_ job: UnownedJob) {
+    package mutating func push(_ job: UnownedJob) {
         if count == capacity { grow() }
         unsafe (slots + ((head &+ count) & (capacity &- 1))).initialize(to: job)
         count &+= 1
     }
 
-    mutating func pop() -> UnownedJob? {
+    package mutating func pop() -> UnownedJob? {
         guard count > 0 else { return nil }
         let job = unsafe slots[head]
         head = (head &+ 1) & (capacity &- 1)

@@ -4,12 +4,12 @@ import RelayJSON
 
 extension APICall {
     /// Tells whether the network counts as constrained, after an operator's word when the call brings one.
-    func constrained(_ document: [UInt8], _ connection: Connection) throws(Problem) -> [UInt8] {
-        let control = connection.server.control
+    func constrained(_ document: [UInt8], _ caller: Caller) throws(Problem) -> [UInt8] {
+        let control = caller.server.control
         if method == .put {
             try checkJSON("a state")
             let order = try ConstrainedOrder(document: document)
-            guard control.order(order, by: connection.client) else {
+            guard control.order(order, by: caller.client) else {
                 throw Problem(
                     .notAllowed,
                     "the configuration gives operators no say: add {\"control\": true} to constrained.when"

@@ -40,8 +40,7 @@ struct APICall {
                 .methodNotAllowed,
                 "\(path) does not have the method \(head.method.rawValue)"
             )
-            problem.allow = (resource.methods + (resource.methods.contains(.get) ? [.head] : []))
-                .map(\.rawValue).joined(separator: ", ")
+            problem.methods = resource.methods + (resource.methods.contains(.get) ? [.head] : [])
             throw problem
         }
         let needed = resource.role(head.method)

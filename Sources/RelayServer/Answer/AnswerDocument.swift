@@ -1,5 +1,6 @@
 import RelayCore
 import RelayJSON
+import Synchronization
 
 /// A JSON document with an answer's content in it, which is encoded as it leaves: a large one is in memory once.
 struct AnswerDocument: Sendable {
@@ -13,6 +14,8 @@ struct AnswerDocument: Sendable {
     /// Bytes of the content that have left.
     private var position = 0
     private var isOver = false
+    /// Whether any of it has left.
+    private(set) var isBegun = false
 
     /// Bytes of content that are encoded at once; a multiple of three, for base 64.
     private static let step = 49_152
@@ -36,6 +39,7 @@ struct AnswerDocument: Sendable {
     /// The next piece, of a small document the only one; nil at the end.
     mutating func next() -> [UInt8]? {
         guard !isOver else { return nil }
+        isBegun = true
         var piece = head
         head = []
         guard let content else {
@@ -57,6 +61,23 @@ struct AnswerDocument: Sendable {
         }
         return piece
     }
+}
+
+/// The same as the body of an answer.
+final class DocumentBody: BodySource {
+    let length: UInt64?
+    private let document: Mutex<AnswerDocument>
+
+    init(_ document: AnswerDocument) {
+        length = UInt64(document.length)
+        self.document = Mutex(document)
+    }
+
+    var wasRead: Bool { document.withLock { $0.isBegun } }
+
+    func next() async throws(Failure) -> [UInt8]? { document.withLock { $0.next() } }
+
+    func cancel() {}
 }
 
 extension Connection {

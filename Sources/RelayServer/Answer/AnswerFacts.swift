@@ -5,9 +5,8 @@ import RelayHTTP
 /// What the relay says about how an answer came to be, in the answer's own fields.
 struct AnswerFacts {
     let job: JobID
-    let source: StaticString
-    /// The word of the job's document.
-    let outcome: StaticString
+    private let source: AnswerSource?
+    private let isFailure: Bool
     let attempts: [Attempt]
     /// Of the whole job, when those at hand are not all.
     var attemptCount: Int
@@ -18,29 +17,31 @@ struct AnswerFacts {
     let isUpstream: Bool
 
     /// An answer without a source is the relay's own.
-    init(job: JobID, source: Outcome.Source?, isFailure: Bool, attempts: [Attempt]) {
+    init(job: JobID, source: AnswerSource?, isFailure: Bool, attempts: [Attempt]) {
         self.job = job
         self.attempts = attempts
         attemptCount = attempts.count
         isUpstream = source == .upstream || source == .stale
-        self.source =
-            switch source {
-            case .upstream: "upstream"
-            case .fallback: "fallback"
-            case .placeholder: "placeholder"
-            case .stale: "stale"
-            case nil: "relay"
-            }
-        outcome = isFailure || source == nil ? "failure" : source == .upstream ? "success" : self.source
+        self.source = source
+        self.isFailure = isFailure || source == nil
+    }
+
+    init(_ report: JobReport) {
+        self.init(
+            job: report.id,
+            source: report.source,
+            isFailure: report.failure != nil,
+            attempts: report.attempts
+        )
     }
 
     func append(to output: inout [UInt8]) {
         HeadWriter.append("Waystation-Job: ", to: &output)
         job.append(to: &output)
         HeadWriter.append("\r\nWaystation-Source: ", to: &output)
-        HeadWriter.append(source, to: &output)
+        output.append(contentsOf: (source?.rawValue ?? "relay").utf8)
         HeadWriter.append("\r\nWaystation-Outcome: ", to: &output)
-        HeadWriter.append(outcome, to: &output)
+        output.append(contentsOf: OutcomeWord(source, isFailure: isFailure).rawValue.utf8)
         HeadWriter.append("\r\nWaystation-Attempts: ", to: &output)
         HeadWriter.appendDecimal(UInt64(attemptCount), to: &output)
         HeadWriter.appendLineEnd(to: &output)

@@ -30,6 +30,11 @@ extension Problem {
         self.init(code, "\(error.message) (\(error.code.rawValue))")
     }
 
+    /// The value of `Retry-After`, in whole seconds and not too early; nil where nothing is said about it.
+    var retryAfterSeconds: String? {
+        retryAfter.map { "\(max(1, ($0.saturatedNanoseconds + 999_999_999) / 1_000_000_000))" }
+    }
+
     /// Whether the job it names is another one, which the caller may want to look at.
     var namesLocation: Bool {
         switch code {

@@ -4,7 +4,7 @@ import RelayJSON
 
 /// What a caller is told whose job is kept.
 struct AcceptedAnswer {
-    let accepted: DurableJobs.Accepted
+    let accepted: Acceptance.Accepted
     let preferences: Preferences
 
     /// Where the job stands from now on, and whether it is an earlier one.
@@ -22,8 +22,8 @@ struct AcceptedAnswer {
     }
 
     /// 202, or 200 for a key that was known.
-    func answer(_ document: [UInt8]) -> APIAnswer {
-        APIAnswer(accepted.isReplayed ? 200 : 202, document, fields: fields())
+    func answer(_ document: [UInt8]) -> Answer {
+        Answer(accepted.isReplayed ? 200 : 202, document, fields: fields())
     }
 
     /// The job in a few words, without asking the store: it has just said that it is there.

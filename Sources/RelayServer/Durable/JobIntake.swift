@@ -14,7 +14,7 @@ struct JobIntake {
     /// Keeps a job whose body is in memory: what is too large for a record goes beside it.
     ///
     /// - Throws: what spooling and accepting throw.
-    func keep(_ admission: Admission, _ bytes: [UInt8]) async throws(Problem) -> DurableJobs.Accepted {
+    func keep(_ admission: Admission, _ bytes: [UInt8]) async throws(Problem) -> Acceptance.Accepted {
         guard bytes.count > admission.snapshot.replayBuffer else {
             return try await accept(admission, .bytes(bytes), Patience(ports, admission.context.options))
         }
@@ -32,7 +32,7 @@ struct JobIntake {
         _ admission: Admission,
         _ source: any BodySource,
         broken: (Failure) -> Problem
-    ) async throws(Problem) -> DurableJobs.Accepted {
+    ) async throws(Problem) -> Acceptance.Accepted {
         do throws(Problem) {
             return try await spool(admission) { () async throws(Problem) in
                 do throws(Failure) {
@@ -52,7 +52,7 @@ struct JobIntake {
     private func spool(
         _ admission: Admission,
         _ next: () async throws(Problem) -> [UInt8]?
-    ) async throws(Problem) -> DurableJobs.Accepted {
+    ) async throws(Problem) -> Acceptance.Accepted {
         try await checkDisk(admission)
         var patience = Patience(ports, admission.context.options)
         let spool = try await patiently(admission, &patience) { [durable] () throws(StoreError) in
@@ -108,7 +108,7 @@ struct JobIntake {
     }
 
     private func noRoom(_ route: String) -> Problem {
-        durable.foundNoRoom(for: route)
+        durable.acceptance.foundNoRoom(for: route)
         let error = StoreError(
             .full,
             "the job store has no room; free space on its disk, or raise storage.max_size"
@@ -120,9 +120,9 @@ struct JobIntake {
         _ admission: Admission,
         _ body: StoredBody,
         _ patience: Patience
-    ) async throws(Problem) -> DurableJobs.Accepted {
+    ) async throws(Problem) -> Acceptance.Accepted {
         do throws(Problem) {
-            return try await durable.accept(admission, body: body, patience)
+            return try await durable.acceptance.accept(admission, body: body, patience)
         } catch {
             var problem = error
             problem.route = problem.route ?? admission.route.name

@@ -4,7 +4,8 @@ import RelayEngine
 /// The answer of a job that is over, as its caller would have had it while waiting.
 struct JobReplay {
     private let job: StoredJob
-    private let store: any JobStore
+    private let server: LoopServer
+    private var store: any JobStore { server.durable.store }
     private let extra: [(name: StaticString, value: String)]
     /// Whether it answers the submission itself, which then is told what a caller that waits is told.
     private let isSubmission: Bool
@@ -14,23 +15,23 @@ struct JobReplay {
 
     init(
         _ job: StoredJob,
-        _ durable: DurableJobs,
+        _ server: LoopServer,
         isSubmission: Bool,
         extra: [(name: StaticString, value: String)] = []
     ) {
         self.job = job
         self.isSubmission = isSubmission
-        store = durable.store
+        self.server = server
         self.extra = extra
     }
 
     /// - Throws: `response_not_ready`, `body_expired`, or what is said where no upstream answered.
-    func answer(on connection: Connection, isHead: Bool) async throws(Problem) {
+    func answer() async throws(Problem) -> Answer {
         let attempts = try await attempts()
         let kept = try await JobReplay.answer(of: job, in: store) {
             isSubmission ? failure(attempts) : JobReplay.none(job)
         }
-        try await JobReplay.check(kept.body, of: job, connection.server)
+        try await JobReplay.check(kept.body, of: job, server)
         guard let body = kept.body.body(from: store) else { throw JobReplay.expired(job) }
         let response = HTTPResponse(status: kept.status, fields: kept.fields, body: body)
         var facts = AnswerFacts(
@@ -41,7 +42,7 @@ struct JobReplay {
         )
         facts.attemptCount = job.attempts
         facts.extra = extra
-        if let rest = connection.pass(response, facts, isHead: isHead) { await connection.stream(rest) }
+        return Answer(response, facts)
     }
 
     private func attempts() async throws(Problem) -> [Attempt] {
@@ -50,7 +51,7 @@ struct JobReplay {
                 of: job.record.id,
                 after: max(0, job.attempts - JobReplay.attemptLimit),
                 limit: JobReplay.attemptLimit
-            ).map(Attempt.init)
+            )
         } catch {
             throw Problem(error)
         }
@@ -77,7 +78,7 @@ struct JobReplay {
             let failure =
                 last
                 ?? Failure(job.failureKind ?? "failed", sent: .unknown, "the job is dead\(reason)")
-            return Problem(failure, route: route, job: id, pastDeadline: false)
+            return Problem(failure, route: route, job: id, tookAllTime: false)
         }
     }
 }

@@ -71,15 +71,7 @@ final class LineStream {
 
     private func sendHead() {
         if framing == .untilClose || connection.server.isDraining { connection.keepsAlive = false }
-        let writer = AnswerWriter(
-            server: connection.server,
-            keepsAlive: connection.keepsAlive,
-            isHead: false
-        )
-        connection.loop.withOutput { output in
-            writer.appendStreamHead(framing: framing, to: &output)
-            connection.send(output)
-        }
+        connection.put(Answer(200, .empty, type: "application/x-ndjson"), framing, hasBody: false)
     }
 
     /// Makes a job of a line; a line that cannot be one has its outcome at once.
@@ -117,8 +109,7 @@ final class LineStream {
             body: job.body,
             relay: server.relay,
             turn: AnswerTurn(turns, job.line - 1)
-        )
-        server.engine.left(job.admission, outcome)
+        ).outcome
         await report(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : nil, of: job.line)
     }
 

@@ -12,7 +12,7 @@ enum StreamOutcome {
     }
 
     /// The job is on disk; how it ends is told by `/v1/jobs/{id}`.
-    static func accepted(_ accepted: DurableJobs.Accepted, _ job: AdmittedJob) -> AnswerDocument {
+    static func accepted(_ accepted: Acceptance.Accepted, _ job: AdmittedJob) -> AnswerDocument {
         var json = begin(job.line, job.id, isSuccess: true)
         json.member("job", accepted.id.description)
         json.member("state", "accepted")
@@ -23,24 +23,22 @@ enum StreamOutcome {
     }
 
     static func ended(_ outcome: Outcome, _ job: AdmittedJob) -> AnswerDocument {
-        let content = outcome.response.map { JSONContent($0.body) }
-        let isSuccess = if case .answered = outcome.ending { true } else { false }
-        var json = begin(job.line, job.id, isSuccess: isSuccess)
+        let content = outcome.answer.map { JSONContent($0.body) }
+        var json = begin(job.line, job.id, isSuccess: outcome.failure == nil)
         json.member("job", job.admission.id.description)
         json.member("attempts", outcome.attempts.count)
-        switch outcome.ending {
-        case .answered(_, let source):
-            json.member("source", source.rawValue)
+        if let failure = outcome.failure {
+            if let rule = outcome.attempts.stoppedBy { json.member("stopped_by", rule) }
+            json.object("error") { write(failure, outcome, job, into: &$0) }
+            if let source = outcome.report.source { json.member("source", source.rawValue) }
+        } else {
+            if let source = outcome.report.source { json.member("source", source.rawValue) }
             let rules = outcome.attempts.recoveredBy
             if !rules.isEmpty {
                 json.array("recovered_by") { list in for rule in rules { list.element(rule) } }
             }
-        case .failed(let failure, let answer):
-            if let rule = outcome.attempts.stoppedBy { json.member("stopped_by", rule) }
-            json.object("error") { write(failure, hasAnswer: answer != nil, outcome, job, into: &$0) }
-            if answer != nil { json.member("source", Outcome.Source.upstream.rawValue) }
         }
-        if let response = outcome.response, let content {
+        if let response = outcome.answer, let content {
             JobAnswer.write(response, content, into: &json)
         }
         return AnswerDocument(json, content, isLine: true, room: outcome.room)
@@ -57,17 +55,16 @@ enum StreamOutcome {
     /// Where there is an answer of the upstream it speaks for itself; else the code is that of the drop-in way.
     private static func write(
         _ failure: Failure,
-        hasAnswer: Bool,
         _ outcome: Outcome,
         _ job: AdmittedJob,
         into json: inout JSONObjectWriter
     ) {
-        if !hasAnswer {
+        if outcome.answer == nil {
             let problem = Problem(
                 failure,
                 route: job.admission.route.name,
                 job: job.admission.id,
-                pastDeadline: outcome.isPastDeadline(job.admission)
+                tookAllTime: outcome.tookAllTime
             )
             json.member("code", problem.code.rawValue)
             if let wait = problem.retryAfter {

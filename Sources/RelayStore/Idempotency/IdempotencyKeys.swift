@@ -72,7 +72,7 @@ struct IdempotencyKeys {
         _ record: JobRecord,
         now: Int64,
         in database: Database
-    ) throws(StoreError) -> Acceptance? {
+    ) throws(StoreError) -> EnqueueResult? {
         if let known = try known(idempotency, record, now: now, in: database) { return known }
         let key = hash(Self.text(idempotency, route: record.route))
         let entry = KeyEntry(
@@ -96,7 +96,7 @@ struct IdempotencyKeys {
         _ record: JobRecord,
         now: Int64,
         in database: Database
-    ) throws(StoreError) -> Acceptance? {
+    ) throws(StoreError) -> EnqueueResult? {
         let key = hash(Self.text(idempotency, route: record.route))
         guard let known = try find(key, now: now, in: database) else { return nil }
         return known.print == hash(idempotency.fingerprint) ? .duplicate(known.id) : .conflict(known.id)

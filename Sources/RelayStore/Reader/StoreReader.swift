@@ -9,16 +9,19 @@ final class StoreReader {
     /// Where each route's search for its oldest unfinished job goes on.
     private var oldestKnown: [Int64: Int64] = [:]
 
-    /// What a read may take: longer ones would hold back the writer's checkpoints.
-    private static let patience: Duration = .milliseconds(100)
+    private let patience: Duration
     /// A machine that is busy with other things makes reads late that are not long.
     private static let tries = 5
 
-    init(_ path: String, shared: StoreShared) throws(StoreError) {
+    init(_ path: String, shared: StoreShared, patience: Duration) throws(StoreError) {
         database = try Database(path, readOnly: true)
         try database.execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -4096; PRAGMA query_only = ON")
         self.shared = shared
+        self.patience = patience
     }
+
+    /// When a page goes out with what it has: well before its read is given up.
+    private var pageEnd: Int64 { SystemClock.monotonic() + (patience / 2).saturatedNanoseconds }
 
     /// Reads from one state of the store; from a later one when that took too long.
     func read<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
@@ -32,7 +35,7 @@ final class StoreReader {
 
     private func readOnce<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         do throws(StoreError) {
-            return try database.bounded(Self.patience) { () throws(StoreError) in
+            return try database.bounded(patience) { () throws(StoreError) in
                 try database.statement("BEGIN").run()
                 defer { try? database.statement("COMMIT").run() }
                 return try body()
@@ -56,6 +59,7 @@ final class StoreReader {
             let job = try job(id, at: seq)
             let first = max(0, job.attempts - extent.attempts)
             var whole = WholeJob(job, try attempts(of: id, at: seq, after: first, limit: extent.attempts))
+            _ = try isDamaged { () throws(StoreError) in whole.actions = try database.actions(seq) }
             if extent.hasAnswer(of: job) {
                 whole.hasDamagedAnswer = try isDamaged { () throws(StoreError) in
                     whole.answer = try database.answer(seq)
@@ -98,7 +102,7 @@ final class StoreReader {
         try read { () throws(StoreError) in
             var query = JobQuery(database: database, filter: filter, order: order, after: after)
             query.names = try routeNames()
-            query.deadline = SystemClock.monotonic() + 50_000_000
+            query.deadline = pageEnd
             return try query.page(limit: limit, timeline: shared.timeline)
         }
     }
@@ -113,7 +117,7 @@ final class StoreReader {
             var query = JobQuery(database: database, filter: filter, order: .oldestFirst, after: cursor)
             query.names = try routeNames()
             query.skipsDamaged = true
-            query.deadline = SystemClock.monotonic() + 50_000_000
+            query.deadline = pageEnd
             let page = try query.page(limit: limit, timeline: shared.timeline)
             var report = ActionReport()
             report.matched = page.jobs.count
@@ -137,7 +141,7 @@ final class StoreReader {
         }
     }
 
-    func attempts(of id: JobID, after number: Int, limit: Int) throws(StoreError) -> [JobAttemptRecord] {
+    func attempts(of id: JobID, after number: Int, limit: Int) throws(StoreError) -> [Attempt] {
         try read { () throws(StoreError) in
             guard let seq = try database.seq(of: id) else { return [] }
             return try attempts(of: id, at: seq, after: number, limit: limit)
@@ -149,7 +153,7 @@ final class StoreReader {
         at seq: Int64,
         after number: Int,
         limit: Int
-    ) throws(StoreError) -> [JobAttemptRecord] {
+    ) throws(StoreError) -> [Attempt] {
         let select = try database.statement(
             "SELECT key, record FROM attempt WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
         )
@@ -157,9 +161,9 @@ final class StoreReader {
         select.bind(2, AttemptKey.make(seq, .max))
         select.bind(3, Int64(limit))
         defer { select.reset() }
-        var found: [JobAttemptRecord] = []
+        var found: [Attempt] = []
         while try select.step() {
-            guard let attempt = try? JobAttemptRecord(sealed: select.bytes(1), at: select.int(0)) else {
+            guard let attempt = try? Attempt(sealed: select.bytes(1), at: select.int(0)) else {
                 throw .damaged("an attempt", "\(id)")
             }
             found.append(attempt)

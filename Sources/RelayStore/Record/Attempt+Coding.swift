@@ -1,6 +1,6 @@
 import RelayCore
 
-extension JobAttemptRecord {
+extension Attempt {
     private static let layout: UInt64 = 1
 
     /// `key` is the record's place; its number is the low part of that.
@@ -8,27 +8,34 @@ extension JobAttemptRecord {
         var writer = RecordWriter()
         writer.add(Self.layout)
         writer.add(upstream)
-        writer.add(address)
+        writer.add(exchange?.address)
         writer.add(beganAt)
         writer.add(duration)
-        writer.add(nameLookup)
-        writer.add(connect)
-        writer.add(firstByte)
+        writer.add(exchange?.nameLookup ?? .zero)
+        writer.add(exchange?.connect ?? .zero)
+        writer.add(exchange?.firstByte)
         writer.add(sent.rawValue)
         writer.add(UInt64(status?.rawValue ?? 0))
-        writer.add(failureKind?.rawValue)
-        writer.add(detail)
+        writer.add(failure?.kind.rawValue)
+        writer.add(failure?.detail)
         writer.add(rule)
-        writer.add(decision)
-        writer.add(wait)
+        writer.add(next?.name)
+        writer.add(next?.wait)
         writer.add(isSpent)
         writer.add(UInt64(heldBack.count))
         for held in heldBack {
             writer.add(held.rule)
-            writer.add(held.reason)
+            writer.add(held.reason.text)
         }
-        // Behind the rest, so that records from before it are read as they are.
-        if wasResent { writer.add(true) }
+        // Behind the rest, so that records from before them are read as they are.
+        let wasResent = exchange?.wasResent ?? false
+        let words = [next?.target, failure?.apiCode, failure?.apiTitle]
+        let isPastDeadline = failure?.isPastDeadline ?? false
+        if wasResent || isPastDeadline || words.contains(where: { $0 != nil }) {
+            writer.add(wasResent)
+            for word in words { writer.add(word) }
+            writer.add(isPastDeadline)
+        }
         return writer.sealed(at: key)
     }
 
@@ -36,31 +43,75 @@ extension JobAttemptRecord {
         var reader = try RecordReader(sealed: bytes, at: key)
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         let upstream = try reader.text()
-        let address = try reader.optionalText()
-        let began = try reader.signed()
-        let durations = [
-            try reader.optionalDuration(), try reader.optionalDuration(), try reader.optionalDuration(),
-            try reader.optionalDuration(),
-        ]
+        var exchange = Exchange(address: try reader.optionalText())
+        self.init(number: Int(key & AttemptKey.numbers), upstream: upstream, beganAt: try reader.signed())
+        duration = try reader.optionalDuration() ?? .zero
+        exchange.nameLookup = try reader.optionalDuration() ?? .zero
+        exchange.connect = try reader.optionalDuration() ?? .zero
+        exchange.firstByte = try reader.optionalDuration()
         guard let sent = Sent(rawValue: try reader.text()) else { throw RecordReader.Damage() }
-        self.init(upstream: upstream, beganAt: began, duration: durations[0] ?? .zero, sent: sent)
-        number = Int(key & AttemptKey.numbers)
-        self.address = address
-        nameLookup = durations[1] ?? .zero
-        connect = durations[2] ?? .zero
-        firstByte = durations[3]
         let code = try reader.number()
         status = code == 0 ? nil : Status(rawValue: UInt16(truncatingIfNeeded: code))
-        failureKind = try reader.optionalText().map(FailureKind.init(rawValue:))
-        detail = try reader.optionalText()
+        let kind = try reader.optionalText().map(FailureKind.init(rawValue:))
+        let detail = try reader.optionalText()
+        failure = kind.map { Failure($0, sent: sent, detail ?? $0.rawValue, status: status) }
         rule = try reader.optionalText()
-        decision = try reader.optionalText()
-        wait = try reader.optionalDuration()
-        isSpent = try reader.flag()
+        let decision = try reader.optionalText()
+        let wait = try reader.optionalDuration()
+        // Whether it counts follows from its failure.
+        _ = try reader.flag()
         for _ in 0..<(try reader.count()) {
-            heldBack.append(HeldRule(rule: try reader.text(), reason: try reader.text()))
+            heldBack.append(HeldBack(rule: try reader.text(), reason: .recorded(try reader.text())))
         }
-        if !reader.isAtEnd { wasResent = try reader.flag() }
+        if !reader.isAtEnd { exchange.wasResent = try reader.flag() }
+        var target: String?
+        if !reader.isAtEnd {
+            target = try reader.optionalText()
+            failure?.apiCode = try reader.optionalText()
+            failure?.apiTitle = try reader.optionalText()
+            failure?.isPastDeadline = try reader.flag()
+        }
+        next = decision.flatMap { Next(name: $0, wait: wait, target: target) }
+        if exchange.isKnown { self.exchange = exchange }
+        failure?.exchange = self.exchange
+    }
+}
+
+extension Exchange {
+    /// Whether a record says anything of it: an attempt that dialled nothing has none.
+    fileprivate var isKnown: Bool {
+        address != nil || nameLookup > .zero || connect > .zero || firstByte != nil || wasResent
+    }
+}
+
+extension Attempt.Next {
+    /// A `retry`'s.
+    fileprivate var wait: Duration? { if case .retry(let wait) = self { wait } else { nil } }
+
+    /// The upstream or the stand-in that the action names.
+    fileprivate var target: String? {
+        switch self {
+        case .failover(let upstream): upstream
+        case .respond(let source): source.rawValue
+        case .retry, .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold: nil
+        }
+    }
+
+    /// Nil for what no action of this version is called.
+    fileprivate init?(name: String, wait: Duration?, target: String?) {
+        switch name {
+        case "retry": self = .retry(after: wait ?? .zero)
+        case "failover": self = .failover(to: target)
+        case "respond":
+            guard let source = target.flatMap(StandIn.init(rawValue:)) else { return nil }
+            self = .respond(source)
+        default:
+            let plain: [Attempt.Next] = [
+                .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold,
+            ]
+            guard let found = plain.first(where: { $0.name == name }) else { return nil }
+            self = found
+        }
     }
 }
 

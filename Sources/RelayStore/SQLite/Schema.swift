@@ -71,6 +71,8 @@ enum Schema {
         CREATE INDEX job_route ON job(route);
         CREATE INDEX job_failed ON job(route, kind, created) WHERE fin IS NULL AND kind IS NOT NULL;
         """,
+        // What operators did, of jobs that they did something to.
+        "CREATE TABLE action(seq INTEGER PRIMARY KEY, record BLOB NOT NULL)",
     ]
 
     /// Brings the tables to this version, in one transaction.

@@ -38,7 +38,7 @@ struct TokenFile {
         }
         var found: [String: KeptToken] = [:]
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            let words = line.split(separator: UInt8(ascii: " ")).map { Hex.bytes(of: $0) }
+            let words = line.split(separator: UInt8(ascii: " ")).map { hexadecimalBytes($0) }
             guard words.count == 3, let name = words[0], let fingerprint = words[1], let token = words[2],
                 let credential = String(validating: name, as: UTF8.self)
             else { throw StoreError(.corrupt, "cannot read refresh tokens in \(path): the file is damaged") }
@@ -51,9 +51,8 @@ struct TokenFile {
     func write(_ tokens: [String: KeptToken]) throws(StoreError) {
         var text: [UInt8] = []
         for (name, kept) in tokens.sorted(by: { $0.key < $1.key }) {
-            text += Hex.text(of: Array(name.utf8)) + [UInt8(ascii: " ")]
-            text += Hex.text(of: kept.fingerprint) + [UInt8(ascii: " ")]
-            text += Hex.text(of: kept.token) + [UInt8(ascii: "\n")]
+            let words = [Array(name.utf8), kept.fingerprint, kept.token].map(hexadecimal)
+            text += Array((words.joined(separator: " ") + "\n").utf8)
         }
         let new = path + ".new"
         do throws(PosixError) {
@@ -68,21 +67,5 @@ struct TokenFile {
             removeFile(new)
             throw StoreError(.directory, "cannot keep a refresh token: \(error)")
         }
-    }
-}
-
-private enum Hex {
-    private static let digits = Array("0123456789abcdef".utf8)
-
-    static func text(of bytes: [UInt8]) -> [UInt8] {
-        bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-    }
-
-    /// Nil for what is no hex.
-    static func bytes(of text: some Collection<UInt8>) -> [UInt8]? {
-        let values = text.map { digits.firstIndex(of: $0) }
-        guard values.count % 2 == 0, !values.contains(nil) else { return nil }
-        let numbers = values.map { UInt8($0 ?? 0) }
-        return stride(from: 0, to: numbers.count, by: 2).map { numbers[$0] << 4 | numbers[$0 + 1] }
     }
 }

@@ -17,6 +17,8 @@ struct JobRow {
     var hasAnswerBody = false
     /// Whether the request's content goes with the job's end.
     var dropsContent = false
+    /// Whether there is a record of what operators did to it.
+    var hasActions = false
     /// Who handed it over.
     var user: UInt32?
     /// With its user, as `JobRecord.orderingScope` has it.
@@ -49,6 +51,7 @@ struct JobRow {
         static let dropsContent: Int64 = 128
         static let isInDoubt: Int64 = 256
         static let isResent: Int64 = 512
+        static let hasActions: Int64 = 1_024
     }
 
     var flags: Int64 {
@@ -57,6 +60,7 @@ struct JobRow {
             | (hasAnswerBody ? Flag.hasAnswerBody : 0) | (machine.isDated ? Flag.isDated : 0)
             | (machine.isSuperseded ? Flag.isSuperseded : 0) | (dropsContent ? Flag.dropsContent : 0)
             | (machine.isInDoubt ? Flag.isInDoubt : 0) | (machine.begun?.isResent == true ? Flag.isResent : 0)
+            | (hasActions ? Flag.hasActions : 0)
     }
 
     /// Whether there is anything left to expunge.
@@ -141,6 +145,7 @@ struct JobRow {
         hasBody = flags & Flag.hasBody != 0
         hasAnswer = flags & Flag.hasAnswer != 0
         hasAnswerBody = flags & Flag.hasAnswerBody != 0
+        hasActions = flags & Flag.hasActions != 0
         user = row.optionalInt(26).map { UInt32(truncatingIfNeeded: $0) }
         machine.failureKind = row.text(17).map(FailureKind.init(rawValue:))
         machine.failureStatus = row.optionalInt(27).map { Status(rawValue: UInt16(truncatingIfNeeded: $0)) }

@@ -7,6 +7,7 @@ extension StoreWriter {
         limit: Int,
         after cursor: JobCursor?,
         spacing: JobSpacing?,
+        by origin: ActionOrigin,
         at moment: JobMoment
     ) throws(StoreError) -> ActionReport {
         try advance(to: moment)
@@ -24,42 +25,38 @@ extension StoreWriter {
                 break
             }
             report.matched += 1
-            guard let old = try intact(job.position) else { continue }
+            guard var old = try intact(job.position) else { continue }
             if filter.spares(job) {
                 report.spared += 1
                 continue
             }
             let due = spacing.map { JobTimeline.advance(now, by: $0.delay(of: report.changed)) }
-            if try apply(action, to: old, due, &report) { report.changed += 1 }
+            // Saved with the change, if there is one.
+            if origin != .pause, action != .drop { old.hasActions = true }
+            guard let row = try apply(action, to: old, due, &report) else { continue }
+            let record = ActionRecord(action, by: origin, to: row.machine.state, at: moment.wall)
+            if let record { try keep(record, of: row.seq) }
+            report.changes.append(self.report(row, JobReport.Cause(action, by: origin)))
         }
         volatile.operations += UInt64(report.changed)
         return report
     }
 
+    /// - Returns: the job as it is now, or as it last was; nil when nothing has changed.
     private func apply(
         _ action: JobAction,
         to old: JobRow,
         _ due: Int64?,
         _ report: inout ActionReport
-    ) throws(StoreError) -> Bool {
+    ) throws(StoreError) -> JobRow? {
         let now = now
         switch action {
-        case .cancel:
-            guard let row = try change(old, { $0.cancel(now: now) }) else { return false }
-            if row.machine.isCancelAsked {
-                report.asked.append(row.id)
-            } else {
-                report.ended.append(ended(row))
-            }
-            return true
-        case .hold: return try change(old) { $0.hold(now: now) } != nil
-        case .release: return try change(old) { $0.release(isBlocked: old.isBlocked, now: now) } != nil
+        case .cancel: return try change(old) { $0.cancel(now: now) }
+        case .hold: return try change(old) { $0.hold(now: now) }
+        case .release: return try change(old) { $0.release(isBlocked: old.isBlocked, now: now) }
         case .retry: return try retry(old, due, &report)
-        case .drop: return try drop(old)
-        case .expunge:
-            guard old.machine.state.isTerminal, old.hasBodies else { return false }
-            try expunge(old)
-            return true
+        case .drop: return try drop(old) ? old : nil
+        case .expunge: return old.machine.state.isTerminal && old.hasBodies ? try expunge(old) : nil
         }
     }
 
@@ -70,22 +67,25 @@ extension StoreWriter {
         if let row = try change(old, { $0.cancel(now: now) }) { tell(row) }
     }
 
-    private func retry(_ old: JobRow, _ due: Int64?, _ report: inout ActionReport) throws(StoreError) -> Bool
-    {
+    private func retry(
+        _ old: JobRow,
+        _ due: Int64?,
+        _ report: inout ActionReport
+    ) throws(StoreError) -> JobRow? {
         let now = now
         guard old.machine.state.isTerminal else {
-            return try change(old) { $0.hurry(isBlocked: old.isBlocked, runAt: due, now: now) } != nil
+            return try change(old) { $0.hurry(isBlocked: old.isBlocked, runAt: due, now: now) }
         }
-        guard old.machine.state != .succeeded else { return false }
+        guard old.machine.state != .succeeded else { return nil }
         guard old.hasBody else {
             report.expunged += 1
-            return false
+            return nil
         }
         var row = old
         if let key = old.orderingKey { row.previous = try append(old.seq, route: old.route, key: key) }
-        guard row.machine.replay(isBlocked: row.isBlocked, runAt: due, now: now) else { return false }
+        guard row.machine.replay(isBlocked: row.isBlocked, runAt: due, now: now) else { return nil }
         try save(row, replacing: old)
-        return true
+        return row
     }
 
     /// Removes a job that does not run, with everything about it but its idempotency key.
@@ -114,13 +114,15 @@ extension StoreWriter {
             delete.bind(2, AttemptKey.make(old.seq, .max))
             try delete.run()
         }
+        if old.hasActions { try forgetActions(of: old.seq) }
         count(old, -1)
         volatile.hasErased = true
         return true
     }
 
     /// Removes the bodies of a job that is over.
-    func expunge(_ old: JobRow) throws(StoreError) {
+    @discardableResult
+    func expunge(_ old: JobRow) throws(StoreError) -> JobRow {
         var row = old
         try dropContent(of: &row)
         if old.hasAnswer, var answer = try? database.answer(old.seq) {
@@ -138,5 +140,6 @@ extension StoreWriter {
         row.hasAnswerBody = false
         row.machine.touch()
         try save(row, replacing: old)
+        return row
     }
 }

@@ -139,7 +139,7 @@ extension StoreWriter {
             BegunAttempt(upstream: next.upstream, beganAt: moment.wall),
             attempts: UInt32(clamping: next.earlier.count),
             spent: UInt32(clamping: next.earlier.count { $0.isSpent }),
-            kind: next.earlier.last?.failureKind
+            kind: next.earlier.last?.failure?.kind
         )
         guard isBegun else { return false }
         if let last = next.earlier.last { row.machine.failureStatus = last.status }

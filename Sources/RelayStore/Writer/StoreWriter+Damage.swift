@@ -42,12 +42,12 @@ extension StoreWriter {
         let isOver = select.optionalInt(4) != nil && select.int(0) >= Int64(JobState.succeeded.rawValue)
         if !isOver, let id = record?.id ?? JobID(bytes: select.bytes(1)), let name = routeNames[route] {
             tell(
-                EndedJob(
+                JobReport(
                     id: id,
                     route: name,
                     user: record?.submitter?.user,
                     state: .dead,
-                    reason: .corrupt
+                    end: .corrupt
                 )
             )
         }

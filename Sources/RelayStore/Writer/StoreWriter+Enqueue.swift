@@ -1,9 +1,9 @@
 import RelayCore
 
 extension StoreWriter {
-    func enqueue(_ jobs: [NewJob], at moment: JobMoment) throws(StoreError) -> [Acceptance] {
+    func enqueue(_ jobs: [NewJob], at moment: JobMoment) throws(StoreError) -> [EnqueueResult] {
         try advance(to: moment)
-        var answers: [Acceptance] = []
+        var answers: [EnqueueResult] = []
         answers.reserveCapacity(jobs.count)
         for job in jobs {
             let answer = try enqueue(job, at: moment)
@@ -14,7 +14,7 @@ extension StoreWriter {
         return answers
     }
 
-    private func enqueue(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> Acceptance {
+    private func enqueue(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
         let record = job.record
         if job.hasNoRoom {
             let known = try job.idempotency.flatMap { key throws(StoreError) in

@@ -192,7 +192,8 @@ extension StoreWriter {
             guard let old = try intact(seq) else { continue }
             guard let row = try change(old, { $0.recover(now: now) }) else { continue }
             if let begun = old.machine.begun {
-                try put([JobAttemptRecord(interrupted: begun)], after: old.machine.attempts, of: seq)
+                let count = old.machine.attempts
+                try put([Attempt(interrupted: begun, number: Int(count) + 1)], after: count, of: seq)
             }
             try wakeSuccessors(of: row)
             if row.machine.state.isTerminal { tell(row) }

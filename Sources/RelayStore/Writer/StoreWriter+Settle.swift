@@ -46,7 +46,7 @@ extension StoreWriter {
 
     /// Keeps attempts that follow the first `count` of a job.
     func put(
-        _ attempts: [JobAttemptRecord],
+        _ attempts: [Attempt],
         after count: UInt32,
         of seq: Int64
     ) throws(StoreError) {

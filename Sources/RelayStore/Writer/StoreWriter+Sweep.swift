@@ -35,15 +35,9 @@ extension StoreWriter {
         let now = now
         for seq in due {
             guard let old = try intact(seq) else { continue }
-            guard try change(old, { $0.expire(now: now) }) != nil else { continue }
-            report.expired += 1
-            report.expiredJobs.append(expired(old))
+            if let row = try change(old, { $0.expire(now: now) }) { report.ended.append(self.report(row)) }
         }
         if due.count == limit { report.hasMore = true }
-    }
-
-    func expired(_ row: JobRow) -> SweepReport.Expired {
-        SweepReport.Expired(id: row.id, route: routeNames[row.route] ?? "", user: row.user)
     }
 
     private func remove(

@@ -37,7 +37,7 @@ final class StoreWriter {
         /// Where each state's search for bodies to drop goes on.
         var expunged: [JobState: (finished: Int64, seq: Int64)] = [:]
         /// Jobs that this transaction has ended without anybody's asking for it.
-        var ended: [EndedJob] = []
+        var ended: [JobReport] = []
         /// More of them.
         var untold = 0
         /// What an operator is to read once this transaction is on disk.
@@ -180,19 +180,22 @@ extension StoreWriter {
     private static let endedLimit = 10_000
 
     /// Remembers a job whose end nobody hears of otherwise.
-    func tell(_ job: EndedJob) {
+    func tell(_ job: JobReport) {
         if volatile.ended.count < Self.endedLimit { volatile.ended.append(job) } else { volatile.untold += 1 }
     }
 
-    func tell(_ row: JobRow) { tell(ended(row)) }
+    func tell(_ row: JobRow) { tell(report(row)) }
 
-    func ended(_ row: JobRow) -> EndedJob {
-        EndedJob(
+    func report(_ row: JobRow, _ cause: JobReport.Cause = .store) -> JobReport {
+        JobReport(
             id: row.id,
             route: routeNames[row.route] ?? "",
             user: row.user,
             state: row.machine.state,
-            reason: row.machine.end
+            reason: row.machine.reason,
+            end: row.machine.end,
+            attemptCount: Int(row.machine.attempts),
+            cause: cause
         )
     }
 

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import RelayCore
 import RelayJSON
 import RelayPosix
 
@@ -69,7 +70,7 @@ package enum JournalSink: Sendable, Equatable {
     private func opening(_ priority: JournalRecord.Priority, _ seconds: Int) -> String {
         switch self {
         case .native, .prefixedLines, .jsonLines: ""
-        case .plainLines, .colouredLines: "\(timeText(seconds)) \(priority.word): "
+        case .plainLines, .colouredLines: "\(UTCTime.format(seconds: Int64(seconds))) \(priority.word): "
         }
     }
 
@@ -107,17 +108,6 @@ extension JournalRecord.Priority {
     }
 }
 
-/// RFC 3339, UTC, whole seconds and, where there are any, `fraction` behind them.
-private func timeText(_ seconds: Int, _ fraction: String = "") -> String {
-    var seconds = time_t(seconds)
-    var parts = unsafe tm()
-    guard unsafe gmtime_r(&seconds, &parts) != nil else { return "?" }
-    var buffer = [CChar](repeating: 0, count: 32)
-    let count = unsafe strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%S", &parts)
-    let text = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return "\(text)\(fraction)Z"
-}
-
 /// Bytes of a message; the rest is cut.
 private let messageLimit = 8192
 /// Bytes of a field's value; the rest is cut.
@@ -153,10 +143,8 @@ package func journalEntries(_ record: JournalRecord) -> (bytes: [UInt8], ends: [
 ///
 /// `milliseconds` is the time since 1970.
 package func jsonLine(_ record: JournalRecord, at milliseconds: Int64) -> [UInt8] {
-    let rest = String(milliseconds % 1000)
-    let fraction = "." + String(repeating: "0", count: max(0, 3 - rest.count)) + rest
     var json = JSONObjectWriter()
-    json.member("TIMESTAMP", timeText(Int(milliseconds / 1000), fraction))
+    json.member("TIMESTAMP", UTCTime.format(milliseconds: milliseconds))
     let fields = journalFields(record)
     var written: Set<String> = []
     for (name, value) in fields where written.insert(name).inserted {

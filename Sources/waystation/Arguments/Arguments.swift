@@ -48,7 +48,8 @@ struct Arguments {
             if let option = options.first(where: { $0.name == name }) {
                 return (option, parts.count == 2 ? String(parts[1]) : nil)
             }
-            let near = nearestName(to: name, in: options.map(\.name)).map { "; did you mean --\($0)?" } ?? ""
+            let near =
+                nearestWord(to: name, among: options.map(\.name)).map { "; did you mean --\($0)?" } ?? ""
             throw .usage("there is no option --\(name)\(near)", of: command)
         }
         let letter = word[word.index(after: word.startIndex)]

@@ -78,7 +78,7 @@ struct JobQuery {
 func kindHint(_ kind: String?) -> String {
     let known = FailureKind.known.map(\.rawValue)
     guard let kind, !known.contains(kind) else { return "" }
-    let meant = nearestName(to: kind, in: known).map { "; did you mean \"\($0)\"?" } ?? ""
+    let meant = nearestWord(to: kind, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
     return ": \"\(safe(kind))\" is no kind of failure of the relay's own\(meant)"
 }
 

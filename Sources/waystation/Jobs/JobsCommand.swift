@@ -64,7 +64,7 @@ private func unknown(_ word: String) -> CommandFailure {
     let words = ["ls", "show", "watch"] + JobActionWord.allCases.map(\.rawValue)
     let meant =
         (try? jobID(word)) == nil
-        ? nearestName(to: word, in: words).map { "; did you mean \"\($0)\"?" } ?? ""
+        ? nearestWord(to: word, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
         : "; did you mean: waystation jobs show \(safe(word))?"
     return .usage(
         "\"\(safe(word))\" is nothing jobs can do\(meant.isEmpty ? ": \(words.joined(separator: ", "))" : meant)",

@@ -1,4 +1,5 @@
 import RelayClient
+import RelayCore
 import RelayJSON
 
 /// Which jobs an action is for, as the command line says it and as the API wants it.
@@ -49,7 +50,8 @@ struct WhereClause {
             case "since": try add("created_after", try moment(value, now: now, "since", of: "jobs"))
             case "before": try add("created_before", try moment(value, now: now, "before", of: "jobs"))
             default:
-                let near = nearestName(to: name, in: WhereClause.names).map { "; did you mean \($0)?" } ?? ""
+                let near =
+                    nearestWord(to: name, among: WhereClause.names).map { "; did you mean \($0)?" } ?? ""
                 throw .usage("--where knows no \"\(safe(name))\"\(near)", of: "jobs")
             }
         }

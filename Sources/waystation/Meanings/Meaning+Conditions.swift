@@ -13,7 +13,7 @@ extension Meaning {
         Meaning(
             .routeState,
             "busy",
-            "Requests wait for a place: concurrency.max_requests are with the upstream.",
+            "Requests wait for a permit: concurrency.max_requests are with the upstream.",
             causes: "The upstream is slow, or its callers come all at once.",
             remedy: "Wait; raise concurrency when the upstream can bear it."
         ),

@@ -216,7 +216,7 @@ extension Meaning {
             "overloaded",
             "The relay had no room for the request, which then was not sent, or in memory for its answer.",
             causes: """
-                The route's places are taken, and as many requests wait as may; an answer that is looked into \
+                The route's permits are taken, and as many requests wait as may; an answer that is looked into \
                 found no room in limits.memory in time.
                 """,
             remedy:

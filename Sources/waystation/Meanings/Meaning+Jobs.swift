@@ -10,7 +10,7 @@ extension Meaning {
         Meaning(
             .state,
             "queued",
-            "The job may be sent, and is as soon as there is a place for it.",
+            "The job may be sent, and is as soon as there is a permit for it.",
             remedy: "See blocker for what it waits for; cancel or hold it if it should not go."
         ),
         Meaning(
@@ -84,7 +84,7 @@ extension Meaning {
         Meaning(
             .reason,
             "concurrency",
-            "The route's places are taken: concurrency.max_requests are with the upstream.",
+            "The route's permits are taken: concurrency.max_requests are with the upstream.",
             causes: "The upstream is slow, or a backlog drains.",
             remedy: "Wait; raise concurrency.max_requests when the upstream can bear it."
         ),

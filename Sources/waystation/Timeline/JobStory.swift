@@ -32,22 +32,44 @@ struct JobStory {
         if job.attemptCount > shown {
             text += column("") + "(earlier attempts not shown: \(job.attemptCount - shown))\n"
         }
+        text += life(attempts, output)
+        if let end = job.string("end"), EndReason(rawValue: end).mayHaveActed {
+            text +=
+                column("") + "it may have been carried out: ask the upstream first, a retry may do it twice\n"
+        }
+        text += now(output)
+        text += actions.filter { ActionWords($0).isAfterTheEnd }.map(line).joined()
+        if !job.isOver { text += why }
+        let commands = commands
+        if !commands.isEmpty { text += "Do: " + commands.joined(separator: "   ·   ") + "\n" }
+        return text
+    }
+
+    /// The attempts, and what was done to the job before, between and after them.
+    private func life(_ attempts: [JSONValue], _ output: Output) -> String {
+        var text = ""
+        var actions = actions.filter { !ActionWords($0).isAfterTheEnd }[...]
         for attempt in attempts {
+            let began = attempt["started_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)) ?? .min
+            while let action = actions.first,
+                action["at"]?.text.flatMap(UTCTime.milliseconds(parsing:)) ?? .max <= began
+            {
+                text += line(actions.removeFirst())
+            }
             text += AttemptLines(attempt).text(
                 at: moments.precise(attempt["started_at"]?.text),
                 width: width,
                 output
             )
         }
-        if let end = job.string("end"), EndReason(rawValue: end).mayHaveActed {
-            text +=
-                column("") + "it may have been carried out: ask the upstream first, a retry may do it twice\n"
-        }
-        text += now(output)
-        if !job.isOver { text += why }
-        let commands = commands
-        if !commands.isEmpty { text += "Do: " + commands.joined(separator: "   ·   ") + "\n" }
-        return text
+        return text + actions.map(line).joined()
+    }
+
+    private var actions: [JSONValue] { job.json["actions"]?.elements ?? [] }
+
+    private func line(_ action: JSONValue) -> String {
+        let words = ActionWords(action)
+        return line(action["at"]?.text, words.what, words.who)
     }
 
     private var title: String {
@@ -176,6 +198,7 @@ struct JobStory {
         let texts =
             [job.json["created_at"]?.text, job.json["due_at"]?.text, job.json["finished_at"]?.text]
             + (job.json["attempts"]?.elements ?? []).map { $0["started_at"]?.text }
+            + actions.map { $0["at"]?.text }
         return 2 + (texts.map { moments.precise($0).count }.max() ?? 0)
     }
 

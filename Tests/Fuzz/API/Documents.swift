@@ -105,7 +105,7 @@ func checkSubmission(_ document: [UInt8]) {
         "a target reads otherwise: \(target)"
     )
     if submission.fields.contains(.idempotencyKey) { return }
-    guard let read = try? RelayFields(submission.fields) else {
+    guard let read = try? RequestTerms(submission.fields) else {
         preconditionFailure("a document is accepted, and its fields are not")
     }
     let options = value["options"]

@@ -81,18 +81,18 @@ private func checkTime(_ text: String) {
 }
 
 private func checkKey(_ text: String) {
-    guard let fields = field("Idempotency-Key", text), let read = try? RelayFields(fields) else { return }
+    guard let fields = field("Idempotency-Key", text), let read = try? RequestTerms(fields) else { return }
     guard let key = read.durable.idempotencyKey else { preconditionFailure("a key is lost") }
     precondition((1...256).contains(key.utf8.count) && key.utf8.allSatisfy { (0x20...0x7E).contains($0) })
     let escaped = key.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
-    guard let again = field("Idempotency-Key", "\"\(escaped)\"").flatMap({ try? RelayFields($0) }) else {
+    guard let again = field("Idempotency-Key", "\"\(escaped)\"").flatMap({ try? RequestTerms($0) }) else {
         preconditionFailure("a key that was read is refused in quotes")
     }
     precondition(again.durable.idempotencyKey == key, "a key in quotes is another")
 }
 
 private func checkLabel(_ text: String) {
-    guard let fields = field("Waystation-Label", text), let read = try? RelayFields(fields) else { return }
+    guard let fields = field("Waystation-Label", text), let read = try? RequestTerms(fields) else { return }
     precondition(read.options.labels == [text], "a label changes")
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     precondition(parts.count == 2 && !parts[0].isEmpty && text.utf8.count <= 256, "no label")
@@ -100,7 +100,7 @@ private func checkLabel(_ text: String) {
 
 /// The gate and the answer read the same field.
 private func checkPreferences(_ text: String) {
-    guard let fields = field("Prefer", text), let read = try? RelayFields(fields) else { return }
+    guard let fields = field("Prefer", text), let read = try? RequestTerms(fields) else { return }
     let preferences = Preferences(fields)
     precondition(read.wantsDurable == preferences.isAsynchronous, "kept, and not said so")
     precondition(read.durable.wait == preferences.waitDuration, "waited for another time than was said")

@@ -20,6 +20,17 @@ func withTransport(
     loop.stop()
 }
 
+/// Returns when the loop has looked at its descriptors once more.
+func turn(_ loop: EventLoop) async {
+    await loop.spawn { try? await loop.sleep(until: 0) }.value
+}
+
+/// Tries with twice the time until `body` says that the time was enough for what it needs done within it.
+func doubling(_ body: (Duration) async throws -> Bool) async throws {
+    var time = Duration.milliseconds(60)
+    while try await !body(time) { time *= 2 }
+}
+
 /// Every name in `.test` is this machine, but for those that are made to fail.
 @Sendable
 func testNames(_ host: String) -> Result<[IPAddress], NameError> {
@@ -35,9 +46,9 @@ func attempt(
     _ target: String = "/",
     body: Body = .empty,
     fields: [(String, String)] = [],
-    deadline: Duration = .seconds(20),
-    connect: Duration = .seconds(10),
-    idle: Duration = .seconds(15),
+    deadline: Duration = .seconds(120),
+    connect: Duration = .seconds(60),
+    idle: Duration = .seconds(90),
     limits: ResponseLimits = ResponseLimits(),
     isRepeatable: Bool = false,
     log: (any AttemptLog)? = nil

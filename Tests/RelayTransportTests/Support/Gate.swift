@@ -25,10 +25,10 @@ final class Gate: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Blocks the thread, for at most twenty seconds.
+    /// Blocks the thread, for at most two minutes.
     func block() {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        unsafe _ = poll(&entry, 1, 20_000)
+        unsafe _ = poll(&entry, 1, 120_000)
     }
 
     func wait() async {

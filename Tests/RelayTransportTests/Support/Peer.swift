@@ -13,7 +13,7 @@ import RelayPosix
     init(_ descriptor: Int32, number: Int) {
         self.descriptor = descriptor
         self.number = number
-        var patience = timeval(tv_sec: 50, tv_usec: 0)
+        var patience = timeval(tv_sec: 200, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
@@ -144,6 +144,50 @@ import RelayPosix
         unsafe ssl = nil
         _ = Glibc.close(descriptor)
         descriptor = -1
+    }
+
+    /// Closes or resets the connection, and returns when the other end's kernel knows.
+    func end(byReset: Bool = false) {
+        let port = otherPort
+        if byReset { reset() } else { close() }
+        let limit = SystemClock.monotonic() + 120_000_000_000
+        while Peer.isOpen(port), SystemClock.monotonic() < limit { sched_yield() }
+    }
+
+    /// Returns when the other end's kernel has all that was written.
+    func flush() {
+        var count: Int32 = 0
+        repeat {
+            sched_yield()
+            guard unsafe ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 else { return }
+        } while count > 0
+    }
+
+    private var otherPort: UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe _ = getpeername(descriptor, $0, &length)
+            }
+        }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    /// Whether the socket with that port of this machine's has not heard of its other end's end.
+    private static func isOpen(_ port: UInt16) -> Bool {
+        guard let table = unsafe fopen("/proc/self/net/tcp", "re") else { return false }
+        defer { unsafe fclose(table) }
+        // Its own address first, then its state: 01 is an established connection.
+        let digits = String(port, radix: 16, uppercase: true)
+        let own = ":" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+        var line = [CChar](repeating: 0, count: 256)
+        while unsafe fgets(&line, 256, table) != nil {
+            let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                .split(separator: " ")
+            if words.count > 3, words[1].hasSuffix(own), words[3] == "01" { return true }
+        }
+        return false
     }
 
     private func readChunks() -> [UInt8]? {

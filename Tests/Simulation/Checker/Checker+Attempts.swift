@@ -203,12 +203,13 @@ extension Checker {
             "\(failure.kind.rawValue); \(attempt.rule ?? "no rule") \(attempt.next?.name ?? "acts")"
         )
         job.hasFailed = true
-        if attempt.number != job.attemptBegan.count || attempt.began.nanoseconds != job.attemptBegan.last {
+        let began = job.attemptBegan.last ?? 0
+        if attempt.number != job.attemptBegan.count || attempt.beganAt != SimulatedTime.wall(at: began) {
             return violated(number, "an attempt is recorded with another number or time than it had")
         }
         // A strategy is asked after the attempt's end.
         let end = job.program?.askedAt ?? now
-        if attempt.began.nanoseconds + attempt.duration.saturatedNanoseconds != end {
+        if began + attempt.duration.saturatedNanoseconds != end {
             violated(number, "an attempt is recorded with another duration than it had")
         }
         if case .sending = job.stage {

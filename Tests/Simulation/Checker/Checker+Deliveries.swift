@@ -9,7 +9,7 @@ extension Checker {
             violated(number, "a job that has ended has another run")
             return nil
         }
-        note(job, .outcome, delivery.attempts.count, 0, word(delivery.ending))
+        note(job, .outcome, delivery.attempts.count, 0, word(delivery))
         let told = job.failedEvents + job.recoveredEvents + job.cannedEvents + job.breachEvents
         if told != 0 {
             violated(number, "a run of a durable job tells of an end that is not its own to tell")
@@ -24,7 +24,7 @@ extension Checker {
         }
         job.stage = .waiting(until: until)
         job.earlierAttempts = job.attemptBegan.count
-        if case .back(.credentials, _) = delivery.ending {} else { job.renewed = 0 }
+        if case .back(.credentials) = delivery.ending {} else { job.renewed = 0 }
         // Each run may go to every upstream again.
         (job.place, job.entered, job.begunAt, job.visited) = (0, [], [], [])
         return until
@@ -37,15 +37,14 @@ extension Checker {
         job.outcomes += 1
     }
 
-    private func word(_ ending: RelayCore.Delivery.Ending) -> String {
-        switch ending {
-        case .succeeded(let response, let source):
-            "delivered \(response.status.rawValue) by \(source.rawValue)"
-        case .dead(let failure, let reason): "dead \(reason.rawValue), \(failure.kind.rawValue)"
-        case .expired(let failure): "expired \(failure?.kind.rawValue ?? "untried")"
-        case .cancelled: "cancelled"
-        case .retry(let after, _): "waits \(after.saturatedNanoseconds)"
-        case .back(let reason, let failure): "back \(reason?.name ?? "now"), \(failure.kind.rawValue)"
+    private func word(_ delivery: RelayCore.Delivery) -> String {
+        let (report, kind) = (delivery.report, delivery.failure?.kind.rawValue ?? "untried")
+        return switch delivery.ending {
+        case .succeeded: "delivered \(report.status?.rawValue ?? 0) by \(report.source?.rawValue ?? "nobody")"
+        case .dead(let reason): "dead \(reason.rawValue), \(kind)"
+        case .expired: "expired \(kind)"
+        case .retry(let after): "waits \(after.saturatedNanoseconds)"
+        case .back(let reason): "back \(reason?.name ?? "now"), \(kind)"
         case .held: "held"
         case .routePaused: "paused"
         }
@@ -54,23 +53,29 @@ extension Checker {
     /// When the job's next run is due after one that ended like that.
     private func next(_ job: JobRecord, _ delivery: RelayCore.Delivery) -> Int64? {
         let number = job.number
+        let failure = delivery.failure ?? Failure("untried", sent: .neverSent, "")
         switch delivery.ending {
-        case .succeeded(let response, let source): delivered(job, response, source)
-        case .retry(let after, _):
+        case .succeeded:
+            guard let response = delivery.answer, let source = delivery.report.source else {
+                violated(number, "a delivery comes without an answer")
+                return nil
+            }
+            delivered(job, response, source)
+        case .retry(let after):
             guard case .waiting(let until) = job.stage, now + after.saturatedNanoseconds == until else {
                 violated(number, "a run ends with another wait than its rule's")
                 return nil
             }
             return until
-        case .back(let reason, let failure): return putBack(job, reason, failure)
-        case .dead(let failure, let reason): died(job, failure, reason, delivery)
-        case .expired(let failure):
-            if let failure, unsafeEnd(job, failure) != nil {
+        case .back(let reason): return putBack(job, reason, failure)
+        case .dead(let reason): died(job, failure, reason, delivery)
+        case .expired:
+            if unsafeEnd(job, failure) != nil {
                 violated(number, "a job expires that may have been carried out, as if it had not")
             }
             coverage.note(.durableExpired)
             if now < job.deadline { violated(number, "a durable job expires before its time") }
-        case .cancelled, .held, .routePaused: violated(number, "a durable job is put aside by no rule")
+        case .held, .routePaused: violated(number, "a durable job is put aside by no rule")
         }
         return nil
     }
@@ -198,7 +203,7 @@ extension Checker {
 
     private func checkAttempts(_ job: JobRecord, _ delivery: RelayCore.Delivery) {
         let began = job.attemptBegan.dropFirst(job.earlierAttempts)
-        if delivery.attempts.map(\.began.nanoseconds) != Array(began) {
+        if delivery.attempts.map(\.beganAt) != began.map(SimulatedTime.wall) {
             violated(job.number, "a run tells of other attempts than it made")
         }
     }

@@ -7,7 +7,7 @@ extension Checker {
             return violated(number, "a job that has ended has another outcome")
         }
         job.outcomes += 1
-        note(job, .outcome, outcome.attempts.count, 0, word(outcome.ending))
+        note(job, .outcome, outcome.attempts.count, 0, word(outcome))
         if job.outcomes > 1 { return violated(number, "a job has two outcomes") }
         if now > job.deadline + (job.program?.isDeaf == true ? 1_000_000_000 : 0) {
             violated(number, "an outcome comes after the job's deadline")
@@ -18,24 +18,24 @@ extension Checker {
         if job.isUnpreparable { return unpreparable(job, outcome) }
         checkAttempts(job, outcome)
         if let program = job.program { return programOutcome(job, program, outcome) }
-        switch outcome.ending {
-        case .answered(let response, let source): answered(job, response, source, outcome)
-        case .failed(let failure, let answer): failed(job, failure, answer)
+        if let failure = outcome.failure {
+            failed(job, failure, outcome.answer)
+        } else if let response = outcome.answer, let source = outcome.report.source {
+            answered(job, response, source, outcome)
+        } else {
+            violated(number, "a job succeeds without an answer")
         }
     }
 
-    private func word(_ ending: Outcome.Ending) -> String {
-        switch ending {
-        case .answered(let response, let source): "answered \(response.status.rawValue) by \(source.rawValue)"
-        case .failed(let failure, let answer):
-            "failed \(failure.kind.rawValue), answer \(answer?.status.rawValue ?? 0)"
-        }
+    private func word(_ outcome: Outcome) -> String {
+        let status = outcome.report.status?.rawValue ?? 0
+        if let failure = outcome.failure { return "failed \(failure.kind.rawValue), answer \(status)" }
+        return "answered \(status) by \(outcome.report.source?.rawValue ?? "nobody")"
     }
 
     private func unpreparable(_ job: JobRecord, _ outcome: Outcome) {
         coverage.note(.preparationFailed)
-        if case .failed(let failure, nil) = outcome.ending, failure.kind == .preparation,
-            outcome.attempts.isEmpty,
+        if outcome.failure?.kind == .preparation, outcome.answer == nil, outcome.attempts.isEmpty,
             job.failedEvents == 1
         {
             return
@@ -49,7 +49,7 @@ extension Checker {
             return violated(job.number, "the outcome tells of another number of attempts than there were")
         }
         for (attempt, began) in zip(outcome.attempts, job.attemptBegan) {
-            if attempt.began.nanoseconds != began {
+            if attempt.beganAt != SimulatedTime.wall(at: began) {
                 violated(job.number, "an attempt began at another time than its rule said")
             }
             if began >= job.deadline {
@@ -62,7 +62,7 @@ extension Checker {
     private func answered(
         _ job: JobRecord,
         _ response: HTTPResponse,
-        _ source: Outcome.Source,
+        _ source: AnswerSource,
         _ outcome: Outcome
     ) {
         let number = job.number

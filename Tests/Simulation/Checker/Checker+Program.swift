@@ -57,7 +57,7 @@ extension Checker {
         note(job, .attempted, attempt.number)
         if program.phase != .decided { violated(number, "an attempt begins before the last was decided") }
         program.phase = .began
-        if attempt.number != job.attemptBegan.count + 1 || attempt.began.nanoseconds != now {
+        if attempt.number != job.attemptBegan.count + 1 || attempt.beganAt != SimulatedTime.wall(at: now) {
             violated(number, "an attempt is told with another number or time than it has")
         }
         if job.cancelledAt != nil, !job.attemptBegan.isEmpty {

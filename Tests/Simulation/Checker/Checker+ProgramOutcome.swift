@@ -4,16 +4,15 @@ import RelayCore
 extension Checker {
     func programOutcome(_ job: JobRecord, _ program: ProgramRecord, _ outcome: Outcome) {
         let number = job.number
-        switch outcome.ending {
-        case .answered(let response, let source):
+        if outcome.failure == nil {
             if program.isUnprepared || program.isPreparing {
                 violated(number, "a failed preparation is not final")
             }
-            if program.accepted != response.status.rawValue {
+            if program.accepted != outcome.answer?.status.rawValue {
                 violated(number, "an answer is passed on that the program's code did not take")
             }
             if job.failedEvents != 0 { violated(number, "an answered job is recorded as failed") }
-            switch (source, job.stage) {
+            switch (outcome.report.source, job.stage) {
             case (.upstream, .judging), (.upstream, .attempting): coverage.note(.programAnswered)
             case (.stale, .closing(.stale)), (.fallback, .closing(.canned)),
                 (.placeholder, .closing(.canned)):
@@ -22,7 +21,7 @@ extension Checker {
                 }
             default: violated(number, "an answer comes that no upstream and no rule gave")
             }
-        case .failed:
+        } else {
             if job.failedEvents != 1 { violated(number, "a failed job is not recorded once") }
             coverage.note(.programFailed)
             switch job.stage {
@@ -36,7 +35,7 @@ extension Checker {
     /// A failure that reaches the caller of a route that never fails is told, once.
     func checkBreach(_ job: JobRecord, _ outcome: Outcome) {
         var isBreach = false
-        if case .failed(let failure, _) = outcome.ending {
+        if let failure = outcome.failure {
             isBreach =
                 job.route.policy.neverFails && job.options.allowsFallback && failure.kind != .cancelled
                 && failure.kind != .clientGone

@@ -83,23 +83,27 @@ final class Checker {
         }
     }
 
-    func recorded(_ event: RelayEvent) {
+    func recorded(_ event: JobEvent) {
         switch event {
         case .attemptFailed(let context, let attempt):
             guard let job = job(context) else { return }
             attemptFailed(job, attempt)
-        case .recovered(let context, _): job(context)?.recoveredEvents += 1
-        case .fallbackServed(let context, _, _, _): job(context)?.cannedEvents += 1
-        case .neverFailsBreached(let context, _):
-            if plant != .losesBreach { job(context)?.breachEvents += 1 }
-        case .jobFailed(let context, let failure, _):
-            guard let job = job(context) else { return }
-            job.failedEvents += 1
-            note(job, .gaveUp, 0, 0, failure.kind.rawValue)
-            if failure.detail.utf8.contains(UInt8(ascii: "~")) {
-                violated(job.number, "an error's text shows a secret")
-            }
+        case .ended(let report):
+            guard let context = report.context, let job = job(context) else { return }
+            ended(job, report)
         default: break
+        }
+    }
+
+    private func ended(_ job: JobRecord, _ report: JobReport) {
+        if report.isRecovered { job.recoveredEvents += 1 }
+        if report.state == .succeeded, !report.isFromUpstream { job.cannedEvents += 1 }
+        if report.isBreach, plant != .losesBreach { job.breachEvents += 1 }
+        guard let failure = report.failure else { return }
+        job.failedEvents += 1
+        note(job, .gaveUp, 0, 0, failure.kind.rawValue)
+        if failure.detail.utf8.contains(UInt8(ascii: "~")) {
+            violated(job.number, "an error's text shows a secret")
         }
     }
 

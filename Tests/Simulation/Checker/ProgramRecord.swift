@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// What the checker knows of a program's code in the way of one job, and what that code is about to do.
 final class ProgramRecord {

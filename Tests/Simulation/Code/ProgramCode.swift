@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// A program's own code in the way of one job, misbehaving as its seed says.
 final class ProgramCode: JobHooks {

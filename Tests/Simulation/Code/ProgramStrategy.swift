@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// A program's own recovery strategy, which asks for whatever its job's seed says.
 final class ProgramStrategy: RecoveryStrategy {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayTestSupport
 
 // What must be so at every moment, or within a few seconds.
 extension DurableChecker {
@@ -53,7 +54,7 @@ extension DurableChecker {
 
     /// What is due and free to go is claimed; what was put aside for a pause goes on after it.
     func liveness(_ route: DurableRoute, _ stored: [StoredJob], _ daemon: DurableDaemon, wall: Int64) {
-        let pause = daemon.jobs.pause(of: route.name)
+        let pause = daemon.jobs.pauses.pause(of: route.name)
         guard route.isConfigured, pause == nil else {
             (route.idleSince, route.gateSince) = (nil, nil)
             for job in jobs where job.route == route.number { job.strandedSince = nil }
@@ -112,7 +113,7 @@ extension DurableChecker {
             daemon.life.read += 1
             if event.number != daemon.life.read { violated(nil, "the feed skips a number") }
             guard let job = event.event.job.flatMap({ byID[$0] }) else { continue }
-            switch event.event.kind {
+            switch event.kind {
             case .jobSucceeded, .jobDead, .jobCancelled, .jobExpired:
                 job.ends += 1
                 job.isEndTold = true

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// Holds the durable side of the engine to its promises, by what crosses its borders.
 final class DurableChecker {
@@ -65,7 +66,7 @@ final class DurableChecker {
 // MARK: What becomes durable
 
 extension DurableChecker {
-    func enqueued(_ new: NewJob, _ answer: Acceptance, at asked: JobMoment) {
+    func enqueued(_ new: NewJob, _ answer: EnqueueResult, at asked: JobMoment) {
         guard let job = byID[new.record.id] else {
             return violated(nil, "a job is kept that nobody handed over")
         }
@@ -73,7 +74,7 @@ extension DurableChecker {
         let known = name.flatMap { keys[$0] }
         let isClose = known.map { abs($0.until - now) <= 2 * DurableChecker.rounding } ?? false
         if let known, !isClose, known.until > now {
-            let expected: Acceptance =
+            let expected: EnqueueResult =
                 known.fingerprint == new.idempotency?.fingerprint
                 ? .duplicate(known.job.id) : .conflict(known.job.id)
             note(known.fingerprint == new.idempotency?.fingerprint ? "key known" : "key conflict")

@@ -27,6 +27,7 @@ final class DurableDaemon {
     let store: DurableStore
     let engine: Engine
     let jobs: DurableJobs
+    private let announcer: Announcer
     let relays: [Relay]
 
     init(_ number: Int, _ memory: MemoryJobStore, _ world: DurableWorld) {
@@ -41,14 +42,11 @@ final class DurableDaemon {
             time: time,
             entropy: SimulatedEntropy(seed: world.draw.next())
         )
-        jobs = DurableJobs(
-            store: store,
-            engine: engine,
-            feed: EventFeed(capacity: 1 << 14),
-            settings: world.settings
-        )
+        let audience = Audience(engine, feed: EventFeed(capacity: 1 << 14))
+        let announcer = audience.announcer(and: [DurableListener(here, alive)])
+        self.announcer = announcer
+        jobs = DurableJobs(store: store, audience, announcer, settings: world.settings, digest: { $0 })
         let transport = DurableTransport(here, alive)
-        let sink = DurableSink(here, alive)
         let queue = world.queue
         relays = (0..<2).map { _ in
             Relay(
@@ -56,7 +54,7 @@ final class DurableDaemon {
                     transport: transport,
                     time: time,
                     entropy: SimulatedEntropy(seed: world.draw.next()),
-                    sink: sink,
+                    sink: announcer,
                     start: { work in
                         alive.value.running += 1
                         return Task(executorPreference: queue) {
@@ -70,8 +68,13 @@ final class DurableDaemon {
     }
 }
 
+extension DurableDaemon {
+    /// What the store has to say of jobs that are over.
+    func tell(_ jobs: [JobReport]) { for job in jobs { announcer.record(.ended(job)) } }
+}
+
 /// Hears of pauses, which the checker has no other way to see begin.
-final class DurableSink: EventSink {
+final class DurableListener: JobListener {
     private let world: Confined<DurableWorld>
     private let life: Confined<DurableLife>
 
@@ -80,7 +83,7 @@ final class DurableSink: EventSink {
         self.life = life
     }
 
-    func record(_ event: RelayEvent) {
+    func heard(_ event: JobEvent, at wall: Int64) {
         guard !life.value.isDead else { return }
         switch event {
         case .routePaused(let route, let pause):

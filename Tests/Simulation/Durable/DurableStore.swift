@@ -44,10 +44,10 @@ final class DurableStore: JobStore {
 // MARK: What changes something
 
 extension DurableStore {
-    func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [Acceptance] {
+    func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         try await write { () async throws(StoreError) in
             if !jobs.allSatisfy(\.hasNoRoom) { try checkRoom() }
-            var answers: [Acceptance] = []
+            var answers: [EnqueueResult] = []
             for job in jobs {
                 var given = job
                 if plant == .losesKey { given.idempotency = nil }
@@ -109,7 +109,7 @@ extension DurableStore {
                 var given = settlement
                 if plant == .burnsWait, case .back(_, .credentials) = settlement.ending {
                     given.attempts.append(
-                        JobAttemptRecord(upstream: "one", beganAt: now.wall, duration: .zero, sent: .answered)
+                        Attempt(number: 1, upstream: "one", beganAt: now.wall)
                     )
                 }
                 if plant == .losesSuccess, settlement.ending == .succeeded, world.value.draw.below(30) == 0 {
@@ -142,6 +142,7 @@ extension DurableStore {
         after cursor: JobCursor?,
         spacing: JobSpacing?,
         dryRun: Bool,
+        by origin: ActionOrigin,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport {
         try await write { () async throws(StoreError) in
@@ -155,7 +156,10 @@ extension DurableStore {
             {
                 checker.held(id)
                 var report = ActionReport()
-                (report.matched, report.changed) = (1, 1)
+                report.matched = 1
+                report.changes = [
+                    JobReport(id: id, route: job.record.route, user: nil, state: .held, reason: .operatorHold)
+                ]
                 return report
             }
             var report = try await inner.apply(
@@ -165,10 +169,11 @@ extension DurableStore {
                 after: cursor,
                 spacing: plant == .ignoresSpacing ? nil : spacing,
                 dryRun: dryRun,
+                by: origin,
                 at: now
             )
             checker.applied(action, before, try await all(), spacing, at: now)
-            if plant == .marksCancelled { report.asked = [] }
+            if plant == .marksCancelled { report.changes.removeAll { $0.state == .running } }
             return report
         }
     }
@@ -181,7 +186,7 @@ extension DurableStore {
                 if !pauses.isEmpty { return SweepReport() }
             }
             let report = try await inner.sweep(retention, limit: limit, at: now)
-            for job in report.expiredJobs { checker.expired(job.id) }
+            for job in report.ended { checker.expired(job.id) }
             return report
         }
     }
@@ -225,13 +230,13 @@ extension DurableStore {
         of id: JobID,
         after number: Int,
         limit: Int
-    ) async throws(StoreError) -> [JobAttemptRecord] {
+    ) async throws(StoreError) -> [Attempt] {
         try await reach()
         var found = try await inner.attempts(of: id, after: number, limit: limit)
         // The rules in force are asked as well, of whoever was interrupted.
         if plant == .repeatsAfterCrash {
-            for index in found.indices where found[index].failureKind == .interrupted {
-                found[index].failureKind = .connectionTerminated
+            for index in found.indices where found[index].failure?.kind == .interrupted {
+                found[index].failure?.kind = .connectionTerminated
             }
         }
         return found

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// The clocks of a world of durable jobs: the wall clock steps, the other does not.
 final class DurableTime: TimeSource {

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// One upstream of durable jobs and the faults it goes through, from seconds to hours.
 final class DurableUpstream {

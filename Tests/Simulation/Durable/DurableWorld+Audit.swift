@@ -27,12 +27,12 @@ extension DurableWorld {
             if job.state == .running { return }
             if let expiry = job.expiresAt { wait(until: expiry) }
             guard let route = checker.byID[job.record.id].map({ routes[$0.route] }), route.isConfigured,
-                job.state != .held, job.reason != .ordering, daemon.jobs.pause(of: route.name) == nil
+                job.state != .held, job.reason != .ordering, daemon.jobs.pauses.pause(of: route.name) == nil
             else { continue }
             wait(until: job.runAt)
         }
         for route in routes {
-            if let until = daemon.jobs.pause(of: route.name)?.until { wait(until: until) }
+            if let until = daemon.jobs.pauses.pause(of: route.name)?.until { wait(until: until) }
         }
         guard next < .max, next > timeline.now + 8_000_000_000 else { return }
         timeline.leap(to: next - 2_500_000_000)

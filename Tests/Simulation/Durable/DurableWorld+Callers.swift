@@ -11,31 +11,32 @@ extension DurableWorld {
         }
         let route = routes[draw.below(routes.count)]
         let method: Method = draw.pick([.post, .post, .put, .get, .delete, .patch])
-        var fields = HeaderFields()
-        fields.append("X-Request-Id", "\(number)")
+        var terms = RequestTerms(forwarded: HeaderFields())
+        terms.forwarded.append("X-Request-Id", "\(number)")
         var key: String?
         if draw.chance(45) {
             let text = draw.chance(40) ? "k\(draw.below(6))" : "k-\(number)"
             key = text
-            fields.append("Idempotency-Key", "\"\(text)\"")
+            terms.forwarded.append("Idempotency-Key", "\"\(text)\"")
+            terms.durable.idempotencyKey = text
         }
-        if draw.chance(40) { fields.append("Waystation-Ordering-Key", "o\(draw.below(3))") }
-        if draw.chance(6) { fields.append("Waystation-Supersede-Key", "s\(draw.below(3))") }
-        if draw.chance(20) { fields.append("Priority", "u=\(draw.below(8))") }
+        if draw.chance(40) { terms.durable.orderingKey = "o\(draw.below(3))" }
+        if draw.chance(6) { terms.durable.supersedeKey = "s\(draw.below(3))" }
+        if draw.chance(20) { terms.durable.priority = UInt8(draw.below(8)) }
         // Seconds before it may be sent: one that would expire earlier is refused.
         var delay = 0
         switch draw.below(10) {
         case 0, 1:
             delay = draw.pick([0, 1, 5, 60, 900, 20_000])
-            fields.append("Waystation-Delay", "\(delay)s")
+            terms.durable.due = .after(.seconds(delay))
         case 2:
             delay = draw.pick([-60, 1, 30, 600, 7_200, 100_000])
-            fields.append("Waystation-Not-Before", UTCTime.format(seconds: wall / 1000 + Int64(delay)))
+            terms.durable.due = .date((wall / 1000 + Int64(delay)) * 1000)
         default: break
         }
         if draw.chance(20) {
             let expiry = max(0, delay) + draw.pick([1, 5, 60, 600, 4_000, 100_000])
-            fields.append("Waystation-Expires-After", "\(expiry)s")
+            terms.durable.expiresAfter = .seconds(expiry)
         }
         let user = UInt32(1_000 + draw.below(2))
         let admission: Admission
@@ -44,7 +45,7 @@ extension DurableWorld {
                 route: route.name,
                 target: "t\(key == nil ? 0 : draw.below(10) / 9)",
                 method: method,
-                fields: fields,
+                terms: terms,
                 length: 0,
                 client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
             )
@@ -110,7 +111,11 @@ extension DurableWorld {
         job.lastLife = life.number
         job.isSettled = false
         if plant == .keepsPlace, number % 20 == 19 {
-            _ = daemon?.engine.snapshot.routes[routes[job.route].name]?.state.tryEnter()
+            if case .permitted(let permit)? = daemon?.engine.snapshot.routes[routes[job.route].name]?.state
+                .enter()
+            {
+                kept.append(KeptPermit(permit))
+            }
         }
         return flight
     }
@@ -123,9 +128,9 @@ extension Confined where Value == DurableWorld {
         _ daemon: DurableDaemon,
         _ wait: Duration?
     ) async {
-        let accepted: DurableJobs.Accepted
+        let accepted: Acceptance.Accepted
         do throws(Problem) {
-            accepted = try await daemon.jobs.accept(admission, body: .bytes(Array("{}".utf8)))
+            accepted = try await daemon.jobs.acceptance.accept(admission, body: .bytes(Array("{}".utf8)))
         } catch {
             value.checker.note("not accepted: \(error.code)")
             return
@@ -158,4 +163,11 @@ extension Confined where Value == DurableWorld {
             value.checker.violated(found, "who waits for a job is answered too early")
         }
     }
+}
+
+/// A permit that a plant never gives back.
+final class KeptPermit {
+    private let permit: RouteState.Permit
+
+    init(_ permit: consuming RouteState.Permit) { self.permit = permit }
 }

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayTestSupport
 
 // What operators, disks, clocks and signals do.
 extension DurableWorld {
@@ -48,7 +49,7 @@ extension DurableWorld {
             .retry, .retry, .cancel, .cancel, .hold, .release, .release, .drop,
         ])
         operate { here, daemon in
-            let after = try await daemon.jobs.act(action, on: job.value.id)
+            let after = try await daemon.jobs.operations.act(action, on: job.value.id, by: 0)
             guard let after, action == .cancel, after.state == .running, let flight = job.value.flight,
                 flight.isOpen, !daemon.life.isDead
             else { return }
@@ -76,21 +77,16 @@ extension DurableWorld {
         let limit = draw.pick([3, 1_000])
         let meant = filter
         operate { here, daemon in
-            var cursor: JobCursor?
+            var order = Operations.Order(action, meant, limit: limit, by: .user(0, isBulk: true))
             var offset: Duration = .zero
             repeat {
-                let report = try await daemon.jobs.act(
-                    action,
-                    on: meant,
-                    limit: limit,
-                    after: cursor,
-                    rate: rate,
-                    offset: offset,
-                    dryRun: false
-                )
+                if action == .retry {
+                    order.spacing = rate.map { JobSpacing(first: offset, interval: .seconds(1 / $0)) }
+                }
+                let report = try await daemon.jobs.operations.act(order)
                 offset += .milliseconds(report.changed * 100)
-                cursor = report.next
-            } while cursor != nil
+                order.cursor = report.next
+            } while order.cursor != nil
         }
     }
 
@@ -101,7 +97,7 @@ extension DurableWorld {
             let duration: Duration? = draw.chance(50) ? .seconds(draw.pick([2, 30, 900, 7_200])) : nil
             operate { here, daemon in
                 if isSwallowed { return here.value.checker.paused(name, until: nil, wall: here.value.wall) }
-                try await daemon.jobs.pause(name, reason: "an operator says so", for: duration)
+                try await daemon.jobs.pauses.pause(name, reason: "an operator says so", for: duration)
             }
         } else {
             operate { here, daemon in try await here.resume(name, daemon) }
@@ -173,19 +169,14 @@ extension DurableWorld {
     func letGo() {
         let names = routes.map(\.name)
         operate { here, daemon in
-            for name in names where daemon.jobs.pause(of: name) != nil { try await here.resume(name, daemon) }
+            for name in names where daemon.jobs.pauses.pause(of: name) != nil {
+                try await here.resume(name, daemon)
+            }
             var filter = JobFilter()
             filter.states = [.held]
             filter.reason = .operatorHold
-            _ = try await daemon.jobs.act(
-                .release,
-                on: filter,
-                limit: 10_000,
-                after: nil,
-                rate: nil,
-                offset: .zero,
-                dryRun: false
-            )
+            let order = Operations.Order(.release, filter, limit: 10_000, by: .user(0, isBulk: true))
+            _ = try await daemon.jobs.operations.act(order)
         }
     }
 }
@@ -193,6 +184,6 @@ extension DurableWorld {
 extension Confined where Value == DurableWorld {
     fileprivate func resume(_ name: String, _ daemon: DurableDaemon) async throws(Problem) {
         if daemon.engine.snapshot.routes[name] != nil { value.checker.resumed(name) }
-        try await daemon.jobs.resume(name)
+        try await daemon.jobs.pauses.resume(name)
     }
 }

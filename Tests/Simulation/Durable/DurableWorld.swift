@@ -28,7 +28,9 @@ final class DurableWorld: Timed {
     /// What is on disk.
     private(set) var memory: MemoryJobStore?
     /// Ended by the store while no process ran.
-    private var early = EndedJobs()
+    private var early: [JobReport] = []
+    /// What plants have taken.
+    var kept: [KeptPermit] = []
     /// Calls of the store that change something, under way.
     var writes = 0
     var isFull = false
@@ -85,7 +87,7 @@ final class DurableWorld: Timed {
     var moment: JobMoment { JobMoment(wall: wall, steady: timeline.now / 1_000_000) }
 
     var settings: DurableJobs.Settings {
-        var settings = DurableJobs.Settings(digest: { $0 })
+        var settings = DurableJobs.Settings()
         let years: Duration = .seconds(20 * 365 * 86_400)
         (settings.retention.succeeded, settings.retention.dead, settings.retention.bodies) = (
             years, years, years
@@ -173,16 +175,16 @@ extension DurableWorld {
     }
 
     /// The store has ended jobs by itself; what nobody can hear yet is told to the next process.
-    private func ended(_ jobs: [EndedJob]) {
+    private func ended(_ jobs: [JobReport]) {
         if plant == .losesEnds { return }
-        if let daemon { daemon.jobs.ended(jobs) } else { early.add(jobs) }
+        if let daemon { daemon.tell(jobs) } else { early += jobs }
     }
 
     func boot() {
         guard let memory else { return }
         let daemon = DurableDaemon(lives, memory, self)
-        daemon.jobs.ended(early)
-        early = EndedJobs()
+        daemon.tell(early)
+        early = []
         lives += 1
         self.daemon = daemon
         checker.started(daemon.life.number, wall: wall)

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 import Synchronization
 
 /// The clock and the waits the core sees.
@@ -16,9 +17,10 @@ final class SimulatedTime: TimeSource {
 
     func now() -> Instant { Instant(nanoseconds: world.value.timeline.now) }
 
-    func wallMilliseconds() -> Int64 {
-        SimulatedTime.wallStart + world.value.timeline.now / 1_000_000
-    }
+    func wallMilliseconds() -> Int64 { SimulatedTime.wall(at: world.value.timeline.now) }
+
+    /// What the calendar says at that moment of the timeline.
+    static func wall(at moment: Int64) -> Int64 { wallStart + moment / 1_000_000 }
 
     func sleep(until deadline: Instant) async throws(CancellationError) {
         var at = deadline.nanoseconds
@@ -58,5 +60,5 @@ final class SimulatedSink: EventSink {
 
     init(_ world: Confined<World>) { self.world = world }
 
-    func record(_ event: RelayEvent) { world.value.checker.recorded(event) }
+    func record(_ event: JobEvent) { world.value.checker.recorded(event) }
 }

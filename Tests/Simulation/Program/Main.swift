@@ -12,7 +12,6 @@ enum Main {
             print(Arguments.usage)
             exit(64)
         }
-        GlobalQueue.install()
         if arguments.isDurable {
             exit(arguments.runsControls ? DurableMain.controls(arguments) : DurableMain.simulate(arguments))
         }

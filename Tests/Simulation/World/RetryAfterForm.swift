@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// A `Retry-After` as an upstream writes it, and what it means.
 struct RetryAfterForm {

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayJSON
+import RelayTestSupport
 
 /// Draws the settings of a route.
 struct RoutePolicyDraw {

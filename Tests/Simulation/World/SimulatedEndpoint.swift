@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// A token endpoint: slow, failing, rotating, lying.
 final class SimulatedEndpoint {

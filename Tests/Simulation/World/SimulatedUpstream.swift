@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// One upstream service and the faults it goes through.
 final class SimulatedUpstream {

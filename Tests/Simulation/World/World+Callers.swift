@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// Who asks, for what, and when.
 extension World {

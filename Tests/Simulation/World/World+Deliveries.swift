@@ -16,7 +16,8 @@ extension Confined where Value == World {
         while true {
             let delivery: RelayCore.Delivery
             if value.plant == .deliversStandIn {
-                delivery = RelayCore.Delivery(await relay.perform(request, context: first, vault: vault))
+                let outcome = await relay.perform(request, context: first, vault: vault)
+                delivery = RelayCore.Delivery(first, outcome)
             } else {
                 let context = JobContext(
                     id: first.id,
@@ -38,12 +39,13 @@ extension Confined where Value == World {
 
     private func carry(_ delivery: RelayCore.Delivery, into history: inout JobHistory) {
         for attempt in delivery.attempts {
-            let record = RelayCore.JobAttemptRecord(attempt, wallNow: 0, now: attempt.began)
             history.attempts += 1
-            if record.isSpent { history.spentAttempts += 1 }
-            if let rule = record.rule, value.plant != .forgetsUses { history.ruleUses[rule, default: 0] += 1 }
+            if attempt.isSpent { history.spentAttempts += 1 }
+            if let rule = attempt.rule, value.plant != .forgetsUses {
+                history.ruleUses[rule, default: 0] += 1
+            }
         }
-        if value.plant == .burnsWait, case .back(.credentials, _) = delivery.ending {
+        if value.plant == .burnsWait, case .back(.credentials) = delivery.ending {
             history.spentAttempts += 1
         }
     }
@@ -51,12 +53,12 @@ extension Confined where Value == World {
 
 extension RelayCore.Delivery {
     /// What becomes of a delivery that is made like a request whose caller waits.
-    fileprivate init(_ outcome: Outcome) {
-        switch outcome.ending {
-        case .answered(let response, let source):
-            self.init(ending: .succeeded(response, source), attempts: outcome.attempts)
-        case .failed(let failure, let answer):
-            self.init(ending: .dead(failure, .exhausted), attempts: outcome.attempts, answer: answer)
+    fileprivate init(_ context: JobContext, _ outcome: Outcome) {
+        let (answer, attempts) = (outcome.answer, outcome.attempts)
+        if outcome.failure == nil, let answer, let source = outcome.report.source {
+            self.init(context, answer, by: source, attempts: attempts)
+        } else {
+            self.init(context, .dead(.exhausted), outcome.failure, answer: answer, attempts: attempts)
         }
     }
 }

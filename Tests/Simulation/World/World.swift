@@ -1,4 +1,5 @@
 import RelayCore
+import RelayTestSupport
 
 /// Upstreams, endpoints, routes and callers, drawn from one seed, around the real core.
 ///

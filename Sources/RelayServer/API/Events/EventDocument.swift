@@ -7,22 +7,16 @@ enum EventDocument {
     static let gap = "waystation.gap"
     static let heartbeat = "waystation.heartbeat"
 
-    static func json(_ event: FeedEvent, number: UInt64, at milliseconds: Int64) -> [UInt8] {
-        var json = begin(event.kind.rawValue, at: milliseconds)
-        json.member("id", String(number))
+    static func json(_ told: EventFeed.Told) -> [UInt8] {
+        let event = told.event
+        var json = begin(told.kind.rawValue, at: told.at)
+        json.member("id", String(told.number))
         if let subject = event.job?.description ?? event.route { json.member("subject", subject) }
         json.object("data") { data in
             if let route = event.route { data.member("route", route) }
             if let job = event.job { data.member("job", job.description) }
             if let user = event.user { data.member("uid", user) }
-            if let attempt = event.attempt { data.member("attempt", attempt) }
-            if let upstream = event.upstream { data.member("upstream", upstream) }
-            if let status = event.status { data.member("status", status.rawValue) }
-            if let kind = event.failureKind { data.member("kind", kind.rawValue) }
-            if let detail = event.detail { data.member("detail", detail) }
-            if let rule = event.rule { data.member("rule", rule) }
-            if let end = event.end { data.member("end", end.rawValue) }
-            if let wait = event.wait { data.milliseconds("wait_ms", wait) }
+            data.members(of: event)
         }
         return json.bytes
     }
@@ -52,5 +46,53 @@ enum EventDocument {
         json.member("time", UTCTime.format(milliseconds: milliseconds))
         json.member("datacontenttype", "application/json")
         return json
+    }
+}
+
+extension JSONObjectWriter {
+    /// What an event says besides whom it is about.
+    fileprivate mutating func members(of event: JobEvent) {
+        switch event {
+        case .attemptBegan(_, let attempt):
+            member("attempt", attempt.number)
+            member("upstream", attempt.upstream)
+        case .attemptFailed(_, let attempt): members(of: attempt)
+        case .changed(let report), .ended(let report): members(of: report)
+        case .routePaused(_, let pause):
+            member("detail", pause.reason)
+            if let rule = pause.rule { member("rule", rule) }
+        case .credentialRefreshed(let name, let expiresIn):
+            let validity = expiresIn.map { ", valid for \(DurationText.text($0))" } ?? ""
+            member("detail", "credential \(name)\(validity)")
+        case .credentialFailed(let name, let detail):
+            member("kind", FailureKind.credentialsFailed.rawValue)
+            member("detail", "credential \(name): \(detail)")
+        case .configRejected(let text), .storageStalled(let text), .storageResumed(let text):
+            member("detail", text)
+        case .accepted, .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted, .routeResumed,
+            .requestRefused, .configReloaded:
+            break
+        }
+    }
+
+    private mutating func members(of attempt: Attempt) {
+        member("attempt", attempt.number)
+        if let status = attempt.status { member("status", status.rawValue) }
+        if let failure = attempt.failure {
+            member("kind", failure.kind.rawValue)
+            member("detail", failure.detail)
+        }
+        if let rule = attempt.rule { member("rule", rule) }
+        if case .retry(let wait)? = attempt.next { milliseconds("wait_ms", wait) }
+    }
+
+    private mutating func members(of report: JobReport) {
+        if report.attemptCount > 0 { member("attempt", report.attemptCount) }
+        if let status = report.attempts.last?.status { member("status", status.rawValue) }
+        if let failure = report.failure {
+            member("kind", failure.kind.rawValue)
+            member("detail", failure.detail)
+        }
+        if let end = report.end { member("end", end.rawValue) }
     }
 }

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayJSON
 
 /// What `GET /v1/events` asks for.
 struct EventOptions {
@@ -18,7 +19,7 @@ struct EventOptions {
     let after: UInt64?
     private let route: String?
     private let job: JobID?
-    private let kinds: Set<FeedEvent.Kind>
+    private let kinds: Set<JobEvent.Kind>
 
     init(_ call: APICall) throws(Problem) {
         form = try EventOptions.form(call.fields)
@@ -32,17 +33,17 @@ struct EventOptions {
         if query["job"] != nil, job == nil {
             throw Problem(.badTarget, "job is the id of a job: 26 characters")
         }
-        kinds = Set(try query.words("type", FeedEvent.Kind.allCases.map { ($0.rawValue, $0) }))
+        kinds = Set(try query.words("type", JobEvent.Kind.allCases.map { ($0.rawValue, $0) }))
     }
 
-    func wants(_ event: FeedEvent) -> Bool {
-        (route == nil || route == event.route) && (job == nil || job == event.job)
-            && (kinds.isEmpty || kinds.contains(event.kind))
+    func wants(_ told: EventFeed.Told) -> Bool {
+        (route == nil || route == told.event.route) && (job == nil || job == told.event.job)
+            && (kinds.isEmpty || kinds.contains(told.kind))
     }
 
     private static func number(_ text: String?, _ name: String) throws(Problem) -> UInt64? {
         guard let text, !text.isEmpty else { return nil }
-        guard text.utf8.count <= 19, text.utf8.allSatisfy(isDigitByte), let number = UInt64(text) else {
+        guard text.utf8.count <= 19, text.utf8.allSatisfy(\.isDigit), let number = UInt64(text) else {
             throw Problem(.badRequest, "\(name) is the id of an event, a whole number")
         }
         return number
@@ -57,7 +58,7 @@ struct EventOptions {
         if accepted.contains("application/x-ndjson") { return .lines }
         if accepted.contains(where: { $0 == "*/*" || $0 == "text/*" }) { return .eventStream }
         var problem = Problem(.badHeader, "events come as text/event-stream or application/x-ndjson")
-        problem.statusOverride = 406
+        problem.field = "accept"
         throw problem
     }
 }

@@ -10,69 +10,58 @@ extension APICall {
     private static let bulkTurns = 200
 
     /// Does something to every job that matches, at most `limit` of them.
-    func bulk(_ document: [UInt8], _ connection: Connection) async throws(Problem) -> APIAnswer {
+    func bulk(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
         _ = try Query(self, [])
         try checkJSON("an action")
         let wanted = try BulkAction(document)
-        if wanted.cursor == nil { try await APICall.checkFilter(wanted.filter.route, connection.server) }
-        var report = ActionReport()
-        report.next = wanted.cursor
+        if wanted.cursor == nil { try await APICall.checkFilter(wanted.filter.route, caller.server) }
+        var done = BulkProgress(next: wanted.cursor)
         let began = SystemClock.wall() / 1_000_000
-        let durable = connection.server.durable
-        let patience = Patience(connection.server.relay.ports, JobOptions())
+        let durable = caller.server.durable
+        let user = caller.client?.user
+        let patience = Patience(caller.server.relay.ports, JobOptions())
         // Also of a call that a failing store cuts short.
-        defer { record(wanted, report, connection) }
+        defer { record(wanted, done, caller) }
         for turn in 0..<APICall.bulkTurns {
-            let left = wanted.limit - report.matched
-            guard left > 0, turn == 0 || report.next != nil, connection.phase == .busy else { break }
+            let left = wanted.limit - done.matched
+            guard left > 0, turn == 0 || done.next != nil, caller.isThere else { break }
             let offset =
-                wanted.rate.map { wanted.offset(began) + .seconds(Double(report.changed) / $0) } ?? .zero
-            let next = report.next
-            let turn: @Sendable () async throws(Problem) -> ActionReport = { () throws(Problem) in
-                try await durable.act(
-                    wanted.action,
-                    on: wanted.filter,
-                    limit: min(left, APICall.bulkPage),
-                    after: next,
-                    rate: wanted.rate,
-                    offset: offset,
-                    dryRun: wanted.isDryRun
-                )
+                wanted.rate.map { wanted.offset(began) + .seconds(Double(done.changed) / $0) } ?? .zero
+            var order = wanted.order(limit: min(left, APICall.bulkPage), by: .user(user, isBulk: true))
+            order.cursor = done.next
+            order.spacing = wanted.spacing(after: offset)
+            let turn: @Sendable () async throws(Problem) -> ActionReport = { [order] () throws(Problem) in
+                try await durable.operations.act(order)
             }
-            let step =
+            done.add(
                 wanted.isDryRun ? try await turn() : try await patience.write(in: durable.store, turn)
-            report.matched += step.matched
-            report.changed += step.changed
-            report.asked += step.asked
-            report.expunged += step.expunged
-            report.spared += step.spared
-            report.next = step.next
+            )
         }
         var json = JSONObjectWriter()
         json.member("action", wanted.action.rawValue)
         json.member("dry_run", wanted.isDryRun)
-        json.member("matched", report.matched)
-        json.member("changed", report.changed)
-        json.member("asked", report.asked.count)
-        json.member("body_expired", report.expunged)
-        json.member("left_alone", report.spared)
-        if let next = report.next {
-            json.member("next", wanted.next(next, after: report.changed, from: began))
+        json.member("matched", done.matched)
+        json.member("changed", done.changed)
+        json.member("asked", done.asked)
+        json.member("body_expired", done.expunged)
+        json.member("left_alone", done.spared)
+        if let next = done.next {
+            json.member("next", wanted.next(next, after: done.changed, from: began))
         } else {
             json.member("next", JSONValue.null)
         }
-        return APIAnswer(200, json.bytes)
+        return Answer(200, json.bytes)
     }
 
-    private func record(_ wanted: BulkAction, _ report: ActionReport, _ connection: Connection) {
-        guard !wanted.isDryRun, report.changed + report.asked.count > 0 else { return }
+    private func record(_ wanted: BulkAction, _ done: BulkProgress, _ caller: Caller) {
+        guard !wanted.isDryRun, done.changed > 0 else { return }
         let change = JobsChange(
-            user: connection.client?.user,
+            user: caller.client?.user,
             action: wanted.action,
             filter: wanted.filter,
-            changed: report.changed,
-            asked: report.asked.count
+            changed: done.changed,
+            asked: done.asked
         )
-        connection.server.relay.ports.sink.record(.jobsChanged(change))
+        caller.server.relay.ports.sink.record(.jobsChanged(change))
     }
 }

@@ -4,7 +4,7 @@ import RelayHTTP
 
 extension APICall {
     /// Does to one job what the call asks.
-    func change(_ id: String, _ part: JobPart, _ connection: Connection) async throws(Problem) -> APIAnswer {
+    func change(_ id: String, _ part: JobPart, _ caller: Caller) async throws(Problem) -> Answer {
         _ = try Query(self, [])
         let action: JobAction =
             switch part {
@@ -12,16 +12,16 @@ extension APICall {
             case .content: .expunge
             case .whole, .attempts, .response, .responseBody, .requestBody: .drop
             }
-        let durable = connection.server.durable
-        let sight = Sight(connection)
+        let durable = caller.server.durable
+        let sight = Sight(caller)
         let job: StoredJob
         do throws(Problem) {
             job = try await sight.find(id, in: durable)
         } catch {
-            guard error.code == .jobNotFound, let record = connection.server.engine.recent.find(id),
-                sight.sees(record.context.client?.user)
+            guard error.code == .jobNotFound, let known = JobID(text: id),
+                let record = caller.server.engine.recent.find(known), sight.sees(record.report.user)
             else { throw error }
-            throw APICall.state("the job was answered at once, and is over", record.context.id)
+            throw APICall.state("the job was answered at once, and is over", known)
         }
         guard action != .cancel || sight.mayCancel(job) else {
             throw Problem(.notAllowed, "to cancel a job of somebody else takes the role operate")
@@ -31,13 +31,14 @@ extension APICall {
         // Checked again with the action: the job may have changed since it was looked at.
         let version = tags.isEmpty || tags.hasAny ? nil : job.version
         let id = job.record.id
-        let patience = Patience(connection.server.relay.ports, JobOptions())
+        let patience = Patience(caller.server.relay.ports, JobOptions())
+        let user = caller.client?.user
         let changed = try await patience.write(in: durable.store) { () throws(Problem) in
-            try await durable.act(action, on: id, version: version)
+            try await durable.operations.act(action, on: id, version: version, by: user)
         }
-        guard let changed else { return APIAnswer(204, []) }
-        let document = try await JobView(connection.server).document(of: changed.record.id)
-        return APIAnswer(200, document.bytes, fields: [("ETag", document.tag)])
+        guard let changed else { return Answer(204, []) }
+        let document = try await JobView(caller.server).document(of: changed.record.id)
+        return Answer(200, document.bytes, fields: [("ETag", document.tag)])
     }
 
     private static func state(_ detail: String, _ id: JobID) -> Problem {

@@ -4,14 +4,14 @@ import RelayJSON
 import RelayPosix
 
 extension APICall {
-    /// What a call to one job answers; nil when it has answered on the connection already.
-    func job(_ id: String, _ part: JobPart, _ connection: Connection) async throws(Problem) -> APIAnswer? {
-        let server = connection.server
-        let sight = Sight(connection)
+    /// What a call to one job answers.
+    func job(_ id: String, _ part: JobPart, _ caller: Caller) async throws(Problem) -> Answer {
+        let server = caller.server
+        let sight = Sight(caller)
         if method == .delete || method == .post {
-            return try await change(id, part, connection)
+            return try await change(id, part, caller)
         }
-        if case .whole = part { return try await whole(id, connection) }
+        if case .whole = part { return try await whole(id, caller) }
         let query = try Query(self, part.parameters)
         let window = (
             after: try query.number("after", 0...1_000_000_000) ?? 0,
@@ -22,7 +22,7 @@ extension APICall {
         do throws(Problem) {
             job = try await sight.find(id, in: server.durable)
         } catch {
-            guard error.code == .jobNotFound, let record = recent(id, connection) else { throw error }
+            guard error.code == .jobNotFound, let record = recent(id, caller) else { throw error }
             return try part.answer(of: record)
         }
         switch part {
@@ -31,19 +31,19 @@ extension APICall {
             let preferences = Preferences(fields)
             var finished = job
             if let wait = patience ?? preferences.waitDuration, !job.state.isTerminal {
-                finished = try await connection.over(job.record.id, within: wait) ?? job
+                finished = try await caller.over(job.record.id, within: wait) ?? job
             }
             let replay = JobReplay(
                 finished,
-                server.durable,
+                server,
                 isSubmission: false,
                 extra: preferences.wait == nil
                     ? [] : [("Preference-Applied", "wait=\(preferences.wait ?? 0)")]
             )
-            try await replay.answer(on: connection, isHead: method == .head)
+            return try await replay.answer()
         case .responseBody:
             let answer = try await JobReplay.answer(of: job, in: server.durable.store) { JobReplay.none(job) }
-            try await raw(answer.body, of: job, connection)
+            return try await raw(answer.body, of: job, caller)
         case .requestBody:
             let body: StoredBody?
             do throws(StoreError) {
@@ -52,14 +52,13 @@ extension APICall {
                 throw JobReplay.unread(error, job)
             }
             guard let body else { throw Sight.notFound }
-            try await raw(body, of: job, connection)
-        case .whole, .content, .action: break
+            return try await raw(body, of: job, caller)
+        case .whole, .content, .action: throw Sight.notFound
         }
-        return nil
     }
 
     /// The job itself, now or when it has changed.
-    private func whole(_ id: String, _ connection: Connection) async throws(Problem) -> APIAnswer {
+    private func whole(_ id: String, _ caller: Caller) async throws(Problem) -> Answer {
         let query = try Query(self, ["include", "wait"])
         let withBodies = try query.word("include", [("body", true)]) ?? false
         let preferences = Preferences(fields)
@@ -67,27 +66,27 @@ extension APICall {
         let tags = EntityTags(fields, .ifNoneMatch)
         var job: StoredJob
         do throws(Problem) {
-            job = try await Sight(connection).find(id, in: connection.server.durable)
+            job = try await Sight(caller).find(id, in: caller.server.durable)
         } catch {
-            guard error.code == .jobNotFound, let record = recent(id, connection) else { throw error }
-            if tags.has(version: 1) { return APIAnswer(304, [], fields: [("ETag", "\"v1\"")]) }
-            return APIAnswer(200, record.document().bytes, fields: [("ETag", "\"v1\"")])
+            guard error.code == .jobNotFound, let record = recent(id, caller) else { throw error }
+            if tags.has(version: 1) { return Answer(304, [], fields: [("ETag", "\"v1\"")]) }
+            return Answer(200, record.document().bytes, fields: [("ETag", "\"v1\"")])
         }
         if let wait, tags.isEmpty ? !job.state.isTerminal : tags.has(version: job.version) {
             let known = tags.isEmpty ? nil : job.version
             let id = job.record.id
-            job = try await connection.waiting { (durable, time) throws(Problem) in
+            job = try await caller.waiting { (durable, time) throws(Problem) in
                 try await durable.job(id, changedSince: known, by: time.now().advanced(by: wait), time)
             }
         }
         var fields: [(name: StaticString, value: String)] = []
         if let wait = preferences.wait { fields.append(("Preference-Applied", "wait=\(wait)")) }
         if tags.has(version: job.version) {
-            return APIAnswer(304, [], fields: [("ETag", "\"v\(job.version)\"")] + fields)
+            return Answer(304, [], fields: [("ETag", "\"v\(job.version)\"")] + fields)
         }
-        let view = JobView(connection.server)
+        let view = JobView(caller.server)
         let document = try await view.document(of: job.record.id, withBodies: withBodies)
-        return APIAnswer(200, document.bytes, fields: [("ETag", document.tag)] + fields)
+        return Answer(200, document.bytes, fields: [("ETag", document.tag)] + fields)
     }
 
     private func attempts(
@@ -95,8 +94,8 @@ extension APICall {
         _ query: Query,
         _ window: (after: Int, limit: Int),
         _ server: LoopServer
-    ) async throws(Problem) -> APIAnswer {
-        let found: [JobAttemptRecord]
+    ) async throws(Problem) -> Answer {
+        let found: [Attempt]
         do throws(StoreError) {
             found = try await server.durable.store.attempts(
                 of: job.record.id,
@@ -112,35 +111,30 @@ extension APICall {
         }
         guard found.count == window.limit, let last = found.last, last.number < job.attempts else {
             json.member("next", JSONValue.null)
-            return APIAnswer(200, json.bytes)
+            return Answer(200, json.bytes)
         }
         json.member("next", last.number)
         let target = query.target(replacing: "after", with: String(last.number))
-        return APIAnswer(200, json.bytes, fields: [("Link", "<\(target)>; rel=\"next\"")])
+        return Answer(200, json.bytes, fields: [("Link", "<\(target)>; rel=\"next\"")])
     }
 
     /// A body as it is kept, and nothing that would make a browser read anything into it.
-    private func raw(_ body: StoredBody, of job: StoredJob, _ connection: Connection) async throws(Problem) {
-        try await JobReplay.check(body, of: job, connection.server)
-        var answer = APIAnswer(200, [], fields: [("X-Content-Type-Options", "nosniff")])
-        answer.type = "application/octet-stream"
-        switch body.body(from: connection.server.durable.store) {
-        case .empty: connection.respond(answer, isHead: method == .head)
-        case .bytes(let bytes):
-            answer.body = bytes
-            connection.respond(answer, isHead: method == .head)
-        case .stream(let source):
-            connection.respond(answer, length: body.length, isHead: method == .head)
-            if method == .head { return }
-            await connection.stream(Streaming(source: source, framing: .length(body.length)))
-        case nil: throw JobReplay.expired(job)
-        }
+    private func raw(_ body: StoredBody, of job: StoredJob, _ caller: Caller) async throws(Problem) -> Answer
+    {
+        try await JobReplay.check(body, of: job, caller.server)
+        guard let content = body.body(from: caller.server.durable.store) else { throw JobReplay.expired(job) }
+        return Answer(
+            200,
+            content,
+            type: "application/octet-stream",
+            fields: [("X-Content-Type-Options", "nosniff")]
+        )
     }
 
     /// A job that was answered at once, as long as it is remembered.
-    private func recent(_ id: String, _ connection: Connection) -> RelayEngine.FinishedJob? {
-        guard let record = connection.server.engine.recent.find(id),
-            Sight(connection).sees(record.context.client?.user)
+    private func recent(_ id: String, _ caller: Caller) -> RelayEngine.FinishedJob? {
+        guard let id = JobID(text: id), let record = caller.server.engine.recent.find(id),
+            Sight(caller).sees(record.report.user)
         else { return nil }
         return record
     }
@@ -157,18 +151,18 @@ extension APICall.JobPart {
     }
 
     /// Of a job that was answered at once nothing but its attempts is kept.
-    fileprivate func answer(of record: RelayEngine.FinishedJob) throws(Problem) -> APIAnswer {
+    fileprivate func answer(of record: RelayEngine.FinishedJob) throws(Problem) -> Answer {
         guard case .attempts = self else {
             var problem = Problem(
                 .bodyExpired,
                 "the job was answered at once; bodies are kept of durable jobs only (Prefer: respond-async)"
             )
-            problem.job = record.context.id
+            problem.job = record.report.id
             throw problem
         }
         var json = JSONObjectWriter()
         json.array("attempts") { record.attemptDocuments(into: &$0) }
         json.member("next", JSONValue.null)
-        return APIAnswer(200, json.bytes)
+        return Answer(200, json.bytes)
     }
 }

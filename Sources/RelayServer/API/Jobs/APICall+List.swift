@@ -9,7 +9,7 @@ extension APICall {
     private static let emptyLimit = 200
 
     /// A part of the list of jobs.
-    func list(_ connection: Connection) async throws(Problem) -> APIAnswer {
+    func list(_ caller: Caller) async throws(Problem) -> Answer {
         let query = try Query(
             self,
             [
@@ -29,18 +29,18 @@ extension APICall {
             }
             cursor = known
         }
-        filter.pausedRoutes = connection.server.durable.pausedRoutes
-        let sight = Sight(connection)
+        filter.pausedRoutes = caller.server.durable.pauses.routes
+        let sight = Sight(caller)
         try sight.narrow(&filter)
         // Which routes others have jobs of is not everybody's to know; and the last job may go while a list is read.
-        if sight.isUnlimited, cursor == nil { try await APICall.checkFilter(filter.route, connection.server) }
-        let view = JobView(connection.server)
+        if sight.isUnlimited, cursor == nil { try await APICall.checkFilter(filter.route, caller.server) }
+        let view = JobView(caller.server)
         var found = 0
         var list = JSONArrayWriter()
         for index in 0..<APICall.emptyLimit where index < APICall.pageLimit || found == 0 {
             let page: JobPage
             do throws(StoreError) {
-                page = try await connection.server.durable.store.jobs(
+                page = try await caller.server.durable.store.jobs(
                     filter,
                     order: order,
                     limit: limit - found,
@@ -52,17 +52,17 @@ extension APICall {
             for job in page.jobs { list.element(json: view.line(job)) }
             found += page.jobs.count
             cursor = page.next
-            guard found < limit, cursor != nil, connection.phase == .busy else { break }
+            guard found < limit, cursor != nil, caller.isThere else { break }
         }
         var json = JSONObjectWriter()
         json.member("jobs", json: list.bytes)
         guard let cursor else {
             json.member("next", JSONValue.null)
-            return APIAnswer(200, json.bytes)
+            return Answer(200, json.bytes)
         }
         json.member("next", cursor.text)
         let target = query.target(replacing: "cursor", with: cursor.text)
-        return APIAnswer(200, json.bytes, fields: [("Link", "<\(target)>; rel=\"next\"")])
+        return Answer(200, json.bytes, fields: [("Link", "<\(target)>; rel=\"next\"")])
     }
 }
 

@@ -5,8 +5,8 @@ import RelayPosix
 
 extension APICall {
     /// Runs a JSON job and answers with what became of it, or keeps it and answers with where it stands.
-    func run(_ document: [UInt8], _ connection: Connection) async throws(Problem) -> APIAnswer? {
-        let server = connection.server
+    func run(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
+        let server = caller.server
         _ = try Query(self, [])
         try checkJSON("a job")
         let submission = try Submission(document)
@@ -21,50 +21,28 @@ extension APICall {
         }
         let admission: Admission
         do throws(Problem) {
-            admission = try server.engine.admit(submission, fields: jobFields, client: connection.client)
+            admission = try server.engine.admit(submission, fields: jobFields, client: caller.client)
         } catch { throw submission.placed(error) }
         if admission.durable != nil, submission.isAsynchronous == false { throw Submission.kept }
         if let durable = admission.durable {
-            return try await keep(admission, durable, submission, connection)
+            let request = KeptRequest(
+                admission: admission,
+                durable: durable,
+                preferences: Preferences(fields),
+                caller: caller
+            )
+            return try await request.document(submission.body)
         }
         let outcome = await server.engine.run(admission, body: submission.content, relay: server.relay)
-        server.engine.left(admission, outcome)
-        guard connection.phase == .busy else { return nil }
+            .outcome
         var json = FinishedJob(
-            context: admission.context,
-            outcome: outcome,
-            acceptedAt: admission.acceptedAt,
-            finishedAt: SystemClock.wallSeconds()
+            outcome.report,
+            finishedAt: SystemClock.wall() / 1_000_000
         ).document()
-        guard let response = outcome.response else { return APIAnswer(200, json.bytes) }
+        guard let response = outcome.answer else { return Answer(200, json.bytes) }
         let content = JSONContent(response.body)
         json.object("response") { JobAnswer.write(response, content, into: &$0) }
-        let answer = AnswerDocument(json, content, room: outcome.room)
-        connection.respond(APIAnswer(200, []), length: UInt64(answer.length), isHead: false)
-        await connection.send(answer, .length(UInt64(answer.length)))
-        return nil
-    }
-
-    /// Keeps a job; the answer is its document, with the upstream's answer when the caller waited for it.
-    private func keep(
-        _ admission: Admission,
-        _ durable: DurableOptions,
-        _ submission: Submission,
-        _ connection: Connection
-    ) async throws(Problem) -> APIAnswer {
-        let server = connection.server
-        let accepted = try await JobIntake(server).keep(admission, submission.body)
-        let answer = AcceptedAnswer(accepted: accepted, preferences: Preferences(fields))
-        guard Sight(connection).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
-        let view = JobView(server)
-        if let wait = durable.wait, let job = try await connection.over(accepted.id, within: wait) {
-            let document = try await view.document(of: job.record.id, withBodies: true, answers: true)
-            return APIAnswer(200, document.bytes, fields: answer.fields())
-        }
-        guard let job = try await connection.kept(accepted.id) else {
-            return answer.answer(answer.document(admission, durable))
-        }
-        return answer.answer(try await view.document(of: job.record.id).bytes)
+        return Answer(200, .stream(DocumentBody(AnswerDocument(json, content, room: outcome.room))))
     }
 }
 
@@ -96,24 +74,19 @@ extension Engine {
         fields: HeaderFields,
         client: ClientIdentity?
     ) throws(Problem) -> Admission {
-        try admit(
+        func terms() throws(Problem) -> RequestTerms {
+            var terms = try RequestTerms(fields)
+            terms.options.collectsAnswer = true
+            return terms
+        }
+        return try admit(
             route: submission.route,
             target: submission.target,
             method: submission.method,
-            fields: fields,
+            terms: terms(),
             length: UInt64(submission.body.count),
             client: client,
-            collectsAnswer: true,
             hasEmptySegment: submission.hasEmptySegment
         )
-    }
-}
-
-extension Outcome {
-    var response: HTTPResponse? {
-        switch ending {
-        case .answered(let response, _): response
-        case .failed(_, let answer): answer
-        }
     }
 }

@@ -137,6 +137,18 @@ struct BulkAction {
         }
     }
 
+    /// What the store is asked for in one turn.
+    func order(limit: Int, by origin: ActionOrigin) -> Operations.Order {
+        var order = Operations.Order(action, filter, limit: limit, by: origin)
+        order.isDryRun = isDryRun
+        return order
+    }
+
+    /// How the jobs that are retried are spread; nil when they are due at once.
+    func spacing(after offset: Duration) -> JobSpacing? {
+        rate.map { JobSpacing(first: offset, interval: .nanoseconds(Int64(min(1e9 / $0, 3.6e15)))) }
+    }
+
     /// How long after `now` the first job is due.
     func offset(_ now: Int64) -> Duration { .milliseconds(max(0, (due ?? 0) - now)) }
 

@@ -34,6 +34,7 @@ struct JobView {
         var view = outline(job)
         view.blocker = server.durable.blocker(of: job)
         view.attempts = whole.attempts
+        view.actions = whole.actions
         if let answer, job.state.isTerminal { view.answer = (answer.status, answer.source) }
         let path = "/v1/jobs/\(id)"
         if let request = whole.body {

@@ -6,9 +6,9 @@ struct Sight {
     let role: Role
     let user: UInt32?
 
-    init(_ connection: Connection) {
-        role = connection.listener.role
-        user = connection.client?.user
+    init(_ caller: Caller) {
+        role = caller.role
+        user = caller.client?.user
     }
 
     var isUnlimited: Bool { role >= .read }
@@ -17,7 +17,7 @@ struct Sight {
 
     /// Whether they may be told more of a kept job than its id: an idempotency key of callers whom the kernel has no name
     /// for is one for all of them.
-    func mayLearn(_ accepted: DurableJobs.Accepted) -> Bool {
+    func mayLearn(_ accepted: Acceptance.Accepted) -> Bool {
         !accepted.isReplayed || isUnlimited || user != nil
     }
 
@@ -50,7 +50,7 @@ struct Sight {
         guard let id = JobID(text: text) else { throw Sight.notFound }
         let job: StoredJob
         do throws(Problem) {
-            job = try await durable.job(id)
+            job = try await durable.store.present(id)
         } catch {
             throw error.code == .jobNotFound ? Sight.notFound : error
         }

@@ -4,14 +4,14 @@ import RelayJSON
 
 extension APICall {
     /// Every route.
-    func routes(_ server: LoopServer) async throws(Problem) -> APIAnswer {
+    func routes(_ server: LoopServer) async throws(Problem) -> Answer {
         _ = try Query(self, [])
         let view = try await RouteView(server)
         var json = JSONObjectWriter()
         json.array("routes") { list in
             for name in view.names { list.object { view.write(name, into: &$0) } }
         }
-        return APIAnswer(200, json.bytes)
+        return Answer(200, json.bytes)
     }
 
     /// One route, after an operator's word when the call brings one.
@@ -20,7 +20,7 @@ extension APICall {
         _ part: RoutePart,
         _ document: [UInt8],
         _ server: LoopServer
-    ) async throws(Problem) -> APIAnswer {
+    ) async throws(Problem) -> Answer {
         _ = try Query(self, [])
         let durable = server.durable
         let patience = Patience(server.relay.ports, JobOptions())
@@ -31,7 +31,7 @@ extension APICall {
             let order = try PauseOrder(document)
             try APICall.check(name, server)
             try await patience.write(in: durable.store) { () throws(Problem) in
-                try await durable.pause(name, reason: order.reason, for: order.duration)
+                try await durable.pauses.pause(name, reason: order.reason, for: order.duration)
             }
         case .resume:
             guard document.isEmpty else {
@@ -39,14 +39,14 @@ extension APICall {
             }
             try APICall.check(name, server)
             try await patience.write(in: durable.store) { () throws(Problem) in
-                try await durable.resume(name)
+                try await durable.pauses.resume(name)
             }
         }
         let view = try await RouteView(server)
         guard view.names.contains(name) else { throw APICall.missing(name, view.snapshot) }
         var json = JSONObjectWriter()
         view.write(name, into: &json)
-        return APIAnswer(200, json.bytes)
+        return Answer(200, json.bytes)
     }
 
     private static func check(_ name: String, _ server: LoopServer) throws(Problem) {
@@ -79,7 +79,7 @@ extension APICall {
     }
 
     /// Unfinished jobs by age, as a table: what waits, and for how long already.
-    func shape(_ server: LoopServer) async throws(Problem) -> APIAnswer {
+    func shape(_ server: LoopServer) async throws(Problem) -> Answer {
         let query = try Query(self, ["by", "route"])
         let words: [ShapeKey] = [.route, .state, .failureKind]
         let by = try query.word("by", words.map { ($0.rawValue, $0) }) ?? .route
@@ -121,6 +121,6 @@ extension APICall {
                 }
             }
         }
-        return APIAnswer(200, json.bytes)
+        return Answer(200, json.bytes)
     }
 }

@@ -41,7 +41,7 @@ struct RouteView {
 
     func write(_ name: String, into json: inout JSONObjectWriter) {
         json.member("name", name)
-        let pause = durable.pause(of: name)
+        let pause = durable.pauses.pause(of: name)
         if let entry = snapshot.routes[name] {
             entry.state.write(isPaused: pause != nil, into: &json)
             writePause(pause, into: &json)

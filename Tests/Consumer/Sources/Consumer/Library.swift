@@ -1,5 +1,5 @@
-import RelayCore
 import RelayFoundation
+import RelayKit
 import RelayTransport
 
 struct Book: Decodable, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
-import RelayCore
 import RelayFoundation
+import RelayKit
 import RelayTransport
 
 // What a newcomer types first, and what it means.

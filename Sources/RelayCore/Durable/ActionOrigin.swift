@@ -1,0 +1,16 @@
+/// Who has something done to jobs.
+package enum ActionOrigin: Hashable, Sendable {
+    /// Somebody, nil when the kernel has no name for them, to this job or to every one that matches.
+    case user(UInt32?, isBulk: Bool)
+    /// The end of their route's pause.
+    case pause
+}
+
+extension JobReport.Cause {
+    package init(_ action: JobAction, by origin: ActionOrigin) {
+        switch origin {
+        case .user(let user, _): self = .action(action, by: user)
+        case .pause: self = .pause
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// What one call of an action did.
+package struct ActionReport: Sendable {
+    /// Jobs that matched the filter, as far as was looked.
+    package var matched = 0
+    /// Each job that it changed, as it is now; as it last was where it was dropped.
+    package var changes: [JobReport] = []
+    /// Dead jobs without a body, which cannot be replayed.
+    package var expunged = 0
+    /// Jobs that may have been carried out, which the filter spares.
+    package var spared = 0
+    /// Where the next call goes on; nil when all have been looked at.
+    package var next: JobCursor?
+
+    package var changed: Int { changes.count }
+
+    /// Running jobs that are to be cancelled, which is all that an action can do to one: whoever holds their claim
+    /// should end it.
+    package var asked: [JobID] { changes.lazy.filter { $0.state == .running }.map(\.id) }
+
+    package init() {}
+}

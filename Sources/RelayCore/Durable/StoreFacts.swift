@@ -1,0 +1,19 @@
+/// Facts about a store for status and metrics.
+package struct StoreFacts: Hashable, Sendable {
+    /// Bytes in use, bodies in files included.
+    package var usedBytes: UInt64 = 0
+    /// What acceptance stops at.
+    package var maxBytes: UInt64 = 0
+    /// Whether there is no room: nothing is accepted until there is again.
+    package var isFull = false
+    /// Transactions since the store was opened.
+    package var commits: UInt64 = 0
+    /// Jobs accepted, claims and settlements in those transactions.
+    package var operations: UInt64 = 0
+    /// Records found damaged since the store was opened.
+    package var corruptRecords: UInt64 = 0
+    /// Bytes of the write-ahead log on disk.
+    package var logBytes: UInt64 = 0
+
+    package init() {}
+}

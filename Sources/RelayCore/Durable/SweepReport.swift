@@ -1,0 +1,11 @@
+/// What one sweep did.
+package struct SweepReport: Sendable {
+    /// Jobs that waited until their time ran out.
+    package var ended: [JobReport] = []
+    package var removed = 0
+    package var expunged = 0
+    /// Whether more is due now: sweep again soon.
+    package var hasMore = false
+
+    package init() {}
+}

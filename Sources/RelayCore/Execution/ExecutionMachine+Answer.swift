@@ -1,0 +1,136 @@
+// What an answer is: steps 3 to 7 of the way of one attempt.
+extension ExecutionMachine {
+    /// Sends the attempt on to where a redirect leads, where the route follows it.
+    mutating func follow(_ inbound: InboundResponse) -> Bool {
+        guard context.route.policy.response.redirects == .follow,
+            recovery.attempts[recovery.attempts.count - 1].redirects < Redirect.limit,
+            let found = Redirect(
+                inbound.response,
+                to: redirect?.method ?? preparation.method,
+                sentTo: sentTo,
+                at: plan.upstream.origin
+            )
+        else { return false }
+        let next = found.following(redirect)
+        guard !next.keepsBody || preparation.body.isReplayable else { return false }
+        notes.append(.dropped(inbound.response.body, wasKept: false))
+        redirect = next
+        recovery.redirected()
+        return true
+    }
+
+    /// The answer with what of its body must be in memory before it can be judged; nil when it can be judged now.
+    func collecting(_ inbound: InboundResponse) -> Collecting? {
+        guard case .stream(let source) = inbound.response.body else { return nil }
+        let (status, limit) = (inbound.response.status, context.route.policy.limits.body)
+        if judge.needsBody(status) {
+            return Collecting(inbound: inbound, limit: judge.inspectLimit, key: judge.inspectKey)
+        }
+        if collectsAll { return Collecting(inbound: inbound, limit: limit) }
+        if keepsAnswer(status) {
+            let limit = min(LastGoodAnswers.answerLimit, limit)
+            // What is too large to be kept passes through, as it would without the cache.
+            if source.length.map({ $0 > UInt64(limit) }) ?? false { return nil }
+            return Collecting(inbound: inbound, limit: limit, passesRest: source.length == nil)
+        }
+        guard let length = source.length, length <= Relay.collectLimit,
+            program != nil || context.route.mendsBrokenBody(of: status)
+        else { return nil }
+        return Collecting(inbound: inbound, limit: Int(Relay.collectLimit))
+    }
+
+    private func keepsAnswer(_ status: Status) -> Bool {
+        context.route.policy.response.keepsLastGood != nil && preparation.method == .get
+            && context.route.policy.success.statuses.contains(status)
+    }
+
+    mutating func answered(_ inbound: InboundResponse, _ moment: Moment) {
+        guard program == nil else {
+            step = .classify(inbound)
+            return
+        }
+        judged(inbound, moment)
+    }
+
+    mutating func judged(_ inbound: InboundResponse, _ moment: Moment) {
+        switch judge.judge(inbound, wallSeconds: moment.wallSeconds) {
+        case .success(let response):
+            recovery.attemptSucceeded(
+                at: moment.now,
+                status: response.status,
+                exchange: inbound.exchange
+            )
+            if canRefresh, let token { notes.append(.tokenAccepted(token.generation)) }
+            accept(response, from: .upstream)
+        case .quickRecovered(let response, let from): quickRecovered(response, from: from, moment)
+        case .refused(let failure): refused(failure, inbound, moment)
+        case .invalid(var failure):
+            if program != nil { failure.response = inbound.response }
+            keepInvalid(inbound.response)
+            note(failure, moment)
+        }
+    }
+
+    /// The answer is a failure by its status or its content.
+    mutating func refused(_ failure: Failure, _ inbound: InboundResponse, _ moment: Moment) {
+        guard program == nil else {
+            step = .recover(failure, inbound.response)
+            return
+        }
+        answer = outgoing(inbound.response)
+        note(failure, moment)
+    }
+
+    /// The content of the answer did not come.
+    mutating func cutOff(_ failure: Failure, _ inbound: InboundResponse, _ moment: Moment) {
+        var failure = failure
+        failure.status = inbound.response.status
+        failure.retryAfter = judge.retryAfter(inbound.response, wallSeconds: moment.wallSeconds)
+        failure.exchange = failure.exchange ?? inbound.exchange
+        attemptFailed(judge.refusing(failure, inbound.response.status), moment)
+    }
+
+    mutating func quickRecovered(_ response: HTTPResponse, from failure: Failure, _ moment: Moment) {
+        recovery.quickRecovered(from: failure, at: moment.now)
+        if let attempt = recovery.attempts.last { notes.append(.decided(attempt)) }
+        accept(response, from: .quickRecovery)
+    }
+
+    /// Takes a success to the caller, by way of the program's own transform where there is one.
+    mutating func accept(_ response: HTTPResponse, from maker: Maker) {
+        guard program == nil else {
+            step = .accept(response, maker)
+            return
+        }
+        succeeded(response, maker)
+    }
+
+    mutating func succeeded(_ response: HTTPResponse, _ maker: Maker) {
+        switch maker {
+        case .upstream:
+            let response = outgoing(response)
+            if response.status != 304 { keep(response) }
+            step = .end(.answered(response, .upstream))
+        // What a rule has made of a failure is the route's own.
+        case .quickRecovery: step = .end(.answered(response, .upstream))
+        case .standIn(let standIn): step = .end(.answered(response, AnswerSource(standIn)))
+        }
+    }
+
+    private mutating func keep(_ response: HTTPResponse) {
+        guard context.route.policy.response.keepsLastGood != nil, let key = asked.flatMap(AnswerKey.init)
+        else { return }
+        if case .stream = response.body { return }
+        notes.append(.answered(response, key))
+    }
+}
+
+extension AnswerSource {
+    fileprivate init(_ standIn: StandIn) {
+        switch standIn {
+        case .fallback: self = .fallback
+        case .placeholder: self = .placeholder
+        case .stale: self = .stale
+        }
+    }
+}

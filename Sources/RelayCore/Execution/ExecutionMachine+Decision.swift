@@ -1,0 +1,181 @@
+// What comes after a failure.
+extension ExecutionMachine {
+    mutating func attemptFailed(_ failure: Failure, _ moment: Moment) {
+        if interrupted(by: failure, moment) { return }
+        if failure.kind != .preparation, failure.kind != .cancelled {
+            if let recovered = judge.quickRecovery(failure, nil) {
+                return quickRecovered(recovered, from: failure, moment)
+            }
+            guard program == nil else {
+                step = .recover(failure, nil)
+                return
+            }
+        }
+        note(failure, moment)
+    }
+
+    /// Takes note of a failure and gives it its name.
+    mutating func note(_ failure: Failure, _ moment: Moment) {
+        // Under its own name: what a route calls a failure does not change whose it is.
+        if !moment.isCancelled, failure.saysUpstreamFailed { notes.append(.upstreamFailed) }
+        var named = judge.named(failure)
+        guard program != nil else { return decide(named, moment) }
+        if named.response == nil { named.response = answer }
+        named.url = url
+        // What was never sent because it could not be made, and what the caller gave up, keep their names.
+        if named.kind == .preparation || named.kind == .cancelled { return decide(named, moment) }
+        step = .name(named)
+    }
+
+    mutating func decide(_ found: Failure, _ moment: Moment) {
+        let failure = decidable(behindRedirect(found), moment)
+        step = .recall(failure, tokenRefusal(failure))
+    }
+
+    /// The failure with how far the request got that was sent on.
+    func behindRedirect(_ failure: Failure) -> Failure {
+        guard let redirect else { return failure }
+        var failure = failure
+        failure.sent = redirect.sent(failure.sent, after: preparation.method)
+        return failure
+    }
+
+    private func tokenRefusal(_ failure: Failure) -> TokenRefusal? {
+        guard canRefresh, let token, recovery.refusesCredential(failure) else { return nil }
+        // Zero is no token's: the job fetched one because it had none, not because one was refused.
+        let renewed = refused.flatMap { $0 > 0 ? $0 : nil }
+        return TokenRefusal(
+            generation: token.generation,
+            isFresh: renewed.map { token.generation > $0 } ?? false,
+            hasRenewed: renewed != nil
+        )
+    }
+
+    func situation(_ recall: RouteRecall, _ moment: Moment) -> RecoveryMachine.Situation {
+        var situation = RecoveryMachine.Situation(now: moment.now, random: recall.random)
+        situation.canRepeat = preparation.body.isReplayable
+        situation.canRefresh = canRefresh
+        situation.hasStale = recall.stale != nil
+        situation.cooling = recall.cooling
+        return situation
+    }
+
+    mutating func act(
+        _ decision: RecoveryMachine.Decision,
+        _ failure: Failure,
+        _ recall: RouteRecall,
+        _ moment: Moment
+    ) {
+        if case .consult(let strategy) = decision {
+            step = .consult(strategy, failure)
+            return
+        }
+        if let attempt = recovery.attempts.last { notes.append(.attemptFailed(attempt)) }
+        switch decision {
+        case .consult: break
+        case .fail: ended(failure, moment)
+        case .deadLetter: deadLetter(failure, moment)
+        case .pauseRoute(let reason): pauseRoute(reason, failure, moment)
+        case .hold: hold(failure, moment)
+        case .stop(let failure):
+            discard()
+            ended(failure, moment)
+        case .respond(let canned):
+            discard()
+            accept(canned.response, from: .standIn(canned.source))
+        case .respondStale:
+            guard let stale = recall.stale else { return ended(failure, moment) }
+            discard()
+            accept(stale, from: .standIn(.stale))
+        case .failover:
+            discard()
+            begin(after: failure, moment)
+        case .refreshCredentials:
+            discard()
+            refused = token?.generation ?? 0
+            begin(after: failure, moment)
+        case .retry(let at): retry(at: at, failure, moment)
+        case .resend(let request, let at):
+            discard()
+            resume(request, at: at, failure, moment)
+        }
+    }
+
+    /// Goes on with the request a strategy gave.
+    private mutating func resume(
+        _ request: HTTPRequest,
+        at time: Instant,
+        _ failure: Failure,
+        _ moment: Moment
+    ) {
+        do throws(Failure) {
+            let next = try prepare(request)
+            if next.keys != program?.keys {
+                program?.keys = next.keys
+                program?.attemptKeys = nil
+            }
+            take(next)
+        } catch {
+            return ended(error, moment)
+        }
+        program?.request = request
+        step = .wait(until: time, failure)
+    }
+
+    mutating func begin(after failure: Failure, _ moment: Moment) {
+        guard moment.now < recovery.deadline else { return ended(failure, moment) }
+        step = .begin
+    }
+
+    var firstStep: Step { program == nil ? afterPreparation : .prepare }
+
+    var afterPreparation: Step { context.route.policy.authentication == nil ? .send : .token }
+
+    /// From now on what may be done is decided by that request.
+    mutating func take(_ next: Preparation) {
+        preparation = next
+        judge = ResponseJudge(route: context.route, method: next.method)
+        recovery.requestChanged(
+            method: next.method,
+            isKeyed: context.options.hasIdempotencyKey || next.isKeyed
+        )
+    }
+
+    func prepare(_ request: HTTPRequest) throws(Failure) -> Preparation {
+        try Preparation(
+            request,
+            route: context.route,
+            job: context.id,
+            added: added,
+            wallSeconds: preparedAt
+        )
+    }
+
+    mutating func ended(_ last: Failure, _ moment: Moment) {
+        var failure = last
+        if !failure.sent.mayHaveActed { failure.sent = recovery.furthest }
+        if failure.kind != .cancelled {
+            failure.isPastDeadline =
+                recovery.attempts.wouldWaitTooLong || moment.now >= recovery.deadline
+        }
+        if failure.isPastDeadline { recovery.markPastDeadline() }
+        if program != nil { failure.url = failure.url ?? url }
+        gaveUp(failure, moment)
+    }
+}
+
+extension CannedResponse {
+    fileprivate var response: HTTPResponse {
+        var fields = HeaderFields()
+        for field in self.fields { fields.append(field.name, field.value) }
+        return HTTPResponse(status: status, fields: fields, body: body.isEmpty ? .empty : .bytes(body))
+    }
+}
+
+extension Failure {
+    /// Whether the failure is the upstream's, so that another request to it would likely fare no better.
+    var saysUpstreamFailed: Bool {
+        if let status { return status.class == .serverError }
+        return FailureGroup.allCases.contains { $0.contains(kind) }
+    }
+}

@@ -1,0 +1,130 @@
+// What a driver asks of the step it is at.
+extension ExecutionMachine {
+    /// The attempt, made from the unprepared request.
+    package func outbound(_ moment: Moment, signer: (any MessageSigner)?) throws(Failure) -> OutboundRequest {
+        guard moment.now < plan.deadline else {
+            throw Failure(
+                .httpResponseTimeout,
+                sent: .neverSent,
+                "the attempt's time was over before the request was sent"
+            )
+        }
+        return try preparation.attempt(
+            plan,
+            token: token,
+            wallSeconds: moment.wallSeconds,
+            redirect: redirect,
+            signer: signer,
+            log: context.history?.log
+        )
+    }
+
+    /// The attempt under way with what its answer says; what observers are told.
+    package func attempt(answered inbound: InboundResponse, _ moment: Moment) -> Attempt? {
+        guard var attempt = recovery.attempts.last else { return nil }
+        attempt.duration = recovery.timeTaken(at: moment.now)
+        attempt.status = inbound.response.status
+        attempt.exchange = inbound.exchange
+        return attempt
+    }
+
+    /// The request as the program gave it.
+    package var unprepared: HTTPRequest? { program?.request }
+
+    /// What is left of the job, for a strategy.
+    package func left(_ moment: Moment) -> RecoveryContext {
+        RecoveryContext(
+            attempt: plan.number,
+            attemptsLeft: recovery.attemptsLeft,
+            timeLeft: moment.now.duration(to: recovery.deadline),
+            route: context.route.name
+        )
+    }
+
+    /// What a kept answer that may stand in is kept for, and how old it may be.
+    package var stale: (key: AnswerKey, maxAge: Duration)? {
+        guard context.route.answersStale, let rule = context.route.policy.response.keepsLastGood,
+            let key = asked.flatMap(AnswerKey.init)
+        else { return nil }
+        return (key, rule.maxAge)
+    }
+
+    /// Where the attempt goes, without its query; at most 1,024 bytes of path.
+    var url: String {
+        let path = sentTo.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }.prefix(1_024)
+        let visible = path.map { $0 > 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
+        return plan.upstream.origin.text + String(decoding: visible, as: UTF8.self)
+    }
+
+    /// Path and query of the attempt.
+    var sentTo: String { redirect?.target ?? plan.upstream.basePath + preparation.target }
+
+    /// The answer as its caller gets it.
+    func outgoing(_ response: HTTPResponse) -> HTTPResponse {
+        let policy = context.route.policy
+        guard policy.response.locationPrefix != nil || !policy.request.query.parameters.isEmpty,
+            LocationRewrite.concerns(response.fields)
+        else { return response }
+        var response = response
+        LocationRewrite(
+            prefix: policy.response.locationPrefix,
+            upstreams: policy.upstreams,
+            upstream: plan.upstream,
+            target: sentTo,
+            query: policy.request.query
+        ).rewrite(&response.fields)
+        return response
+    }
+
+    static let late: Failure = {
+        var failure = Failure(
+            .deadlineExceeded,
+            sent: .neverSent,
+            "the job's time was over before it could be sent"
+        )
+        failure.isPastDeadline = true
+        return failure
+    }()
+}
+
+// How it ended; asked at the last step.
+extension ExecutionMachine {
+    /// Of a request that somebody waits for.
+    package func outcome(room: MemoryHold?) -> Outcome {
+        let attempts = recovery.attempts
+        var outcome: Outcome
+        switch step {
+        case .end(.answered(let response, let source)):
+            outcome = Outcome(context, response, by: source, attempts: attempts)
+        case .end(.failed(let failure)):
+            outcome = Outcome(context, failure, answer: answer, attempts: attempts)
+        default: preconditionFailure("a request was asked for its outcome at the step \(step)")
+        }
+        outcome.room = room
+        return outcome
+    }
+
+    /// Of one run of a durable job.
+    package func delivery(room: MemoryHold?) -> Delivery {
+        let attempts = recovery.attempts
+        var delivery: Delivery
+        switch step {
+        case .end(.answered(let response, let source)):
+            delivery = Delivery(context, response, by: source, attempts: attempts)
+        case .end(.undelivered(let ending, let failure)):
+            delivery = Delivery(context, ending, failure, answer: answer, attempts: attempts)
+        default: preconditionFailure("a run was asked for its end at the step \(step)")
+        }
+        delivery.leavesDoubt = recovery.leavesDoubt
+        delivery.lacksContent = lacksContent
+        delivery.room = room
+        return delivery
+    }
+}
+
+extension HeaderFields {
+    private static let conditions = ["If-None-Match", "If-Modified-Since"].compactMap(FieldName.init)
+
+    /// Whether they ask only for what has changed (RFC 9110 §13.1).
+    var isConditional: Bool { HeaderFields.conditions.contains { self.contains($0) } }
+}

@@ -1,0 +1,149 @@
+// Where a request that somebody waits for and the run of a durable job part: nowhere else.
+extension ExecutionMachine {
+    /// Whether an answer is wanted in memory whatever it is.
+    var collectsAll: Bool {
+        switch mode {
+        case .answer: context.options.collectsAnswer
+        case .deliver: true
+        }
+    }
+
+    /// An answer that only looks like a success: no caller gets it, and the record of a durable job does.
+    mutating func keepInvalid(_ response: HTTPResponse) {
+        if case .deliver = mode { answer = outgoing(response) }
+    }
+
+    /// Gives up the last answer; that of a run is kept, whatever comes after it.
+    mutating func discard() {
+        guard case .answer = mode else { return }
+        notes.append(.dropped(answer?.body ?? .empty, wasKept: true))
+        answer = nil
+    }
+
+    /// There is no room for the answer that was to be collected: not for `wanted` bytes where one may have `half`.
+    package mutating func foundNoRoom(_ wanted: Int, half: Int, _ moment: Moment) {
+        guard case .collect(let collecting) = step else { return }
+        // That a job was delivered matters more than what it was answered.
+        if case .deliver = mode, !judge.needsBody(collecting.inbound.response.status) {
+            lacksContent = true
+            return collected(.bytes([]), moment)
+        }
+        guard !moment.isCancelled else {
+            return collectingFailed(Failure(.cancelled, sent: .unknown, "the caller went away"), moment)
+        }
+        let reason =
+            wanted > half
+            ? "may take \(half) (half of limits.memory)"
+            : "found no room (limits.memory) within \(plan.limit.text)"
+        let failure = Failure(
+            .overloaded,
+            sent: .answered,
+            "the answer needs \(wanted) bytes of memory and \(reason)",
+            exchange: collecting.inbound.exchange
+        )
+        collectingFailed(failure, moment)
+    }
+
+    /// The failure as the rules are asked about it: who has gone away ends a request whatever it came to, and what the
+    /// upstream has answered a durable job stands.
+    func decidable(_ failure: Failure, _ moment: Moment) -> Failure {
+        guard case .answer = mode, moment.isCancelled, failure.kind != .cancelled else { return failure }
+        return Failure(.cancelled, sent: failure.sent, "the caller went away")
+    }
+
+    /// Another attempt after a wait, which of a run is the store's to keep.
+    mutating func retry(at: Instant, _ failure: Failure, _ moment: Moment) {
+        switch mode {
+        case .answer:
+            discard()
+            step = .wait(until: at, failure)
+        case .deliver: end(.retry(after: moment.now.duration(to: at)), failure)
+        }
+    }
+
+    mutating func deadLetter(_ failure: Failure, _ moment: Moment) {
+        switch mode {
+        case .answer: ended(failure, moment)
+        case .deliver: end(.dead(recovery.endOfGivenUp(failure) ?? .rejected), failure)
+        }
+    }
+
+    mutating func pauseRoute(_ reason: String, _ failure: Failure, _ moment: Moment) {
+        switch mode {
+        case .answer:
+            notes.append(.pauseWanted(reason))
+            ended(failure, moment)
+        // The end of a pause decides about the route, not about what became of this job.
+        case .deliver: end(.routePaused(reason: reason, end: recovery.endOfUnsafe(failure)), failure)
+        }
+    }
+
+    mutating func hold(_ failure: Failure, _ moment: Moment) {
+        switch mode {
+        case .answer: ended(failure, moment)
+        case .deliver: end(.held, failure)
+        }
+    }
+
+    /// No rule has anything left.
+    mutating func gaveUp(_ failure: Failure, _ moment: Moment) {
+        guard case .deliver = mode else {
+            step = .end(.failed(failure))
+            return
+        }
+        if let end = recovery.endOfGivenUp(failure) { return self.end(.dead(end), failure) }
+        if failure.kind == .preparation { return end(.dead(.rejected), failure) }
+        end(moment.now < recovery.deadline ? .dead(.exhausted) : .expired, failure)
+    }
+
+    /// Nobody wants the job any more, which waited after that failure.
+    mutating func stopped(after failure: Failure, _ moment: Moment) {
+        switch mode {
+        case .answer: ended(Failure(.cancelled, sent: failure.sent, "the caller went away"), moment)
+        case .deliver: end(endOfStopped(failure), failure)
+        }
+    }
+
+    /// Ends a run after what is neither the upstream's failure nor the request's: no rule is asked.
+    ///
+    /// - Returns: whether the failure was such a one.
+    mutating func interrupted(by found: Failure, _ moment: Moment) -> Bool {
+        guard case .deliver = mode else { return false }
+        var failure = behindRedirect(found)
+        let wasSent = failure.sent != .neverSent
+        let ending: Delivery.Ending
+        switch failure.kind {
+        case .credentialsFailed where !wasSent:
+            if let refused { notes.append(.tokenMissed(refused)) }
+            ending = .back(.credentials)
+        case .overloaded where !wasSent, .attemptUnrecorded: ending = .back(nil)
+        case .storedBodyCorrupt: ending = .dead(.corrupt)
+        case .cancelled, .storedBodyUnread: ending = endOfStopped(failure)
+        default:
+            // An answer that is there stands, and the rules decide about it.
+            guard moment.isCancelled, failure.sent != .answered, failure.sent != .refused else {
+                return false
+            }
+            let exchange = failure.exchange
+            failure = Failure(.cancelled, sent: failure.sent, "the run of the job was stopped")
+            failure.exchange = exchange
+            ending = endOfStopped(failure)
+        }
+        recovery.attemptInterrupted(failure, at: moment.now)
+        if failure.sent != .neverSent, let attempt = recovery.attempts.last {
+            notes.append(.attemptFailed(attempt))
+        }
+        end(ending, failure)
+        return true
+    }
+
+    /// A stop is no answer, nor a failure that a rule could name: what a crash would leave may be sent again.
+    private func endOfStopped(_ failure: Failure) -> Delivery.Ending {
+        guard failure.sent.mayHaveActed, !recovery.mayRepeatAfterCrash else { return .back(nil) }
+        return .dead(failure.sent == .answered ? .notRepeatable : .outcomeUnknown)
+    }
+
+    private mutating func end(_ ending: Delivery.Ending, _ failure: Failure) {
+        step = .end(.undelivered(ending, failure))
+    }
+}

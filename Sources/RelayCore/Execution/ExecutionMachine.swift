@@ -1,0 +1,378 @@
+/// One job on its way, between its waits: what happened goes in as an event, what the job needs next stands in `step`.
+///
+/// Whoever drives it does what the step says, by a task that waits or by the events of connections, and tells what came
+/// of it. An event that the step does not wait for changes nothing.
+package struct ExecutionMachine: Sendable {
+    package let context: JobContext
+    let mode: Mode
+    let added: HeaderFields
+    let canRefresh: Bool
+    /// Seconds since 1970 UTC.
+    let preparedAt: Int64
+    /// What the program's own code has made of the request; nil where there is none.
+    var program: Program?
+    /// The request with what a program prepared for the last attempt, where a kept answer may answer it.
+    var asked: HTTPRequest?
+    var preparation: Preparation
+    var judge: ResponseJudge
+    package internal(set) var recovery: RecoveryMachine
+    package internal(set) var plan: RecoveryMachine.Plan
+    /// Where the attempt was sent on to.
+    var redirect: Redirect?
+    /// The last one that the job had.
+    var token: Token?
+    /// Generation of the credential that was refused last.
+    package internal(set) var refused: UInt64?
+    /// The upstream's last answer that was none to accept: of a request as long as no other attempt follows, of a run to
+    /// its end.
+    var answer: HTTPResponse?
+    /// The last answer of a run had no room for its content.
+    var lacksContent = false
+    package internal(set) var step: Step
+    var notes: [Note] = []
+
+    /// What it is for.
+    enum Mode: Sendable {
+        /// Somebody waits for its answer.
+        case answer
+        /// One run of a durable job, which ends with the first wait.
+        case deliver(JobHistory)
+    }
+
+    /// A program's request, as it was before any per-attempt preparation.
+    struct Program: Sendable {
+        var request: HTTPRequest
+        /// The keys of that request, and of the last attempt the program prepared from it.
+        var keys: [String]
+        var attemptKeys: [String]?
+    }
+
+    /// What the job needs next, with all that only that needs.
+    package enum Step: Sendable {
+        /// A program's preparation of the attempt that has begun, after its observers.
+        case prepare
+        /// A credential, for the attempt that has begun.
+        case token
+        /// The upstream's answer to `outbound`.
+        case send
+        /// The content of an answer.
+        case collect(Collecting)
+        /// A program's opinion of an answer.
+        case classify(InboundResponse)
+        /// The success that a program makes of a failure, and of its answer where one came.
+        case recover(Failure, HTTPResponse?)
+        /// A program's name for a failure.
+        case name(Failure)
+        /// What the jobs of the route share, to decide about the failure.
+        case recall(Failure, TokenRefusal?)
+        /// What a program's strategy says of the failure.
+        case consult(any RecoveryStrategy, Failure)
+        /// That moment, for another attempt after the failure.
+        case wait(until: Instant, Failure)
+        /// Another attempt, as the network is now.
+        case begin
+        /// Whether a program takes the answer.
+        case accept(HTTPResponse, Maker)
+        case end(Ending)
+    }
+
+    /// An answer whose content is to be in memory.
+    package struct Collecting: Sendable {
+        package var inbound: InboundResponse
+        /// Bytes at most.
+        package var limit: Int
+        /// What sets the limit, for messages.
+        package var key: StaticString = "limits.max_response_body"
+        /// Whether a body larger than that passes through instead of being a failure.
+        package var passesRest = false
+    }
+
+    /// The upstream refused the credential, and a rule would fetch another.
+    package struct TokenRefusal: Sendable {
+        package var generation: UInt64
+        /// Whether it had been fetched because an earlier one was refused.
+        package var isFresh: Bool
+        /// Whether the job fetched one for that before: it then goes on as often as its rule lets it.
+        var hasRenewed: Bool
+    }
+
+    /// Who made an answer that is to be accepted.
+    package enum Maker: Sendable, Equatable {
+        case upstream
+        case quickRecovery
+        case standIn(StandIn)
+    }
+
+    package enum Ending: Sendable {
+        case answered(HTTPResponse, AnswerSource)
+        /// Of a request.
+        case failed(Failure)
+        /// Of a run.
+        case undelivered(Delivery.Ending, Failure)
+    }
+
+    /// What others are to be told at once.
+    package enum Note: Sendable {
+        /// The attempt failed, and this was decided.
+        case attemptFailed(Attempt)
+        /// The failed attempt was a success after all, or its job was cancelled before anybody decided.
+        case decided(Attempt)
+        case pinsMissed(Exchange)
+        /// A rule wants the route paused, which a request does not wait for.
+        case pauseWanted(String)
+        /// The failure says something about the upstream of `plan`.
+        case upstreamFailed
+        /// The upstream of `plan` took the credential of that generation.
+        case tokenAccepted(UInt64)
+        /// The job waits for a newer credential than that one, which was refused.
+        case tokenMissed(UInt64)
+        /// A good answer to keep.
+        case answered(HTTPResponse, AnswerKey)
+        /// Nobody wants that content any more; nor, of an answer that was kept so far, the room it takes.
+        case dropped(Body, wasKept: Bool)
+    }
+
+    /// Prepares the job and begins its first attempt; its time counts from `began`, or from now.
+    ///
+    /// While the network is constrained attempts go to the route's lighter upstream, where it has one.
+    ///
+    /// - Throws: `preparation`, `deadline_exceeded`, with zero sends.
+    package init(
+        _ request: HTTPRequest,
+        _ context: JobContext,
+        added: HeaderFields,
+        canRefresh: Bool,
+        refused: UInt64? = nil,
+        isConstrained: Bool = false,
+        since began: Instant? = nil,
+        _ moment: Moment
+    ) throws(Failure) {
+        self.context = context
+        self.added = added
+        self.canRefresh = canRefresh
+        self.refused = refused
+        let route = context.route
+        mode = context.history.map { .deliver($0) } ?? .answer
+        preparedAt = moment.wallSeconds
+        preparation = try Preparation(
+            request,
+            route: route,
+            job: context.id,
+            added: added,
+            wallSeconds: preparedAt
+        )
+        if context.hooks != nil { program = Program(request: request, keys: preparation.keys) }
+        if program != nil || route.answersStale || route.policy.response.keepsLastGood != nil {
+            asked = request
+        }
+        // A program that asks for a value cannot take the absence of one.
+        judge = ResponseJudge(
+            route: route,
+            method: context.method,
+            isConditional: program == nil && request.fields.isConditional
+        )
+        var options = context.options
+        options.hasIdempotencyKey = options.hasIdempotencyKey || preparation.isKeyed
+        recovery = RecoveryMachine(
+            route: route,
+            method: context.method,
+            options: options,
+            now: began ?? moment.now,
+            history: context.history
+        )
+        guard moment.now < recovery.deadline else { throw ExecutionMachine.late }
+        plan = recovery.attemptBegan(
+            at: moment.now,
+            wall: moment.wall,
+            isConstrained: isConstrained
+        )
+        step = .send
+        step = firstStep
+    }
+}
+
+// Events.
+extension ExecutionMachine {
+    /// The program made the attempt's request.
+    package mutating func prepared(_ request: HTTPRequest, _ moment: Moment) {
+        guard case .prepare = step else { return }
+        do throws(Failure) {
+            let next = try prepare(request)
+            // A key that changes with the attempts protects from nothing.
+            guard program?.attemptKeys == nil || next.keys == program?.attemptKeys else {
+                throw Failure(
+                    .preparation,
+                    sent: .neverSent,
+                    "a step of preparation changed the idempotency key between two attempts; set it once a job"
+                )
+            }
+            program?.attemptKeys = next.keys
+            take(next)
+            asked = request
+            step = afterPreparation
+        } catch {
+            attemptFailed(error, moment)
+        }
+    }
+
+    package mutating func obtained(_ token: Token, _ moment: Moment) {
+        guard case .token = step else { return }
+        guard moment.now < plan.deadline else { return missedToken(moment) }
+        self.token = token
+        step = .send
+    }
+
+    /// The credential was not there in time.
+    package mutating func missedToken(_ moment: Moment) {
+        guard case .token = step else { return }
+        let name = context.route.policy.authentication?.credential ?? ""
+        let failure = Failure(
+            .credentialsFailed,
+            sent: .neverSent,
+            "the credential \"\(name)\" was not there within \(plan.limit.text)"
+        )
+        attemptFailed(failure, moment)
+    }
+
+    /// The attempt came to no answer: while it was prepared, waited for its credential or was sent.
+    package mutating func failed(_ failure: Failure, _ moment: Moment) {
+        switch step {
+        case .prepare, .token, .send: attemptFailed(failure, moment)
+        case .collect, .classify, .recover, .name, .recall, .consult, .wait, .begin, .accept, .end: break
+        }
+    }
+
+    /// The upstream answered; its body may still be on the way.
+    package mutating func received(_ inbound: InboundResponse, _ moment: Moment) {
+        guard case .send = step else { return }
+        if inbound.exchange.missedPins { notes.append(.pinsMissed(inbound.exchange)) }
+        if follow(inbound) { return }
+        lacksContent = false
+        if let collecting = collecting(inbound) {
+            step = .collect(collecting)
+        } else if case .bytes(let bytes) = inbound.response.body, judge.needsBody(inbound.response.status),
+            bytes.count > judge.inspectLimit
+        {
+            // However the packets fell, the limit is the same.
+            cutOff(.bodyTooLarge(limit: judge.inspectLimit, key: judge.inspectKey), inbound, moment)
+        } else {
+            answered(inbound, moment)
+        }
+    }
+
+    /// The content of the answer is in memory, or the beginning of one that passes through.
+    package mutating func collected(_ body: Body, _ moment: Moment) {
+        guard case .collect(let collecting) = step else { return }
+        var inbound = collecting.inbound
+        inbound.response.body = body
+        answered(inbound, moment)
+    }
+
+    /// The content of the answer did not come.
+    package mutating func collectingFailed(_ failure: Failure, _ moment: Moment) {
+        guard case .collect(let collecting) = step else { return }
+        cutOff(failure, collecting.inbound, moment)
+    }
+
+    /// An answer that is about to be collected takes the place of the one before.
+    package mutating func letGo() { if case .collect = step { answer = nil } }
+
+    /// What the program says of the answer: the failure that it is, nil when it is none.
+    package mutating func classified(_ failure: Failure?, _ moment: Moment) {
+        guard case .classify(let inbound) = step else { return }
+        guard var failure else { return judged(inbound, moment) }
+        // How far a request got is the relay's to say, whatever a program's code claims.
+        failure.sent = .answered
+        failure = judge.completed(failure, inbound, wallSeconds: moment.wallSeconds)
+        guard let recovered = judge.quickRecovery(failure, inbound.response) else {
+            return refused(failure, inbound, moment)
+        }
+        quickRecovered(recovered, from: failure, moment)
+    }
+
+    /// The success that the program makes of the failure; nil when it makes none.
+    package mutating func recovered(_ response: HTTPResponse?, _ moment: Moment) {
+        guard case .recover(let failure, let refusal) = step else { return }
+        if let response { return quickRecovered(response, from: failure, moment) }
+        if let refusal { answer = outgoing(refusal) }
+        note(failure, moment)
+    }
+
+    package mutating func named(_ named: Failure, _ moment: Moment) {
+        guard case .name(let failure) = step else { return }
+        var named = named
+        named.sent = failure.sent
+        named.url = failure.url
+        decide(named, moment)
+    }
+
+    package mutating func recalled(_ recall: RouteRecall, _ moment: Moment) {
+        guard case .recall(let failure, let refusal) = step else { return }
+        var situation = situation(recall, moment)
+        if refusal?.hasRenewed == false { situation.refreshHeld = recall.refreshHeld }
+        act(recovery.attemptFailed(failure, situation), failure, recall, moment)
+    }
+
+    /// The strategy that was asked has answered.
+    package mutating func advised(_ disposition: RecoveryDisposition, _ recall: RouteRecall, _ moment: Moment)
+    {
+        guard case .consult(_, let failure) = step else { return }
+        if moment.isCancelled {
+            // Its failure was decided about by nobody.
+            if let attempt = recovery.attempts.last { notes.append(.decided(attempt)) }
+            return stopped(after: failure, moment)
+        }
+        var situation = situation(recall, moment)
+        if case .retry(let request, _) = disposition {
+            situation.keepsKey = (try? prepare(request))?.keys == program?.keys
+        }
+        act(recovery.advised(disposition, situation), failure, recall, moment)
+    }
+
+    package mutating func waited(_ moment: Moment) {
+        guard case .wait(_, let failure) = step else { return }
+        begin(after: failure, moment)
+    }
+
+    /// Another attempt begins.
+    package mutating func begun(isConstrained: Bool, _ moment: Moment) {
+        guard case .begin = step else { return }
+        redirect = nil
+        plan = recovery.attemptBegan(at: moment.now, wall: moment.wall, isConstrained: isConstrained)
+        step = firstStep
+    }
+
+    /// The caller went away while the job waited.
+    package mutating func cancelled(_ moment: Moment) {
+        guard case .wait(_, let failure) = step else { return }
+        stopped(after: failure, moment)
+    }
+
+    /// The program took the answer.
+    package mutating func accepted(_ moment: Moment) {
+        guard case .accept(let response, let maker) = step else { return }
+        succeeded(response, maker)
+    }
+
+    /// The program did not take the answer.
+    package mutating func notAccepted(_ failure: Failure, _ moment: Moment) {
+        guard case .accept(let response, let maker) = step else { return }
+        if case .standIn = maker { return ended(failure, moment) }
+        let isQuickRecovered = maker == .quickRecovery
+        var failure = failure
+        failure.status = failure.status ?? response.status
+        failure.response = failure.response ?? response
+        failure.exchange = recovery.attempts.last?.exchange
+        failure.sent = isQuickRecovered ? recovery.attempts.last?.sent ?? .answered : .answered
+        failure.retryAfter = judge.retryAfter(response, wallSeconds: moment.wallSeconds)
+        // After a quick recovery a failed transform is final: no rule is asked.
+        isQuickRecovered ? ended(failure, moment) : note(failure, moment)
+    }
+
+    /// What others are to be told since this was asked last, in order.
+    package mutating func takeNotes() -> [Note] {
+        guard !notes.isEmpty else { return [] }
+        defer { notes = [] }
+        return notes
+    }
+}

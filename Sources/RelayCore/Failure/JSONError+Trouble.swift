@@ -1,0 +1,10 @@
+package import RelayJSON
+
+extension JSONError {
+    /// What is wrong with an answer, after "it" or "the answer".
+    package var trouble: String {
+        code == .duplicateName
+            ? "has two members of one name in one object, at byte \(offset)"
+            : "is not JSON at byte \(offset): \(message)"
+    }
+}

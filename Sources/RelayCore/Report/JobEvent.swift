@@ -1,0 +1,101 @@
+/// Something that happened to a job, to a route or to the relay; past tense.
+///
+/// Whoever tells of it tells the announcer alone; who listens takes up what is theirs.
+package enum JobEvent: Sendable {
+    /// A job is on disk.
+    case accepted(JobReport)
+    /// An attempt of a kept job is on record and goes out.
+    case attemptBegan(JobContext, Attempt)
+    /// An attempt failed, and what follows is decided.
+    case attemptFailed(JobContext, Attempt)
+    /// The upstream's chain held none of the pinned keys, which only report.
+    case pinsMissed(JobContext, Exchange)
+    /// A kept job stands elsewhere and is not over.
+    case changed(JobReport)
+    /// A job is over: told once in each of its lives.
+    case ended(JobReport)
+    /// Somebody removed a kept job.
+    case dropped(JobReport)
+    /// Somebody acted on kept jobs; each of them is told of besides.
+    case jobsChanged(JobsChange)
+    /// A body found no room in the job store, for the first time in a while.
+    case bodyFoundNoRoom(route: String)
+    /// The store takes no writes for seconds, or takes them again; in words.
+    case storageStalled(String)
+    case storageResumed(String)
+    /// A rule wants the route paused.
+    case pauseWanted(route: String, rule: String?, reason: String)
+    case routePaused(route: String, RoutePause)
+    case routeResumed(route: String)
+    /// The relay itself refused a request.
+    case requestRefused(RefusedRequest)
+    case credentialRefreshed(credential: String, expiresIn: Duration?)
+    case credentialFailed(credential: String, detail: String)
+    case configReloaded
+    /// In words.
+    case configRejected(String)
+}
+
+/// Takes note of what happened.
+///
+/// It never waits: a sink that cannot keep up drops and counts.
+package protocol EventSink: AnyObject, Sendable {
+    func record(_ event: JobEvent)
+}
+
+/// Hears of everything that happens; it never waits, and is called from any thread.
+package protocol JobListener: Sendable {
+    /// `wall` is the present, in milliseconds since 1970 UTC.
+    func heard(_ event: JobEvent, at wall: Int64)
+}
+
+/// A request that never became a job.
+package struct RefusedRequest: Sendable {
+    /// Nil of one for the API.
+    package var route: String?
+    package var method: Method
+    /// Below the route, without its query; a whole one of the API's.
+    package var path: String
+    package var client: ClientIdentity?
+    package var status: Status
+    /// The problem's code.
+    package var code: String
+    package var detail: String
+
+    package init(
+        route: String?,
+        method: Method,
+        path: String,
+        client: ClientIdentity?,
+        status: Status,
+        code: String,
+        detail: String
+    ) {
+        self.route = route
+        self.method = method
+        self.path = path
+        self.client = client
+        self.status = status
+        self.code = code
+        self.detail = detail
+    }
+}
+
+/// What an action did.
+package struct JobsChange: Sendable {
+    /// Who asked for it; nil when the kernel has no name for them.
+    package var user: UInt32?
+    package var action: JobAction
+    package var filter: JobFilter
+    package var changed: Int
+    /// Running jobs that were asked to end.
+    package var asked: Int
+
+    package init(user: UInt32?, action: JobAction, filter: JobFilter, changed: Int, asked: Int) {
+        self.user = user
+        self.action = action
+        self.filter = filter
+        self.changed = changed
+        self.asked = asked
+    }
+}

@@ -1,0 +1,143 @@
+package import RelayCore
+import Synchronization
+
+/// What happened, for whoever listens: the last events in memory, numbered.
+///
+/// The numbers of a process begin above those of the one before, so that no number means two events.
+package final class EventFeed: JobListener {
+    private struct State {
+        var ring: [Slot] = []
+        /// Of the next event.
+        var next: UInt64
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter: UInt64 = 0
+
+        /// Of the oldest event that is still there.
+        var first: UInt64 { next - UInt64(ring.count) }
+    }
+
+    private struct Slot: Sendable {
+        var at: Int64
+        var kind: JobEvent.Kind
+        var event: JobEvent
+    }
+
+    package let capacity: Int
+    /// The number of the first event of this process.
+    private let first: UInt64
+    private let state: Mutex<State>
+
+    package init(capacity: Int = 4096, first: UInt64 = 1) {
+        self.capacity = max(1, capacity)
+        self.first = max(1, first)
+        state = Mutex(State(next: max(1, first)))
+    }
+
+    /// Where the numbers of a process begin that starts at that moment, in milliseconds since 1970 UTC.
+    ///
+    /// No process tells of a thousand events a millisecond for long; a reader may hold a number as a JSON double.
+    package static func firstNumber(at milliseconds: Int64) -> UInt64 {
+        UInt64(min(max(1, milliseconds), 1 << 43)) * 1_000
+    }
+
+    package func heard(_ event: JobEvent, at wall: Int64) {
+        guard let kind = event.kind else { return }
+        let waiters: [UInt64: CheckedContinuation<Void, Never>] = state.withLock { state in
+            let slot = Slot(at: wall, kind: kind, event: event)
+            if state.ring.count < capacity {
+                state.ring.append(slot)
+            } else {
+                state.ring[index(state.next)] = slot
+            }
+            state.next += 1
+            guard !state.waiters.isEmpty else { return [:] }
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
+    }
+
+    private func index(_ number: UInt64) -> Int { Int((number - first) % UInt64(capacity)) }
+
+    /// The events numbered above `number`, oldest first; with nil only what comes from now on.
+    ///
+    /// With 0 everything that is there. Any other number that none of this process's events has is one of an earlier
+    /// process: everything is then new, and nobody knows what was missed.
+    package func events(after number: UInt64?, limit: Int) -> Reading {
+        state.withLock { state in
+            var reading = Reading()
+            guard let number else {
+                reading.next = state.next - 1
+                return reading
+            }
+            let isKnown = number == 0 || (first - 1..<state.next).contains(number)
+            let after = isKnown ? max(number, first - 1) : state.first - 1
+            let lost = max(after, state.first - 1) - after
+            reading.gap = !isKnown ? .unknown : lost > 0 ? .lost(lost) : nil
+            reading.next = after + lost
+            let count = min(UInt64(max(0, limit)), state.next - 1 - reading.next)
+            reading.events.reserveCapacity(Int(count))
+            for _ in 0..<count {
+                reading.next += 1
+                let slot = state.ring[index(reading.next)]
+                reading.events.append(
+                    Told(number: reading.next, at: slot.at, kind: slot.kind, event: slot.event)
+                )
+            }
+            return reading
+        }
+    }
+
+    /// One event as a reader gets it.
+    package struct Told: Sendable {
+        package var number: UInt64
+        /// Milliseconds since 1970 UTC.
+        package var at: Int64
+        package var kind: JobEvent.Kind
+        package var event: JobEvent
+    }
+
+    package struct Reading: Sendable {
+        package var events: [Told] = []
+        /// What lies between `number` and the first one; nil when nothing does.
+        package var gap: Gap?
+        /// Where the next reading goes on.
+        package var next: UInt64 = 0
+    }
+
+    /// Events that a reader will never see.
+    package enum Gap: Hashable, Sendable {
+        /// So many are no longer there.
+        case lost(UInt64)
+        /// The reader last heard an earlier process.
+        case unknown
+    }
+
+    /// Returns when there is an event numbered above `number`, at `deadline`, or when the task is cancelled.
+    package func wait(after number: UInt64, by deadline: Instant, _ time: any TimeSource) async {
+        _ = await cancelling(at: deadline, time) { await self.wait(after: number) }
+    }
+
+    private func wait(after number: UInt64) async {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if Task.isCancelled || state.next - 1 > number { return true }
+                    state.waiters[id] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+            waiter?.resume()
+        }
+    }
+
+    /// How many tasks wait now.
+    package var waiterCount: Int { state.withLock { $0.waiters.count } }
+}

@@ -1,0 +1,99 @@
+package import RelayCore
+
+extension JobEvent {
+    /// What the feed of events calls it.
+    package enum Kind: String, CaseIterable, Sendable {
+        case jobAccepted = "waystation.job.accepted"
+        case attemptStarted = "waystation.job.attempt.started"
+        case attemptFailed = "waystation.job.attempt.failed"
+        case jobRecovered = "waystation.job.recovered"
+        case jobSucceeded = "waystation.job.succeeded"
+        case jobDead = "waystation.job.dead"
+        case jobCancelled = "waystation.job.cancelled"
+        case jobExpired = "waystation.job.expired"
+        case jobHeld = "waystation.job.held"
+        case routePaused = "waystation.route.paused"
+        case routeResumed = "waystation.route.resumed"
+        case credentialsRefreshed = "waystation.route.credentials.refreshed"
+        case credentialsFailed = "waystation.route.credentials.failed"
+        case configReloaded = "waystation.config.reloaded"
+        case configRejected = "waystation.config.rejected"
+        case storageStalled = "waystation.storage.stalled"
+        case storageResumed = "waystation.storage.resumed"
+    }
+
+    /// Nil of what the feed does not tell.
+    package var kind: Kind? {
+        switch self {
+        case .accepted: .jobAccepted
+        case .attemptBegan: .attemptStarted
+        case .attemptFailed: .attemptFailed
+        case .changed(let report): report.state == .held ? .jobHeld : nil
+        case .ended(let report): JobEvent.kind(ofEnd: report)
+        case .routePaused: .routePaused
+        case .routeResumed: .routeResumed
+        case .credentialRefreshed: .credentialsRefreshed
+        case .credentialFailed: .credentialsFailed
+        case .configReloaded: .configReloaded
+        case .configRejected: .configRejected
+        case .storageStalled: .storageStalled
+        case .storageResumed: .storageResumed
+        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted, .requestRefused: nil
+        }
+    }
+
+    /// Of requests that were answered when they were done only what is worth a look.
+    private static func kind(ofEnd report: JobReport) -> Kind? {
+        guard report.isDurable else { return report.isRecovered ? .jobRecovered : nil }
+        return switch report.state {
+        case .succeeded: .jobSucceeded
+        case .dead: .jobDead
+        case .cancelled: .jobCancelled
+        case .expired: .jobExpired
+        case .scheduled, .queued, .running, .retrying, .held: nil
+        }
+    }
+}
+
+// Whom it is about: callers see only their own.
+extension JobEvent {
+    /// The account of the job; nil where it is about none, or about one under way.
+    package var report: JobReport? {
+        switch self {
+        case .accepted(let report), .changed(let report), .ended(let report), .dropped(let report): report
+        default: nil
+        }
+    }
+
+    /// The job under way.
+    private var context: JobContext? {
+        switch self {
+        case .attemptBegan(let context, _), .attemptFailed(let context, _), .pinsMissed(let context, _):
+            context
+        default: nil
+        }
+    }
+
+    /// The attempt that began or failed.
+    package var attempt: Attempt? {
+        switch self {
+        case .attemptBegan(_, let attempt), .attemptFailed(_, let attempt): attempt
+        default: nil
+        }
+    }
+
+    package var job: JobID? { report?.id ?? context?.id }
+
+    /// Who handed the job over.
+    package var user: UInt32? { report?.user ?? context?.client?.user }
+
+    package var route: String? {
+        switch self {
+        case .bodyFoundNoRoom(let route), .pauseWanted(let route, _, _), .routePaused(let route, _),
+            .routeResumed(let route):
+            route
+        case .requestRefused(let refused): refused.route
+        default: report?.route ?? context?.route.name
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import RelayCore
+import Synchronization
+
+/// Those who wait for a job to change.
+final class JobWaiters: JobListener {
+    private struct State {
+        var tickets: [JobID: [Ticket]] = [:]
+        var count = 0
+    }
+
+    private let state = Mutex(State())
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    /// One who waits for the next change of one job.
+    final class Ticket: Sendable {
+        private enum Phase {
+            case idle
+            case waiting(CheckedContinuation<Void, Never>)
+            case over
+        }
+
+        let id: JobID
+        private let phase = Mutex(Phase.idle)
+
+        fileprivate init(_ id: JobID) { self.id = id }
+
+        fileprivate func end() {
+            let waiter: CheckedContinuation<Void, Never>? = phase.withLock { phase in
+                defer { phase = .over }
+                if case .waiting(let continuation) = phase { return continuation }
+                return nil
+            }
+            waiter?.resume()
+        }
+
+        /// Returns when the job has changed since the ticket was taken, or when the task is cancelled.
+        func wait() async {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isOver = phase.withLock { phase in
+                        if case .over = phase { return true }
+                        phase = .waiting(continuation)
+                        return false
+                    }
+                    if isOver { continuation.resume() }
+                }
+            } onCancel: {
+                end()
+            }
+        }
+    }
+
+    /// Begins to watch a job; nil when too many wait.
+    ///
+    /// The ticket has to be given back.
+    func ticket(_ id: JobID) -> Ticket? {
+        state.withLock { state in
+            guard state.count < limit else { return nil }
+            let ticket = Ticket(id)
+            state.count += 1
+            state.tickets[id, default: []].append(ticket)
+            return ticket
+        }
+    }
+
+    func giveBack(_ ticket: Ticket) {
+        state.withLock { state in
+            state.count -= 1
+            state.tickets[ticket.id]?.removeAll { $0 === ticket }
+            if state.tickets[ticket.id]?.isEmpty == true { state.tickets[ticket.id] = nil }
+        }
+    }
+
+    func heard(_ event: JobEvent, at wall: Int64) {
+        switch event {
+        case .accepted: break
+        // What its jobs wait for is another matter now.
+        case .routePaused, .routeResumed: allChanged()
+        default: if let id = event.job { changed(id) }
+        }
+    }
+
+    private func changed(_ id: JobID) {
+        let tickets = state.withLock { state in state.count == 0 ? nil : state.tickets[id] }
+        for ticket in tickets ?? [] { ticket.end() }
+    }
+
+    /// Jobs have changed, nobody knows which.
+    private func allChanged() {
+        let tickets = state.withLock { state in state.tickets.values.flatMap(\.self) }
+        for ticket in tickets { ticket.end() }
+    }
+
+    var count: Int { state.withLock { $0.count } }
+}
+
+extension JobWaiters {
+    /// The job is looked at again after that, for changes that come from elsewhere.
+    private static let lookInterval: Duration = .seconds(10)
+
+    /// The job as soon as its version is no longer `version` (nil: as soon as it is over), or as it is at `deadline`.
+    ///
+    /// `time` is that of the loop that asks. Returns at once when the task is cancelled.
+    ///
+    /// - Throws: `job_not_found`, `storage_failed`; `overloaded` when too many wait.
+    func job(
+        _ id: JobID,
+        in store: any JobStore,
+        changedSince version: UInt64?,
+        by deadline: Instant,
+        _ time: any TimeSource
+    ) async throws(Problem) -> StoredJob {
+        while true {
+            guard let ticket = ticket(id) else {
+                var problem = Problem(.overloaded, "too many requests wait for jobs; ask without waiting")
+                problem.job = id
+                problem.retryAfter = .seconds(1)
+                throw problem
+            }
+            defer { giveBack(ticket) }
+            let job = try await store.present(id)
+            if version.map({ $0 != job.version }) ?? job.state.isTerminal { return job }
+            let now = time.now()
+            guard now < deadline, !Task.isCancelled else { return job }
+            let next = min(deadline, now.advanced(by: JobWaiters.lookInterval))
+            _ = await cancelling(at: next, time) { await ticket.wait() }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+package import RelayCore
+import Synchronization
+
+/// Takes jobs in: what is accepted is on disk.
+package final class Acceptance: Sendable {
+    private let store: any JobStore
+    private let engine: Engine
+    private let room: QueueRoom
+    private let watch: StoreWatch
+    private let announcer: Announcer
+    /// SHA-256.
+    private let digest: @Sendable ([UInt8]) -> [UInt8]
+    /// When a body last found no room.
+    private let noRoomAt = Mutex<Instant?>(nil)
+
+    init(
+        _ store: any JobStore,
+        _ audience: Audience,
+        _ announcer: Announcer,
+        _ watch: StoreWatch,
+        digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+    ) {
+        self.store = store
+        engine = audience.engine
+        room = audience.room
+        self.watch = watch
+        self.announcer = announcer
+        self.digest = digest
+    }
+
+    package struct Accepted: Sendable {
+        package var id: JobID
+        /// Whether the idempotency key was known: the job is an earlier one.
+        package var isReplayed: Bool
+        /// Whether it may be sent again when nobody knows what became of it.
+        package var mayRepeat: Bool
+    }
+
+    /// Whether one more job may wait for its delivery; asked before a body is read.
+    ///
+    /// - Throws: `queue_full`.
+    package func checkRoom(for route: String) throws(Problem) {
+        if room.isFull { throw full(route) }
+    }
+
+    private func full(_ route: String) -> Problem {
+        var problem = Problem(
+            .queueFull,
+            "\(room.limit) jobs wait for their delivery already (limits.max_queued_jobs)"
+        )
+        problem.route = route
+        problem.retryAfter = .seconds(10)
+        return problem
+    }
+
+    /// Puts an admitted job on disk.
+    ///
+    /// A key that is known is answered with its job also where there is no room for another. Without `patience` the
+    /// caller waits as long as the disk takes.
+    ///
+    /// - Throws: `idempotency_key_reused`, `queue_full`, `storage_full`, `storage_failed`, `storage_stalled`.
+    package func accept(
+        _ admission: Admission,
+        body: StoredBody,
+        _ patience: Patience? = nil
+    ) async throws(Problem) -> Accepted {
+        let route = admission.route.name
+        let job = newJob(admission, body)
+        guard let reservation = room.reserve() else {
+            return try await known(job, patience, instead: full(route))
+        }
+        return try await accept(job, route, patience, holding: reservation)
+    }
+
+    /// Holds the room until the job is known to be on disk, or not to be.
+    private func accept(
+        _ job: NewJob,
+        _ route: String,
+        _ patience: Patience?,
+        holding: borrowing QueueRoom.Reservation
+    ) async throws(Problem) -> Accepted {
+        let acceptance: EnqueueResult
+        do throws(StoreError) {
+            acceptance = try await enqueue(job, patience).get()
+        } catch {
+            guard error.code == .full else { throw Problem(error, route: route) }
+            // Whoever reads 507 and then asks for the status sees why.
+            await watch.look()
+            return try await known(job, patience, instead: Problem(error, route: route))
+        }
+        return try accepted(job, acceptance)
+    }
+
+    /// The earlier job of the same key, where there is no room for a new one.
+    ///
+    /// - Throws: `refusal` when there is none.
+    private func known(
+        _ job: NewJob,
+        _ patience: Patience?,
+        instead refusal: Problem
+    ) async throws(Problem) -> Accepted {
+        var job = job
+        job.hasNoRoom = true
+        // Also without a key: the store removes the file of a body that it does not accept.
+        let answer = try? await enqueue(job, patience).get()
+        guard let answer, answer != .abandoned else { throw refusal }
+        return try accepted(job, answer)
+    }
+
+    /// What the caller is told.
+    ///
+    /// - Throws: `idempotency_key_reused`, `storage_stalled`.
+    private func accepted(_ job: NewJob, _ acceptance: EnqueueResult) throws(Problem) -> Accepted {
+        let route = job.record.route
+        switch acceptance {
+        case .accepted:
+            return Accepted(id: job.record.id, isReplayed: false, mayRepeat: job.record.mayRepeat)
+        case .duplicate(let id): return Accepted(id: id, isReplayed: true, mayRepeat: job.record.mayRepeat)
+        case .conflict(let id):
+            var problem = Problem(
+                .idempotencyKeyReused,
+                "this idempotency key belongs to a job with another method, target or body"
+            )
+            problem.route = route
+            problem.job = id
+            throw problem
+        case .abandoned: throw Problem.stalled(route, hasKey: job.staysUnawaited)
+        }
+    }
+
+    /// What the store says, or `abandoned` when the caller's patience is over first.
+    private func enqueue(_ job: NewJob, _ patience: Patience?) async -> Result<EnqueueResult, StoreError> {
+        guard let patience else { return await enqueue(job) }
+        // What waits behind a write that does not come back would fill the memory.
+        if Patience.isOver(store, patience.ports.time) { return .success(.abandoned) }
+        let wait = AcceptanceWait()
+        var job = job
+        job.wait = wait
+        let waiting = job
+        let pending = patience.begin { [self] in await enqueue(waiting) }
+        if let answer = await patience.wait(for: pending) { return answer }
+        if wait.giveUp() { return .success(.abandoned) }
+        return await pending.value() ?? .success(.abandoned)
+    }
+
+    private func enqueue(_ job: NewJob) async -> Result<EnqueueResult, StoreError> {
+        do throws(StoreError) {
+            guard let acceptance = try await store.enqueue([job], at: JobMoment(engine.time)).first else {
+                return .failure(StoreError(.failed, "the job store did not say what became of the job"))
+            }
+            // A job with a key stays, for the caller that comes again.
+            if acceptance == .accepted, job.staysUnawaited || job.wait?.isGivenUp != true {
+                let record = job.record
+                announcer.record(
+                    .accepted(
+                        JobReport(
+                            id: record.id,
+                            route: record.route,
+                            user: record.submitter?.user,
+                            state: .queued
+                        )
+                    )
+                )
+            }
+            return .success(acceptance)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func newJob(_ admission: Admission, _ body: StoredBody) -> NewJob {
+        let context = admission.context
+        let options = admission.durable ?? DurableOptions()
+        let policy = admission.route.policy
+        var fields = admission.fields
+        // What the route's credential takes the place of never goes out, and is none of the disk's business.
+        if let authentication = policy.authentication { fields.remove(authentication.fieldName) }
+        var record = JobRecord(
+            id: context.id,
+            route: context.route.name,
+            method: context.method,
+            target: context.target,
+            fields: fields
+        )
+        record.priority = options.priority
+        // One key for all of them; what callers send has its order within the route's.
+        record.orderingKey = policy.delivery.ordering == .route ? JobRecord.routeOrder : options.orderingKey
+        record.supersedeKey = options.supersedeKey
+        record.idempotencyKey = options.idempotencyKey
+        record.labels = context.options.labels
+        record.submitter = context.client.map { JobRecord.Submitter(user: $0.user, unit: $0.unit) }
+        record.mayRepeat = admission.route.mayRepeatAfterCrash(context.method, admission.fields)
+        record.trace.parent = admission.fields[.traceparent]
+        record.trace.state = admission.fields[.tracestate]
+        record.trace.baggage = admission.fields[.baggage]
+        record.bounds.timeout = context.options.timeout
+        record.bounds.attemptTimeout = context.options.attemptTimeout
+        record.bounds.maxAttempts = context.options.maxAttempts
+        record.bounds.allowsFallback = context.options.allowsFallback
+        var job = NewJob(record, body: body)
+        job.dropsContent = policy.delivery.keepsRequests == .never
+        job.due = options.due
+        job.expiresAfter = options.lifetime(longest: policy.delivery.expiresAfter, context.options)
+        if let key = options.idempotencyKey {
+            job.idempotency = NewJob.Idempotency(
+                user: context.client?.user ?? .max,
+                key: key,
+                fingerprint: fingerprint(record, body),
+                window: policy.idempotency.window
+            )
+        }
+        return job
+    }
+
+    /// Of method, target and body; of a body in a file by its length and checksums, as it is not in memory.
+    private func fingerprint(_ record: JobRecord, _ body: StoredBody) -> [UInt8] {
+        var bytes = Array("\(record.method.rawValue) \(record.target)\n".utf8)
+        switch body {
+        case .bytes(let content): bytes += content
+        case .file(let file):
+            bytes += Array("file \(file.length)".utf8)
+            for checksum in file.checksums { bytes += Array(" \(checksum)".utf8) }
+        case .expunged: break
+        }
+        return digest(bytes)
+    }
+
+    /// Begins a body that is too large for memory.
+    package func spool() async throws(Problem) -> any BodySpool {
+        do throws(StoreError) { return try await store.spool() } catch { throw Problem(error) }
+    }
+}
+
+// Bodies that find no room.
+extension Acceptance {
+    /// How long a refused body makes the store count as full, which may still take smaller ones.
+    private static let fullAfterRefusal: Duration = .seconds(10)
+
+    /// A body of the route found no room in the store.
+    package func foundNoRoom(for route: String) {
+        let now = engine.time.now()
+        let last = noRoomAt.withLock { last in
+            defer { last = now }
+            return last
+        }
+        if let last, last.duration(to: now) < Acceptance.fullAfterRefusal { return }
+        announcer.record(.bodyFoundNoRoom(route: route))
+    }
+
+    /// Whether jobs are refused for want of room, all of them or those with a large body.
+    package var lacksRoom: Bool {
+        if watch.facts.isFull { return true }
+        let now = engine.time.now()
+        return noRoomAt.withLock { $0.map { $0.duration(to: now) < Acceptance.fullAfterRefusal } ?? false }
+    }
+}

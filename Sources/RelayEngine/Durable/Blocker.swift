@@ -1,0 +1,102 @@
+package import RelayCore
+
+/// What keeps a job from being delivered now.
+package struct Blocker: Sendable {
+    /// A word of the API: a `WaitReason`'s name, `running`, `due`, or `route_removed`.
+    package var reason: String
+    /// In words, safe to show.
+    package var detail: String
+    /// When it goes on by itself, in milliseconds since 1970 UTC; nil when that is not known.
+    package var until: Int64?
+
+    init(_ reason: String, _ detail: String, until: Int64? = nil) {
+        self.reason = reason
+        self.detail = detail
+        self.until = until
+    }
+
+    init(_ reason: WaitReason, _ detail: String, until: Int64? = nil) {
+        self.init(reason.name, detail, until: until)
+    }
+}
+
+extension DurableJobs {
+    /// What keeps the job from being delivered now, in the words of `explain`; nil for one that is over.
+    package func blocker(of job: StoredJob) -> Blocker? {
+        if job.state.isTerminal { return nil }
+        if job.state == .running {
+            let detail =
+                job.isCancelAsked ? "it is being cancelled" : "attempt \(job.attempts + 1) is under way"
+            let last = job.isSuperseded ? ", the last one: a newer job takes its place" : ""
+            return Blocker("running", detail + last)
+        }
+        if job.state == .held, job.reason != .routePaused, job.reason != .credentials {
+            return Blocker(
+                .operatorHold,
+                "it was put aside until `waystation jobs release \(job.record.id)` lets it go on"
+            )
+        }
+        guard let entry = engine.snapshot.routes[job.record.route] else {
+            return Blocker("route_removed", "the configuration has no route \"\(job.record.route)\" any more")
+        }
+        let now = engine.time.wallMilliseconds()
+        let due = job.state == .held ? now : job.runAt
+        if let pause = pauses.pause(of: job.record.route), pause.until.map({ $0 >= due }) ?? true {
+            let who = pause.rule.map { "rule \($0)" } ?? "an operator"
+            return Blocker(.routePaused, "the route is paused by \(who): \(pause.reason)", until: pause.until)
+        }
+        if job.state == .held { return Blocker(.routePaused, "the route goes on, and the job with it") }
+        if job.reason == .ordering {
+            guard let key = job.record.orderingKey else {
+                return Blocker(.ordering, "the job that it supersedes is with the upstream")
+            }
+            let what =
+                key == JobRecord.routeOrder ? "its route, which keeps all" : "its ordering key \"\(key)\""
+            return Blocker(.ordering, "an earlier job of \(what) is not over")
+        }
+        if due > now { return later(job, due) }
+        return held(job, entry, now)
+    }
+
+    /// Of a job whose time has not come.
+    private func later(_ job: StoredJob, _ due: Int64) -> Blocker {
+        let date = UTCTime.format(seconds: due / 1000)
+        if job.state == .scheduled {
+            return Blocker(.notBefore, "it is not to be sent before \(date)", until: due)
+        }
+        switch job.reason {
+        case .throttled?:
+            return Blocker(.throttled, "it is held back until \(date) to spare the upstream", until: due)
+        case .credentials?, .breakerOpen?, .rateLimited?, .concurrency?:
+            return Blocker(job.reason ?? .backoff, "it is held back until \(date)", until: due)
+        default:
+            let status = job.failureStatus.map { " \($0.rawValue)" } ?? ""
+            let why = job.failureKind.map { " with \($0.rawValue)\(status)" } ?? ""
+            return Blocker(.backoff, "its last attempt failed\(why); the next is due at \(date)", until: due)
+        }
+    }
+
+    /// Of a job that could be sent now.
+    private func held(_ job: StoredJob, _ entry: Snapshot.Entry, _ now: Int64) -> Blocker {
+        switch dispatcher.gate(of: job.record.route) {
+        case .shut(let until, _)?:
+            let wait = engine.time.now().duration(to: until).saturatedNanoseconds / 1_000_000
+            let next = now + max(0, wait)
+            let date = UTCTime.format(seconds: next / 1000)
+            return Blocker(
+                .credentials,
+                "the route's credential failed; the next job tries it at \(date)",
+                until: next
+            )
+        case .probing?:
+            return Blocker(.credentials, "the route's credential failed; another job is trying it now")
+        case .open?, nil: break
+        }
+        let limit = entry.route.policy.concurrency.maxRequests
+        if entry.state.load.inFlight >= limit {
+            return Blocker(.concurrency, "the route's \(limit) permits are taken (concurrency.max_requests)")
+        }
+        let isServing = dispatcher.phase == .serving
+        return Blocker("due", isServing ? "it is next" : "the relay is stopping or starting")
+    }
+}

@@ -1,0 +1,228 @@
+import RelayCore
+import Synchronization
+
+/// Has kept jobs delivered: claims what is due, route by route, and runs it on the loops in turn.
+final class Dispatcher: Sendable {
+    private struct State {
+        var phase = Phase.idle
+        var relays: [Relay] = []
+        /// Whose turn it is.
+        var turn = 0
+        var lanes: [String: DispatchLane] = [:]
+    }
+
+    /// How far the daemon is.
+    enum Phase: Sendable {
+        /// Nothing is claimed yet. Can transition to: serving, draining.
+        case idle
+        /// Can transition to: draining, aborted.
+        case serving
+        /// Nothing is claimed any more. Can transition to: aborted.
+        case draining
+        /// What is with an upstream is being ended.
+        case aborted
+    }
+
+    let store: any JobStore
+    let engine: Engine
+    let pauses: RoutePauses
+    let announcer: Announcer
+    private let running = RunningJobs()
+    /// Calls of the store that claim, until the runs of what they have claimed have begun.
+    private let claiming = Atomic<Int>(0)
+    private let state = Mutex(State())
+
+    /// A claim in a store that several processes share would be lost after this.
+    private static let lease: Duration = .seconds(600)
+
+    init(_ store: any JobStore, _ audience: Audience, _ announcer: Announcer) {
+        self.store = store
+        engine = audience.engine
+        pauses = audience.pauses
+        self.announcer = announcer
+    }
+
+    var phase: Phase { state.withLock { $0.phase } }
+
+    /// Jobs that are claimed and not settled, and claims that are on their way.
+    var inFlight: Int { claiming.load(ordering: .sequentiallyConsistent) + running.count }
+
+    /// Whether the credential of the route lets jobs through; nil of a route that has no lane.
+    func gate(of route: String) -> DispatchMachine.Gate? { lane(route)?.ask { $0.gate } }
+
+    private func lane(_ route: String) -> DispatchLane? { state.withLock { $0.lanes[route] } }
+}
+
+// The life of the daemon.
+extension Dispatcher {
+    /// Begins to claim, for the loops of `relays` in turn; does nothing once it has begun or ended.
+    func start(on relays: [Relay]) {
+        let isStarted = state.withLock { state in
+            guard state.phase == .idle, !relays.isEmpty else { return false }
+            state.phase = .serving
+            state.relays = relays
+            return true
+        }
+        if isStarted { open() }
+    }
+
+    /// Gives every configured route a lane, and takes it from those that are configured no more.
+    private func open() {
+        let snapshot = engine.snapshot
+        let (opened, closed) = state.withLock { state in
+            guard state.phase == .serving else { return ([(DispatchLane, Relay)](), [DispatchLane]()) }
+            let closed = state.lanes.filter { snapshot.routes[$0.key] == nil }
+            for name in closed.keys { state.lanes[name] = nil }
+            var opened: [(DispatchLane, Relay)] = []
+            for name in snapshot.routeNames where state.lanes[name] == nil {
+                let lane = DispatchLane(route: name)
+                state.lanes[name] = lane
+                opened.append((lane, state.relays[opened.count % state.relays.count]))
+            }
+            return (opened, Array(closed.values))
+        }
+        for lane in closed { lane.end() }
+        for (lane, relay) in opened {
+            lane.keep(relay.ports.start { [self] in await pump(lane, relay) })
+        }
+    }
+
+    /// The store, or the end of a pause, says that these routes may have work; called on any thread.
+    func ready(_ routes: Set<String>) {
+        let lanes = state.withLock { state in routes.compactMap { state.lanes[$0] } }
+        for lane in lanes { lane.tell { $0.ready() } }
+    }
+
+    /// Another configuration is in force.
+    func configured() {
+        let lanes = state.withLock { Array($0.lanes.values) }
+        open()
+        let now = engine.time.now()
+        for lane in lanes { lane.tell { $0.reconfigured(now) } }
+    }
+
+    /// Claims no more; what is with an upstream goes on, what waits goes back.
+    func drain() { stop(.draining) }
+
+    /// Ends what is with an upstream; it goes back unburned where that is safe.
+    func abort() {
+        stop(.aborted)
+        running.abort()
+    }
+
+    private func stop(_ phase: Phase) {
+        let lanes = state.withLock { state in
+            if state.phase != .aborted { state.phase = phase }
+            defer { state.lanes = [:] }
+            return Array(state.lanes.values)
+        }
+        for lane in lanes { lane.end() }
+    }
+}
+
+// Claiming: when, and how many.
+extension Dispatcher {
+    /// Does what the lane's machine says until it says that nothing will be claimed any more.
+    private func pump(_ lane: DispatchLane, _ relay: Relay) async {
+        let time = relay.ports.time
+        while true {
+            switch lane.step(time.now(), engine.snapshot.routes[lane.route]) {
+            case .end: return
+            case .sleep(let deadline): await lane.sleep(until: deadline, time)
+            case .claim(let count): await claim(count, lane, relay)
+            }
+        }
+    }
+
+    /// Waits for a permit in fair turn with other requests, takes what else is free, and claims as many jobs.
+    private func claim(_ count: Int, _ lane: DispatchLane, _ relay: Relay) async {
+        let time = relay.ports.time
+        guard let entry = engine.snapshot.routes[lane.route] else { return lane.end() }
+        guard let first = await permit(of: entry.state) else { return }
+        // While it waited, the lane may have been paused or ended.
+        guard let entry = engine.snapshot.routes[lane.route],
+            case .claim(let count) = lane.step(time.now(), entry)
+        else { return }
+        claiming.add(1, ordering: .sequentiallyConsistent)
+        defer { claiming.subtract(1, ordering: .sequentiallyConsistent) }
+        // Whoever ends the serving counts afterwards: it sees this claim, or this claim sees the end.
+        guard phase == .serving else { return }
+        var permits = RouteState.Permits(first, andAtMost: count - 1)
+        lane.ask { $0.claiming() }
+        do throws(StoreError) {
+            let asked = permits.count
+            let batch = try await store.claim(
+                lane.route,
+                limit: asked,
+                lease: Dispatcher.lease,
+                upstream: relay.ports.firstUpstream(of: entry.route).name,
+                at: JobMoment(engine.time)
+            )
+            let next = batch.nextDue.map { engine.time.instant(ofWall: $0) }
+            let isProbe = lane.ask {
+                $0.claimed(batch.claims.count, of: asked, nextDue: next, time.now())
+            }
+            for claim in batch.claims { begin(claim, lane, permits.take(), isProbe: isProbe) }
+        } catch {
+            // What the store cannot survive ends the process; anything else may have passed in a moment.
+            if error.code == .closed { lane.end() } else { lane.ask { $0.claimFailed(time.now()) } }
+        }
+    }
+
+    /// Nil when the task was cancelled first.
+    private func permit(of route: RouteState) async -> RouteState.Permit? {
+        switch route.enter(mayExceed: true) {
+        case .permitted(let permit): return permit
+        case .queued(let turn):
+            await turn.wait()
+            return turn.take()
+        case .full: return nil
+        }
+    }
+
+    private func begin(
+        _ claim: Claim,
+        _ lane: DispatchLane,
+        _ permit: consuming RouteState.Permit?,
+        isProbe: Bool
+    ) {
+        guard let relay = nextRelay() else { preconditionFailure("a job was claimed before the start") }
+        let run = JobRun(claim, self, lane, relay, permit, isProbe: isProbe)
+        running.add(run)
+        run.keep(relay.ports.start { await run.perform() })
+    }
+
+    /// The next loop; nil before the start.
+    private func nextRelay() -> Relay? {
+        state.withLock { state in
+            guard !state.relays.isEmpty else { return nil }
+            state.turn = (state.turn + 1) % state.relays.count
+            return state.relays[state.turn]
+        }
+    }
+}
+
+// What is under way.
+extension Dispatcher {
+    /// A run is settled.
+    func left(_ run: JobRun) { running.remove(run) }
+
+    /// Cancels a job that runs as far as the store knows; it stays expected only while its claim may be on its way.
+    func cancel(_ id: JobID) async {
+        guard running.cancel(id) else { return }
+        do throws(StoreError) {
+            let job = try await store.job(id)
+            if job?.isCancelAsked != true { running.expectNoMore(id) }
+        } catch {
+            // The store itself cancels the job at its settlement, whatever its run comes to.
+            running.expectNoMore(id)
+        }
+    }
+}
+
+extension ClockSource {
+    /// The moment at which the wall clock shows that, in milliseconds since 1970 UTC, unless it is set.
+    func instant(ofWall milliseconds: Int64) -> Instant {
+        now().advanced(by: .milliseconds(milliseconds.subtractingSaturating(wallMilliseconds())))
+    }
+}

@@ -1,0 +1,40 @@
+package import RelayCore
+import Synchronization
+
+/// How many jobs there are and how the store is, as of the last second.
+package final class StoreWatch: Sendable {
+    private struct State {
+        var counters = JobCounters()
+        var facts = StoreFacts()
+    }
+
+    private let store: any JobStore
+    private let room: QueueRoom
+    private let time: any ClockSource
+    private let state = Mutex(State())
+
+    init(_ store: any JobStore, _ room: QueueRoom, _ time: any ClockSource) {
+        self.store = store
+        self.room = room
+        self.time = time
+    }
+
+    package var counters: JobCounters { state.withLock { $0.counters } }
+    package var facts: StoreFacts { state.withLock { $0.facts } }
+
+    /// Asks the store both.
+    func count() async throws(StoreError) {
+        room.counting()
+        let counters = try await store.counters(at: JobMoment(time))
+        room.counted(counters.unfinished())
+        state.withLock { $0.counters = counters }
+        let facts = try await store.facts()
+        state.withLock { $0.facts = facts }
+    }
+
+    /// Asks how the store is; what it cannot say now is asked again within a second.
+    func look() async {
+        guard let facts = try? await store.facts() else { return }
+        state.withLock { $0.facts = facts }
+    }
+}

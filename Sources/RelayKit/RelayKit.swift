@@ -1,0 +1,2 @@
+// A policy, its rules and a failure are the core's types: who writes a request writes them too, with one import.
+@_exported public import RelayCore

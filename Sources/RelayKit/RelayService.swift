@@ -1,0 +1,244 @@
+public import RelayCore
+import Synchronization
+
+/// Sends requests to one route and recovers from what fails: the daemon's core in a program of its own.
+///
+/// A service is made once and shared. Every request has exactly one outcome; between its attempts the rules of the
+/// policy's `recovery` list decide, read from the top after every failure. Cancelling the task that waits for a request
+/// closes its attempt and asks no rule.
+///
+/// With RelayTransport, which brings sockets, clocks and randomness, and RelayFoundation, which brings JSON:
+///
+/// ```swift
+/// var policy = RoutePolicy(upstreams: [try Upstream("https://books.example/api/v1/")])
+/// policy.recovery = [.backoff(on: [503, .connection])]
+/// let service = try RelayService(policy)
+/// let book: Book = try await service.execute(Request(.get, "books/7", container: "/data"))
+/// ```
+public final class RelayService: Sendable {
+    /// What the service was made with.
+    public let policy: RoutePolicy
+    let relay: Relay
+    let route: Route
+    private let vault: CredentialVault
+    private let memory = RouteMemory()
+    private let preparation: [any PreparationStrategy]
+    private let observers: [any AttemptObserver]
+    private let breached = Atomic<UInt64>(0)
+    private let running = Atomic<Int>(0)
+
+    /// Makes a service of its parts; ``RelayTransport`` has an initialiser that brings the parts along.
+    ///
+    /// - Parameters:
+    ///   - policy: where requests go and what happens to them.
+    ///   - name: stands in messages and contexts.
+    ///   - transport: sends single attempts.
+    ///   - time: the clocks and every wait.
+    ///   - entropy: jitter and job ids.
+    ///   - credentials: what `policy.authentication` names.
+    ///   - secrets: what the credentials' references stand for.
+    ///   - preparation: steps before every request, in order; later ones see what earlier ones did.
+    ///   - observers: told about every job, in order.
+    ///   - isConstrained: whether upstreams for a constrained network are to be used; asked before every attempt.
+    /// - Throws: why the policy cannot hold what it promises.
+    public init(
+        _ policy: RoutePolicy,
+        name: String = "service",
+        transport: any Transport,
+        time: any TimeSource,
+        entropy: any Entropy,
+        credentials: [CredentialDefinition] = [],
+        secrets: [SecretReference: Secret] = [:],
+        preparation: [any PreparationStrategy] = [],
+        observers: [any AttemptObserver] = [],
+        isConstrained: @escaping @Sendable () -> Bool = { false }
+    ) throws(Refusal) {
+        try policy.check(credentials: credentials.map(\.name))
+        var policy = policy
+        policy.upstreams = policy.confinedUpstreams
+        self.policy = policy
+        route = Route(name: name, policy: policy)
+        vault = CredentialVault(credentials, secrets: secrets)
+        relay = Relay(
+            ports: RelayPorts(
+                transport: transport,
+                time: time,
+                entropy: entropy,
+                sink: SilentSink(),
+                start: { work in Task { await work() } },
+                isConstrained: isConstrained
+            ),
+            added: RelayService.ownFields
+        )
+        self.preparation = preparation
+        self.observers = observers
+    }
+
+    /// What a request says that does not say it itself.
+    private static let ownFields: HeaderFields = {
+        var fields = HeaderFields()
+        fields.append("User-Agent", Version.libraryUserAgent)
+        return fields
+    }()
+
+    /// Failures that reached callers although the policy says `neverFails`.
+    public var breaches: UInt64 { breached.load(ordering: .relaxed) }
+
+    /// Requests that have begun and not ended.
+    public var inFlight: Int { running.load(ordering: .relaxed) }
+
+    /// Sends a request and returns its value.
+    ///
+    /// - Throws: the one failure the job ended with, whatever stage it is from.
+    public func execute<Response>(_ request: Request<Response>) async throws(Failure) -> Response {
+        try await outcome(of: request).result.get()
+    }
+
+    /// Sends a request and returns its value.
+    ///
+    /// - Throws: an error of the caller's own type, made from the failure.
+    public func execute<Response, Problem: FailureInitializable>(
+        _ request: Request<Response>,
+        throwing type: Problem.Type
+    ) async throws(Problem) -> Response {
+        switch await outcome(of: request).result {
+        case .success(let value): return value
+        case .failure(let failure): throw Problem(failure)
+        }
+    }
+
+    /// Sends a request and returns its value, or what `replacement` makes of its failure; for callers that cannot
+    /// accept one.
+    public func value<Response>(
+        of request: Request<Response>,
+        replacing replacement: @Sendable (Failure) -> Response
+    ) async -> Response {
+        switch await outcome(of: request).result {
+        case .success(let value): value
+        case .failure(let failure): replacement(failure)
+        }
+    }
+
+    /// Sends a request and tells everything about how it ended.
+    public func outcome<Response>(of request: Request<Response>) async -> JobOutcome<Response> {
+        running.add(1, ordering: .relaxed)
+        defer { running.subtract(1, ordering: .relaxed) }
+        let entropy = relay.ports.entropy
+        let id = JobID(
+            milliseconds: relay.ports.time.wallMilliseconds(),
+            random: (entropy.next(), entropy.next())
+        )
+        let began = relay.ports.time.now()
+        let total = request.options.timeout.map { min($0, policy.timeouts.total) } ?? policy.timeouts.total
+        let job = TypedJob(
+            request,
+            preparation: preparation + request.preparation,
+            observers: observers,
+            id: id.description,
+            route: route
+        )
+        let outcome = await run(job, id, request.http, request.options, began: began, total)
+        let finished = finish(outcome, job, request, id)
+        if !observers.isEmpty {
+            let told = finished.finished(job.running)
+            for observer in observers { observer.finished(told) }
+        }
+        return finished
+    }
+}
+
+extension RelayService {
+    private func run<Response>(
+        _ job: TypedJob<Response>,
+        _ id: JobID,
+        _ http: HTTPRequest,
+        _ options: RequestOptions,
+        began: Instant,
+        _ total: Duration
+    ) async -> Outcome {
+        var settings = JobOptions(options)
+        settings.collectsAnswer = true
+        let context = { [route, memory, settings] (request: HTTPRequest) in
+            JobContext(
+                id: id,
+                route: route,
+                method: request.method,
+                target: request.target,
+                options: settings,
+                client: nil,
+                memory: memory,
+                hooks: job
+            )
+        }
+        let request: HTTPRequest
+        let deadline = began.advanced(by: total)
+        switch await relay.prepareJob(http, job, by: deadline) {
+        case .success(let prepared): request = prepared
+        case .failure(var failure):
+            failure.isPastDeadline = failure.kind != .cancelled && relay.ports.time.now() >= deadline
+            return Outcome(context(http), failure)
+        }
+        return await relay.perform(request, context: context(request), vault: vault, since: began)
+    }
+
+    /// The job's outcome in the words of the request.
+    private func finish<Response>(
+        _ outcome: Outcome,
+        _ job: TypedJob<Response>,
+        _ request: Request<Response>,
+        _ id: JobID
+    ) -> JobOutcome<Response> {
+        var failure: Failure
+        if let found = outcome.failure {
+            failure = found
+            failure.response = failure.response ?? outcome.answer
+        } else {
+            if let value = job.value {
+                return JobOutcome(
+                    id: id.description,
+                    result: .success(value),
+                    source: outcome.report.source,
+                    attempts: outcome.attempts
+                )
+            }
+            failure = Failure(.decoding, sent: .answered, "the answer was not transformed")
+        }
+        failure.request = failure.request ?? request.http
+        if failure.kind != .cancelled, let value = request.placeholder(failure) {
+            return JobOutcome(
+                id: id.description,
+                result: .success(value),
+                source: .placeholder,
+                attempts: outcome.attempts
+            )
+        }
+        if policy.neverFails, request.options.allowsFallback, failure.kind != .cancelled {
+            breached.add(1, ordering: .relaxed)
+        }
+        // Whatever the request makes of it for its caller, that time was wanting is the relay's to say.
+        var named = request.mapFailure(failure)
+        named.isPastDeadline = failure.isPastDeadline
+        return JobOutcome(
+            id: id.description,
+            result: .failure(named),
+            source: nil,
+            attempts: outcome.attempts
+        )
+    }
+}
+
+extension JobOptions {
+    fileprivate init(_ options: RequestOptions) {
+        self.init()
+        timeout = options.timeout
+        attemptTimeout = options.attemptTimeout
+        maxAttempts = options.maxAttempts
+        allowsFallback = options.allowsFallback
+        hasIdempotencyKey = options.isRepeatable
+    }
+}
+
+/// A program hears of its jobs by their outcomes and its observers.
+private final class SilentSink: EventSink {
+    func record(_ event: JobEvent) {}
+}

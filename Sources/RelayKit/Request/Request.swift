@@ -1,0 +1,71 @@
+public import RelayCore
+
+/// A request and what its answer means: one value that says how to send, recover, validate and decode.
+///
+/// A request is a value. Whatever is derived from it, by `map`, ``throwing(_:)`` or a change of its content,
+/// carries every other setting along.
+public struct Request<Response: Sendable>: Sendable {
+    /// What is sent.
+    public var http: HTTPRequest
+    /// What this request asks for besides its answer; only ever tighter than the service.
+    public var options = RequestOptions()
+    /// Steps of preparation of this request alone; they follow the service's.
+    public var preparation: [any PreparationStrategy] = []
+    /// Asked after every attempt that had no answer, or one that its status or its error document makes a failure, and
+    /// before any rule: the success the failure is after all, or nil.
+    ///
+    /// Not asked about an answer that did not pass validation or could not be transformed. Spends no attempt. The
+    /// failure has no response when none came. Neither `successValidator` nor error documents
+    /// look at what it returns, and when that cannot be transformed, the job ends without asking a rule.
+    public var quickRecovery: @Sendable (TransportFailure) -> HTTPResponse? = { _ in nil }
+    /// Looks at every answer that counts as a success, before it is transformed; what it throws is the outcome of the
+    /// attempt and is offered to the rules.
+    public var successValidator: @Sendable (TransportSuccess) throws -> Void = { _ in }
+    /// Whether `successValidator` looks at quick-recovered answers too; false unless it is set.
+    public var validatesQuickRecovery = false
+    /// Reads an upstream's error document on any status: what it returns is the failure of an answer that is one.
+    public var errorDocument: ErrorDocument?
+    /// Names a failure before the rules read it; see also ``throwing(_:)``, which changes what the caller gets.
+    public var classify: @Sendable (Failure) -> Failure = { $0 }
+    /// The value a failed job ends with all the same, tagged as a placeholder; nil lets the failure through.
+    ///
+    /// Asked once, after all recovery, and never after a cancellation.
+    public var placeholder: @Sendable (Failure) -> Response? = { _ in nil }
+    var transform: @Sendable (TransportSuccess) throws -> Response
+    var mapFailure: @Sendable (Failure) -> Failure = { $0 }
+    /// The media type that came with the content and stands among the fields; nil when a header says one, or nobody.
+    var contentMediaType: String?
+    /// Why the request cannot be sent: a header that no message can carry.
+    var headerFlaw: Failure?
+    /// Why the request cannot be sent: a path that leads elsewhere.
+    var pathFlaw: Failure?
+
+    /// A request whose answers `transform` turns into values.
+    ///
+    /// - Parameters:
+    ///   - http: what is sent.
+    ///   - transform: called for each answer that counts as a success; a `Failure` it throws is taken as it is, any
+    ///     other error becomes a failure of the kind `decoding`.
+    public init(_ http: HTTPRequest, transform: @escaping @Sendable (TransportSuccess) throws -> Response) {
+        self.http = http
+        self.transform = transform
+    }
+}
+
+/// What one request asks for besides its answer; only ever tighter than the service.
+public struct RequestOptions: Sendable {
+    /// Replaces the policy's `timeouts.total` when shorter: the time of all attempts and waits together.
+    public var timeout: Duration?
+    /// Replaces the policy's `timeouts.attempt` when shorter.
+    public var attemptTimeout: Duration?
+    /// Replaces the policy's `maxAttempts` when lower; the first attempt counts.
+    public var maxAttempts: Int?
+    /// False keeps failover, placeholders and stale answers from acting.
+    public var allowsFallback = true
+    /// Whether the request may be repeated although its method is not idempotent (RFC 9110 §9.2.2), because the
+    /// upstream recognises it.
+    public var isRepeatable = false
+
+    /// Asks for nothing.
+    public init() {}
+}

@@ -1,0 +1,178 @@
+import RelayCore
+import Synchronization
+
+/// Drives one `JobOrderMachine`: lock, ask, unlock, act.
+final class JobPump<Requests: AsyncSequence & Sendable, Value: Sendable>: Sendable
+where Requests.Element == Request<Value> {
+    private typealias Reader = CheckedContinuation<Step, Never>
+
+    /// What a reader is told.
+    private enum Step: Sendable {
+        case outcome(JobOutcome<Value>)
+        case end(Result<Void, Requests.Failure>)
+    }
+
+    private struct State {
+        var machine: JobOrderMachine<JobOutcome<Value>>
+        var reader: Reader?
+        var writer: CheckedContinuation<Bool, Never>?
+        var end: Result<Void, Requests.Failure>?
+        var isCancelled = false
+        var pump: Task<Void, Never>?
+        var jobs: [Int: Task<JobOutcome<Value>, Never>] = [:]
+    }
+
+    private let stream: JobStream<Requests, Value>
+    private let state: Mutex<State>
+
+    init(_ stream: JobStream<Requests, Value>) {
+        self.stream = stream
+        state = Mutex(State(machine: JobOrderMachine(limit: stream.limit, order: stream.order)))
+    }
+
+    /// Stops reading and cancels every job.
+    func cancel() {
+        let (pump, writer) = state.withLock { state in
+            state.isCancelled = true
+            defer { state.writer = nil }
+            return (state.pump, state.writer)
+        }
+        writer?.resume(returning: false)
+        pump?.cancel()
+    }
+
+    func next() async throws(Requests.Failure) -> JobOutcome<Value>? {
+        // Nothing is read, and so nothing sent, for a task that is cancelled already.
+        if Task.isCancelled { cancel() }
+        start()
+        let step = await withTaskCancellationHandler {
+            await withCheckedContinuation { (reader: Reader) in
+                let (now, writer) = state.withLock { state in take(&state, reader) }
+                writer?.resume(returning: true)
+                if let now { reader.resume(returning: now) }
+            }
+        } onCancel: {
+            cancel()
+            let reader = state.withLock { state in
+                defer { state.reader = nil }
+                return state.reader
+            }
+            reader?.resume(returning: .end(.success(())))
+        }
+        switch step {
+        case .outcome(let outcome): return outcome
+        case .end(let end):
+            try end.get()
+            return nil
+        }
+    }
+
+    /// What a reader gets at once, and the writer that has a place now; the reader is kept when it has to wait.
+    private func take(
+        _ state: inout State,
+        _ reader: Reader
+    ) -> (Step?, CheckedContinuation<Bool, Never>?) {
+        if state.isCancelled { return (.end(.success(())), nil) }
+        if let (index, ended) = state.machine.take() {
+            defer { state.writer = nil }
+            var outcome = ended
+            outcome.index = index
+            return (.outcome(outcome), state.writer)
+        }
+        if state.machine.isIdle, let end = state.end {
+            // An error is thrown once; after it the stream is over like any other.
+            state.end = .success(())
+            return (.end(end), nil)
+        }
+        precondition(state.reader == nil, "two tasks wait for the next outcome of one job stream")
+        state.reader = reader
+        return (nil, nil)
+    }
+
+    private func start() {
+        state.withLock { state in
+            guard state.pump == nil, !state.isCancelled else { return }
+            state.pump = Task { [self] in await run() }
+        }
+    }
+
+    private func run() async {
+        await withDiscardingTaskGroup { group in
+            var requests = stream.requests.makeAsyncIterator()
+            var end: Result<Void, Requests.Failure> = .success(())
+            do throws(Requests.Failure) {
+                while await place(), let request = try await requests.next(isolation: nil),
+                    let (index, job) = begin(request)
+                {
+                    group.addTask { [self] in await finish(job, at: index) }
+                }
+            } catch {
+                end = .failure(error)
+            }
+            finished(end)
+        }
+    }
+
+    /// Waits until another request may be read; false when none is to be.
+    private func place() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let now: Bool? = state.withLock { state in
+                if state.isCancelled { return false }
+                if state.machine.hasPlace { return true }
+                state.writer = continuation
+                return nil
+            }
+            if let now { continuation.resume(returning: now) }
+        }
+    }
+}
+
+extension JobPump {
+    private typealias Job = Task<JobOutcome<Value>, Never>
+
+    /// Begins a job in a task of its own, so that a newer one can cancel it alone; nil when the stream was left while
+    /// its request was read.
+    private func begin(_ request: Request<Value>) -> (Int, Job)? {
+        let key = stream.key?(request)
+        let (begun, old): ((Int, Job)?, Job?) = state.withLock { state in
+            guard !state.isCancelled else { return (nil, nil) }
+            let (index, superseded) = state.machine.began(key: key)
+            let job = Task { [service = stream.service] in await service.outcome(of: request) }
+            state.jobs[index] = job
+            return ((index, job), superseded.flatMap { state.jobs[$0] })
+        }
+        old?.cancel()
+        return begun
+    }
+
+    private func finish(_ job: Job, at index: Int) async {
+        let outcome = await withTaskCancellationHandler {
+            await job.value
+        } onCancel: {
+            job.cancel()
+        }
+        let (reader, step, writer) = state.withLock { state in
+            state.jobs[index] = nil
+            state.machine.ended(outcome, at: index)
+            return wake(&state)
+        }
+        writer?.resume(returning: true)
+        if let step { reader?.resume(returning: step) }
+    }
+
+    private func finished(_ end: Result<Void, Requests.Failure>) {
+        let (reader, step, _) = state.withLock { state in
+            state.end = end
+            return wake(&state)
+        }
+        if let step { reader?.resume(returning: step) }
+    }
+
+    /// What the waiting reader gets, and the writer that has a place now.
+    private func wake(_ state: inout State) -> (Reader?, Step?, CheckedContinuation<Bool, Never>?) {
+        guard let reader = state.reader else { return (nil, nil, nil) }
+        state.reader = nil
+        let (step, writer) = take(&state, reader)
+        return (reader, step, writer)
+    }
+}

@@ -1,0 +1,67 @@
+public import RelayCore
+
+extension RelayService {
+    /// Sends every request of a sequence and reports exactly one outcome for each.
+    ///
+    /// No failure ends the stream: it is the outcome of its own job. Requests are read only while fewer than
+    /// `maxConcurrent` jobs are under way or wait to be reported, so both sides are held back. Leaving the loop over the
+    /// stream, or cancelling its task, cancels every job under way.
+    ///
+    /// - Parameters:
+    ///   - requests: read one at a time; an error it throws ends the stream after the outcomes of what was read.
+    ///   - maxConcurrent: jobs under way at once; below 1 it is 1.
+    ///   - order: of the outcomes; in the order of the input a slow job holds back those behind it.
+    ///   - key: names what a request is about; a newer request of the same key cancels the one before it, whose outcome
+    ///     then is a failure of the kind `cancelled`. Nil for a request that supersedes nothing. A request supersedes
+    ///     once it is read, so this needs a `maxConcurrent` above 1.
+    /// - Returns: the outcomes, one for each request that was read.
+    public func outcomes<Requests: AsyncSequence & Sendable, Value>(
+        of requests: Requests,
+        maxConcurrent: Int = 8,
+        order: JobOrder = .completion,
+        superseding key: (@Sendable (Request<Value>) -> String?)? = nil
+    ) -> JobStream<Requests, Value> where Requests.Element == Request<Value> {
+        JobStream(service: self, requests: requests, limit: maxConcurrent, order: order, key: key)
+    }
+}
+
+/// The outcomes of a sequence of requests; see ``RelayService/outcomes(of:maxConcurrent:order:superseding:)``.
+public struct JobStream<Requests: AsyncSequence & Sendable, Value: Sendable>: AsyncSequence, Sendable
+where Requests.Element == Request<Value> {
+    /// One outcome for each request.
+    public typealias Element = JobOutcome<Value>
+    /// What the sequence of requests throws.
+    public typealias Failure = Requests.Failure
+
+    let service: RelayService
+    let requests: Requests
+    let limit: Int
+    let order: JobOrder
+    let key: (@Sendable (Request<Value>) -> String?)?
+
+    /// Begins to read the requests; each iterator reads them anew.
+    public func makeAsyncIterator() -> Iterator { Iterator(JobPump(self)) }
+
+    /// Takes the outcomes one by one.
+    public final class Iterator: AsyncIteratorProtocol {
+        private let pump: JobPump<Requests, Value>
+
+        init(_ pump: JobPump<Requests, Value>) { self.pump = pump }
+
+        deinit { pump.cancel() }
+
+        /// The next outcome; nil after the last, and when the task is cancelled.
+        public func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(Requests.Failure) -> JobOutcome<Value>? {
+            try await next()
+        }
+
+        /// The next outcome; nil after the last, and when the task is cancelled.
+        public func next() async throws(Requests.Failure) -> JobOutcome<Value>? {
+            // Whoever drops the iterator leaves the stream, but not while this waits.
+            defer { extendLifetime(self) }
+            return try await pump.next()
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import RelayCore
+import RelayEngine
+
+/// Who asks, and all that a call may know of the connection it came by.
+struct Caller {
+    let server: LoopServer
+    let role: Role
+    let client: ClientIdentity?
+    private let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+        server = connection.server
+        role = connection.listener.role
+        client = connection.client
+    }
+
+    /// Whether there is somebody to answer.
+    var isThere: Bool { connection.phase == .busy }
+
+    /// Waits for something that the caller has no need of when the daemon stops.
+    func waiting<Value>(
+        _ body: (DurableJobs, any TimeSource) async throws(Problem) -> Value
+    ) async throws(Problem) -> Value {
+        connection.yieldsAtDrain = true
+        defer { connection.yieldsAtDrain = false }
+        if server.isDraining { connection.task?.cancel() }
+        return try await body(server.durable, server.relay.ports.time)
+    }
+
+    /// The job; nil when it was dropped, after which only its key is known.
+    func kept(_ id: JobID) async throws(Problem) -> StoredJob? {
+        do throws(Problem) {
+            return try await server.durable.store.present(id)
+        } catch {
+            guard error.code == .jobNotFound else { throw error }
+            return nil
+        }
+    }
+
+    /// The job, if it is over within that time; the stop of the daemon ends the wait.
+    func over(_ id: JobID, within wait: Duration) async throws(Problem) -> StoredJob? {
+        do throws(Problem) {
+            let job = try await waiting { (durable, time) throws(Problem) in
+                try await durable.job(id, changedSince: nil, by: time.now().advanced(by: wait), time)
+            }
+            return job.state.isTerminal ? job : nil
+        } catch {
+            guard error.code == .jobNotFound else { throw error }
+            return nil
+        }
+    }
+}

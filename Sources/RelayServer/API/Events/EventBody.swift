@@ -1,0 +1,104 @@
+import RelayCore
+import RelayEngine
+import RelayPosix
+import Synchronization
+
+/// Tells one caller what happens, until it leaves or the daemon stops.
+///
+/// Nobody waits for a reader: one that is too slow finds events gone and is told how many.
+final class EventBody: BodySource {
+    private let options: EventOptions
+    private let feed: EventFeed
+    private let sight: Sight
+    private let time: any TimeSource
+    private let server: LoopBound<LoopServer>
+    private let state: Mutex<State>
+
+    private struct State {
+        /// The event to go on after; nil begins with the next that happens.
+        var after: UInt64?
+        var nextBeat: Instant
+        /// Events were read and more may be there.
+        var isHurried = false
+    }
+
+    /// Events that are written at once.
+    private static let batch = 64
+    /// How long a reader hears nothing.
+    private static let heartbeat: Duration = .seconds(15)
+
+    init(_ call: APICall, _ caller: Caller) throws(Problem) {
+        options = try EventOptions(call)
+        feed = caller.server.durable.feed
+        sight = Sight(caller)
+        time = caller.server.relay.ports.time
+        server = LoopBound(caller.server, caller.server.loop)
+        let nextBeat = time.now().advanced(by: EventBody.heartbeat)
+        state = Mutex(State(after: options.after, nextBeat: nextBeat))
+        if !sight.isUnlimited, sight.user == nil {
+            throw Problem(
+                .notAllowed,
+                "a caller without peer credentials has no jobs of their own: use a Unix socket"
+            )
+        }
+    }
+
+    var type: StaticString { options.form.type }
+    var length: UInt64? { nil }
+    var wasRead: Bool { false }
+    func cancel() {}
+
+    func next() async throws(Failure) -> [UInt8]? {
+        while !Task.isCancelled, !server.value.isDraining {
+            let (after, isHurried) = state.withLock { ($0.after, $0.isHurried) }
+            // A reader that is as fast as the feed must not have the loop to itself.
+            if isHurried { await Task.yield() }
+            let reading = feed.events(after: after, limit: EventBody.batch)
+            let output = compose(reading, at: time.wallMilliseconds())
+            let nextBeat = state.withLock { state in
+                state.after = reading.next
+                state.isHurried = !reading.events.isEmpty
+                if !output.isEmpty { state.nextBeat = time.now().advanced(by: EventBody.heartbeat) }
+                return state.nextBeat
+            }
+            if !output.isEmpty { return output }
+            guard reading.events.isEmpty else { continue }
+            await feed.wait(after: reading.next, by: nextBeat, time)
+            guard time.now() >= nextBeat else { continue }
+            state.withLock { $0.nextBeat = time.now().advanced(by: EventBody.heartbeat) }
+            return beat(at: time.wallMilliseconds())
+        }
+        return nil
+    }
+
+    private func compose(_ reading: EventFeed.Reading, at milliseconds: Int64) -> [UInt8] {
+        var output: [UInt8] = []
+        if let lost = reading.gap {
+            let last = (reading.events.first?.number ?? reading.next &+ 1) &- 1
+            let gap = EventDocument.gap(lost, last: last, at: milliseconds)
+            append(gap, EventDocument.gap, last, to: &output)
+        }
+        for told in reading.events
+        where options.wants(told) && (sight.isUnlimited || sight.sees(told.event.user)) {
+            append(EventDocument.json(told), told.kind.rawValue, told.number, to: &output)
+        }
+        return output
+    }
+
+    private func append(_ document: [UInt8], _ type: String, _ number: UInt64, to output: inout [UInt8]) {
+        if options.form == .eventStream {
+            output += Array("id: \(number)\nevent: \(type)\ndata: ".utf8)
+            output += document
+            output += [0x0A, 0x0A]
+        } else {
+            output += document
+            output.append(0x0A)
+        }
+    }
+
+    /// A comment, or a line that has a type like every other.
+    private func beat(at milliseconds: Int64) -> [UInt8] {
+        options.form == .eventStream
+            ? Array(": heartbeat\n\n".utf8) : EventDocument.heartbeat(at: milliseconds) + [0x0A]
+    }
+}

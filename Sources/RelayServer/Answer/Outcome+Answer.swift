@@ -1,0 +1,40 @@
+import RelayCore
+import RelayEngine
+
+extension Outcome {
+    /// What the caller of a request that is answered when it is done is told.
+    ///
+    /// `refusal` is what was wrong with a body that was still arriving.
+    func answer(_ admission: Admission, refusal: Problem?) -> Answer {
+        if let answer { return Answer(answer, AnswerFacts(report)) }
+        guard let failure else { preconditionFailure("a request succeeded without an answer") }
+        return failed(failure, admission, refusal)
+    }
+
+    private func failed(_ failure: Failure, _ admission: Admission, _ refusal: Problem?) -> Answer {
+        var problem = Problem(
+            failure,
+            route: admission.route.name,
+            job: admission.id,
+            tookAllTime: tookAllTime
+        )
+        if failure.kind == .clientGone, let refusal {
+            problem = refusal
+            problem.route = admission.route.name
+            problem.job = admission.id
+        }
+        var fields = HeaderFields()
+        fields.append("Content-Type", "application/problem+json")
+        if let seconds = problem.retryAfterSeconds { fields.append("Retry-After", seconds) }
+        let response = HTTPResponse(status: problem.status, fields: fields, body: .bytes(problem.body))
+        return Answer(response, AnswerFacts(report))
+    }
+}
+
+extension Outcome {
+    /// Whether the attempts took all the time the job had, which a wait that was not begun for want of it did not.
+    var tookAllTime: Bool {
+        guard let failure else { return false }
+        return failure.isPastDeadline && !attempts.wouldWaitTooLong
+    }
+}

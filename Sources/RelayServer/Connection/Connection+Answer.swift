@@ -1,0 +1,100 @@
+import RelayCore
+import RelayHTTP
+import RelayPosix
+
+/// The rest of an answer whose head is out.
+struct Streaming {
+    let source: any BodySource
+    let framing: AnswerWriter.Framing
+    let endsAtDrain: Bool
+}
+
+extension Connection {
+    var mayKeepAlive: Bool {
+        keepsAlive && !server.isDraining && upload?.decoder.isComplete ?? true
+    }
+
+    /// Writes an answer as far as that needs no waiting.
+    ///
+    /// - Returns: a body that has to be streamed behind the head.
+    func write(_ answer: Answer, isHead: Bool) -> Streaming? {
+        guard phase == .busy else {
+            if case .stream(let body) = answer.body { body.cancel() }
+            return nil
+        }
+        let framing = framing(answer, isHead: isHead)
+        let hasBody = !isHead && framing != .none
+        if hasBody && framing == .untilClose || !mayKeepAlive { keepsAlive = false }
+        let source: (any BodySource)? =
+            switch answer.body {
+            case .empty: nil
+            case .bytes(let bytes): bytes.count > BytesInPieces.size ? BytesInPieces(bytes) : nil
+            case .stream(let body): body
+            }
+        put(answer, framing, hasBody: hasBody && source == nil)
+        guard let source else { return nil }
+        guard hasBody else {
+            source.cancel()
+            return nil
+        }
+        return Streaming(source: source, framing: framing, endsAtDrain: answer.endsAtDrain)
+    }
+
+    /// The head, and with it the body that is at hand.
+    func put(_ answer: Answer, _ framing: AnswerWriter.Framing, hasBody: Bool) {
+        let writer = AnswerWriter(server: server, keepsAlive: keepsAlive)
+        loop.withOutput { output in
+            writer.append(answer.head, framing, to: &output)
+            if hasBody, case .bytes(let bytes) = answer.body { output += bytes }
+            send(output)
+        }
+    }
+
+    /// The relay's own answer to HEAD tells the length that a GET would bring; an upstream's says so itself.
+    private func framing(_ answer: Answer, isHead: Bool) -> AnswerWriter.Framing {
+        if answer.status.forbidsContent { return .none }
+        if isHead, case .passed = answer.head { return .none }
+        switch answer.body {
+        case .empty: return .length(0)
+        case .bytes(let bytes): return .length(UInt64(bytes.count))
+        case .stream(let source):
+            if let length = source.length { return .length(length) }
+            return upload?.head.minorVersion == 1 ? .chunked : .untilClose
+        }
+    }
+
+    /// Recovery ended with the first byte: a break from here on shows as an answer cut short.
+    func stream(_ streaming: Streaming) async {
+        yieldsAtDrain = streaming.endsAtDrain
+        defer { yieldsAtDrain = false }
+        do throws(Failure) {
+            while await drainOutput() {
+                guard let piece = try await streaming.source.next() else {
+                    if streaming.framing == .chunked { sendLastChunk() }
+                    return
+                }
+                send(piece, streaming.framing)
+            }
+            streaming.source.cancel()
+        } catch {
+            abort()
+        }
+    }
+
+    func send(_ piece: [UInt8], _ framing: AnswerWriter.Framing) {
+        guard framing == .chunked else { return send(piece) }
+        loop.withOutput { output in
+            HeadWriter.appendChunkHeader(piece.count, to: &output)
+            output += piece
+            HeadWriter.appendLineEnd(to: &output)
+            send(output)
+        }
+    }
+
+    func sendLastChunk() {
+        loop.withOutput { output in
+            HeadWriter.appendLastChunk(to: &output)
+            send(output)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import RelayCore
+import RelayEngine
+
+/// A request that is kept: answered as soon as it is on disk, or with what became of it in time.
+struct KeptRequest {
+    let admission: Admission
+    let durable: DurableOptions
+    let preferences: Preferences
+    let caller: Caller
+
+    /// The answer is that of the upstream, when the caller waited for it.
+    func answer(_ body: Body, refusal: () -> Problem?) async throws(Problem) -> Answer {
+        let intake = JobIntake(caller.server)
+        let accepted: Acceptance.Accepted
+        switch body {
+        case .empty: accepted = try await intake.keep(admission, [])
+        case .bytes(let bytes): accepted = try await intake.keep(admission, bytes)
+        case .stream(let source):
+            accepted = try await intake.keep(admission, source) { failure in
+                refusal() ?? Problem(.badRequest, failure.detail)
+            }
+        }
+        let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)
+        guard Sight(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
+        if let wait = durable.wait, let job = try await caller.over(accepted.id, within: wait) {
+            // Answered, and the answer is not kept (delivery.keep_responses): only the job can tell.
+            if !job.hasAnswer, job.state == .succeeded || job.state == .dead && job.failureStatus != nil {
+                return answer.answer(try await JobView(caller.server).document(of: accepted.id).bytes)
+            }
+            let fields = answer.fields(withJob: false)
+            return try await JobReplay(job, caller.server, isSubmission: true, extra: fields).answer()
+        }
+        let job = accepted.isReplayed ? try await caller.kept(accepted.id) : nil
+        guard let job else { return answer.answer(answer.document(admission, durable)) }
+        return answer.answer(try await JobView(caller.server).document(of: job.record.id).bytes)
+    }
+
+    /// The answer is the job's document, with the upstream's answer when the caller waited for it.
+    func document(_ body: [UInt8]) async throws(Problem) -> Answer {
+        let accepted = try await JobIntake(caller.server).keep(admission, body)
+        let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)
+        guard Sight(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
+        let view = JobView(caller.server)
+        if let wait = durable.wait, let job = try await caller.over(accepted.id, within: wait) {
+            let document = try await view.document(of: job.record.id, withBodies: true, answers: true)
+            return Answer(200, document.bytes, fields: answer.fields())
+        }
+        guard let job = try await caller.kept(accepted.id) else {
+            return answer.answer(answer.document(admission, durable))
+        }
+        return answer.answer(try await view.document(of: job.record.id).bytes)
+    }
+}

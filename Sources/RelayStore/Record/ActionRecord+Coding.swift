@@ -1,0 +1,79 @@
+import RelayCore
+
+extension [ActionRecord] {
+    private static let layout: UInt64 = 1
+
+    /// The records of the job at `seq`, as they stand in its row.
+    func sealed(at seq: Int64) -> [UInt8] {
+        var writer = RecordWriter()
+        writer.add(Self.layout)
+        writer.add(UInt64(count))
+        for record in self {
+            writer.add(record.action.rawValue)
+            writer.add(record.at)
+            writer.add(record.user != nil)
+            writer.add(UInt64(record.user ?? 0))
+            writer.add(record.isBulk)
+            writer.add(record.isAsked)
+        }
+        return writer.sealed(at: seq)
+    }
+
+    init(sealed bytes: [UInt8], at seq: Int64) throws(RecordReader.Damage) {
+        var reader = try RecordReader(sealed: bytes, at: seq)
+        guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
+        self = []
+        for _ in 0..<(try reader.count()) {
+            guard let action = JobAction(rawValue: try reader.text()) else { throw RecordReader.Damage() }
+            let at = try reader.signed()
+            let isNamed = try reader.flag()
+            let user = UInt32(truncatingIfNeeded: try reader.number())
+            let isBulk = try reader.flag()
+            append(
+                ActionRecord(
+                    action,
+                    at: at,
+                    by: isNamed ? user : nil,
+                    isBulk: isBulk,
+                    isAsked: try reader.flag()
+                )
+            )
+        }
+    }
+}
+
+extension Database {
+    func actions(_ seq: Int64) throws(StoreError) -> [ActionRecord] {
+        let select = try statement("SELECT record FROM action WHERE seq = ?")
+        select.bind(1, seq)
+        defer { select.reset() }
+        guard try select.step() else { return [] }
+        do throws(RecordReader.Damage) {
+            return try [ActionRecord](sealed: select.bytes(0), at: seq)
+        } catch { throw .damaged("what was done", "number \(seq)") }
+    }
+}
+
+extension StoreWriter {
+    /// Keeps what was done to a job; where the record of what was done before is damaged, it begins anew.
+    func keep(_ action: ActionRecord, of seq: Int64) throws(StoreError) {
+        var actions: [ActionRecord] = []
+        do throws(StoreError) {
+            actions = try database.actions(seq)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            shared.countCorrupt(error)
+        }
+        actions.keep(action)
+        let insert = try database.statement("INSERT OR REPLACE INTO action(seq, record) VALUES(?, ?)")
+        insert.bind(1, seq)
+        insert.bind(2, actions.sealed(at: seq))
+        try insert.run()
+    }
+
+    func forgetActions(of seq: Int64) throws(StoreError) {
+        let delete = try database.statement("DELETE FROM action WHERE seq = ?")
+        delete.bind(1, seq)
+        try delete.run()
+    }
+}

@@ -1,0 +1,55 @@
+import RelayCore
+import RelayTestSupport
+import Testing
+
+@testable import RelayEngine
+
+@Suite("How long a caller waits for the disk", .runQueue, .timeLimit(.minutes(5)))
+struct PatienceTests {
+    private func patience(_ time: VirtualTime, _ limit: Duration) -> Patience {
+        let ports = RelayPorts(
+            transport: ScriptedTransport([], time: time),
+            time: time,
+            entropy: SeededEntropy(),
+            sink: RecordingSink(),
+            start: { work in Task { await work() } }
+        )
+        return Patience(ports, atMost: limit)
+    }
+
+    /// A write that takes that long by a clock that the test moves.
+    private func write(_ time: VirtualTime, _ duration: Duration, _ patience: inout Patience) async -> Bool {
+        let end = time.now().advanced(by: duration)
+        var waiting = patience
+        let task = Task { () -> (Bool, Patience) in
+            let isDone = await waiting.wait { () -> Bool in
+                try? await time.sleep(until: end)
+                return true
+            }
+            return (isDone == true, waiting)
+        }
+        await untilIdle()
+        time.advance(by: min(duration, patience.limit))
+        let (isDone, left) = await task.value
+        patience = left
+        time.advance(by: .seconds(3_600))
+        return isDone
+    }
+
+    @Test("A disk that works takes as long as it takes, whatever the number of pieces")
+    func usual() async {
+        let time = VirtualTime(.manual)
+        var patience = patience(time, .seconds(2))
+        for _ in 0..<100 { #expect(await write(time, .milliseconds(200), &patience)) }
+    }
+
+    @Test("All slow pieces together last no longer than it does")
+    func whole() async {
+        let time = VirtualTime(.manual)
+        var patience = patience(time, .seconds(2))
+        #expect(await write(time, .milliseconds(900), &patience))
+        #expect(await write(time, .milliseconds(900), &patience))
+        #expect(await !write(time, .milliseconds(900), &patience))
+        #expect(patience.limit == .zero)
+    }
+}

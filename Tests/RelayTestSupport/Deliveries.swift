@@ -1,0 +1,56 @@
+package import RelayCore
+
+extension Delivery {
+    /// The ending in a few words.
+    package var words: String {
+        switch ending {
+        case .succeeded: "succeeded \(report.status?.rawValue ?? 0) \(report.source?.rawValue ?? "")"
+        case .dead(let reason): "dead \(reason.rawValue)"
+        case .expired: failure == nil ? "expired untried" : "expired"
+        case .retry(let wait): "retry \(wait)"
+        case .back(let reason): "back \(reason?.name ?? "now")"
+        case .held: "held"
+        case .routePaused(let reason, nil): "paused: \(reason)"
+        case .routePaused(let reason, let end?): "dead \(end.rawValue), paused: \(reason)"
+        }
+    }
+
+    package var answerText: String? {
+        guard case .bytes(let bytes)? = answer?.body else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension JobHistory {
+    /// What the next run brings along after this one.
+    package func carried(_ delivery: Delivery) -> JobHistory {
+        var next = self
+        for attempt in delivery.attempts {
+            next.attempts += 1
+            if attempt.isSpent { next.spentAttempts += 1 }
+            if let rule = attempt.rule { next.ruleUses[rule, default: 0] += 1 }
+        }
+        return next
+    }
+}
+
+extension Bench {
+    /// Runs a durable job again and again, as a store would, until it is over or put aside.
+    package func deliverToTheEnd(
+        _ method: Method = .get,
+        on route: Route,
+        fields: HeaderFields = HeaderFields(),
+        body: Body = .empty
+    ) async -> [Delivery] {
+        var history = JobHistory()
+        var runs: [Delivery] = []
+        while runs.count < 50 {
+            let run = await deliver(method, on: route, history, fields: fields, body: body)
+            runs.append(run)
+            guard case .retry(let wait) = run.ending else { break }
+            time.advance(by: wait)
+            history = history.carried(run)
+        }
+        return runs
+    }
+}

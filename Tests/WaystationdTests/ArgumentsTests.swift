@@ -1,0 +1,53 @@
+import Testing
+
+@testable import waystationd
+
+@Suite("The daemon's command line")
+struct ArgumentsTests {
+    @Test("Without a command it serves, with the loops and the file that are named")
+    func serve() throws {
+        let plain = try Arguments([])
+        #expect(plain.command == .serve && plain.file == nil && plain.loops == nil)
+        let chosen = try Arguments(["--config", "a.json", "--loops", "3"])
+        #expect(chosen.command == .serve && chosen.file == "a.json" && chosen.loops == 3)
+    }
+
+    @Test("A check takes its file as a word, and says how it is told")
+    func check() throws {
+        let check = try Arguments(["--check", "a.json", "-o", "json", "--strict"])
+        #expect(check.command == .check && check.file == "a.json" && check.isJSON && check.isStrict)
+        #expect(try Arguments(["--effective", "a.json"]).file == "a.json")
+        #expect(try !Arguments(["--check", "-o", "text"]).isJSON)
+    }
+
+    @Test(
+        "What cannot be meant is refused in words that name it",
+        arguments: [
+            (["--config"], "--config needs a file"), (["-c"], "-c needs a file"),
+            (["--loops", "0"], "--loops needs a number from 1 to 256"),
+            (["--loops", "257"], "--loops needs a number from 1 to 256"),
+            (["--loops"], "--loops needs a number from 1 to 256"),
+            (["--check", "-o", "xml"], "-o is json or text"),
+            (["--verbose"], "there is no option \"--verbose\""),
+            (["a.json"], "there is one word too many: \"a.json\"; a configuration is named by --config FILE"),
+            (["--check", "a", "b"], "there is one word too many: \"b\""),
+            (["--schema", "a"], "there is one word too many: \"a\""),
+            (["--strict"], "--strict says nothing without --check"),
+            (["--effective", "-o", "json"], "-o json says nothing without --check"),
+        ]
+    )
+    func refused(words: [String], message: String) {
+        let error = #expect(throws: Arguments.UsageError.self) { try Arguments(words) }
+        #expect(error?.message == message)
+    }
+
+    @Test("The help names every option")
+    func help() {
+        for option in [
+            "--config", "--loops", "--check", "--strict", "-o json", "--effective", "--schema", "--manual",
+            "--version", "--help",
+        ] {
+            #expect(Arguments.help.contains(option), "\(option)")
+        }
+    }
+}
