@@ -71,7 +71,7 @@ struct CrashTests {
         arguments: [1, 40, 300, 900, 2_000]
     )
     func killed(lines: Int) async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         var accepted: Set<String> = []
         var settled: Set<String> = []
         var rounds: Set<UInt64> = []
@@ -121,7 +121,7 @@ struct CrashTests {
 
     @Test("Where no file may grow, jobs are refused; nobody dies of it and nothing is lost")
     func limitedFiles() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         var lines: [[Substring]] = []
         for bytes in [3 << 20, 4 << 20] {
             let told = try Crasher(["limited", scratch.path, "\(bytes)"]).killed(afterLines: .max)

@@ -50,7 +50,7 @@ struct DamageTests {
     @Test("A start begins the log anew, so that remains of an interrupted write are never taken for commits")
     func newLog() async throws {
         let original = try await Original(hasLog: true)
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         for (name, bytes) in original.files { Files.write(scratch.path + "/" + name, bytes) }
         let before = try #require(original.files["jobs.db-wal"])
         var options = SQLiteJobStore.Options(directory: scratch.path)
@@ -78,7 +78,7 @@ struct DamageTests {
         var states: [JobID: JobState] = [:]
 
         init(hasLog: Bool) async throws {
-            let scratch = Scratch()
+            let scratch = TemporaryFolder()
             var options = SQLiteJobStore.Options(directory: scratch.path)
             options.ballast = 0
             let store = try await SQLiteJobStore.open(options, at: now)
@@ -115,7 +115,7 @@ struct DamageTests {
             // Damage in the very last transaction looks like a write that was cut off, which nobody was told about.
             _ = try await store.sweep(Retention(), limit: 10, at: now)
             if !hasLog { await store.close() }
-            for name in Scratch.names(scratch.path) where name.hasPrefix("jobs.db") || name == "lock" {
+            for name in TemporaryFolder.names(scratch.path) where name.hasPrefix("jobs.db") || name == "lock" {
                 if name != "jobs.db-shm" { files[name] = Files.read(scratch.path + "/" + name) }
             }
             for id in bodies.keys { states[id] = try? await store.job(id)?.state }
@@ -124,7 +124,7 @@ struct DamageTests {
         }
 
         private mutating func readStates() async throws {
-            let scratch = Scratch()
+            let scratch = TemporaryFolder()
             for (name, bytes) in files { Files.write(scratch.path + "/" + name, bytes) }
             let store = try await SQLiteJobStore.open(
                 SQLiteJobStore.Options(directory: scratch.path),
@@ -140,7 +140,7 @@ struct DamageTests {
             mayLose: Bool = false,
             _ damage: (inout [UInt8]) -> Void
         ) async throws -> Verdict {
-            let scratch = Scratch()
+            let scratch = TemporaryFolder()
             var damaged = files
             damage(&damaged[name, default: []])
             for (name, bytes) in damaged { Files.write(scratch.path + "/" + name, bytes) }

@@ -95,7 +95,7 @@ struct ErasureTests {
 
     @Test("Rows that a page has given to another leave nothing behind", arguments: [true, false])
     func moved(isBare: Bool) async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let database = try Database(scratch.path + "/moved.db", readOnly: false)
         try database.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
         // The control: what SQLite itself promises.
@@ -151,7 +151,7 @@ struct ErasureTests {
         arguments: ["FULL", "INCREMENTAL"]
     )
     func otherMode(mode: String) throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let path = scratch.path + "/mode.db"
         try Database(path, readOnly: false).execute(
             "PRAGMA auto_vacuum = \(mode); CREATE TABLE job(id INTEGER)"

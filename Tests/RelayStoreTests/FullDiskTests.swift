@@ -8,7 +8,7 @@ import Testing
 struct FullDiskTests {
     /// A file system of a few megabytes; needs root.
     private final class SmallDisk {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let isMounted: Bool
 
         init(megabytes: Int) {
@@ -134,7 +134,7 @@ struct FullDiskTests {
         // Files go behind the back of whoever waits for the settlement, before the next one is made.
         let kept = try await store.settle([settlements[0]], at: now)
         #expect(kept == [.applied(.succeeded)])
-        #expect(Scratch.names(disk.scratch.path + "/bodies").count == 1)
+        #expect(TemporaryFolder.names(disk.scratch.path + "/bodies").count == 1)
         await store.close()
     }
 
@@ -143,7 +143,7 @@ struct FullDiskTests {
         arguments: [JobAction.drop, .expunge]
     )
     func actions(action: JobAction) async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
         var options = SQLiteJobStore.Options(directory: scratch.path)
         options.ballast = 1 << 20

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("A paused route stays paused", .timeLimit(.minutes(5)))

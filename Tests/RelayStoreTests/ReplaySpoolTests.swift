@@ -2,6 +2,7 @@ import Glibc
 import RelayCore
 import RelayPosix
 import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("Copies of request bodies", .timeLimit(.minutes(5)))
@@ -10,7 +11,7 @@ struct ReplaySpoolTests {
 
     @Test("What was added is read back from any place, while more is added", arguments: [nil, 300_000])
     func roundTrip(length: UInt64?) async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let spool = try FileReplaySpool(state: scratch.path, limit: 1 << 20)
         let copy = try spool.copy(length: length)
         let content = bytes(300_000)
@@ -23,11 +24,11 @@ struct ReplaySpoolTests {
 
     @Test("A file has no name, and its room comes back with the last reference")
     func unlinked() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let spool = try FileReplaySpool(state: scratch.path, limit: 1_000)
         var copy: (any ReplayCopy)? = try spool.copy(length: nil)
         try await copy?.append(bytes(900))
-        #expect(names(scratch.path + "/spool") == [])
+        #expect(TemporaryFolder.names(scratch.path + "/spool") == [])
         #expect(spool.usage.used == 900)
         copy = nil
         #expect(spool.usage.used == 0)
@@ -35,7 +36,7 @@ struct ReplaySpoolTests {
 
     @Test("What does not fit is refused: what could never fit at once, the rest when the limit is reached")
     func full() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let spool = try FileReplaySpool(state: scratch.path, limit: 1_000)
         #expect(throws: StoreError.self) { try spool.copy(length: 1_001) }
         let copy = try spool.copy(length: nil)
@@ -48,7 +49,7 @@ struct ReplaySpoolTests {
 
     @Test("What is announced takes no room from others before it arrives")
     func announced() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let spool = try FileReplaySpool(state: scratch.path, limit: 1_000)
         let held = try (0..<5).map { _ in try spool.copy(length: 1_000) }
         let other = try spool.copy(length: 900)
@@ -59,7 +60,7 @@ struct ReplaySpoolTests {
 
     @Test("A copy takes none of the descriptors that are set aside")
     func descriptors() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let reserve = DescriptorReserve()
         let spool = try FileReplaySpool(state: scratch.path, limit: 1_000, reserve: reserve)
         let first = try spool.copy(length: nil)
@@ -74,18 +75,18 @@ struct ReplaySpoolTests {
 
     @Test("What a crash left is removed at the start, and nothing else")
     func swept() throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         _ = unsafe mkdir(scratch.path + "/spool", 0o700)
         for name in ["s12", "notes", "s1x"] {
             close(unsafe open("\(scratch.path)/spool/\(name)", O_CREAT | O_WRONLY, 0o600))
         }
         _ = try FileReplaySpool(state: scratch.path, limit: 1)
-        #expect(names(scratch.path + "/spool") == ["notes", "s1x"])
+        #expect(TemporaryFolder.names(scratch.path + "/spool") == ["notes", "s1x"])
     }
 
     @Test("A disk that is nearly full is left to the job store", .enabled(if: geteuid() == 0))
     func nearlyFull() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         guard unsafe mount("tmpfs", scratch.path, "tmpfs", 0, "size=8m,mode=0700") == 0 else { return }
         defer { unsafe _ = umount2(scratch.path, 2) }
         let spool = try FileReplaySpool(state: scratch.path, limit: 1 << 30)
@@ -95,19 +96,5 @@ struct ReplaySpoolTests {
             for _ in 0..<2 { try await copy.append(bytes(1 << 20)) }
         } throws: { ($0 as? StoreError)?.code == .full }
         #expect(try await copy.read(at: 0, count: 1 << 20) == bytes(1 << 20))
-    }
-
-    private func names(_ path: String) -> [String] {
-        guard let listing = unsafe opendir(path) else { return ["(no directory)"] }
-        defer { unsafe closedir(listing) }
-        var names: [String] = []
-        while let entry = unsafe readdir(listing) {
-            names.append(
-                unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
-                    unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-                }
-            )
-        }
-        return names.filter { $0 != "." && $0 != ".." }.sorted()
     }
 }

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("Jobs that get another life, and those that cannot", .timeLimit(.minutes(5)))
@@ -175,13 +176,13 @@ struct ReplayTests {
         var job = bench.newJob()
         job.body = .bytes([UInt8](repeating: 3, count: 2 << 20))
         _ = try await bench.store.enqueue([job], at: bench.now)
-        #expect(Scratch.names(bench.scratch.path + "/bodies").count == 1)
+        #expect(TemporaryFolder.names(bench.scratch.path + "/bodies").count == 1)
         var settlement = Settlement(try await bench.claim()[0].token, .succeeded)
         settlement.dropsBody = true
         _ = try await bench.store.settle([settlement], at: bench.now)
         #expect(try await bench.store.facts().usedBytes < 1 << 20)
         await bench.store.close()
-        #expect(Scratch.names(bench.scratch.path + "/bodies").isEmpty)
+        #expect(TemporaryFolder.names(bench.scratch.path + "/bodies").isEmpty)
     }
 
     @Test("An attempt tells which rules were held back, and why", arguments: StoreKind.allCases)

@@ -35,7 +35,7 @@ struct SQLiteTests {
 
     @Test("A second process is refused and told who has the store")
     func secondInstance() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let store = try await open(scratch.path)
         let error = try #require(await code(scratch.path))
         #expect(error.code == .locked && error.message.contains("process \(getpid()) has it open"))
@@ -48,10 +48,10 @@ struct SQLiteTests {
         arguments: [0o770, 0o707] as [mode_t]
     )
     func directory(mode: mode_t) async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         unsafe _ = chmod(scratch.path, mode)
         #expect(await code(scratch.path)?.code == .directory)
-        #expect(Scratch.names(scratch.path).isEmpty)
+        #expect(TemporaryFolder.names(scratch.path).isEmpty)
         #expect(await code(scratch.path + "/none")?.code == .directory)
     }
 
@@ -60,7 +60,7 @@ struct SQLiteTests {
         for (offset, bytes, code) in [
             (60, [0, 0, 0, 99], .newerSchema), (68, [1, 2, 3, 4], .corrupt), (0, [0, 0, 0, 0], .corrupt),
         ] as [(off_t, [UInt8], StoreError.Code)] {
-            let scratch = Scratch()
+            let scratch = TemporaryFolder()
             let store = try await open(scratch.path)
             _ = try await store.enqueue([job(1)], at: now)
             await store.close()
@@ -75,7 +75,7 @@ struct SQLiteTests {
     @Test("Whoever opens a store no longer dies of the signal for files that are too large")
     func fileSizeSignal() async throws {
         _ = signal(SIGXFSZ, SIG_DFL)
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let store = try await open(scratch.path)
         let found = signal(SIGXFSZ, SIG_IGN)
         // SIG_IGN (signal.h), which cannot be compared in Swift.
@@ -85,12 +85,12 @@ struct SQLiteTests {
 
     @Test("Nobody else may read the store, whatever the directory lets in")
     func modes() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         unsafe _ = chmod(scratch.path, 0o755)
         let store = try await open(scratch.path)
         _ = try await store.enqueue([job(1), job(2, body: Array(repeating: 1, count: 2 << 20))], at: now)
         for folder in ["", "/bodies/"] {
-            for name in Scratch.names(scratch.path + folder) where name != "bodies" {
+            for name in TemporaryFolder.names(scratch.path + folder) where name != "bodies" {
                 var status = stat()
                 #expect(unsafe lstat(scratch.path + "/" + folder + name, &status) == 0)
                 #expect(status.st_mode & 0o077 == 0, "\(name)")
@@ -104,7 +104,7 @@ struct SQLiteTests {
         arguments: [0, 50, 4_096, -1] as [off_t]
     )
     func truncated(length: off_t) async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let store = try await open(scratch.path)
         _ = try await store.enqueue((1...50).map { job($0) }, at: now)
         await store.close()
@@ -115,7 +115,7 @@ struct SQLiteTests {
 
     @Test("What waits while a commit runs goes into the next: far fewer commits than calls")
     func groupCommit() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let store = try await open(scratch.path)
         let before = try await store.facts().commits
         let now = now
@@ -134,7 +134,7 @@ struct SQLiteTests {
 
     @Test("Large bodies live in files, come back exactly and go with their job")
     func files() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let large = (0..<(3 << 20) + 7).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         var store = try await open(scratch.path)
         let spool = try await store.spool()
@@ -147,7 +147,7 @@ struct SQLiteTests {
         try await orphan.append(large)
         _ = try await orphan.finish()
         _ = try await store.enqueue([job(1, body: large), spooled], at: now)
-        #expect(Scratch.names(scratch.path + "/bodies").count == 3)
+        #expect(TemporaryFolder.names(scratch.path + "/bodies").count == 3)
         await store.close()
 
         // What no job has is gone after the next start.
@@ -188,15 +188,15 @@ struct SQLiteTests {
         await store.close()
         store = try await open(scratch.path)
         await store.close()
-        #expect(Scratch.names(scratch.path + "/bodies").isEmpty)
+        #expect(TemporaryFolder.names(scratch.path + "/bodies").isEmpty)
     }
 
     @Test("A large body that has changed on disk is an error, never other bytes")
     func damagedFile() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let store = try await open(scratch.path)
         _ = try await store.enqueue([job(1, body: Array(repeating: 5, count: 2 << 20 | 9))], at: now)
-        let name = try #require(Scratch.names(scratch.path + "/bodies").first)
+        let name = try #require(TemporaryFolder.names(scratch.path + "/bodies").first)
         Files.write(scratch.path + "/bodies/" + name, [6], at: 1 << 20 | 77)
         let body = try #require(await store.claim("r", limit: 1, lease: .zero, at: now).claims.first?.body)
         await #expect(throws: StoreError.self) { try await body.bytes(from: store) }
@@ -207,7 +207,7 @@ struct SQLiteTests {
         "At its size limit a store refuses jobs and settles those it has; when they are gone it accepts again"
     )
     func sizeLimit() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let store = try await open(scratch.path) { $0.maxSize = 2 << 20 }
         var number: UInt64 = 0
         var refusal: StoreError?
@@ -234,7 +234,7 @@ struct SQLiteTests {
 
     @Test("Many idempotency keys become sorted runs, are found there, over a restart too, and go as a whole")
     func runs() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         var store = try await open(scratch.path)
         func keyed(_ number: UInt64) -> NewJob {
             var job = job(number)

@@ -13,43 +13,10 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 }
 
-/// A directory of its own that goes with its owner.
-final class Scratch: Sendable {
-    let path: String
-
-    init() {
-        var template = Array("/tmp/relay-store-XXXXXX".utf8CString)
-        path = unsafe template.withUnsafeMutableBufferPointer { buffer in
-            guard let base = buffer.baseAddress, let made = unsafe mkdtemp(base) else { return "/tmp" }
-            return unsafe String(cString: made)
-        }
-    }
-
-    deinit {
-        for folder in [path + "/bodies", path] {
-            for name in Self.names(folder) { unsafe _ = unlink(folder + "/" + name) }
-            unsafe _ = rmdir(folder)
-        }
-    }
-
-    static func names(_ path: String) -> [String] {
-        guard let directory = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
-    }
-}
-
 /// One store with a clock the test moves.
 final class StoreBench {
     let kind: StoreKind
-    let scratch = Scratch()
+    let scratch = TemporaryFolder()
     private(set) var store: any JobStore
     var now = JobMoment(wall: 1_800_000_000_000, steady: 5_000)
     private var nextID: UInt64 = 1

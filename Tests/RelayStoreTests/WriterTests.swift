@@ -8,7 +8,7 @@ import Testing
 struct WriterTests {
     private let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
 
-    private func options(_ scratch: Scratch) -> SQLiteJobStore.Options {
+    private func options(_ scratch: TemporaryFolder) -> SQLiteJobStore.Options {
         var options = SQLiteJobStore.Options(directory: scratch.path)
         options.ballast = 0
         return options
@@ -21,7 +21,7 @@ struct WriterTests {
 
     @Test("A claim is on disk with its attempt when it is told, also of a job that may be repeated")
     func claims() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let store = try await SQLiteJobStore.open(options(scratch), at: now)
         _ = try await store.enqueue((1...60).map { job($0) }, at: now)
         for _ in 1...60 {
@@ -36,7 +36,7 @@ struct WriterTests {
 
     @Test("A dry run takes no turn of the writer's")
     func dryRuns() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let store = try await SQLiteJobStore.open(options(scratch), at: now)
         _ = try await store.enqueue((1...20).map { job($0) }, at: now)
         let before = try await store.facts().commits
@@ -58,7 +58,7 @@ struct WriterTests {
 
     @Test("A sweep that is rolled back and repeated drops the bodies it would have dropped")
     func repeatedSweep() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let store = try await SQLiteJobStore.open(options(scratch), at: now)
         _ = try await store.enqueue([job(1)], at: now)
         let claims = try await store.claim("r", limit: 1, lease: .zero, at: now).claims
@@ -105,7 +105,7 @@ struct WriterTests {
 
     @Test("Idempotency keys whose removal is rolled back are known")
     func rolledBackKeys() async throws {
-        let scratch = Scratch()
+        let scratch = TemporaryFolder()
         let database = try Database(scratch.path + "/keys.db", readOnly: false)
         try Schema.migrate(database)
         var keys = IdempotencyKeys(hash: KeyedHash(key: (1, 2)))

@@ -1,27 +1,43 @@
 import Glibc
 
 /// A folder of its own, removed with everything in it.
+///
+/// It is in memory where the machine has such a place: what disks do is asked by the campaigns, and one that is busy
+/// makes no test late.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
     package init() {
-        var template = Array("/tmp/waystation-test-XXXXXX".utf8CString)
+        let parent = unsafe access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp"
+        var template = Array("\(parent)/waystation-test-XXXXXX".utf8CString)
         path = unsafe template.withUnsafeMutableBufferPointer { buffer in
             guard let start = buffer.baseAddress, let made = unsafe mkdtemp(start) else { return "" }
             return unsafe String(cString: made)
         }
-        precondition(!path.isEmpty, "cannot make a folder below /tmp")
+        precondition(!path.isEmpty, "cannot make a folder below \(parent)")
     }
 
-    deinit {
-        guard let folder = unsafe opendir(path) else { return }
-        while let entry = unsafe readdir(folder) {
+    deinit { Self.remove(path) }
+
+    private static func remove(_ folder: String) {
+        for name in names(folder) {
+            let path = "\(folder)/\(name)"
+            if unsafe unlink(path) != 0 { remove(path) }
+        }
+        unsafe _ = rmdir(folder)
+    }
+
+    /// What is in a folder, in the order of the names.
+    package static func names(_ folder: String) -> [String] {
+        guard let directory = unsafe opendir(folder) else { return [] }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name != ".", name != ".." { unsafe _ = unlink("\(path)/\(name)") }
+            if name != ".", name != ".." { names.append(name) }
         }
-        unsafe closedir(folder)
-        unsafe rmdir(path)
+        return names.sorted()
     }
 }
