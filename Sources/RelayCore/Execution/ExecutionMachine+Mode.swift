@@ -137,10 +137,8 @@ extension ExecutionMachine {
         return true
     }
 
-    /// A stop is no answer, nor a failure that a rule could name: what a crash would leave may be sent again.
     private func endOfStopped(_ failure: Failure) -> Delivery.Ending {
-        guard failure.sent.mayHaveActed, !recovery.mayRepeatAfterCrash else { return .back(nil) }
-        return .dead(failure.sent == .answered ? .notRepeatable : .outcomeUnknown)
+        recovery.endOfUnsafe(failure).map { .dead($0) } ?? .back(nil)
     }
 
     private mutating func end(_ ending: Delivery.Ending, _ failure: Failure) {

@@ -180,7 +180,13 @@ extension RecoveryMachine {
     func endOfUnsafe(_ failure: Failure) -> EndReason? {
         guard failure.sent.mayHaveActed else { return nil }
         let isKeyed = options.hasIdempotencyKey
-        if route.mayRepeat(method, isKeyed: isKeyed, after: failure, isExhausted: true) { return nil }
+        let mayRepeat =
+            switch failure.kind {
+            // What the relay itself cut off is no failure that a rule could name: a crash would have left the same.
+            case .cancelled, .storedBodyUnread: route.mayRepeatAfterCrash(method, isKeyed: isKeyed)
+            default: route.mayRepeat(method, isKeyed: isKeyed, after: failure, isExhausted: true)
+            }
+        if mayRepeat { return nil }
         return failure.sent == .answered ? .notRepeatable : .outcomeUnknown
     }
 
@@ -192,10 +198,5 @@ extension RecoveryMachine {
     /// How a durable job ends that is given up: what an earlier life left in doubt stays so, however this one failed.
     func endOfGivenUp(_ failure: Failure) -> EndReason? {
         endOfUnsafe(failure) ?? (history?.isInDoubt == true ? .outcomeUnknown : nil)
-    }
-
-    /// Whether the request may be sent again although nobody knows what became of it.
-    var mayRepeatAfterCrash: Bool {
-        route.mayRepeatAfterCrash(method, isKeyed: options.hasIdempotencyKey)
     }
 }
