@@ -115,7 +115,8 @@ struct DamageTests {
             // Damage in the very last transaction looks like a write that was cut off, which nobody was told about.
             _ = try await store.sweep(Retention(), limit: 10, at: now)
             if !hasLog { await store.close() }
-            for name in TemporaryFolder.names(scratch.path) where name.hasPrefix("jobs.db") || name == "lock" {
+            for name in TemporaryFolder.names(scratch.path) where name.hasPrefix("jobs.db") || name == "lock"
+            {
                 if name != "jobs.db-shm" { files[name] = Files.read(scratch.path + "/" + name) }
             }
             for id in bodies.keys { states[id] = try? await store.job(id)?.state }

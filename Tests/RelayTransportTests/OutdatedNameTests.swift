@@ -31,7 +31,7 @@ struct OutdatedNameTests {
                 }
                 let answer = try await transport.send(attempt(upstream))
                 #expect(answer.response.status == 200)
-                #expect((answer.exchange.nameLookup >= .milliseconds(500)) == (number > 0))
+                if number > 0 { #expect(answer.exchange.nameLookup >= .milliseconds(500)) }
             }
             gate.signal()
         }

@@ -120,12 +120,15 @@ struct PinnedKeysTests {
     )
     func invalid(names: (certificate: String, reason: String), isEnforced: Bool) async throws {
         let plain = Mutex(0)
-        let server = try ScriptedServer(
-            SecureServer(names.certificate).script { peer in
-                let count = peer.drain()
-                plain.withLock { $0 += count }
-            }
-        )
+        let isOver = Gate()
+        let script = SecureServer(names.certificate).script { peer in
+            let count = peer.drain()
+            plain.withLock { $0 += count }
+        }
+        let server = try ScriptedServer { peer in
+            script(peer)
+            isOver.open()
+        }
         try await withTransport { transport in
             var pins = pinning([names.certificate, "good"])
             pins.isEnforced = isEnforced
@@ -134,6 +137,7 @@ struct PinnedKeysTests {
             #expect(failure?.sent == .neverSent)
             #expect(failure?.detail.contains(names.reason) == true)
         }
+        await isOver.wait()
         #expect(plain.withLock { $0 } == 0)
     }
 

@@ -206,19 +206,28 @@ struct ResentRequestTests {
 
     @Test("The second sending ends with the attempt's deadline")
     func deadline() async throws {
-        let server = try ScriptedServer(scripts: [
-            Self.endsOnSecond(.close), { peer in _ = peer.drain() },
-        ])
         try await withTransport { transport in
-            _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
-            let failure = await #expect(throws: Failure.self) {
-                _ = try await transport.send(
-                    attempt(server.upstream(), .get, deadline: .milliseconds(300), isRepeatable: true)
-                )
+            try await doubling { time in
+                let hasSecond = Gate()
+                let server = try ScriptedServer(scripts: [
+                    Self.endsOnSecond(.close),
+                    { peer in
+                        hasSecond.open()
+                        _ = peer.drain()
+                    },
+                ])
+                _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
+                let failure = await #expect(throws: Failure.self) {
+                    _ = try await transport.send(
+                        attempt(server.upstream(), .get, deadline: time, isRepeatable: true)
+                    )
+                }
+                guard failure?.exchange?.wasResent == true else { return false }
+                #expect(failure?.kind == .httpResponseTimeout && failure?.sent == .unknown)
+                await hasSecond.wait()
+                #expect(server.connections == 2)
+                return true
             }
-            #expect(failure?.kind == .httpResponseTimeout)
-            #expect(failure?.sent == .unknown)
         }
-        #expect(server.connections == 2)
     }
 }

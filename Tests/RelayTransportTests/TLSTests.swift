@@ -72,13 +72,15 @@ struct TLSTests {
     )
     func refused(certificate: String, host: String, authority: String, reason: String) async throws {
         let plain = Mutex(0)
-        let tls = SecureServer(certificate)
-        let server = try ScriptedServer(
-            tls.script { peer in
-                let count = peer.drain()
-                plain.withLock { $0 += count }
-            }
-        )
+        let isOver = Gate()
+        let script = SecureServer(certificate).script { peer in
+            let count = peer.drain()
+            plain.withLock { $0 += count }
+        }
+        let server = try ScriptedServer { peer in
+            script(peer)
+            isOver.open()
+        }
         try await withTransport { transport in
             var settings = TLSSettings()
             if !authority.isEmpty { settings.authorityFile = Certificates.path(authority) }
@@ -90,6 +92,7 @@ struct TLSTests {
             #expect(failure?.sent == .neverSent)
             #expect(failure?.detail.contains(reason) == true, "\(failure?.detail ?? "")")
         }
+        await isOver.wait()
         #expect(plain.withLock { $0 } == 0)
     }
 
