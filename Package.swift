@@ -73,14 +73,23 @@ let package = Package(
             name: "RelayFoundationTests",
             dependencies: ["RelayFoundation", "RelayJSON", "RelayKit", "RelayTestSupport"]
         ),
+        .target(
+            name: "RelayEngineBench",
+            dependencies: ["RelayCore", "RelayEngine", "RelayServer", "RelayTestSupport"],
+            path: "Tests/RelayEngineBench"
+        ),
         .testTarget(
             name: "RelayEngineTests",
-            dependencies: ["RelayCore", "RelayEngine", "RelayJSON", "RelayServer", "RelayTestSupport"]
+            dependencies: [
+                "RelayCore", "RelayEngine", "RelayEngineBench", "RelayJSON", "RelayServer",
+                "RelayTestSupport",
+            ]
         ),
         .testTarget(
             name: "RelayServerTests",
             dependencies: [
-                "RelayCore", "RelayEngine", "RelayJSON", "RelayPosix", "RelayServer", "RelayTestSupport",
+                "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "RelayServer",
+                "RelayTestSupport",
             ]
         ),
         .testTarget(
@@ -121,7 +130,8 @@ let package = Package(
         .testTarget(
             name: "WaystationdTests",
             dependencies: [
-                "CLinux", "RelayConfig", "RelayCore", "RelayServer", "RelayTestSupport", "waystationd",
+                "CLinux", "RelayConfig", "RelayCore", "RelayEngine", "RelayEngineBench", "RelayJSON",
+                "RelayPosix", "RelayServer", "RelayStore", "RelaySystemd", "RelayTestSupport", "waystationd",
             ]
         ),
     ],

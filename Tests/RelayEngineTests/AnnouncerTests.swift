@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayEngineBench
 import RelayTestSupport
 import Synchronization
 import Testing
@@ -7,6 +8,9 @@ import Testing
 /// A listener of which nothing else in the tree knows.
 private final class Counting: JobListener {
     private let words = Mutex<[JobID: [String]]>([:])
+    /// What the others knew when it was told last.
+    let seen = Mutex<[JobID: AnnouncerTests.Knowledge]>([:])
+    let bench = Mutex<DurableBench?>(nil)
 
     func heard(_ event: JobEvent, at wall: Int64) {
         let word: String
@@ -18,19 +22,16 @@ private final class Counting: JobListener {
         }
         guard let id = event.job else { return }
         words.withLock { $0[id, default: []].append(word) }
+        guard let bench = bench.withLock(\.self) else { return }
+        seen.withLock { $0[id] = AnnouncerTests.Knowledge(id, bench, self) }
     }
 
     func words(of id: JobID) -> [String] { words.withLock { $0[id] ?? [] } }
 }
 
-/// What may happen to a kept job, and what everybody who listens makes of it.
-private enum Cause: CaseIterable, Sendable {
-    case delivered, failed, retried, heldByRule, pausedByRule, resumed, expired, superseded, crashed
-    case cancelled, cancelledAsItRuns, cancelledWithOthers, held, released, retriedByOperator, dropped,
-        expunged
-
+extension JobCause {
     /// Each in the words of the listener that counts.
-    var told: [String] {
+    fileprivate var told: [String] {
         switch self {
         case .delivered: ["ended succeeded"]
         case .failed, .crashed: ["ended dead"]
@@ -46,7 +47,7 @@ private enum Cause: CaseIterable, Sendable {
         }
     }
 
-    var feed: [JobEvent.Kind] {
+    fileprivate var feed: [JobEvent.Kind] {
         switch told.last {
         case "ended succeeded": [.jobSucceeded]
         case "ended dead": [.jobDead]
@@ -57,15 +58,15 @@ private enum Cause: CaseIterable, Sendable {
         }
     }
 
-    var isEnd: Bool { told.last?.hasPrefix("ended") == true }
+    fileprivate var isEnd: Bool { told.last?.hasPrefix("ended") == true }
     /// Whether the job leaves the queue.
-    var leavesQueue: Bool { isEnd || self == .dropped }
+    fileprivate var leavesQueue: Bool { isEnd || self == .dropped }
 }
 
 @Suite("Whatever happens to a job reaches everybody who listens, once", .runQueue, .timeLimit(.minutes(1)))
 struct AnnouncerTests {
     /// What all of them know of one job.
-    private struct Knowledge: Equatable {
+    fileprivate struct Knowledge: Equatable {
         var words: [String]
         var feed: [JobEvent.Kind]
         var requests: UInt64
@@ -86,11 +87,11 @@ struct AnnouncerTests {
         }
     }
 
-    @Test("Every cause, every listener", arguments: Cause.allCases)
-    fileprivate func everything(cause: Cause) async throws {
+    @Test("Every cause, every listener", arguments: JobCause.allCases)
+    func everything(cause: JobCause) async throws {
         let counting = Counting()
-        let first = bench(for: cause, counting)
-        let id = try await prepare(cause, first)
+        let first = cause.bench([counting])
+        let id = try await cause.prepare(first)
         await untilIdle()
         var bench = first
         var before = Knowledge(id, bench, counting)
@@ -103,16 +104,21 @@ struct AnnouncerTests {
         await untilIdle()
         if cause == .crashed {
             // Of the next process everybody hears for the first time.
-            bench = self.bench(for: cause, counting, after: first)
+            bench = cause.bench([counting], after: first)
             before = Knowledge(id, bench, counting)
             before.feed = []
             before.words = []
             before.requests = 0
             before.results = 0
         }
-        try await act(cause, on: id, bench)
+        counting.bench.withLock { $0 = bench }
+        try await cause.act(on: id, bench)
         await untilIdle()
+        counting.bench.withLock { $0 = nil }
         let after = Knowledge(id, bench, counting)
+        // It is told after those who count and those who are read, and finds the event with them. (What the store ends
+        // as it is opened is told before there is a bench to ask.)
+        if cause != .crashed { #expect(counting.seen.withLock { $0[id] } == after) }
         #expect(Array(after.words.dropFirst(before.words.count)) == cause.told)
         #expect(Array(after.feed.dropFirst(before.feed.count)) == cause.feed)
         #expect(after.requests - before.requests == (cause.isEnd ? 1 : 0))
@@ -127,94 +133,6 @@ struct AnnouncerTests {
         #expect(await bench.stop())
     }
 
-    private func bench(for cause: Cause, _ counting: Counting, after: DurableBench? = nil) -> DurableBench {
-        let sent = Counter()
-        return DurableBench(
-            after: after,
-            listeners: [counting],
-            { policy in
-                switch cause {
-                case .failed, .retriedByOperator, .expunged: policy.recovery = []
-                case .heldByRule:
-                    policy.recovery = [RecoveryRule(name: "h", on: FailureMatcher([.any]), action: .hold)]
-                case .pausedByRule, .resumed:
-                    policy.recovery = [
-                        RecoveryRule(
-                            name: "p",
-                            on: FailureMatcher([.any]),
-                            action: .pauseRoute(reason: "it is ill")
-                        )
-                    ]
-                default: break
-                }
-            },
-            answer: { _ in
-                switch cause {
-                case .cancelledAsItRuns, .crashed: .hold
-                case .failed, .retriedByOperator, .expunged: .answer(400)
-                case .retried, .heldByRule, .pausedByRule: .answer(503)
-                case .resumed: sent.next() == 0 ? .answer(503) : .answer(200)
-                default: .answer(200)
-                }
-            }
-        )
-    }
-
-    private final class Counter: Sendable {
-        private let count = Atomic<Int>(0)
-
-        func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
-    }
-
-    /// Brings a job to where the cause meets it.
-    private func prepare(_ cause: Cause, _ bench: DurableBench) async throws -> JobID {
-        switch cause {
-        case .delivered, .failed, .retried, .heldByRule, .pausedByRule: return try await bench.submit()
-        case .resumed, .cancelledAsItRuns:
-            try await bench.start()
-            return try await bench.submit()
-        case .crashed:
-            try await bench.start()
-            return try await bench.submit(method: .post)
-        case .retriedByOperator, .expunged:
-            try await bench.start()
-            let id = try await bench.submit()
-            try await bench.job(id, is: .dead)
-            try await bench.jobs.pauses.pause("hooks", reason: "a test", for: nil)
-            return id
-        case .expired, .superseded, .cancelled, .cancelledWithOthers, .held, .released, .dropped:
-            try await bench.start()
-            try await bench.jobs.pauses.pause("hooks", reason: "a test", for: nil)
-            let id = try await bench.submit([
-                ("Waystation-Expires-After", "5s"), ("Waystation-Supersede-Key", "\"k\""),
-            ])
-            if cause == .released { _ = try await bench.jobs.operations.act(.hold, on: id, by: 0) }
-            return id
-        }
-    }
-
-    private func act(_ cause: Cause, on id: JobID, _ bench: DurableBench) async throws {
-        let operations = bench.jobs.operations
-        switch cause {
-        case .delivered, .failed, .retried, .heldByRule, .pausedByRule, .crashed: try await bench.start()
-        case .resumed: try await bench.jobs.pauses.resume("hooks")
-        case .expired: await bench.eventually { !bench.ends.isEmpty }
-        case .superseded:
-            let newer = try await bench.submit([("Waystation-Supersede-Key", "\"k\"")])
-            // It has come for the one that went.
-            _ = try await operations.act(.drop, on: newer, by: 0)
-        case .cancelled, .cancelledAsItRuns: _ = try await operations.act(.cancel, on: id, by: 0)
-        case .cancelledWithOthers:
-            let order = Operations.Order(.cancel, JobFilter(), limit: 9, by: .user(0, isBulk: true))
-            #expect(try await operations.act(order).changed == 1)
-        case .held: _ = try await operations.act(.hold, on: id, by: 0)
-        case .released: _ = try await operations.act(.release, on: id, by: 0)
-        case .retriedByOperator: _ = try await operations.act(.retry, on: id, by: 0)
-        case .dropped: _ = try await operations.act(.drop, on: id, by: 0)
-        case .expunged: _ = try await operations.act(.expunge, on: id, by: 0)
-        }
-    }
-
     @Test(
         "A request that is answered when it is done is told of once, and of no queue",
         arguments: [200, 500]
@@ -227,5 +145,32 @@ struct AnnouncerTests {
         let id = try #require(told.first?.job)
         #expect(bench.engine.recent.find(id)?.report.attempts.count == outcome.attempts.count)
         #expect(bench.state.counters.requests == 1)
+        // It has one place among the last thousand.
+        for _ in 1..<1_024 { _ = try await bench.run() }
+        #expect(bench.engine.recent.find(id) != nil)
+        _ = try await bench.run()
+        #expect(bench.engine.recent.find(id) == nil)
+    }
+
+    @Test("A rule that pauses the route of a request which is answered has it paused, once")
+    func pauseWanted() async throws {
+        let bench = DurableBench(
+            {
+                $0.recovery = [
+                    RecoveryRule(
+                        name: "p",
+                        on: FailureMatcher([.any]),
+                        action: .pauseRoute(reason: "it is ill")
+                    )
+                ]
+            },
+            answer: { _ in .answer(503) }
+        )
+        try await bench.start()
+        #expect(try await bench.answer().failure != nil)
+        await untilIdle()
+        #expect(bench.jobs.pauses.pause(of: "hooks")?.reason == "it is ill")
+        #expect(bench.feed(.routePaused).count == 1)
+        #expect(await bench.stop())
     }
 }

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayEngineBench
 import RelayTestSupport
 import Testing
 
