@@ -1,0 +1,83 @@
+import RelayCore
+import RelayEngine
+import RelayEngineBench
+import RelayJSON
+import RelayPosix
+import RelayStore
+import RelayTestSupport
+import Testing
+
+@testable import waystationd
+
+@Suite("What the status says", .runQueue, .timeLimit(.minutes(1)))
+struct StatusReportTests {
+    /// What may be the matter with a daemon.
+    enum Trouble: CaseIterable, Sendable {
+        case none, reload, constrained, hidden, stalled, full, mute, slow, paused, draining
+
+        /// What the document and the line have then, and only then.
+        var shown: (document: String, line: String) {
+            switch self {
+            case .none: ("", "")
+            case .reload:
+                (
+                    #""last_reload_error":"it is wrong""#,
+                    "; reload failed: it is wrong; old configuration kept"
+                )
+            case .constrained: (#""constrained":true"#, "; network constrained")
+            case .hidden: (#""callers_known":false"#, "; callers' users are not known")
+            case .stalled: (#""storage":{"state":"stalled""#, "; the job store does not move")
+            case .full: (#""storage":{"state":"full""#, "; the job store has no room")
+            case .mute: (#""blocked_seconds":3"#, "; the journal takes no records")
+            case .slow: (#""blocked_seconds":2"#, "")
+            case .paused: (#""last_failure":null,"pause_reason":"a test""#, "; paused: hooks")
+            case .draining: (#""state":"draining","draining":true"#, "Draining: 0 in flight")
+            }
+        }
+    }
+
+    private func report(_ bench: DurableBench, _ trouble: Trouble) -> StatusReport {
+        StatusReport(
+            engine: bench.engine,
+            durable: bench.jobs,
+            startedAt: 0,
+            startedTicks: SystemClock.monotonic() - 5_000_000_000,
+            connections: 3,
+            refusedConnections: 4,
+            spool: SpoolRoom(limit: 7),
+            memory: MemoryMachine(limit: 9),
+            reloadError: trouble == .reload ? "it is wrong" : nil,
+            isConstrained: trouble == .constrained,
+            hidesCallers: trouble == .hidden,
+            isStalled: trouble == .stalled,
+            journal: (trouble == .mute ? 3 : trouble == .slow ? 2 : 0, 5)
+        )
+    }
+
+    @Test(
+        "Each trouble stands in the document and in the line, and none that is not there",
+        arguments: Trouble.allCases
+    )
+    func troubles(trouble: Trouble) async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        switch trouble {
+        case .paused: try await bench.jobs.pauses.pause("hooks", reason: "a test", for: nil)
+        case .draining: bench.engine.drain()
+        case .full: bench.jobs.acceptance.foundNoRoom(for: "hooks")
+        default: break
+        }
+        await untilIdle()
+        let report = report(bench, trouble)
+        let document = String(decoding: report.document, as: UTF8.self)
+        _ = try JSONValue(parsing: report.document)
+        for other in Trouble.allCases where other != .none {
+            #expect(document.contains(other.shown.document) == (other == trouble))
+            if !other.shown.line.isEmpty {
+                #expect(report.line.contains(other.shown.line) == (other == trouble))
+            }
+        }
+        #expect(report.line.hasPrefix("Serving 2 routes: 0 in flight, ok 0") == (trouble != .draining))
+        #expect(await bench.stop())
+    }
+}
