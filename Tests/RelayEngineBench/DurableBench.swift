@@ -22,7 +22,7 @@ package final class DurableBench: Sendable {
     package let transport: ScriptedTransport
     package let sink = RecordingSink()
     package let store: MemoryJobStore
-    package let faults: FaultyJobStore
+    package var faults: StoreFaults { store.faults }
     package let engine: Engine
     package let jobs: DurableJobs
     package let room: QueueRoom
@@ -62,10 +62,9 @@ package final class DurableBench: Sendable {
         store =
             earlier.map { MemoryJobStore(afterCrashOf: $0.store, at: JobMoment(time)) }
             ?? MemoryJobStore(at: JobMoment(time), events: events)
-        faults = FaultyJobStore(store)
         transport = ScriptedTransport(time: time, answer: answer)
         let settings = DurableBench.settings(maxQueued: maxQueued)
-        jobs = DurableJobs(store: faults, audience, announcer, settings: settings, digest: { $0 })
+        jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })
         let (transport, tasks) = (transport, tasks)
         relays = (1...2).map { seed in
             Relay(

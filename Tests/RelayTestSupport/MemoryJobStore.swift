@@ -54,6 +54,7 @@ package final class MemoryJobStore: JobStore {
 
     private let state: Mutex<State>
     private let events: JobStoreEvents
+    package let faults = StoreFaults()
 
     package init(at now: JobMoment, events: JobStoreEvents = JobStoreEvents()) {
         state = Mutex(State(timeline: JobTimeline(at: now)))
@@ -107,7 +108,10 @@ package final class MemoryJobStore: JobStore {
 
 extension MemoryJobStore {
     package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
-        try access(now) { state in jobs.map { state.enqueue($0, at: now) } }
+        try faults.enqueue(jobs)
+        let results = try access(now) { state in jobs.map { state.enqueue($0, at: now) } }
+        await faults.interlude(.enqueue)
+        return results
     }
 
     package func claim(
@@ -118,11 +122,14 @@ extension MemoryJobStore {
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
         let begun = BegunAttempt(upstream: upstream, beganAt: now.wall)
-        return try access(now) { $0.claim(route, limit: limit, begun) }
+        let batch = try access(now) { $0.claim(route, limit: limit, begun) }
+        if !batch.claims.isEmpty { await faults.interlude(.claim) }
+        return batch
     }
 
     package func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool {
-        try access(now) { $0.begin(next, at: now) }
+        try faults.begin()
+        return try access(now) { $0.begin(next, at: now) }
     }
 
     package func extend(
@@ -144,7 +151,10 @@ extension MemoryJobStore {
         _ settlements: [Settlement],
         at now: JobMoment
     ) async throws(StoreError) -> [Settlement.Answer] {
-        try access(now) { state in settlements.map { state.settle($0) } }
+        try faults.settle(settlements)
+        let answers = try access(now) { state in settlements.map { state.settle($0) } }
+        await faults.interlude(.settle)
+        return answers
     }
 
     package func apply(
@@ -157,7 +167,7 @@ extension MemoryJobStore {
         by origin: ActionOrigin,
         at now: JobMoment
     ) async throws(StoreError) -> ActionReport {
-        try access(now) { state in
+        let report = try access(now) { state in
             var report = ActionReport()
             state.wake()
             let page = state.page(filter, .oldestFirst, limit, cursor)
@@ -176,6 +186,8 @@ extension MemoryJobStore {
             }
             return report
         }
+        await faults.interlude(.apply(action))
+        return report
     }
 
     package func sweep(
@@ -187,7 +199,8 @@ extension MemoryJobStore {
     }
 
     package func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
-        try access { state in state.positions[id].flatMap { state.job($0) } }
+        faults.looks.add(1, ordering: .relaxed)
+        return try access { state in state.positions[id].flatMap { state.job($0) } }
     }
 
     package func jobs(

@@ -1,0 +1,49 @@
+package import RelayCore
+package import Synchronization
+
+/// What a test has a store in memory fail at, hold back and remember.
+package final class StoreFaults: Sendable {
+    /// What can be held back after it was done.
+    package enum Call: Hashable {
+        case enqueue
+        case claim
+        case settle
+        case apply(JobAction)
+    }
+
+    private let ofSettlements = Mutex<[StoreError]>([])
+    private let ofAcceptance = Mutex<StoreError?>(nil)
+    private let ofBegin = Mutex<StoreError?>(nil)
+    private let settled = Mutex<Settlement?>(nil)
+    private let interludes = Mutex<[Call: @Sendable () async -> Void]>([:])
+    /// How often somebody looked at a job.
+    package let looks = Atomic<Int>(0)
+
+    init() {}
+
+    /// The next settlements fail like that, one after the other.
+    package func failSettlements(_ errors: [StoreError]) { ofSettlements.withLock { $0 = errors } }
+    package func failBegin(_ error: StoreError) { ofBegin.withLock { $0 = error } }
+    package func failAcceptance(_ error: StoreError?) { ofAcceptance.withLock { $0 = error } }
+    /// Does that after the next such call, before its caller learns of it.
+    package func after(_ call: Call, _ body: @escaping @Sendable () async -> Void) {
+        interludes.withLock { $0[call] = body }
+    }
+
+    /// What the store was told last.
+    package var lastSettlement: Settlement? { settled.withLock { $0 } }
+    package var settlementsToFail: Int { ofSettlements.withLock { $0.count } }
+
+    func enqueue(_ jobs: [NewJob]) throws(StoreError) {
+        if let fault = ofAcceptance.withLock({ $0 }), !jobs.allSatisfy(\.hasNoRoom) { throw fault }
+    }
+
+    func begin() throws(StoreError) { if let fault = ofBegin.withLock({ $0.take() }) { throw fault } }
+
+    func settle(_ settlements: [Settlement]) throws(StoreError) {
+        if let fault = ofSettlements.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
+        settled.withLock { $0 = settlements.last }
+    }
+
+    func interlude(_ call: Call) async { await interludes.withLock { $0.removeValue(forKey: call) }?() }
+}
