@@ -31,8 +31,7 @@ struct CancellationTests {
             if onLoop { await transport.loop.spawn { task.cancel() }.value } else { task.cancel() }
             await isClosed.wait()
             let failure = await #expect(throws: Failure.self) { _ = try await task.value }
-            #expect(failure?.kind == .cancelled)
-            #expect(failure?.sent == .unknown)
+            #expect(failure?.kind == .cancelled && failure?.sent == .unknown)
         }
     }
 
@@ -46,8 +45,7 @@ struct CancellationTests {
                 _ = try await transport.send(request)
             }
             let failure = await #expect(throws: Failure.self) { try await task.value }
-            #expect(failure?.kind == .cancelled)
-            #expect(failure?.sent == .neverSent)
+            #expect(failure?.kind == .cancelled && failure?.sent == .neverSent)
         }
         #expect(server.connections == 0)
     }
@@ -67,8 +65,7 @@ struct CancellationTests {
             await isAsked.wait()
             task.cancel()
             let failure = await #expect(throws: Failure.self) { _ = try await task.value }
-            #expect(failure?.kind == .cancelled)
-            #expect(failure?.sent == .neverSent)
+            #expect(failure?.kind == .cancelled && failure?.sent == .neverSent)
         }
         isOver.open()
     }

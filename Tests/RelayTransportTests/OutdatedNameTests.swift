@@ -53,11 +53,8 @@ struct OutdatedNameTests {
                 origin: .tcp(host: "api.upstream.test", port: 80, isTLS: false),
                 allowedAddresses: loopback
             )
-            let failure = await #expect(throws: Failure.self) {
-                _ = try await transport.send(attempt(upstream, connect: .milliseconds(200)))
-            }
-            #expect(failure?.kind == .dnsTimeout)
-            #expect(failure?.sent == .neverSent)
+            let failure = await transport.failure(of: attempt(upstream, connect: .milliseconds(200)))
+            #expect(failure?.kind == .dnsTimeout && failure?.sent == .neverSent)
             #expect(
                 failure?.detail.hasSuffix("within timeouts.connect (200ms)") == true,
                 "\(failure?.detail ?? "")"

@@ -63,11 +63,10 @@ struct ResentRequestTests {
         let server = try ScriptedServer(scripts: [Self.endsOnSecond(end), echo])
         try await withTransport { transport in
             _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
-            let failure = await #expect(throws: Failure.self) {
-                _ = try await transport.send(Self.request(server, .post, .bytes([1]), isRepeatable: false))
-            }
-            #expect(failure?.kind == .connectionTerminated)
-            #expect(failure?.sent == .unknown)
+            let failure = await transport.failure(
+                of: Self.request(server, .post, .bytes([1]), isRepeatable: false)
+            )
+            #expect(failure?.kind == .connectionTerminated && failure?.sent == .unknown)
             #expect(failure?.exchange?.wasResent == false)
         }
         #expect(server.connections == 1)
@@ -79,9 +78,7 @@ struct ResentRequestTests {
         try await withTransport { transport in
             _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
             let body = Body.stream(Pieces([[1, 2, 3]]))
-            let failure = await #expect(throws: Failure.self) {
-                _ = try await transport.send(Self.request(server, .put, body, isRepeatable: true))
-            }
+            let failure = await transport.failure(of: Self.request(server, .put, body, isRepeatable: true))
             #expect(failure?.sent == .unknown)
         }
         #expect(server.connections == 1)
@@ -95,9 +92,7 @@ struct ResentRequestTests {
         let server = try ScriptedServer(scripts: [Self.endsOnSecond(.close, before: before), echo])
         try await withTransport { transport in
             _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
-            let failure = await #expect(throws: Failure.self) {
-                _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
-            }
+            let failure = await transport.failure(of: Self.request(server, .get, isRepeatable: true))
             #expect(failure?.exchange?.wasResent == false)
         }
         #expect(server.connections == 1)
@@ -111,11 +106,8 @@ struct ResentRequestTests {
         ])
         try await withTransport { transport in
             _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
-            let failure = await #expect(throws: Failure.self) {
-                _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
-            }
-            #expect(failure?.kind == .connectionTerminated)
-            #expect(failure?.sent == .unknown)
+            let failure = await transport.failure(of: Self.request(server, .get, isRepeatable: true))
+            #expect(failure?.kind == .connectionTerminated && failure?.sent == .unknown)
             #expect(failure?.exchange?.wasResent == true)
         }
         #expect(server.connections == 2)
@@ -163,9 +155,7 @@ struct ResentRequestTests {
     func fresh() async throws {
         let server = try ScriptedServer { peer in _ = peer.readRequest() }
         try await withTransport { transport in
-            let failure = await #expect(throws: Failure.self) {
-                _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
-            }
+            let failure = await transport.failure(of: Self.request(server, .get, isRepeatable: true))
             #expect(failure?.exchange?.wasResent == false)
         }
         #expect(server.connections == 1)
@@ -217,11 +207,9 @@ struct ResentRequestTests {
                     },
                 ])
                 _ = try await transport.send(Self.request(server, .get, isRepeatable: true))
-                let failure = await #expect(throws: Failure.self) {
-                    _ = try await transport.send(
-                        attempt(server.upstream(), .get, deadline: time, isRepeatable: true)
-                    )
-                }
+                let failure = await transport.failure(
+                    of: attempt(server.upstream(), .get, deadline: time, isRepeatable: true)
+                )
                 guard failure?.exchange?.wasResent == true else { return false }
                 #expect(failure?.kind == .httpResponseTimeout && failure?.sent == .unknown)
                 await hasSecond.wait()

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayPosix
 import RelayTransport
+import Testing
 
 /// A transport on a loop of its own, for the length of `body`.
 func withTransport(
@@ -18,6 +19,13 @@ func withTransport(
         throw error
     }
     loop.stop()
+}
+
+extension LoopTransport {
+    /// What the request fails with, as it has to.
+    func failure(of request: OutboundRequest, at place: SourceLocation = #_sourceLocation) async -> Failure? {
+        await #expect(throws: Failure.self, sourceLocation: place) { _ = try await send(request) }
+    }
 }
 
 /// Returns when the loop has looked at its descriptors once more.
