@@ -5,7 +5,7 @@ import threading
 
 from caller import ask
 from relay import RelayTest, eventually, route
-from upstream import Upstream, answer
+from upstream import answer
 
 FINISHED = ("succeeded", "dead", "cancelled", "expired")
 
@@ -42,11 +42,6 @@ class DurableTest(RelayTest):
 
     def setUp(self):
         self.upstream = self.new_upstream()
-
-    def new_upstream(self, **members):
-        upstream = Upstream(**members)
-        self.addCleanup(upstream.close)
-        return upstream
 
     def new_door(self, **members):
         door = Door(**members)

@@ -14,6 +14,7 @@ import time
 import unittest
 
 from caller import Caller, ask, curl
+from upstream import Upstream
 
 PATIENCE = 30
 # Times are judged where the machine is quiet (Tests/run nightly); elsewhere a limit catches what hangs.
@@ -230,6 +231,25 @@ class RelayTest(unittest.TestCase):
         relay = Relay(routes, **members)
         self.addCleanup(relay.clean)
         return relay
+
+    def new_upstream(self, **members):
+        upstream = Upstream(**members)
+        self.addCleanup(upstream.close)
+        return upstream
+
+    # Those that all tests of a case have in common end after the last of them.
+
+    @classmethod
+    def shared_relay(cls, routes, **members):
+        relay = Relay(routes, **members)
+        cls.addClassCleanup(relay.clean)
+        return relay
+
+    @classmethod
+    def shared_upstream(cls):
+        upstream = Upstream()
+        cls.addClassCleanup(upstream.close)
+        return upstream
 
     def assert_problem(self, answer, status, code):
         self.assertEqual(answer.status, status, answer)

@@ -11,7 +11,7 @@ import unittest
 from caller import Caller, ask, request
 from peers import free_ports
 from relay import RelayTest, eventually, route
-from upstream import Upstream, answer
+from upstream import answer
 
 # Nobody, on every Debian machine.
 STRANGER = 65534
@@ -57,8 +57,7 @@ def hold_as(user, path, count):
 
 class Access(RelayTest):
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
         self.upstream.on("/x", answer(200, "x"))
 
     def test_a_route_serves_only_the_users_and_groups_it_names(self):

@@ -10,7 +10,7 @@ import urllib.parse
 from caller import ask
 from durable import again
 from relay import RelayTest, eventually, route
-from upstream import Upstream, answer, as_json
+from upstream import answer, as_json
 
 REFRESH = [{"name": "stale", "on": ["401"], "refresh_credentials": {"max_times": 1}}]
 
@@ -45,8 +45,7 @@ class Endpoint:
 
 class Credentials(RelayTest):
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
         self.endpoint = Endpoint(self.upstream)
 
     def relay_with(self, grant, rules=REFRESH, of_route=None, **members):

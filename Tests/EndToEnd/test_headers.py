@@ -3,8 +3,8 @@
 import time
 import unittest
 
-from relay import Relay, RelayTest, route
-from upstream import Upstream, answer
+from relay import RelayTest, route
+from upstream import answer
 
 RETRY = {"name": "again", "on": ["5xx"], "retry": {"max_attempts": 5, "backoff": {
     "type": "constant", "base_interval": "10ms"}}}
@@ -13,8 +13,8 @@ RETRY = {"name": "again", "on": ["5xx"], "retry": {"max_attempts": 5, "backoff":
 class Headers(RelayTest):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
-        cls.relay = Relay({})
+        cls.upstream = cls.shared_upstream()
+        cls.relay = cls.shared_relay({})
         cls.relay.write({
             "up": route(cls.upstream.url, recovery=[RETRY]),
             "based": route(cls.upstream.url + "api/v1/"),
@@ -33,11 +33,6 @@ class Headers(RelayTest):
                 {"name": "stand-in", "on": ["any"], "respond": {"as": "fallback", "status": 299, "text": "stand-in"}}]),
         })
         cls.relay.start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.relay.clean()
-        cls.upstream.close()
 
     def setUp(self):
         self.upstream.forget()

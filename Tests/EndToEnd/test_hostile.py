@@ -4,8 +4,8 @@ import gzip
 import unittest
 import zlib
 
-from relay import Relay, RelayTest, route
-from upstream import Close, Upstream, answer
+from relay import RelayTest, route
+from upstream import Close, answer
 
 OK = b"HTTP/1.1 200 OK\r\n"
 BOMB = gzip.compress(b"[" + b"1," * (16 << 20) + b"1]", 9)
@@ -50,19 +50,14 @@ INSPECTED = [
 class HostileUpstreams(RelayTest):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
-        cls.relay = Relay({
+        cls.upstream = cls.shared_upstream()
+        cls.relay = cls.shared_relay({
             "up": route(cls.upstream.url, timeouts={"attempt": "5s"}),
             "inspected": route(
                 cls.upstream.url, timeouts={"attempt": "5s"}, success={"inspect_limit": "1MiB"},
                 response={"expect": "json", "empty": "error"}),
         }).start()
         cls.upstream.on("/fine", answer(200, b"[1]"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.relay.clean()
-        cls.upstream.close()
 
     def test_every_hostile_answer_is_a_named_failure_and_the_next_request_is_fine(self):
         before = self.relay.resident()

@@ -9,7 +9,7 @@ import unittest
 import urllib.parse
 
 from relay import RelayTest, route
-from upstream import Close, Upstream, answer
+from upstream import Close, answer
 
 
 def followed(address, path, method="GET"):
@@ -35,8 +35,7 @@ def followed(address, path, method="GET"):
 
 class Paths(RelayTest):
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
         base = self.upstream.url + "api/"
         self.relay = self.new_relay({
             "up": route(base), "loose": route(base, request={"allow_empty_segments": True})}).start()
@@ -79,10 +78,8 @@ class References(RelayTest):
     """The upstream's base is /api/; /other is on its origin and outside."""
 
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
-        self.second = Upstream()
-        self.addCleanup(self.second.close)
+        self.upstream = self.new_upstream()
+        self.second = self.new_upstream()
         base = self.upstream.url + "api/"
         both = [base, {"name": "second", "url": self.second.url, "use": "failover_only"}]
         self.relay = self.new_relay({
@@ -161,8 +158,7 @@ class References(RelayTest):
 
 class EndingConnections(RelayTest):
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
         # One loop, so that the second request meets the first one's connection.
         self.relay = self.new_relay({"up": route(self.upstream.url, recovery=[])}, loops=1).start()
 
@@ -204,8 +200,7 @@ class Answers(RelayTest):
     """What is said of answers that are broken, too large or coded."""
 
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
         plain = self.upstream.url
         self.relay = self.new_relay({
             "up": route(plain, recovery=[], timeouts={"attempt": "300ms", "idle": "5s"}),
@@ -265,8 +260,7 @@ class Answers(RelayTest):
 
 class RouteQuery(RelayTest):
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
         self.upstream.on("/x", answer(200, "x"), answer(500, "x"))
         self.relay = self.new_relay({})
         self.relay.write({"up": route(self.upstream.url, request={"query": {"set": {

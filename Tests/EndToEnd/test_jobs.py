@@ -7,8 +7,8 @@ import re
 import unittest
 
 from caller import ask
-from relay import Relay, RelayTest, route
-from upstream import Upstream, answer, as_json
+from relay import RelayTest, route
+from upstream import answer, as_json
 
 MANUAL = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy" / "man" / "waystationd-api.7"
 
@@ -16,14 +16,9 @@ MANUAL = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy" / "man
 class Jobs(RelayTest):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
-        cls.relay = Relay({"up": route(cls.upstream.url, recovery=[
+        cls.upstream = cls.shared_upstream()
+        cls.relay = cls.shared_relay({"up": route(cls.upstream.url, recovery=[
             {"name": "again", "on": ["5xx"], "retry": {"backoff": {"type": "constant", "base_interval": "5ms"}}}])}).start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.relay.clean()
-        cls.upstream.close()
 
     def setUp(self):
         self.upstream.forget()

@@ -8,9 +8,9 @@ import time
 import unittest
 
 from caller import Caller, ask, chunked, request
-from relay import Relay, RelayTest, eventually, route
+from relay import RelayTest, eventually, route
 from test_access import STRANGER, ask_as
-from upstream import Upstream, answer, as_json
+from upstream import answer, as_json
 
 MIB = 1 << 20
 ASYNC = ("Prefer", "respond-async")
@@ -21,19 +21,14 @@ AGAIN = {"name": "again", "on": ["5xx", "connection"], "retry": {
 class JobsAPI(RelayTest):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
+        cls.upstream = cls.shared_upstream()
         # A name of its own for every place where a test wants to pause or count.
-        cls.relay = Relay({
+        cls.relay = cls.shared_relay({
             "up": route(cls.upstream.url, recovery=[AGAIN]),
             "kept": route(cls.upstream.url, delivery={"mode": "durable"}),
             "shut": route(cls.upstream.url), "bulk": route(cls.upstream.url), "spread": route(cls.upstream.url),
             "seen": route(cls.upstream.url), "flood": route(cls.upstream.url), "lone": route(cls.upstream.url),
         }, limits={"max_request_body": "8MiB", "replay_buffer": "64KiB"}).start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.relay.clean()
-        cls.upstream.close()
 
     def setUp(self):
         self.upstream.forget()
@@ -397,8 +392,7 @@ class JobsAPI(RelayTest):
 
 class Restarts(RelayTest):
     def test_what_was_accepted_survives_a_stop_and_listeners_end_with_it(self):
-        upstream = Upstream()
-        self.addCleanup(upstream.close)
+        upstream = self.new_upstream()
         relay = self.new_relay({"up": route(upstream.url)}).start()
         ask(relay.control, "POST", "/v1/routes/up/pause", [], b'{"reason":"closed"}')
         job = relay.ask("POST", "/r/up/later", [ASYNC], b"x")["Waystation-Job"]

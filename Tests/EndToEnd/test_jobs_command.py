@@ -13,7 +13,7 @@ import unittest
 from caller import ask
 from relay import RelayTest, daemon, eventually, route
 from test_access import ask_as
-from upstream import Upstream, answer
+from upstream import answer
 
 COMMAND = pathlib.Path(daemon()).with_name("waystation")
 ID = re.compile(r"^[0-9A-HJKMNP-TV-Z]{26}$")
@@ -25,8 +25,7 @@ class JobsCommandTest(RelayTest):
     def setUp(self):
         if not COMMAND.exists():
             self.skipTest("the command is not built")
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
         self.relay = self.new_relay({
             "up": route(self.upstream.url, recovery=AGAIN), "once": route(self.upstream.url, recovery=[])}).start()
         self.upstream.on("/ok", *[answer(200, "fine\0\xff")] * 5)

@@ -14,13 +14,12 @@ import unittest
 
 from caller import Caller, Ended, ask, request
 from relay import Relay, RelayTest, daemon, eventually, route
-from upstream import Upstream, answer
+from upstream import answer
 
 
 class Lifecycle(RelayTest):
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
         self.upstream.on("/x", answer(200, "x"))
 
     def refused(self, relay, code, *words):

@@ -7,7 +7,7 @@ import unittest
 
 from caller import Caller, ask, request
 from relay import RelayTest, eventually, route
-from upstream import Upstream, answer
+from upstream import answer
 
 MIB = 1 << 20
 # How many of each kind; the figures of the design are 60 and 256.
@@ -21,8 +21,7 @@ PATIENT = {"timeouts": {"attempt": "90s", "total": "100s"}}
 
 class Memory(RelayTest):
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
 
         def large(got):
             # It waits as long as it must.

@@ -5,20 +5,15 @@ import unittest
 
 from caller import chunked, request
 from malformed import MALFORMED
-from relay import Relay, RelayTest, route
-from upstream import Upstream, answer
+from relay import RelayTest, route
+from upstream import answer
 
 
 class Served(RelayTest):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
-        cls.relay = Relay({"up": route(cls.upstream.url), "upper": route(cls.upstream.url)}).start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.relay.clean()
-        cls.upstream.close()
+        cls.upstream = cls.shared_upstream()
+        cls.relay = cls.shared_relay({"up": route(cls.upstream.url), "upper": route(cls.upstream.url)}).start()
 
     def setUp(self):
         self.upstream.forget()

@@ -8,8 +8,8 @@ import threading
 import time
 import unittest
 
-from relay import Relay, RelayTest, eventually, route
-from upstream import Upstream, answer
+from relay import RelayTest, eventually, route
+from upstream import answer
 
 ZONES = 8
 
@@ -18,8 +18,7 @@ class DeadNameServer(RelayTest):
     def setUp(self):
         if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
             self.skipTest("a mount namespace needs root")
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
         self.upstream.on("/x", answer(200, "x", ("Connection", "close")))
         # resolv.conf has no ports, and the loopback has many addresses.
         address = f"127.{random.randint(1, 250)}.{random.randint(1, 250)}.{random.randint(2, 250)}"

@@ -8,21 +8,22 @@ import time
 import unittest
 
 from peers import Certificates, Nginx
-from relay import Relay, RelayTest, route
-from upstream import Upstream, answer
+from relay import RelayTest, route
+from upstream import answer
 
 
 class Network(RelayTest):
     @classmethod
     def setUpClass(cls):
         cls.nginx = Nginx()
+        cls.addClassCleanup(cls.nginx.close)
         (cls.nginx.directory / "files" / "big.bin").write_bytes(bytes(range(256)) * 4096)
-        cls.upstream = Upstream()
+        cls.upstream = cls.shared_upstream()
         cls.upstream.on("/x", answer(200, "x"))
         authority = {"ca_file": cls.nginx.certificates.authority}
         secure, plain = f"https://localhost:{cls.nginx.secure}/", f"http://127.0.0.1:{cls.nginx.plain}/"
         name = f"http://localhost:{cls.upstream.port}/"
-        cls.relay = Relay({
+        cls.relay = cls.shared_relay({
             "plain": route(plain),
             "socket": {"upstreams": [{"name": "u1", "unix": str(cls.nginx.directory / "nginx.sock")}]},
             "gone": {"upstreams": [{"name": "u1", "unix": str(cls.nginx.directory / "none.sock")}]},
@@ -37,12 +38,6 @@ class Network(RelayTest):
         }, environment={
             "http_proxy": "http://127.0.0.1:1", "HTTP_PROXY": "http://127.0.0.1:1", "https_proxy": "http://127.0.0.1:1",
             "ALL_PROXY": "socks5://127.0.0.1:1", "SSL_CERT_FILE": "/nonexistent"}).start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.relay.clean()
-        cls.nginx.close()
-        cls.upstream.close()
 
     def failure(self, name, kind, status=502):
         began = time.monotonic()

@@ -4,8 +4,8 @@ import threading
 import unittest
 
 from caller import Ended, request
-from relay import RelayTest, Relay, route
-from upstream import Close, Upstream, answer, as_json, refused_port
+from relay import RelayTest, route
+from upstream import Close, answer, as_json, refused_port
 
 QUICK = {"type": "constant", "base_interval": "10ms"}
 PLACEHOLDER = {"as": "placeholder", "status": 200, "json": {"rates": []}}
@@ -14,11 +14,11 @@ PLACEHOLDER = {"as": "placeholder", "status": 200, "json": {"rates": []}}
 class Recovery(RelayTest):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
-        cls.other = Upstream()
+        cls.upstream = cls.shared_upstream()
+        cls.other = cls.shared_upstream()
         transient = {"name": "transient", "on": ["connection", "timeout", "protocol", "5xx"],
                      "retry": {"max_attempts": 3, "backoff": QUICK}}
-        cls.relay = Relay({
+        cls.relay = cls.shared_relay({
             "plain": route(cls.upstream.url, recovery=[
                 {"name": "overload", "on": ["503"], "retry": {"max_attempts": 3, "max_retry_after": "5s", "backoff": QUICK}},
                 transient]),
@@ -46,12 +46,6 @@ class Recovery(RelayTest):
             "rates": route(cls.upstream.url, recovery=[
                 transient, {"name": "stand-in", "on": ["any"], "respond": PLACEHOLDER}]),
         }).start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.relay.clean()
-        cls.upstream.close()
-        cls.other.close()
 
     def setUp(self):
         self.upstream.forget()

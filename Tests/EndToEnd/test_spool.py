@@ -10,7 +10,7 @@ import unittest
 from caller import chunked, request
 from relay import RelayTest, daemon, eventually, route
 from test_durable_storage import SMALL_DISK, may_mount
-from upstream import Close, Upstream, answer, unread
+from upstream import Close, answer, unread
 
 COMMAND = pathlib.Path(daemon()).with_name("waystation")
 HOLD = pathlib.Path(__file__).resolve().parent / "hold.c"
@@ -20,8 +20,7 @@ AGAIN = [{"name": "again", "on": ["connection", "401", "503"], "retry": {"max_at
 
 class Spool(RelayTest):
     def setUp(self):
-        self.upstream = Upstream()
-        self.addCleanup(self.upstream.close)
+        self.upstream = self.new_upstream()
 
     def relay(self, **members):
         return self.new_relay({"up": route(self.upstream.url, recovery=AGAIN)}, **members)

@@ -8,8 +8,8 @@ import time
 import unittest
 
 from caller import Ended, chunked, request
-from relay import Relay, RelayTest, eventually, route
-from upstream import Upstream, answer, as_json, refused_port
+from relay import RelayTest, eventually, route
+from upstream import answer, as_json, refused_port
 
 MIB = 1 << 20
 CHUNKED = [("Transfer-Encoding", "chunked")]
@@ -86,10 +86,10 @@ class Stream:
 class JobStreams(RelayTest):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
+        cls.upstream = cls.shared_upstream()
         again = {"name": "again", "on": ["503"], "retry": {"max_attempts": 3, "backoff": {
             "type": "constant", "base_interval": "5ms"}}}
-        cls.relay = Relay({
+        cls.relay = cls.shared_relay({
             "up": route(cls.upstream.url, timeouts={"attempt": "20s", "total": "30s"}, recovery=[again]),
             "down": route(f"http://127.0.0.1:{refused_port()}/"),
             "stand-in": route(f"http://127.0.0.1:{refused_port()}/", recovery=[
@@ -97,11 +97,6 @@ class JobStreams(RelayTest):
             "stern": route(cls.upstream.url, recovery=[
                 {"name": "no-more", "on": ["500"], "fail": {}}, again]),
         }, limits={"max_request_body": "1MiB"}).start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.relay.clean()
-        cls.upstream.close()
 
     def setUp(self):
         self.upstream.forget()

@@ -5,8 +5,8 @@ import time
 import unittest
 
 from caller import Ended, chunked, request
-from relay import Relay, RelayTest, eventually, route
-from upstream import Close, Upstream, answer, unread
+from relay import RelayTest, eventually, route
+from upstream import Close, answer, unread
 
 MIB = 1 << 20
 
@@ -14,9 +14,9 @@ MIB = 1 << 20
 class Streams(RelayTest):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
+        cls.upstream = cls.shared_upstream()
         placeholder = {"name": "stand-in", "on": ["any"], "respond": {"as": "placeholder", "status": 200, "text": "none"}}
-        cls.relay = Relay({
+        cls.relay = cls.shared_relay({
             "up": route(cls.upstream.url, timeouts={"attempt": "20s", "total": "30s"}, recovery=[
                 {"name": "again", "on": ["any"], "retry": {"max_attempts": 3, "methods": "any", "backoff": {
                     "type": "constant", "base_interval": "10ms"}}}]),
@@ -24,11 +24,6 @@ class Streams(RelayTest):
             "bare": route(cls.upstream.url, timeouts={"attempt": "500ms", "idle": "300ms", "total": "2s"}),
             "wide": route(cls.upstream.url, timeouts={"attempt": "20s", "idle": "20s", "total": "30s"}),
         }, limits={"max_request_body": "64MiB", "replay_buffer": "256KiB"}).start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.relay.clean()
-        cls.upstream.close()
 
     def setUp(self):
         self.upstream.forget()
