@@ -4,7 +4,7 @@ import Testing
 
 /// Something wrong in an otherwise good configuration, and every line that must be said about it.
 struct BrokenRow: Sendable, CustomTestStringConvertible {
-    enum Scope {
+    enum Scope: String {
         /// The text is the whole file.
         case whole
         /// The text is a member on line 2 of the outermost object.
@@ -24,6 +24,33 @@ struct BrokenRow: Sendable, CustomTestStringConvertible {
         self.scope = scope
         self.text = text
         self.expected = expected
+    }
+
+    /// Rows of a table: the scope and the text, and below it, further in, each line that must be said.
+    ///
+    /// A line that is too long goes on in the next, behind `+` where it is text and still further in where it is said;
+    /// `|` begins another line of the text.
+    static func rows(_ table: String) -> [BrokenRow] {
+        var rows: [BrokenRow] = []
+        for line in table.split(separator: "\n") {
+            let last = rows.count - 1
+            if line.hasPrefix("    ") {
+                rows[last].expected[rows[last].expected.count - 1] += line.dropFirst(3)
+            } else if line.hasPrefix("  ") {
+                rows[last].expected.append(String(line.dropFirst(2)))
+            } else if line.hasPrefix("+") {
+                rows[last].text += line.dropFirst()
+            } else if line.hasPrefix("| ") {
+                rows[last].text += "\n" + line.dropFirst(2)
+            } else {
+                let parts = line.split(separator: " ", maxSplits: 1)
+                guard let scope = Scope(rawValue: String(parts[0])) else {
+                    preconditionFailure("no scope: \(line)")
+                }
+                rows.append(BrokenRow(scope, parts.count > 1 ? String(parts[1]) : "", []))
+            }
+        }
+        return rows
     }
 
     var file: String {
