@@ -50,21 +50,17 @@ package final class Engine: Sendable {
         whileDraining: Bool = false,
         hasEmptySegment: Bool = false
     ) throws(Problem) -> Admission {
-        guard whileDraining || !isDraining else {
-            throw Engine.stopping
-        }
+        guard whileDraining || !isDraining else { throw Engine.stopping }
         let snapshot = snapshot
-        guard let entry = snapshot.routes[name] else {
-            var problem = Problem(.routeNotFound, "the configuration has no route \"\(name.prefix(64))\"")
-            problem.didYouMean = nearestWord(to: name, among: snapshot.routeNames)
-            throw problem
-        }
+        let entry = try snapshot.entry(name)
         do throws(Problem) {
             if hasEmptySegment, !entry.route.policy.request.allowsEmptySegments {
                 throw Engine.emptySegment(in: target)
             }
             try entry.checkCaller(client, method)
-            if let length, length > UInt64(snapshot.maxRequestBody) { throw Engine.tooLarge(snapshot) }
+            if let length, length > UInt64(snapshot.settings.maxRequestBody) {
+                throw Engine.tooLarge(snapshot)
+            }
             return try admit(entry, snapshot, target, method, try terms(), client)
         } catch {
             var problem = error
@@ -118,12 +114,11 @@ package final class Engine: Sendable {
 
     /// What is answered to who will not wait for the route.
     private static func paused(_ held: PauseInForce, _ now: Instant) -> Problem {
-        var problem = Problem(
+        Problem(
             .routePaused,
-            "the route is paused (\(held.pause.reason)); a request with Prefer: respond-async is kept until it goes on"
+            "the route is paused (\(held.pause.reason)); a request with Prefer: respond-async is kept until it goes on",
+            retryAfter: held.end.map { max(.milliseconds(1), now.duration(to: $0)) } ?? .seconds(60)
         )
-        problem.retryAfter = held.end.map { max(.milliseconds(1), now.duration(to: $0)) } ?? .seconds(60)
-        return problem
     }
 
     private static func emptySegment(in target: String) -> Problem {
@@ -143,15 +138,17 @@ package final class Engine: Sendable {
 
     /// What who comes too late is told.
     package static var stopping: Problem {
-        var problem = Problem(.draining, "the relay is stopping; send the request again in a moment")
-        problem.retryAfter = .seconds(1)
-        return problem
+        Problem(
+            .draining,
+            "the relay is stopping; send the request again in a moment",
+            retryAfter: .seconds(1)
+        )
     }
 
     package static func tooLarge(_ snapshot: Snapshot) -> Problem {
         Problem(
             .contentTooLarge,
-            "the body is larger than \(snapshot.maxRequestBody) bytes (limits.max_request_body)"
+            "the body is larger than \(snapshot.settings.maxRequestBody) bytes (limits.max_request_body)"
         )
     }
 }

@@ -44,12 +44,11 @@ final class KeysUnderWay: Sendable {
             return holder
         }
         guard let holder else { return Held(name, self) }
-        var problem = Problem(
+        throw Problem(
             .idempotencyInProgress,
-            "another request with this idempotency key is under way; send it again when that one is answered"
+            "another request with this idempotency key is under way; send it again when that one is answered",
+            job: holder,
+            retryAfter: .seconds(1)
         )
-        problem.job = holder
-        problem.retryAfter = .seconds(1)
-        throw problem
     }
 }

@@ -7,9 +7,9 @@ package struct Problem: Error, Sendable {
     package var route: String?
     package var job: JobID?
     package var retryAfter: Duration?
-    package var didYouMean: String?
+    package let didYouMean: String?
     /// The methods that would be allowed.
-    package var methods: [Method] = []
+    package let methods: [Method]
     /// The failure's kind, for `Proxy-Status`.
     package var kind: FailureKind?
     /// How far the request got, where it was the upstream that failed.
@@ -17,13 +17,30 @@ package struct Problem: Error, Sendable {
     /// Whether the job failed for want of time: its deadline passed, or a rule's wait would have reached it.
     package var isPastDeadline = false
     /// The header field at fault, in lower case.
-    package var field: String?
+    package let field: String?
     /// Where a JSON job is wrong, as pointers with messages.
-    package var errors: [(pointer: String, message: String, hint: String?)] = []
+    package let errors: [(pointer: String, message: String, hint: String?)]
 
-    package init(_ code: Code, _ detail: String) {
+    package init(
+        _ code: Code,
+        _ detail: String,
+        route: String? = nil,
+        job: JobID? = nil,
+        retryAfter: Duration? = nil,
+        didYouMean: String? = nil,
+        field: String? = nil,
+        methods: [Method] = [],
+        errors: [(pointer: String, message: String, hint: String?)] = []
+    ) {
         self.code = code
         self.detail = detail
+        self.route = route
+        self.job = job
+        self.retryAfter = retryAfter
+        self.didYouMean = didYouMean
+        self.field = field
+        self.methods = methods
+        self.errors = errors
     }
 
     /// One word for each thing that can go wrong here.
@@ -101,9 +118,7 @@ extension Problem {
                     .upstreamFailed
                 }
             }
-        self.init(code, failure.detail)
-        self.route = route
-        self.job = job
+        self.init(code, failure.detail, route: route, job: job)
         kind = failure.kind
         sent = failure.sent
         isPastDeadline = failure.isPastDeadline

@@ -117,8 +117,7 @@ extension Quotation {
 
     private static let announcers: Set<String> = [
         "token", "key", "apikey", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "pin",
-        "otp",
-        "bearer", "authorization", "credential", "cookie", "session", "signature", "nonce", "jwt",
+        "otp", "bearer", "authorization", "credential", "cookie", "session", "signature", "nonce", "jwt",
         "assertion",
     ]
 
@@ -130,26 +129,17 @@ extension Quotation {
     /// They are said of a secret, and are none.
     private static let harmless: Set<String> = [
         "a", "about", "absent", "after", "already", "an", "and", "another", "as", "at", "bad", "be",
-        "because",
-        "been",
-        "before", "belongs", "but", "by", "can", "cannot", "constraint", "contains", "could", "denied", "did",
-        "disabled", "does", "doesn't", "duplicate", "empty", "endpoint", "error", "exceeded", "exchange",
-        "exists",
-        "expired", "expires", "failed", "failure", "field", "for", "format", "found", "from", "had", "has",
-        "hasn't",
-        "have", "header", "id", "if", "in", "incorrect", "inactive", "insufficient", "into", "invalid",
-        "isn't",
-        "issued", "it", "its", "lacks", "length", "limit", "locked", "malformed", "may", "mismatch",
-        "mismatched",
-        "missing", "must", "name", "needs", "new", "no", "not", "of", "off", "old", "on", "only", "or",
-        "parameter",
-        "provided", "refused", "rejected", "required", "revoked", "scope", "scopes", "sent", "should",
-        "supplied",
-        "that", "the", "there", "this", "timed", "to", "too", "type", "unknown", "unsupported", "until",
-        "used",
-        "verification", "violates", "violation", "wasn't", "were", "when", "which", "will", "with", "without",
-        "wrong",
-        "you", "your",
+        "because", "been", "before", "belongs", "but", "by", "can", "cannot", "constraint", "contains",
+        "could", "denied", "did", "disabled", "does", "doesn't", "duplicate", "empty", "endpoint", "error",
+        "exceeded", "exchange", "exists", "expired", "expires", "failed", "failure", "field", "for", "format",
+        "found", "from", "had", "has", "hasn't", "have", "header", "id", "if", "in", "incorrect", "inactive",
+        "insufficient", "into", "invalid", "isn't", "issued", "it", "its", "lacks", "length", "limit",
+        "locked", "malformed", "may", "mismatch", "mismatched", "missing", "must", "name", "needs", "new",
+        "no", "not", "of", "off", "old", "on", "only", "or", "parameter", "provided", "refused", "rejected",
+        "required", "revoked", "scope", "scopes", "sent", "should", "supplied", "that", "the", "there",
+        "this", "timed", "to", "too", "type", "unknown", "unsupported", "until", "used", "verification",
+        "violates", "violation", "wasn't", "were", "when", "which", "will", "with", "without", "wrong", "you",
+        "your",
     ]
 }
 

@@ -6,16 +6,7 @@ package final class Snapshot: Sendable {
     /// In the order of the configuration.
     package let routeNames: [String]
     package let vault: CredentialVault
-    /// Bytes of a request body.
-    package let maxRequestBody: Int
-    /// Bytes of a request body that are held so that it can be sent again; a larger one streams.
-    package let replayBuffer: Int
-    /// Fields whose values a document about a job does not show, in lower case.
-    package let redactedHeaders: Set<String>
-    package let file: String
-    /// SHA-256 of the file, in hex.
-    package let digest: String
-    package let loadedAt: Int64
+    package let settings: Settings
     /// Of routes that earlier configurations had, as long as anything of theirs is under way.
     private let left: [String: Left]
 
@@ -37,14 +28,32 @@ package final class Snapshot: Sendable {
     }
 
     package struct Settings: Sendable {
+        /// Bytes of a request body.
         package var maxRequestBody = 16 * 1_048_576
+        /// Bytes of a request body that are held so that it can be sent again; a larger one streams.
         package var replayBuffer = 262_144
+        /// Fields whose values a document about a job does not show, in lower case.
         package var redactedHeaders: Set<String> = []
         package var file = ""
+        /// SHA-256 of the file, in hex.
         package var digest = ""
         package var loadedAt: Int64 = 0
 
         package init() {}
+    }
+
+    /// - Throws: `route_not_found`.
+    package func entry(_ route: String) throws(Problem) -> Entry {
+        guard let entry = routes[route] else { throw missing(route) }
+        return entry
+    }
+
+    package func missing(_ route: String) -> Problem {
+        Problem(
+            .routeNotFound,
+            "the configuration has no route \"\(route.prefix(64))\"",
+            didYouMean: nearestWord(to: route, among: routeNames)
+        )
     }
 
     /// What is shared about a route, also about one that only an earlier configuration had.
@@ -75,11 +84,6 @@ package final class Snapshot: Sendable {
         self.left = left
         routeNames = routes.map(\.name)
         self.vault = vault
-        maxRequestBody = settings.maxRequestBody
-        replayBuffer = settings.replayBuffer
-        redactedHeaders = settings.redactedHeaders
-        file = settings.file
-        digest = settings.digest
-        loadedAt = settings.loadedAt
+        self.settings = settings
     }
 }

@@ -6,9 +6,7 @@ extension Failure {
     /// A step of preparation threw.
     static func unprepared(_ error: any Error) -> Failure {
         let own = error as? Failure
-        var failure = Failure(
-            .preparation,
-            sent: .neverSent,
+        var failure = Failure.preparation(
             own?.detail ?? "a step of preparation failed with \(type(of: error))"
         )
         failure.underlying = own?.underlying ?? (own == nil ? error : nil)
@@ -65,9 +63,7 @@ extension HTTPRequest {
     /// Keeps a program from writing the field that its service's credential writes.
     func checkCredential(_ authentication: Authentication) throws(Failure) {
         guard fields.contains(authentication.fieldName) else { return }
-        throw Failure(
-            .preparation,
-            sent: .neverSent,
+        throw .preparation(
             "the request has a field \(authentication.headerName) of its own, and the policy's credential"
                 + " \"\(authentication.credential)\" writes that one: leave one of them out"
         )
@@ -77,9 +73,7 @@ extension HTTPRequest {
     func checkTarget() throws(Failure) {
         let start = target.prefix(8).lowercased()
         guard !start.hasPrefix("http://"), start != "https://" else {
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
+            throw .preparation(
                 "the target is an absolute URL: give the path below the upstream's base, such as \"orders/7\";"
                     + " another server is another upstream"
             )
@@ -87,9 +81,7 @@ extension HTTPRequest {
         let path = target.prefix { $0 != "?" }
         guard !path.hasPrefix("/"), !path.split(separator: "/").contains(where: UpstreamURL.isDotSegment)
         else {
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
+            throw .preparation(
                 "the target leaves the upstream's base: no slash at its beginning, no \".\" and \"..\" in it"
             )
         }

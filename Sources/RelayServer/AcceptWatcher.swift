@@ -108,12 +108,11 @@ final class AcceptWatcher: Watcher {
     }
 
     private static let noDescriptor: Problem = {
-        var problem = Problem(
+        Problem(
             .overloaded,
-            "the relay has as many open files as it may; the rest are kept for operators (LimitNOFILE= of the unit)"
+            "the relay has as many open files as it may; the rest are kept for operators (LimitNOFILE= of the unit)",
+            retryAfter: .seconds(1)
         )
-        problem.retryAfter = .seconds(1)
-        return problem
     }()
 }
 
@@ -128,8 +127,6 @@ extension ConnectionPlacesMachine.Refusal {
                 (user.map { "uid \($0) has" } ?? "callers of ports have")
                     + " as many connections as limits.per_user.max_connections allows (\(limit))"
             }
-        var problem = Problem(.overloaded, detail)
-        problem.retryAfter = .seconds(1)
-        return problem
+        return Problem(.overloaded, detail, retryAfter: .seconds(1))
     }
 }

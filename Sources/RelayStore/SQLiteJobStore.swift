@@ -204,7 +204,6 @@ extension SQLiteJobStore {
     package func claim(
         _ route: String,
         limit: Int,
-        lease: Duration,
         upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
@@ -215,19 +214,6 @@ extension SQLiteJobStore {
 
     package func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool {
         try await write(.other, weight: 1) { writer throws(StoreError) in try writer.begin(next, at: now) }
-    }
-
-    package func extend(
-        _ tokens: [ClaimToken],
-        lease: Duration,
-        at now: JobMoment
-    ) async throws(StoreError) -> [Bool] {
-        try await write(.other, weight: 1) { writer throws(StoreError) in
-            try writer.advance(to: now)
-            var live: [Bool] = []
-            for token in tokens { live.append(try writer.isLive(token)) }
-            return live
-        }
     }
 
     package func settle(
@@ -254,32 +240,15 @@ extension SQLiteJobStore {
         }
     }
 
-    package func apply(
-        _ action: JobAction,
-        to filter: JobFilter,
-        limit: Int,
-        after cursor: JobCursor?,
-        spacing: JobSpacing?,
-        dryRun: Bool,
-        by origin: ActionOrigin,
-        at now: JobMoment
-    ) async throws(StoreError) -> ActionReport {
-        let limit = min(limit, 500)
-        if dryRun {
-            return try await reader.perform { reader throws(StoreError) in
-                try reader.count(filter, limit: limit, after: cursor)
-            }
+    package func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {
+        var bounded = order
+        bounded.limit = min(order.limit, 500)
+        let order = bounded
+        if order.isDryRun {
+            return try await reader.perform { reader throws(StoreError) in try reader.count(order) }
         }
-        return try await write(.other, weight: limit) { writer throws(StoreError) in
-            try writer.apply(
-                action,
-                to: filter,
-                limit: limit,
-                after: cursor,
-                spacing: spacing,
-                by: origin,
-                at: now
-            )
+        return try await write(.other, weight: order.limit) { writer throws(StoreError) in
+            try writer.apply(order, at: now)
         }
     }
 
@@ -298,10 +267,6 @@ extension SQLiteJobStore {
             try writer.advance(to: now)
             try writer.pause(route, pause)
         }
-    }
-
-    package func nextDue(_ route: String) async throws(StoreError) -> Int64? {
-        try await reader.perform { reader throws(StoreError) in try reader.nextDue(route) }
     }
 }
 

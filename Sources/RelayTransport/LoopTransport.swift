@@ -164,11 +164,7 @@ package final class LoopTransport: Transport {
             throw Failure(.preparation, sent: .neverSent, "CONNECT is not sent to an upstream")
         }
         guard !request.target.isEmpty, request.target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
-                "the request target is empty or holds a byte that must be percent-encoded"
-            )
+            throw .preparation("the request target is empty or holds a byte that must be percent-encoded")
         }
         guard loop.now < request.deadline.nanoseconds else {
             throw Failure(

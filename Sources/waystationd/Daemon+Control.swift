@@ -13,14 +13,14 @@ extension Daemon: Control {
 
     var unready: Problem? {
         if storage.isStalled {
-            var problem = Problem(.storageStalled, "the disk of the job store takes no writes at the moment")
-            problem.retryAfter = .seconds(5)
-            return problem
+            return Problem(
+                .storageStalled,
+                "the disk of the job store takes no writes at the moment",
+                retryAfter: .seconds(5)
+            )
         }
         guard !ready.load(ordering: .relaxed) || engine.isDraining else { return nil }
-        var problem = Problem(.draining, "the relay is not ready")
-        problem.retryAfter = .seconds(1)
-        return problem
+        return Problem(.draining, "the relay is not ready", retryAfter: .seconds(1))
     }
 
     func status() -> [UInt8] { report.document }
@@ -138,8 +138,8 @@ extension Daemon: Control {
     private func changes(from old: Snapshot, to new: Snapshot, modified: [String]) -> [UInt8] {
         var json = JSONObjectWriter()
         json.member("result", "reloaded")
-        json.member("changed", old.digest != new.digest)
-        json.member("digest", new.digest)
+        json.member("changed", old.settings.digest != new.settings.digest)
+        json.member("digest", new.settings.digest)
         let before = Set(old.routeNames)
         let after = Set(new.routeNames)
         json.array("added") { list in

@@ -80,8 +80,7 @@ struct FailedStart {
     func refuseCallers(_ reason: String) {
         guard !sockets.isEmpty else { return }
         SignalWatcher.unblock(Self.signals)
-        var problem = Problem(.notStarted, "the relay could not start: \(reason)")
-        problem.retryAfter = .seconds(5)
+        let problem = Problem(.notStarted, "the relay could not start: \(reason)", retryAfter: .seconds(5))
         let body = problem.body
         let head = """
             HTTP/1.1 \(problem.status.rawValue) Service Unavailable\r

@@ -43,9 +43,9 @@ struct StatusReport {
         )
         json.member("draining", engine.isDraining)
         json.object("config") { config in
-            config.member("file", snapshot.file)
-            config.member("digest", snapshot.digest)
-            config.member("loaded_at", UTCTime.format(seconds: snapshot.loadedAt))
+            config.member("file", snapshot.settings.file)
+            config.member("digest", snapshot.settings.digest)
+            config.member("loaded_at", UTCTime.format(seconds: snapshot.settings.loadedAt))
             if let reloadError { config.member("last_reload_error", reloadError) }
         }
         json.member("in_flight", engine.inFlight)

@@ -173,14 +173,14 @@ struct RecoveryMachineTests {
     @Test(
         "After an unknown outcome only a request that is safe to repeat is repeated",
         arguments: [
-            ("GET", false, RetryPolicy.Methods.idempotentOrKeyed, true),
+            ("GET", false, RepeatableMethods.idempotentOrKeyed, true),
             ("PUT", false, .idempotentOrKeyed, true),
             ("POST", false, .idempotentOrKeyed, false), ("POST", true, .idempotentOrKeyed, true),
             ("POST", true, .idempotent, false), ("PATCH", false, .any, true), ("POST", false, .any, true),
             ("DELETE", false, .idempotent, true),
         ]
     )
-    func unknownOutcome(method: String, keyed: Bool, methods: RetryPolicy.Methods, repeats: Bool) {
+    func unknownOutcome(method: String, keyed: Bool, methods: RepeatableMethods, repeats: Bool) {
         var options = JobOptions()
         options.hasIdempotencyKey = keyed
         var machine = machine(

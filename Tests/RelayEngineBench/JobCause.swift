@@ -90,7 +90,7 @@ package enum JobCause: CaseIterable, Sendable {
             _ = try await operations.act(.drop, on: newer, by: 0)
         case .cancelled, .cancelledAsItRuns: _ = try await operations.act(.cancel, on: id, by: 0)
         case .cancelledWithOthers:
-            let order = Operations.Order(.cancel, JobFilter(), limit: 9, by: .user(0, isBulk: true))
+            let order = ActionOrder(.cancel, JobFilter(), limit: 9, by: .user(0, isBulk: true))
             _ = try await operations.act(order)
         case .held: _ = try await operations.act(.hold, on: id, by: 0)
         case .released: _ = try await operations.act(.release, on: id, by: 0)

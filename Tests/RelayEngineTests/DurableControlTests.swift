@@ -17,7 +17,7 @@ struct DurableControlTests {
         var filter = JobFilter()
         filter.route = "hooks"
         let report = try await bench.jobs.operations.act(
-            Operations.Order(.cancel, filter, limit: 10, by: .user(0, isBulk: true))
+            ActionOrder(.cancel, filter, limit: 10, by: .user(0, isBulk: true))
         )
         #expect(report.changed == 3)
         #expect(bench.feed(.jobCancelled).map(\.job) == ids)
@@ -141,7 +141,7 @@ struct DurableControlTests {
         }
         var filter = JobFilter()
         filter.states = [.dead]
-        var order = Operations.Order(.retry, filter, limit: 10, by: .user(0, isBulk: true))
+        var order = ActionOrder(.retry, filter, limit: 10, by: .user(0, isBulk: true))
         order.isDryRun = true
         let dry = try await bench.jobs.operations.act(order)
         #expect(dry.matched == 2 && dry.changed == 0)

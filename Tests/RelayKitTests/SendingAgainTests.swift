@@ -145,7 +145,7 @@ struct SendingAgainTests {
         "What may have arrived is sent again only when that is safe",
         .clauses("UC-15", "N-09"),
         arguments: [
-            ("GET", Sent.unknown, false, RetryPolicy.Methods.idempotentOrKeyed, 2),
+            ("GET", Sent.unknown, false, RepeatableMethods.idempotentOrKeyed, 2),
             ("PUT", .unknown, false, .idempotent, 2),
             ("POST", .unknown, false, .idempotentOrKeyed, 1),
             ("PATCH", .unknown, false, .idempotentOrKeyed, 1),
@@ -158,7 +158,7 @@ struct SendingAgainTests {
         method: String,
         sent: Sent,
         isRepeatable: Bool,
-        methods: RetryPolicy.Methods,
+        methods: RepeatableMethods,
         sends: Int
     ) async throws {
         let bench = try ServiceBench([.fail(.connectionTerminated, sent), .answer(200)]) {

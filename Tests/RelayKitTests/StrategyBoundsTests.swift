@@ -170,9 +170,9 @@ struct StrategyBoundsTests {
         arguments: [
             (.get, .idempotent, false, 2), (.post, .idempotentOrKeyed, false, 1),
             (.post, .idempotentOrKeyed, true, 2), (.post, .idempotent, true, 1), (.post, .any, false, 2),
-        ] as [(Method, RetryPolicy.Methods, Bool, Int)]
+        ] as [(Method, RepeatableMethods, Bool, Int)]
     )
-    func unknown(method: Method, methods: RetryPolicy.Methods, isKeyed: Bool, sends: Int) async throws {
+    func unknown(method: Method, methods: RepeatableMethods, isKeyed: Bool, sends: Int) async throws {
         let bench = try ServiceBench([.fail(.httpResponseTimeout, .unknown), .answer(200)]) {
             $0.recovery = [.strategy(Self.again(), methods: methods), Self.last]
         }

@@ -42,7 +42,7 @@ struct KeptJobTests {
         kind: FailureKind? = nil
     ) async throws {
         let now = JobMoment(served.time)
-        let claims = try await served.store.claim("up", limit: 1, lease: .seconds(60), at: now).claims
+        let claims = try await served.store.claim("up", limit: 1, at: now).claims
         let claim = try #require(claims.first)
         var attempt = Attempt(
             number: 1,
@@ -128,7 +128,7 @@ struct KeptJobTests {
                 at: now
             )
         }
-        _ = try await served.store.claim("up", limit: 1, lease: .seconds(60), at: now)
+        _ = try await served.store.claim("up", limit: 1, at: now)
         _ = try await served.store.apply(
             .cancel,
             to: JobFilter(ids: [id]),

@@ -119,9 +119,7 @@ struct ActionTests {
             .retry,
             to: filter,
             limit: 100,
-            after: nil,
             dryRun: true,
-            by: .user(0, isBulk: true),
             at: bench.now
         )
         #expect(dry.matched == 20 && dry.changed == 0)
@@ -134,8 +132,6 @@ struct ActionTests {
                 to: filter,
                 limit: 8,
                 after: cursor,
-                dryRun: false,
-                by: .user(0, isBulk: true),
                 at: bench.now
             )
             changed.append(report.changed)

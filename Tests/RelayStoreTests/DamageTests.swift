@@ -105,7 +105,7 @@ struct DamageTests {
                 _ = try await store.enqueue([job], at: now)
                 bodies[id] = bytes
             }
-            for claim in try await store.claim("a", limit: 10, lease: .zero, at: now).claims {
+            for claim in try await store.claim("a", limit: 10, at: now).claims {
                 let answer = StoredAnswer(status: 500, fields: HeaderFields(), body: .bytes([1, 2, 3]))
                 _ = try await store.settle(
                     [Settlement(claim.token, .dead(.exhausted), answer: answer)],
@@ -180,7 +180,7 @@ struct DamageTests {
             }
             for route in ["a", "b"] {
                 do throws(StoreError) {
-                    for claim in try await store.claim(route, limit: 100, lease: .zero, at: now).claims {
+                    for claim in try await store.claim(route, limit: 100, at: now).claims {
                         guard claim.body == bodies[claim.token.id].map({ .bytes($0) }) else {
                             return .wrong("\(claim.token.id) is claimed with another body")
                         }

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayStore
+import RelayTestSupport
 import Testing
 
 @Suite("Jobs that may have been carried out are left alone by a bulk retry", .timeLimit(.minutes(5)))
@@ -73,9 +74,7 @@ struct DoubtTests {
             .retry,
             to: filter,
             limit: 100,
-            after: nil,
             dryRun: true,
-            by: .user(0, isBulk: true),
             at: bench.now
         )
         let report = try await bench.apply(.retry, filter)

@@ -62,7 +62,7 @@ struct ErasureTests {
             _ = try await bench.store.sweep(Retention(), limit: 10, at: bench.now)
         }
         // The log is emptied behind the next thing that is done.
-        for _ in 0..<3 { _ = try await bench.store.extend([], lease: .zero, at: bench.now) }
+        for _ in 0..<3 { _ = try await bench.store.settle([], at: bench.now) }
         #expect(!isInFiles(bench))
         guard way != .dropped else { return }
         let kept = try await bench.job(id)

@@ -56,7 +56,7 @@ struct FullDiskTests {
 
         // Settling needs room of its own: the ballast.
         var settled = 0
-        while case let claims = try await store.claim("r", limit: 20, lease: .zero, at: now).claims,
+        while case let claims = try await store.claim("r", limit: 20, at: now).claims,
             !claims.isEmpty
         {
             for claim in claims {
@@ -92,7 +92,7 @@ struct FullDiskTests {
         #expect(isAccepted)
         await store.close()
         let again = try await SQLiteJobStore.open(options, at: now)
-        #expect(try await again.claim("r", limit: 10, lease: .zero, at: now).claims.count == 1)
+        #expect(try await again.claim("r", limit: 10, at: now).claims.count == 1)
         await again.close()
         #expect(log.values.allSatisfy { !$0.hasPrefix("fatal") })
     }
@@ -117,7 +117,7 @@ struct FullDiskTests {
             )
         }
         _ = try await store.enqueue(records.map { NewJob($0) }, at: now)
-        let claims = try await store.claim("r", limit: 2, lease: .zero, at: now).claims
+        let claims = try await store.claim("r", limit: 2, at: now).claims
         let answers = [2 << 20, 20 << 20].map { size in
             StoredAnswer(
                 status: 200,
@@ -160,8 +160,6 @@ struct FullDiskTests {
                 to: JobFilter(),
                 limit: 500,
                 after: cursor,
-                dryRun: false,
-                by: .user(0, isBulk: true),
                 at: now
             )
         }

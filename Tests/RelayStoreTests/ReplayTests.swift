@@ -34,8 +34,6 @@ struct ReplayTests {
                     first: .milliseconds(Int64(changed) * interval),
                     interval: .milliseconds(interval)
                 ),
-                dryRun: false,
-                by: .user(0, isBulk: true),
                 at: bench.now
             )
             changed += report.changed
@@ -58,7 +56,7 @@ struct ReplayTests {
         // Whoever waits is told until when.
         var claimed = 1
         for round in 1..<500 {
-            let due = try #require(await bench.store.nextDue("hooks"))
+            let due = try #require(await bench.store.nextDue("hooks", at: bench.now))
             #expect(due == start + Int64(round) * 20)
             bench.advance(due - bench.now.wall - 1)
             #expect(try await bench.claim().isEmpty)
@@ -91,14 +89,11 @@ struct ReplayTests {
                 .retry,
                 to: JobFilter(ids: [id]),
                 limit: 1,
-                after: nil,
                 spacing: JobSpacing(first: .milliseconds(40), interval: .zero),
-                dryRun: false,
-                by: .user(0, isBulk: true),
                 at: bench.now
             )
             #expect(bench.ready.count { $0 == route } == before + 1)
-            #expect(try await bench.store.nextDue(route) == bench.now.wall + 40)
+            #expect(try await bench.store.nextDue(route, at: bench.now) == bench.now.wall + 40)
             #expect(try await bench.job(id).reason == .throttled)
         }
         bench.advance(39)

@@ -152,25 +152,25 @@ struct SQLiteTests {
 
         // What no job has is gone after the next start.
         store = try await open(scratch.path)
-        let claims = try await store.claim("r", limit: 5, lease: .zero, at: now).claims
+        let claims = try await store.claim("r", limit: 5, at: now).claims
         #expect(claims.count == 2)
-        for claim in claims { #expect(try await claim.body.bytes(from: store) == large) }
+        for claim in claims { #expect(try await claim.body.body(from: store)?.collect(limit: .max) == large) }
         let used = try await store.facts().usedBytes
         #expect(used > 6 << 20)
         let answer = StoredAnswer(status: 200, fields: HeaderFields(), body: .bytes(large))
         _ = try await store.settle([Settlement(claims[0].token, .succeeded, answer: answer)], at: now)
-        #expect(try await store.answer(of: claims[0].token.id)?.body.bytes(from: store) == large)
+        #expect(
+            try await store.answer(of: claims[0].token.id)?.body.body(from: store)?.collect(limit: .max)
+                == large
+        )
         await store.close()
         store = try await open(scratch.path)
-        _ = try await store.claim("r", limit: 5, lease: .zero, at: now)
+        _ = try await store.claim("r", limit: 5, at: now)
         for claim in claims {
             _ = try await store.apply(
                 .cancel,
                 to: JobFilter(ids: [claim.token.id]),
                 limit: 1,
-                after: nil,
-                dryRun: false,
-                by: .user(0, isBulk: true),
                 at: now
             )
         }
@@ -180,9 +180,6 @@ struct SQLiteTests {
             .drop,
             to: JobFilter(),
             limit: 10,
-            after: nil,
-            dryRun: false,
-            by: .user(0, isBulk: true),
             at: now
         )
         await store.close()
@@ -198,8 +195,8 @@ struct SQLiteTests {
         _ = try await store.enqueue([job(1, body: Array(repeating: 5, count: 2 << 20 | 9))], at: now)
         let name = try #require(TemporaryFolder.names(scratch.path + "/bodies").first)
         Files.write(scratch.path + "/bodies/" + name, [6], at: 1 << 20 | 77)
-        let body = try #require(await store.claim("r", limit: 1, lease: .zero, at: now).claims.first?.body)
-        await #expect(throws: StoreError.self) { try await body.bytes(from: store) }
+        let body = try #require(await store.claim("r", limit: 1, at: now).claims.first?.body)
+        await #expect(throws: StoreError.self) { try await body.check(in: store) }
         await store.close()
     }
 
@@ -219,7 +216,7 @@ struct SQLiteTests {
         }
         #expect(refusal?.code == .full && (50..<200).contains(number))
         #expect(try await store.facts().isFull)
-        while case let claims = try await store.claim("r", limit: 50, lease: .zero, at: now).claims,
+        while case let claims = try await store.claim("r", limit: 50, at: now).claims,
             !claims.isEmpty
         {
             let answers = try await store.settle(claims.map { Settlement($0.token, .succeeded) }, at: now)

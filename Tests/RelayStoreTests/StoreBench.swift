@@ -58,7 +58,7 @@ final class StoreBench {
     /// What the store has told of jobs that nobody asked about.
     func ended() async throws -> [String] {
         // It is told behind the answer, and before the next one.
-        _ = try await store.extend([], lease: .zero, at: now)
+        _ = try await store.settle([], at: now)
         return endedJobs.values.map(\.text)
     }
 
@@ -124,7 +124,7 @@ final class StoreBench {
     }
 
     func claim(_ route: String = "hooks", _ limit: Int = 100) async throws -> [Claim] {
-        try await store.claim(route, limit: limit, lease: .seconds(60), upstream: "eu", at: now).claims
+        try await store.claim(route, limit: limit, upstream: "eu", at: now).claims
     }
 
     @discardableResult
@@ -165,7 +165,6 @@ final class StoreBench {
                 to: filter,
                 limit: limit - all.matched,
                 after: all.next,
-                dryRun: false,
                 by: origin,
                 at: now
             )

@@ -11,13 +11,13 @@ struct TimeTests {
         let id = try await bench.accept { $0.due = .after(.seconds(60)) }
         let job = try await bench.job(id)
         #expect(job.state == .scheduled && job.reason == .notBefore && job.runAt == bench.now.wall + 60_000)
-        #expect(try await bench.store.nextDue("hooks") == job.runAt)
+        #expect(try await bench.store.nextDue("hooks", at: bench.now) == job.runAt)
         bench.advance(59_999)
-        let early = try await bench.store.claim("hooks", limit: 5, lease: .zero, at: bench.now)
+        let early = try await bench.store.claim("hooks", limit: 5, at: bench.now)
         #expect(early.claims.isEmpty && early.nextDue == job.runAt)
         bench.advance(1)
         #expect(try await bench.claim().count == 1)
-        #expect(try await bench.store.nextDue("hooks") == nil)
+        #expect(try await bench.store.nextDue("hooks", at: bench.now) == nil)
     }
 
     @Test(

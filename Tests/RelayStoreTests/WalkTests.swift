@@ -91,8 +91,8 @@ struct Walk {
         // What expires while it is looked at may let another job go; a store need not see that one at once.
         _ = try await disk.store.sweep(Retention(), limit: 500, at: disk.now)
         _ = try await memory.store.sweep(Retention(), limit: 500, at: memory.now)
-        let left = try await disk.store.claim(route, limit: limit, lease: .zero, at: disk.now)
-        let right = try await memory.store.claim(route, limit: limit, lease: .zero, at: memory.now)
+        let left = try await disk.store.claim(route, limit: limit, at: disk.now)
+        let right = try await memory.store.claim(route, limit: limit, at: memory.now)
         #expect(left.claims.map(\.token.id) == right.claims.map(\.token.id))
         #expect(left.nextDue == right.nextDue)
         for (one, other) in zip(left.claims, right.claims) {
@@ -214,7 +214,7 @@ extension Walk {
     }
 
     private func all(_ bench: StoreBench) async throws -> [StoredJob] {
-        _ = try await bench.store.extend([], lease: .zero, at: bench.now)
+        _ = try await bench.store.settle([], at: bench.now)
         var jobs: [StoredJob] = []
         var cursor: JobCursor?
         repeat {

@@ -25,7 +25,7 @@ struct WriterTests {
         let store = try await SQLiteJobStore.open(options(scratch), at: now)
         _ = try await store.enqueue((1...60).map { job($0) }, at: now)
         for _ in 1...60 {
-            let claims = try await store.claim("r", limit: 1, lease: .zero, upstream: "eu", at: now).claims
+            let claims = try await store.claim("r", limit: 1, upstream: "eu", at: now).claims
             let id = try #require(claims.first?.token.id)
             let stored = try await store.job(id)
             #expect(stored?.state == .running)
@@ -45,9 +45,7 @@ struct WriterTests {
                 .cancel,
                 to: JobFilter(),
                 limit: 8,
-                after: nil,
                 dryRun: true,
-                by: .user(0, isBulk: true),
                 at: now
             )
             #expect(report.matched == 8 && report.changed == 0 && report.next != nil)
@@ -61,7 +59,7 @@ struct WriterTests {
         let scratch = TemporaryFolder()
         let store = try await SQLiteJobStore.open(options(scratch), at: now)
         _ = try await store.enqueue([job(1)], at: now)
-        let claims = try await store.claim("r", limit: 1, lease: .zero, at: now).claims
+        let claims = try await store.claim("r", limit: 1, at: now).claims
         let answers = try await store.settle(claims.map { Settlement($0.token, .succeeded) }, at: now)
         #expect(answers == [.applied(.succeeded)])
         await store.close()

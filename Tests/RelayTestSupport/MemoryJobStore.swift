@@ -117,7 +117,6 @@ extension MemoryJobStore {
     package func claim(
         _ route: String,
         limit: Int,
-        lease: Duration,
         upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
@@ -132,21 +131,6 @@ extension MemoryJobStore {
         return try access(now) { $0.begin(next, at: now) }
     }
 
-    package func extend(
-        _ tokens: [ClaimToken],
-        lease: Duration,
-        at now: JobMoment
-    ) async throws(StoreError) -> [Bool] {
-        try access(now) { state in
-            tokens.map { token in
-                guard let entry = state.entries[token.position], entry.record.id == token.id else {
-                    return false
-                }
-                return entry.machine.state == .running && entry.machine.token == token.number
-            }
-        }
-    }
-
     package func settle(
         _ settlements: [Settlement],
         at now: JobMoment
@@ -157,28 +141,20 @@ extension MemoryJobStore {
         return answers
     }
 
-    package func apply(
-        _ action: JobAction,
-        to filter: JobFilter,
-        limit: Int,
-        after cursor: JobCursor?,
-        spacing: JobSpacing?,
-        dryRun: Bool,
-        by origin: ActionOrigin,
-        at now: JobMoment
-    ) async throws(StoreError) -> ActionReport {
+    package func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {
+        let (action, origin) = (order.action, order.origin)
         let report = try access(now) { state in
             var report = ActionReport()
             state.wake()
-            let page = state.page(filter, .oldestFirst, limit, cursor)
+            let page = state.page(order.filter, .oldestFirst, order.limit, order.cursor)
             report.next = page.next
             report.matched = page.jobs.count
-            let spared = page.jobs.filter { filter.spares($0) }.map(\.position)
+            let spared = page.jobs.filter { order.filter.spares($0) }.map(\.position)
             report.spared = spared.count
-            if dryRun { return report }
+            if order.isDryRun { return report }
             let cause = JobReport.Cause(action, by: origin)
             for job in page.jobs where !spared.contains(job.position) {
-                let delay = spacing?.delay(of: report.changed)
+                let delay = order.spacing?.delay(of: report.changed)
                 guard let entry = state.apply(action, to: job.position, delay, &report) else { continue }
                 let record = ActionRecord(action, by: origin, to: entry.machine.state, at: now.wall)
                 if let record { state.entries[job.position]?.actions.keep(record) }
@@ -290,10 +266,6 @@ extension MemoryJobStore {
             }
             return found
         }
-    }
-
-    package func nextDue(_ route: String) async throws(StoreError) -> Int64? {
-        try access { $0.nextDue(route) }
     }
 
     package func facts() async throws(StoreError) -> StoreFacts { try access { $0.facts } }

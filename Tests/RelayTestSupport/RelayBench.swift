@@ -22,7 +22,7 @@ package func rule(_ name: String, _ on: [String], _ action: RecoveryRule.Action)
 package func retry(
     _ maxAttempts: Int = 3,
     wait: Duration = .milliseconds(100),
-    methods: RetryPolicy.Methods = .idempotentOrKeyed,
+    methods: RepeatableMethods = .idempotentOrKeyed,
     maxRetryAfter: Duration = .seconds(60)
 ) -> RecoveryRule.Action {
     var policy = RetryPolicy()

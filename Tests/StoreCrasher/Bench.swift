@@ -138,7 +138,6 @@ private func lifecycles(
                         let claims = try? await store.claim(
                             "r",
                             limit: batch,
-                            lease: .zero,
                             upstream: "u",
                             at: present()
                         )

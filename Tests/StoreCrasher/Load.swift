@@ -85,7 +85,6 @@ func load(_ directory: String, jobs: Int, isEarly: Bool = false) async throws(St
                 while let batch = try? await store.claim(
                     "r",
                     limit: 8,
-                    lease: .zero,
                     upstream: "u",
                     at: present()
                 ) {
@@ -133,7 +132,7 @@ func list(_ directory: String) async throws(StoreError) {
         let page = try await store.jobs(JobFilter(), order: .oldestFirst, limit: 500, after: cursor)
         for job in page.jobs {
             let id = job.record.id
-            let bytes = try await store.body(of: id)?.bytes(from: store)
+            let bytes = try? await store.body(of: id)?.body(from: store)?.collect(limit: .max)
             tell("J \(id) \(job.state.name) \(bytes == body(of: id) ? "exact" : "other")")
         }
         cursor = page.next

@@ -97,7 +97,7 @@ extension ConfigurationTable {
     }
 
     private struct PreparationDraft {
-        var each = PreparationStep.Phase.job
+        var each = PreparationPhase.job
         var fields: [(name: String, value: FieldTemplate)] = []
     }
 

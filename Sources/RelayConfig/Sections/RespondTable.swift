@@ -22,7 +22,7 @@ extension ConfigurationTable {
 
     private static let tagDoc = "What the answer is called."
 
-    private static func canned(_ source: CannedResponse.Source, _ doc: String) -> Section<RespondDraft> {
+    private static func canned(_ source: StandIn, _ doc: String) -> Section<RespondDraft> {
         Section(
             "\(source.rawValue)_answer",
             doc,

@@ -118,7 +118,7 @@ struct RetryDraft {
     var jitterPercent: Int?
     var honorsRetryAfter = true
     var maxRetryAfter: Duration = .seconds(60)
-    var methods = RetryPolicy.Methods.idempotentOrKeyed
+    var methods = RepeatableMethods.idempotentOrKeyed
 
     /// Attempts the rule may bring a job to: all of the schedule, or else three.
     var attempts: Int { maxAttempts ?? schedule.map { $0.count + 1 } ?? RetryPolicy().maxAttempts }
@@ -149,11 +149,11 @@ struct RefreshDraft {
 
 struct FailoverDraft {
     var upstream = ""
-    var methods = RetryPolicy.Methods.idempotentOrKeyed
+    var methods = RepeatableMethods.idempotentOrKeyed
 }
 
 struct RespondDraft {
-    var source = CannedResponse.Source.fallback
+    var source = StandIn.fallback
     var status: Status = 200
     var fields: [(name: String, value: String)] = []
     var json: JSONValue?

@@ -91,9 +91,7 @@ final class FetchedCredential: Sendable {
     }
 
     private static func asksItself(_ name: String) -> Failure {
-        Failure(
-            .credentialsFailed,
-            sent: .neverSent,
+        Failure.credentialsFailed(
             "the credential \"\(name)\" is needed by the request that fetches it: fetch it without authentication"
         )
     }

@@ -111,11 +111,7 @@ package struct TokenExchange: Sendable {
     private static let longestLifetime = 10 * 365 * 86_400.0
 
     package func failure(_ what: String) -> Failure {
-        Failure(
-            .credentialsFailed,
-            sent: .neverSent,
-            "the token endpoint \(settings.endpoint.origin.text) \(what)"
-        )
+        Failure.credentialsFailed("the token endpoint \(settings.endpoint.origin.text) \(what)")
     }
 
     /// RFC 6749 §5.2.

@@ -68,21 +68,11 @@ final class OAuth2TokenSource: TokenSource {
     /// Puts the last refresh token on disk where that is still to be done; goes on with it when the time is over.
     private func keep(_ ports: RelayPorts) async throws(StoreError) {
         guard keeper != nil, refreshToken.withLock({ !$0.isKept }) else { return }
-        let end = FirstEnd<Result<Void, StoreError>>()
-        _ = ports.start { [self] in
-            do throws(StoreError) {
-                end.came(.success(try await keepNow()))
-            } catch {
-                end.came(.failure(error))
-            }
+        let pending = ports.begin { [self] in
+            await Result { () async throws(StoreError) in try await keepNow() }
         }
         let deadline = ports.time.now().advanced(by: OAuth2TokenSource.patience)
-        let clock = ports.start {
-            guard (try? await ports.time.expire(at: deadline)) != nil else { return }
-            end.came(nil)
-        }
-        defer { clock.cancel() }
-        guard let outcome = await end.value() else {
+        guard let outcome = await ports.wait(for: pending, by: deadline) else {
             let patience = DurationText.text(OAuth2TokenSource.patience)
             throw StoreError(.slow, "the disk has not answered for \(patience)")
         }
@@ -162,9 +152,7 @@ final class ProgramTokenSource: TokenSource {
                 )
             } catch {
                 let own = error as? Failure
-                var failure = Failure(
-                    .credentialsFailed,
-                    sent: .neverSent,
+                var failure = Failure.credentialsFailed(
                     "the program could not fetch the credential: \(own?.description ?? "\(type(of: error))")"
                 )
                 failure.underlying = own?.underlying ?? error
@@ -173,11 +161,7 @@ final class ProgramTokenSource: TokenSource {
         }
         return fetched
             ?? .failure(
-                Failure(
-                    .credentialsFailed,
-                    sent: .neverSent,
-                    "the program did not fetch the credential in time"
-                )
+                Failure.credentialsFailed("the program did not fetch the credential in time")
             )
     }
 }

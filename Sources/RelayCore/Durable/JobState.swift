@@ -52,11 +52,6 @@ package enum JobState: UInt8, CaseIterable, Sendable {
         case .expired: "expired"
         }
     }
-
-    package init?(name: String) {
-        guard let state = JobState.allCases.first(where: { $0.name == name }) else { return nil }
-        self = state
-    }
 }
 
 /// Why a job waits; the raw values are those of the stores.

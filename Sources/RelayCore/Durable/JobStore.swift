@@ -11,12 +11,10 @@ package protocol JobStore: AnyObject, Sendable {
     /// Claims up to `limit` due jobs of a route: most urgent first, then longest due, then oldest.
     ///
     /// Each claim puts its next attempt on record, as one to `upstream` that begins at `now`: a crash cuts off what
-    /// became of it, and not that it was. Where a job with the same supersede key runs, the newer one waits. `lease` bounds the claim where several processes share a store; a store of one process ignores it and takes
-    /// its claims back when it is opened again.
+    /// became of it, and not that it was. Where a job with the same supersede key runs, the newer one waits.
     func claim(
         _ route: String,
         limit: Int,
-        lease: Duration,
         upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch
@@ -26,30 +24,15 @@ package protocol JobStore: AnyObject, Sendable {
     /// - Returns: whether it may be sent: not when the claim is lost, or the job is to be cancelled or superseded.
     func begin(_ next: NextAttempt, at now: JobMoment) async throws(StoreError) -> Bool
 
-    /// Prolongs claims.
-    ///
-    /// - Returns: for each token whether it is still the live one.
-    func extend(_ tokens: [ClaimToken], lease: Duration, at now: JobMoment) async throws(StoreError) -> [Bool]
-
     func settle(
         _ settlements: [Settlement],
         at now: JobMoment
     ) async throws(StoreError) -> [Settlement.Answer]
 
-    /// Applies `action` to at most `limit` jobs that match, oldest first, going on after `cursor`.
+    /// Applies an action to the jobs that match, and says what it did.
     ///
-    /// With `dryRun` it only counts. `spacing` spreads the jobs a `retry` makes due, and means nothing to other actions.
     /// What somebody has changed goes on the job's record with the change.
-    func apply(
-        _ action: JobAction,
-        to filter: JobFilter,
-        limit: Int,
-        after cursor: JobCursor?,
-        spacing: JobSpacing?,
-        dryRun: Bool,
-        by origin: ActionOrigin,
-        at now: JobMoment
-    ) async throws(StoreError) -> ActionReport
+    func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport
 
     /// Wakes, expires, expunges and removes what is due for it, `limit` jobs of each kind at most.
     func sweep(_ retention: Retention, limit: Int, at now: JobMoment) async throws(StoreError) -> SweepReport
@@ -87,9 +70,6 @@ package protocol JobStore: AnyObject, Sendable {
     /// of one route, or of all.
     func failures(of route: String?, at now: JobMoment) async throws(StoreError) -> [FailureKind: [Int]]
 
-    /// When the first waiting job of `route` is due, in milliseconds since 1970 UTC.
-    func nextDue(_ route: String) async throws(StoreError) -> Int64?
-
     func facts() async throws(StoreError) -> StoreFacts
 
     /// How long the present write to the disk has lasted; zero between two. Answers at once, and from anywhere.
@@ -107,7 +87,7 @@ package protocol JobStore: AnyObject, Sendable {
 
 /// What a store tells without being asked; called on a thread of the store's, so never to wait in.
 package struct JobStoreEvents: Sendable {
-    /// Routes that may have work now, or sooner than before: `JobStore.nextDue` says when.
+    /// Routes that may have work now, or sooner than before.
     package var ready: @Sendable (Set<String>) -> Void = { _ in }
     /// The store is done for; the process should end and be started again.
     package var fatal: @Sendable (StoreError) -> Void = { _ in }
@@ -122,28 +102,6 @@ package struct JobStoreEvents: Sendable {
 extension JobStore {
     /// Of a store whose writes take no time.
     package func writing(at now: Instant) -> Duration { .zero }
-
-    /// Applies `action` to all at once.
-    package func apply(
-        _ action: JobAction,
-        to filter: JobFilter,
-        limit: Int,
-        after cursor: JobCursor?,
-        dryRun: Bool,
-        by origin: ActionOrigin,
-        at now: JobMoment
-    ) async throws(StoreError) -> ActionReport {
-        try await apply(
-            action,
-            to: filter,
-            limit: limit,
-            after: cursor,
-            spacing: nil,
-            dryRun: dryRun,
-            by: origin,
-            at: now
-        )
-    }
 }
 
 extension StoredBody {
@@ -157,21 +115,6 @@ extension StoredBody {
         guard case .file(let file) = self else { return }
         for index in 0..<min(file.checksums.count, StoredBody.checkedPieces) {
             _ = try await store.piece(index, of: file)
-        }
-    }
-
-    /// All of it in memory.
-    ///
-    /// - Throws: what reading a file of the store throws.
-    package func bytes(from store: any JobStore) async throws(StoreError) -> [UInt8]? {
-        switch self {
-        case .bytes(let bytes): return bytes
-        case .expunged: return nil
-        case .file(let file):
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(Int(file.length))
-            for index in 0..<file.checksums.count { bytes += try await store.piece(index, of: file) }
-            return bytes
         }
     }
 }

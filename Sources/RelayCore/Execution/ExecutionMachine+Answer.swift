@@ -85,7 +85,7 @@ extension ExecutionMachine {
     mutating func cutOff(_ failure: Failure, _ inbound: InboundResponse, _ moment: Moment) {
         var failure = failure
         failure.status = inbound.response.status
-        failure.retryAfter = judge.retryAfter(inbound.response, wallSeconds: moment.wallSeconds)
+        failure.retryAfter = RetryAfter.parse(inbound.response.fields, wallSeconds: moment.wallSeconds)
         failure.exchange = failure.exchange ?? inbound.exchange
         attemptFailed(judge.refusing(failure, inbound.response.status), moment)
     }

@@ -1,21 +1,19 @@
 // Where a request that somebody waits for and the run of a durable job part: nowhere else.
 extension ExecutionMachine {
+    /// Whether it is one run of a durable job, which ends with the first wait; somebody waits for the answer of any other.
+    var isDelivery: Bool { context.history != nil }
+
     /// Whether an answer is wanted in memory whatever it is.
-    var collectsAll: Bool {
-        switch mode {
-        case .answer: context.options.collectsAnswer
-        case .deliver: true
-        }
-    }
+    var collectsAll: Bool { isDelivery || context.options.collectsAnswer }
 
     /// An answer that only looks like a success: no caller gets it, and the record of a durable job does.
     mutating func keepInvalid(_ response: HTTPResponse) {
-        if case .deliver = mode { answer = outgoing(response) }
+        if isDelivery { answer = outgoing(response) }
     }
 
     /// Gives up the last answer; that of a run is kept, whatever comes after it.
     mutating func discard() {
-        guard case .answer = mode else { return }
+        if isDelivery { return }
         notes.append(.dropped(answer?.body ?? .empty, wasKept: true))
         answer = nil
     }
@@ -24,7 +22,7 @@ extension ExecutionMachine {
     package mutating func foundNoRoom(_ wanted: Int, half: Int, _ moment: Moment) {
         guard case .collect(let collecting) = step else { return }
         // That a job was delivered matters more than what it was answered.
-        if case .deliver = mode, !judge.needsBody(collecting.inbound.response.status) {
+        if isDelivery, !judge.needsBody(collecting.inbound.response.status) {
             lacksContent = true
             return collected(.bytes([]), moment)
         }
@@ -47,47 +45,38 @@ extension ExecutionMachine {
     /// The failure as the rules are asked about it: who has gone away ends a request whatever it came to, and what the
     /// upstream has answered a durable job stands.
     func decidable(_ failure: Failure, _ moment: Moment) -> Failure {
-        guard case .answer = mode, moment.isCancelled, failure.kind != .cancelled else { return failure }
+        guard !isDelivery, moment.isCancelled, failure.kind != .cancelled else { return failure }
         return Failure(.cancelled, sent: failure.sent, "the caller went away")
     }
 
     /// Another attempt after a wait, which of a run is the store's to keep.
     mutating func retry(at: Instant, _ failure: Failure, _ moment: Moment) {
-        switch mode {
-        case .answer:
-            discard()
-            step = .wait(until: at, failure)
-        case .deliver: end(.retry(after: moment.now.duration(to: at)), failure)
-        }
+        if isDelivery { return end(.retry(after: moment.now.duration(to: at)), failure) }
+        discard()
+        step = .wait(until: at, failure)
     }
 
     mutating func deadLetter(_ failure: Failure, _ moment: Moment) {
-        switch mode {
-        case .answer: ended(failure, moment)
-        case .deliver: end(.dead(recovery.endOfGivenUp(failure) ?? .rejected), failure)
-        }
+        guard isDelivery else { return ended(failure, moment) }
+        end(.dead(recovery.endOfGivenUp(failure) ?? .rejected), failure)
     }
 
     mutating func pauseRoute(_ reason: String, _ failure: Failure, _ moment: Moment) {
-        switch mode {
-        case .answer:
+        guard isDelivery else {
             notes.append(.pauseWanted(reason))
-            ended(failure, moment)
-        // The end of a pause decides about the route, not about what became of this job.
-        case .deliver: end(.routePaused(reason: reason, end: recovery.endOfUnsafe(failure)), failure)
+            return ended(failure, moment)
         }
+        // The end of a pause decides about the route, not about what became of this job.
+        end(.routePaused(reason: reason, end: recovery.endOfUnsafe(failure)), failure)
     }
 
     mutating func hold(_ failure: Failure, _ moment: Moment) {
-        switch mode {
-        case .answer: ended(failure, moment)
-        case .deliver: end(.held, failure)
-        }
+        if isDelivery { end(.held, failure) } else { ended(failure, moment) }
     }
 
     /// No rule has anything left.
     mutating func gaveUp(_ failure: Failure, _ moment: Moment) {
-        guard case .deliver = mode else {
+        guard isDelivery else {
             step = .end(.failed(failure))
             return
         }
@@ -98,17 +87,15 @@ extension ExecutionMachine {
 
     /// Nobody wants the job any more, which waited after that failure.
     mutating func stopped(after failure: Failure, _ moment: Moment) {
-        switch mode {
-        case .answer: ended(Failure(.cancelled, sent: failure.sent, "the caller went away"), moment)
-        case .deliver: end(endOfStopped(failure), failure)
-        }
+        if isDelivery { return end(endOfStopped(failure), failure) }
+        ended(Failure(.cancelled, sent: failure.sent, "the caller went away"), moment)
     }
 
     /// Ends a run after what is neither the upstream's failure nor the request's: no rule is asked.
     ///
     /// - Returns: whether the failure was such a one.
     mutating func interrupted(by found: Failure, _ moment: Moment) -> Bool {
-        guard case .deliver = mode else { return false }
+        guard isDelivery else { return false }
         var failure = behindRedirect(found)
         let wasSent = failure.sent != .neverSent
         let ending: Delivery.Ending

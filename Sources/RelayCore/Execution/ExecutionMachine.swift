@@ -4,7 +4,6 @@
 /// of it. An event that the step does not wait for changes nothing.
 package struct ExecutionMachine: Sendable {
     package let context: JobContext
-    let mode: Mode
     let added: HeaderFields
     let canRefresh: Bool
     /// Seconds since 1970 UTC.
@@ -30,14 +29,6 @@ package struct ExecutionMachine: Sendable {
     var lacksContent = false
     package internal(set) var step: Step
     var notes: [Note] = []
-
-    /// What it is for.
-    enum Mode: Sendable {
-        /// Somebody waits for its answer.
-        case answer
-        /// One run of a durable job, which ends with the first wait.
-        case deliver(JobHistory)
-    }
 
     /// A program's request, as it was before any per-attempt preparation.
     struct Program: Sendable {
@@ -152,7 +143,6 @@ package struct ExecutionMachine: Sendable {
         self.canRefresh = canRefresh
         self.refused = refused
         let route = context.route
-        mode = context.history.map { .deliver($0) } ?? .answer
         preparedAt = moment.wallSeconds
         preparation = try Preparation(
             request,
@@ -200,9 +190,7 @@ extension ExecutionMachine {
             let next = try prepare(request)
             // A key that changes with the attempts protects from nothing.
             guard program?.attemptKeys == nil || next.keys == program?.attemptKeys else {
-                throw Failure(
-                    .preparation,
-                    sent: .neverSent,
+                throw .preparation(
                     "a step of preparation changed the idempotency key between two attempts; set it once a job"
                 )
             }
@@ -226,9 +214,7 @@ extension ExecutionMachine {
     package mutating func missedToken(_ moment: Moment) {
         guard case .token = step else { return }
         let name = context.route.policy.authentication?.credential ?? ""
-        let failure = Failure(
-            .credentialsFailed,
-            sent: .neverSent,
+        let failure = Failure.credentialsFailed(
             "the credential \"\(name)\" was not there within \(plan.limit.text)"
         )
         attemptFailed(failure, moment)
@@ -364,7 +350,7 @@ extension ExecutionMachine {
         failure.response = failure.response ?? response
         failure.exchange = recovery.attempts.last?.exchange
         failure.sent = isQuickRecovered ? recovery.attempts.last?.sent ?? .answered : .answered
-        failure.retryAfter = judge.retryAfter(response, wallSeconds: moment.wallSeconds)
+        failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: moment.wallSeconds)
         // After a quick recovery a failed transform is final: no rule is asked.
         isQuickRecovered ? ended(failure, moment) : note(failure, moment)
     }

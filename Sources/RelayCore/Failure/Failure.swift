@@ -163,6 +163,16 @@ public struct Failure: Error, Sendable {
         content = Content(content.kind, content.sent, content.detail, rest)
     }
 
+    /// The request cannot be made.
+    package static func preparation(_ detail: String) -> Failure {
+        Failure(.preparation, sent: .neverSent, detail)
+    }
+
+    /// There is no credential to send it with.
+    package static func credentialsFailed(_ detail: String) -> Failure {
+        Failure(.credentialsFailed, sent: .neverSent, detail)
+    }
+
     package static let callerGone = Failure(.cancelled, sent: .neverSent, "the caller went away")
 
     /// A body that is larger than may be held.

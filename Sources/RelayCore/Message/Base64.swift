@@ -1,9 +1,10 @@
-/// Base64 with padding (RFC 4648, 4), in its one canonical form.
+/// Base64 with padding (RFC 4648, 4).
 package enum Base64 {
     /// Decodes a text.
     ///
-    /// - Returns: nil for any byte outside the alphabet, missing padding, or bits that belong to no byte.
-    package static func decode(_ text: String) -> [UInt8]? {
+    /// - Returns: nil for any byte outside the alphabet, missing padding, or, in the canonical form, bits that belong to
+    ///   no byte.
+    package static func decode(_ text: String, isCanonical: Bool = true) -> [UInt8]? {
         var digits = Array(text.utf8)[...]
         guard digits.count.isMultiple(of: 4) else { return nil }
         var padding = 0
@@ -24,7 +25,7 @@ package enum Base64 {
             bytes.append(UInt8(truncatingIfNeeded: held >> UInt32(count)))
             held &= 1 << UInt32(count) - 1
         }
-        return held == 0 ? bytes : nil
+        return held == 0 || !isCanonical ? bytes : nil
     }
 
     private static func value(_ digit: UInt8) -> UInt32? {

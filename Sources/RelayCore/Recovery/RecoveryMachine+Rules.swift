@@ -162,7 +162,7 @@ extension RecoveryMachine {
     /// have been carried out only when repeating it is safe.
     func obstacle(
         _ failure: Failure,
-        _ methods: RetryPolicy.Methods,
+        _ methods: RepeatableMethods,
         _ situation: Situation
     ) -> HeldBack.Reason? {
         guard situation.now < deadline else { return .deadline(wait: .zero) }

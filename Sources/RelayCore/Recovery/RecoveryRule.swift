@@ -12,12 +12,12 @@ public struct RecoveryRule: Sendable {
         /// when repeating it is safe.
         case refreshCredentials(maxTimes: Int)
         /// Send to another upstream (index into the route's list); each upstream is entered once a job.
-        case failover(upstream: Int, methods: RetryPolicy.Methods = .idempotentOrKeyed)
+        case failover(upstream: Int, methods: RepeatableMethods = .idempotentOrKeyed)
         case respond(CannedResponse)
         /// Answer with the last good answer to the same request; passes on where none is kept.
         case respondStale
         /// Ask a program's own strategy; `methods` bounds what it may repeat.
-        case consult(any RecoveryStrategy, methods: RetryPolicy.Methods)
+        case consult(any RecoveryStrategy, methods: RepeatableMethods)
         /// End the job with the failure as it is.
         case fail
         /// Give a durable job up for an operator to look at; ends any other with its failure.
@@ -59,8 +59,6 @@ public enum RepeatableMethods: String, CaseIterable, Sendable {
 
 /// When to send again.
 package struct RetryPolicy: Sendable {
-    package typealias Methods = RepeatableMethods
-
     /// Attempts this rule may bring a job to, the first included: 3 means two retries.
     ///
     /// 1 to 100.
@@ -71,7 +69,7 @@ package struct RetryPolicy: Sendable {
     /// The longest wait a `Retry-After` can cause.
     package var maxRetryAfter: Duration = .seconds(60)
     /// Which requests may be repeated when the last attempt may have been carried out.
-    package var methods = Methods.idempotentOrKeyed
+    package var methods = RepeatableMethods.idempotentOrKeyed
 
     package init() {}
 }
@@ -88,14 +86,12 @@ public enum StandIn: String, CaseIterable, Sendable {
 
 /// An answer the relay gives in the upstream's stead.
 package struct CannedResponse: Sendable {
-    package typealias Source = StandIn
-
-    package var source: Source
+    package var source: StandIn
     package var status: Status
     package var fields: [(name: String, value: String)]
     package var body: [UInt8]
 
-    package init(source: Source, status: Status, fields: [(name: String, value: String)], body: [UInt8]) {
+    package init(source: StandIn, status: Status, fields: [(name: String, value: String)], body: [UInt8]) {
         self.source = source
         self.status = status
         self.fields = fields

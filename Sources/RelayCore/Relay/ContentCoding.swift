@@ -3,8 +3,7 @@ enum ContentCoding {
     /// Names that may be shown: those of the registry (RFC 9110 §8.4.1).
     private static let registered: Set<String> = [
         "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress",
-        "x-gzip",
-        "zstd",
+        "x-gzip", "zstd",
     ]
 
     /// What an answer whose coding was not undone is in; nil for one that can be read as it is.

@@ -8,10 +8,8 @@ package struct AnswerKey: Hashable, Sendable {
     static let ignored: Set<FieldName> = Set(
         [
             "baggage", "cache-control", "content-length", "date", "forwarded", "idempotency-key", "pragma",
-            "priority",
-            "traceparent", "tracestate", "user-agent", "via", "webhook-id", "x-correlation-id",
-            "x-forwarded-for",
-            "x-forwarded-host", "x-forwarded-proto", "x-request-id",
+            "priority", "traceparent", "tracestate", "user-agent", "via", "webhook-id", "x-correlation-id",
+            "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id",
         ].compactMap(FieldName.init)
     )
 

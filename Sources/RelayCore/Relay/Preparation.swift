@@ -99,9 +99,7 @@ package struct Preparation: Sendable {
             guard let value = authentication.headerValue(token),
                 added.append(authentication.headerName, value)
             else {
-                throw Failure(
-                    .credentialsFailed,
-                    sent: .neverSent,
+                throw .credentialsFailed(
                     "the credential \"\(authentication.credential)\" cannot stand in a field: it is not UTF-8 or has"
                         + " control characters"
                 )
@@ -152,20 +150,12 @@ package struct Preparation: Sendable {
     private static func wrap(_ body: Body, _ pointer: JSONPointer?) throws(Failure) -> Body {
         guard let pointer else { return body }
         if case .stream = body {
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
-                "request.wrap needs the body in memory, not a stream"
-            )
+            throw .preparation("request.wrap needs the body in memory, not a stream")
         }
         guard case .bytes(let bytes) = body else { return body }
         guard !bytes.isEmpty else { return .empty }
         guard (try? JSONScan.locate([], in: bytes.span)) != nil else {
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
-                "request.wrap needs a JSON body, and the request's is not JSON"
-            )
+            throw .preparation("request.wrap needs a JSON body, and the request's is not JSON")
         }
         return .bytes(pointer.wrap(bytes))
     }

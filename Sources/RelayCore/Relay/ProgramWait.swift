@@ -8,53 +8,93 @@ func bounding<Value: Sendable>(
     _ time: any TimeSource,
     _ operation: @escaping @Sendable () async -> Value
 ) async -> Value? {
-    let end = FirstEnd<Value>()
+    let pending = Pending<Value>()
     // Nobody's children: a group would wait for code that does not heed its cancellation.
-    let work = Task { end.came(await operation()) }
+    let work = Task { pending.give(await operation()) }
     let clock = Task {
         guard (try? await time.expire(at: deadline)) != nil else { return }
         work.cancel()
         guard (try? await time.expire(at: deadline.advanced(by: .seconds(1)))) != nil
         else { return }
-        end.came(nil)
+        pending.giveUp()
     }
     defer {
         work.cancel()
         clock.cancel()
     }
     return await withTaskCancellationHandler {
-        await end.value()
+        await pending.value()
     } onCancel: {
-        end.came(nil)
+        pending.giveUp()
     }
 }
 
-/// The first of several ends; later ones change nothing.
-final class FirstEnd<Value: Sendable>: Sendable {
+extension RelayPorts {
+    /// Begins work that nobody can cancel.
+    package func begin<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Pending<Value> {
+        let pending = Pending<Value>()
+        _ = start { pending.give(await work()) }
+        return pending
+    }
+
+    /// What comes of the work, or nil at `deadline`; it then goes on with nobody to wait for it.
+    package func wait<Value: Sendable>(for pending: Pending<Value>, by deadline: Instant) async -> Value? {
+        let timer = start { [time] in
+            guard (try? await time.expire(at: deadline)) != nil else { return }
+            pending.giveUp()
+        }
+        defer { timer.cancel() }
+        return await pending.value()
+    }
+}
+
+/// The outcome of work for one who may stop to wait for it.
+package final class Pending<Value: Sendable>: Sendable {
     private struct State {
-        var end: Value??
+        var value: Value?
+        var isGivenUp = false
         var waiter: CheckedContinuation<Value?, Never>?
     }
 
     private let state = Mutex(State())
 
-    func came(_ value: Value?) {
-        let waiter = state.withLock { state -> CheckedContinuation<Value?, Never>? in
-            guard state.end == nil else { return nil }
-            state.end = .some(value)
-            defer { state.waiter = nil }
-            return state.waiter
+    package func give(_ value: Value) {
+        let waiter = state.withLock { state in
+            state.value = value
+            return state.waiter.take()
         }
         waiter?.resume(returning: value)
     }
 
-    func value() async -> Value? {
-        await withCheckedContinuation { waiter in
-            let end = state.withLock { state -> Value?? in
-                if state.end == nil { state.waiter = waiter }
-                return state.end
+    /// Whoever waits goes on with nothing, or whoever would wait next.
+    package func giveUp() {
+        let waiter = state.withLock { state in
+            state.isGivenUp = state.waiter == nil
+            return state.waiter.take()
+        }
+        waiter?.resume(returning: nil)
+    }
+
+    package func value() async -> Value? {
+        await withCheckedContinuation { continuation in
+            let end: Value?? = state.withLock { state in
+                defer { state.isGivenUp = false }
+                if state.value != nil || state.isGivenUp { return .some(state.value) }
+                state.waiter = continuation
+                return nil
             }
-            if let end { waiter.resume(returning: end) }
+            if let end { continuation.resume(returning: end) }
+        }
+    }
+}
+
+extension Result {
+    /// What the work comes to.
+    package init(of work: () async throws(Failure) -> Success) async {
+        do throws(Failure) {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
         }
     }
 }

@@ -48,10 +48,7 @@ extension Relay {
         by deadline: Instant
     ) async -> Result<HTTPRequest, Failure> {
         let prepare = { @Sendable () async -> Result<HTTPRequest, Failure> in
-            do throws(Failure) {
-                return .success(try await hooks.prepare(phase, request, number: number))
-            } catch {
-                return .failure(error)
+            await Result { () async throws(Failure) in try await hooks.prepare(phase, request, number: number)
             }
         }
         guard hooks.hasSteps(phase) else {

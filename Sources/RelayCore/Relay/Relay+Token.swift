@@ -21,11 +21,9 @@ extension Relay {
     ) async -> Result<Token, Failure>? {
         let refused = execution.machine.refused
         let result = await cancelling(at: execution.deadline, ports.time) {
-            [ports] () -> Result<Token, Failure> in
-            do throws(Failure) {
-                return .success(try await vault.token(name, refused: refused, ports: ports))
-            } catch {
-                return .failure(error)
+            [ports] in
+            await Result { () async throws(Failure) in
+                try await vault.token(name, refused: refused, ports: ports)
             }
         }
         if case .failure(let failure) = result, failure.kind == .cancelled, !Task.isCancelled { return nil }

@@ -48,7 +48,6 @@ package struct ResponseJudge: Sendable {
     package func judge(_ inbound: InboundResponse, wallSeconds: Int64) -> Verdict {
         let response = inbound.response
         switch classify(response) {
-        case .success(let response): return .success(response)
         case .refused(let found):
             let failure = completed(found, inbound, wallSeconds: wallSeconds)
             if let recovered = quickRecovery(failure, response) {
@@ -56,6 +55,7 @@ package struct ResponseJudge: Sendable {
             }
             return .refused(failure)
         case .invalid(let failure): return .invalid(completed(failure, inbound, wallSeconds: wallSeconds))
+        case let verdict: return verdict
         }
     }
 
@@ -63,7 +63,7 @@ package struct ResponseJudge: Sendable {
     func completed(_ failure: Failure, _ inbound: InboundResponse, wallSeconds: Int64) -> Failure {
         var failure = failure
         failure.exchange = inbound.exchange
-        failure.retryAfter = retryAfter(inbound.response, wallSeconds: wallSeconds)
+        failure.retryAfter = RetryAfter.parse(inbound.response.fields, wallSeconds: wallSeconds)
         return refusing(failure, inbound.response.status)
     }
 
@@ -78,11 +78,6 @@ package struct ResponseJudge: Sendable {
         var refused = failure
         refused.sent = .refused
         return refused
-    }
-
-    /// How long the answer asks to be left alone, whatever its status.
-    func retryAfter(_ response: HTTPResponse, wallSeconds: Int64) -> Duration? {
-        RetryAfter.parse(response.fields, wallSeconds: wallSeconds)
     }
 
     /// Applies `error_types` to a failure, whatever stage it came from.
@@ -114,15 +109,8 @@ package struct ResponseJudge: Sendable {
 }
 
 extension ResponseJudge {
-    private enum Class {
-        case success(HTTPResponse)
-        /// Not a success by status or error document: `quick_recovery` may see it.
-        case refused(Failure)
-        /// A success that did not pass validation or could not be transformed.
-        case invalid(Failure)
-    }
-
-    private func classify(_ response: HTTPResponse) -> Class {
+    /// What it is before any `quick_recovery` rule has seen it.
+    private func classify(_ response: HTTPResponse) -> Verdict {
         let status = response.status
         guard status.class != nil else {
             return .refused(
@@ -176,7 +164,7 @@ extension ResponseJudge {
         return failure
     }
 
-    private func validated(_ response: HTTPResponse, _ bytes: [UInt8]) -> Class {
+    private func validated(_ response: HTTPResponse, _ bytes: [UInt8]) -> Verdict {
         let policy = route.policy
         let status = response.status
         if !policy.success.contentTypes.isEmpty, !hasWantedType(response.fields) {
@@ -209,7 +197,7 @@ extension ResponseJudge {
         return transformed(response, bytes)
     }
 
-    private func transformed(_ response: HTTPResponse, _ bytes: [UInt8]) -> Class {
+    private func transformed(_ response: HTTPResponse, _ bytes: [UInt8]) -> Verdict {
         let policy = route.policy
         let status = response.status
         let unwrap = policy.response.unwrap

@@ -52,15 +52,3 @@ extension Route {
         }
     }
 }
-
-extension RecoveryRule.Action {
-    /// Which requests it repeats that may have been carried out; nil of an action that repeats none.
-    package var methods: RepeatableMethods? {
-        switch self {
-        case .retry(let policy): policy.methods
-        case .failover(_, let methods), .consult(_, let methods): methods
-        case .refreshCredentials: .idempotentOrKeyed
-        case .respond, .respondStale, .fail, .deadLetter, .pauseRoute, .hold: nil
-        }
-    }
-}

@@ -20,9 +20,7 @@ struct WebhookSignature {
         into fields: inout HeaderFields
     ) throws(Failure) {
         guard let signer else {
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
+            throw .preparation(
                 "the route signs its requests and nothing here can sign: use a transport that brings a signer"
             )
         }
@@ -31,9 +29,7 @@ struct WebhookSignature {
         case .empty: content = []
         case .bytes(let bytes): content = bytes
         case .stream:
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
+            throw .preparation(
                 "a request is signed with its whole body, and this one is a stream: give it as bytes"
             )
         }
@@ -43,11 +39,7 @@ struct WebhookSignature {
         fields.set("Webhook-Id", id)
         fields.set("Webhook-Timestamp", String(wallSeconds))
         guard !signatures.isEmpty, fields.set("Webhook-Signature", signatures) else {
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
-                "the signature cannot stand in a field: it is empty or has control characters"
-            )
+            throw .preparation("the signature cannot stand in a field: it is empty or has control characters")
         }
     }
 }
@@ -81,9 +73,7 @@ extension Relay {
         let (bytes, isWhole) = try await source.beginning(limit: limit)
         guard isWhole else {
             source.cancel()
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
+            throw .preparation(
                 "a request is signed with its whole body, which may have \(limit) bytes and has more: send a"
                     + " smaller one, or use a route that does not sign"
             )

@@ -16,12 +16,10 @@ package struct RequestRules: Sendable {
 
 /// One step of preparation; an error in it is final, with zero sends.
 package struct PreparationStep: Sendable {
-    package typealias Phase = PreparationPhase
-
-    package var phase: Phase
+    package var phase: PreparationPhase
     package var fields: [(name: String, template: FieldTemplate)]
 
-    package init(phase: Phase, fields: [(name: String, template: FieldTemplate)]) {
+    package init(phase: PreparationPhase, fields: [(name: String, template: FieldTemplate)]) {
         self.phase = phase
         self.fields = fields
     }

@@ -45,9 +45,7 @@ package struct RouteQuery: Sendable, Equatable {
             case .text(let plain): text = percentEncoded(plain.utf8)
             case .secret(let secret): text = percentEncoded(secret.bytes)
             case .reference(let reference):
-                throw Failure(
-                    .credentialsFailed,
-                    sent: .neverSent,
+                throw .credentialsFailed(
                     "the query parameter \"\(name)\" was not set: \(reference.text) could not be read"
                 )
             }

@@ -74,14 +74,6 @@ extension JobEvent {
         }
     }
 
-    /// The attempt that began or failed.
-    package var attempt: Attempt? {
-        switch self {
-        case .attemptBegan(_, let attempt), .attemptFailed(_, let attempt): attempt
-        default: nil
-        }
-    }
-
     package var job: JobID? { report?.id ?? context?.id }
 
     /// Who handed the job over.

@@ -1,4 +1,4 @@
-import RelayCore
+package import RelayCore
 import Synchronization
 
 /// Those who wait for a job to change.
@@ -92,11 +92,9 @@ final class JobWaiters: JobListener {
         let tickets = state.withLock { state in state.tickets.values.flatMap(\.self) }
         for ticket in tickets { ticket.end() }
     }
-
-    var count: Int { state.withLock { $0.count } }
 }
 
-extension JobWaiters {
+extension DurableJobs {
     /// The job is looked at again after that, for changes that come from elsewhere.
     private static let lookInterval: Duration = .seconds(10)
 
@@ -105,26 +103,27 @@ extension JobWaiters {
     /// `time` is that of the loop that asks. Returns at once when the task is cancelled.
     ///
     /// - Throws: `job_not_found`, `storage_failed`; `overloaded` when too many wait.
-    func job(
+    package func job(
         _ id: JobID,
-        in store: any JobStore,
         changedSince version: UInt64?,
         by deadline: Instant,
         _ time: any TimeSource
     ) async throws(Problem) -> StoredJob {
         while true {
-            guard let ticket = ticket(id) else {
-                var problem = Problem(.overloaded, "too many requests wait for jobs; ask without waiting")
-                problem.job = id
-                problem.retryAfter = .seconds(1)
-                throw problem
+            guard let ticket = waiters.ticket(id) else {
+                throw Problem(
+                    .overloaded,
+                    "too many requests wait for jobs; ask without waiting",
+                    job: id,
+                    retryAfter: .seconds(1)
+                )
             }
-            defer { giveBack(ticket) }
+            defer { waiters.giveBack(ticket) }
             let job = try await store.present(id)
             if version.map({ $0 != job.version }) ?? job.state.isTerminal { return job }
             let now = time.now()
             guard now < deadline, !Task.isCancelled else { return job }
-            let next = min(deadline, now.advanced(by: JobWaiters.lookInterval))
+            let next = min(deadline, now.advanced(by: DurableJobs.lookInterval))
             _ = await cancelling(at: next, time) { await ticket.wait() }
         }
     }

@@ -44,13 +44,12 @@ package final class Acceptance: Sendable {
     }
 
     private func full(_ route: String) -> Problem {
-        var problem = Problem(
+        Problem(
             .queueFull,
-            "\(room.limit) jobs wait for their delivery already (limits.max_queued_jobs)"
+            "\(room.limit) jobs wait for their delivery already (limits.max_queued_jobs)",
+            route: route,
+            retryAfter: .seconds(10)
         )
-        problem.route = route
-        problem.retryAfter = .seconds(10)
-        return problem
     }
 
     /// Puts an admitted job on disk.
@@ -117,13 +116,12 @@ package final class Acceptance: Sendable {
             return Accepted(id: job.record.id, isReplayed: false, mayRepeat: job.record.mayRepeat)
         case .duplicate(let id): return Accepted(id: id, isReplayed: true, mayRepeat: job.record.mayRepeat)
         case .conflict(let id):
-            var problem = Problem(
+            throw Problem(
                 .idempotencyKeyReused,
-                "this idempotency key belongs to a job with another method, target or body"
+                "this idempotency key belongs to a job with another method, target or body",
+                route: route,
+                job: id
             )
-            problem.route = route
-            problem.job = id
-            throw problem
         case .abandoned: throw Problem.stalled(route, hasKey: job.staysUnawaited)
         }
     }
@@ -137,7 +135,7 @@ package final class Acceptance: Sendable {
         var job = job
         job.wait = wait
         let waiting = job
-        let pending = patience.begin { [self] in await enqueue(waiting) }
+        let pending = patience.ports.begin { [self] in await enqueue(waiting) }
         if let answer = await patience.wait(for: pending) { return answer }
         if wait.giveUp() { return .success(.abandoned) }
         return await pending.value() ?? .success(.abandoned)
@@ -223,11 +221,6 @@ package final class Acceptance: Sendable {
         case .expunged: break
         }
         return digest(bytes)
-    }
-
-    /// Begins a body that is too large for memory.
-    package func spool() async throws(Problem) -> any BodySpool {
-        do throws(StoreError) { return try await store.spool() } catch { throw Problem(error) }
     }
 }
 

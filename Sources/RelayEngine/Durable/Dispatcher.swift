@@ -32,9 +32,6 @@ final class Dispatcher: Sendable {
     private let claiming = Atomic<Int>(0)
     private let state = Mutex(State())
 
-    /// A claim in a store that several processes share would be lost after this.
-    private static let lease: Duration = .seconds(600)
-
     init(_ store: any JobStore, _ audience: Audience, _ announcer: Announcer) {
         self.store = store
         engine = audience.engine
@@ -154,7 +151,6 @@ extension Dispatcher {
             let batch = try await store.claim(
                 lane.route,
                 limit: asked,
-                lease: Dispatcher.lease,
                 upstream: relay.ports.firstUpstream(of: entry.route).name,
                 at: JobMoment(engine.time)
             )

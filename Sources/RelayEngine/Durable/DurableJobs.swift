@@ -23,7 +23,7 @@ package final class DurableJobs: Sendable {
     private let announcer: Announcer
     private let sweeper: Sweeper
     private let room: QueueRoom
-    private let waiters: JobWaiters
+    let waiters: JobWaiters
 
     /// `announcer` tells the audience; `digest` is SHA-256.
     package init(
@@ -91,18 +91,4 @@ package final class DurableJobs: Sendable {
 
     /// Jobs that are claimed and not settled, and claims that are on their way.
     package var inFlight: Int { dispatcher.inFlight }
-
-    /// The job as soon as its version is no longer `version` (nil: as soon as it is over), or as it is at `deadline`.
-    ///
-    /// `time` is that of the loop that asks. Returns at once when the task is cancelled.
-    ///
-    /// - Throws: `job_not_found`, `storage_failed`; `overloaded` when too many wait.
-    package func job(
-        _ id: JobID,
-        changedSince version: UInt64?,
-        by deadline: Instant,
-        _ time: any TimeSource
-    ) async throws(Problem) -> StoredJob {
-        try await waiters.job(id, in: store, changedSince: version, by: deadline, time)
-    }
 }

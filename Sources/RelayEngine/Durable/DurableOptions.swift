@@ -38,20 +38,17 @@ extension DurableOptions {
             (wait, name) = (.milliseconds(date.subtractingSaturating(now)), "waystation-not-before")
             // As far as the longest delay.
             if wait > .seconds(365 * 86_400) {
-                var problem = Problem(.badHeader, "\(name) must be within 365 days")
-                problem.field = name
-                throw problem
+                throw Problem(.badHeader, "\(name) must be within 365 days", field: name)
             }
         }
         let lifetime = lifetime(longest: longest, options)
         guard wait < lifetime else {
-            var problem = Problem(
+            throw Problem(
                 .badHeader,
                 "the job would expire before it may be sent: \(name) must end within \(DurationText.text(lifetime)) "
-                    + "(\(bound(lifetime, options)))"
+                    + "(\(bound(lifetime, options)))",
+                field: name
             )
-            problem.field = name
-            throw problem
         }
     }
 }

@@ -14,28 +14,6 @@ package final class Operations: Sendable {
         time = dispatcher.engine.time
     }
 
-    /// What is asked for.
-    package struct Order: Sendable {
-        package var action: JobAction
-        package var filter: JobFilter
-        /// Jobs at most.
-        package var limit: Int
-        /// Where to go on.
-        package var cursor: JobCursor?
-        /// How jobs that are retried are spread.
-        package var spacing: JobSpacing?
-        /// Whether it is only counted.
-        package var isDryRun = false
-        package var origin: ActionOrigin
-
-        package init(_ action: JobAction, _ filter: JobFilter, limit: Int, by origin: ActionOrigin) {
-            self.action = action
-            self.filter = filter
-            self.limit = limit
-            self.origin = origin
-        }
-    }
-
     /// Acts on one job, with `version` only while it is at that version.
     ///
     /// - Returns: the job afterwards; nil when it was dropped.
@@ -48,7 +26,7 @@ package final class Operations: Sendable {
     ) async throws(Problem) -> StoredJob? {
         var filter = JobFilter(ids: [id])
         filter.version = version
-        let report = try await act(Order(action, filter, limit: 1, by: .user(user, isBulk: false)))
+        let report = try await act(ActionOrder(action, filter, limit: 1, by: .user(user, isBulk: false)))
         guard report.matched > 0 else {
             guard version != nil else { throw Problem.noJob(id) }
             throw Problem.changed(try await store.present(id))
@@ -69,35 +47,23 @@ package final class Operations: Sendable {
         }
         let job = try await store.present(id)
         if action == .cancel, job.isCancelAsked { return job }
-        var problem: Problem
-        if report.expunged > 0 || action == .retry && !job.hasBody {
-            problem = Problem(.bodyExpired, "the job's body is no longer kept, so it cannot be sent again")
-        } else {
-            problem = Problem(
-                .jobState,
-                "the job is \(job.state.name)\(job.reason.map { " (\($0.name))" } ?? ""): it cannot \(action.need)"
-            )
-        }
-        problem.job = id
-        problem.route = job.record.route
-        throw problem
+        let (code, detail): (Problem.Code, String) =
+            if report.expunged > 0 || action == .retry && !job.hasBody {
+                (.bodyExpired, "the job's body is no longer kept, so it cannot be sent again")
+            } else {
+                (
+                    .jobState,
+                    "the job is \(job.state.name)\(job.reason.map { " (\($0.name))" } ?? ""): it cannot \(action.need)"
+                )
+            }
+        throw Problem(code, detail, route: job.record.route, job: id)
     }
 
     /// Acts on the jobs that match.
-    package func act(_ order: Order) async throws(Problem) -> ActionReport {
-        let report: ActionReport
-        do throws(StoreError) {
-            report = try await store.apply(
-                order.action,
-                to: order.filter,
-                limit: order.limit,
-                after: order.cursor,
-                spacing: order.spacing,
-                dryRun: order.isDryRun,
-                by: order.origin,
-                at: JobMoment(time)
-            )
-        } catch { throw Problem(error) }
+    package func act(_ order: ActionOrder) async throws(Problem) -> ActionReport {
+        let report = try await store.told { store throws(StoreError) in
+            try await store.apply(order, at: JobMoment(time))
+        }
         guard !order.isDryRun else { return report }
         for job in report.changes { announcer.record(JobEvent(job, after: order.action)) }
         for id in report.asked { await dispatcher.cancel(id) }
@@ -117,13 +83,26 @@ extension JobEvent {
 }
 
 extension JobStore {
+    /// What the store says to a question, or what a caller is told when it cannot.
+    package func told<Value>(
+        route: String? = nil,
+        job: JobID? = nil,
+        _ question: (any JobStore) async throws(StoreError) -> Value
+    ) async throws(Problem) -> Value {
+        do throws(StoreError) {
+            return try await question(self)
+        } catch {
+            throw Problem(error, route: route, job: job)
+        }
+    }
+
     /// The job as it is now.
     ///
     /// - Throws: `job_not_found`, `storage_failed`.
     package func present(_ id: JobID) async throws(Problem) -> StoredJob {
-        let found: StoredJob?
-        do throws(StoreError) { found = try await job(id) } catch { throw Problem(error) }
-        guard let found else { throw Problem.noJob(id) }
+        guard let found = try await told({ store throws(StoreError) in try await store.job(id) }) else {
+            throw Problem.noJob(id)
+        }
         return found
     }
 }
@@ -131,12 +110,11 @@ extension JobStore {
 extension Problem {
     /// The job is no longer as the caller last saw it.
     package static func changed(_ job: StoredJob) -> Problem {
-        var problem = Problem(
+        Problem(
             .preconditionFailed,
-            "the job is at version \(job.version), which If-Match does not name: look at it again"
+            "the job is at version \(job.version), which If-Match does not name: look at it again",
+            job: job.record.id
         )
-        problem.job = job.record.id
-        return problem
     }
 }
 

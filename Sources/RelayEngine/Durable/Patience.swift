@@ -25,14 +25,16 @@ package struct Patience: Sendable {
 
     /// What `work`, one of several waits, returns, or nil when the patience is over first; the work then goes on with
     /// nobody to wait for it.
-    package mutating func wait<Value: Sendable>(
-        for work: @escaping @Sendable () async -> Value
-    ) async -> Value? {
+    ///
+    /// - Throws: what `work` throws.
+    package mutating func wait<Value: Sendable, Trouble: Error>(
+        for work: @escaping @Sendable () async throws(Trouble) -> Value
+    ) async throws(Trouble) -> Value? {
         let began = ports.time.now()
-        let value = await wait(for: begin(work))
+        let outcome = await wait(for: ports.begin { await Result(of: work) })
         let took = began.duration(to: ports.time.now())
-        if value == nil || took > Patience.usual { limit = max(.zero, limit - took) }
-        return value
+        if outcome == nil || took > Patience.usual { limit = max(.zero, limit - took) }
+        return try outcome?.get()
     }
 
     /// Has the store write what somebody asks for.
@@ -44,72 +46,17 @@ package struct Patience: Sendable {
         _ work: @escaping @Sendable () async throws(Problem) -> Value
     ) async throws(Problem) -> Value {
         if Patience.isOver(store, ports.time) { throw Problem.stalled(hasBegun: false) }
-        let pending = begin { () async -> Swift.Result<Value, Problem> in
-            do throws(Problem) { return .success(try await work()) } catch { return .failure(error) }
-        }
+        let pending = ports.begin { await Result(of: work) }
         guard let outcome = await wait(for: pending) else { throw Problem.stalled(hasBegun: true) }
         return try outcome.get()
     }
 
-    /// Begins work that nobody can cancel.
-    func begin<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Pending<Value> {
-        let pending = Pending<Value>()
-        _ = ports.start { pending.give(await work()) }
-        return pending
-    }
-
     func wait<Value: Sendable>(for pending: Pending<Value>) async -> Value? {
-        let deadline = ports.time.now().advanced(by: limit)
-        let timer = ports.start { [time = ports.time] in
-            do throws(CancellationError) {
-                try await time.expire(at: deadline)
-            } catch { return }
-            pending.giveUp()
-        }
-        defer { timer.cancel() }
-        return await pending.value()
+        await ports.wait(for: pending, by: ports.time.now().advanced(by: limit))
     }
 
     /// Whether a write has lasted so long already that nobody should begin to wait for the next.
     static func isOver(_ store: any JobStore, _ time: any ClockSource) -> Bool {
         store.writing(at: time.now()) >= .seconds(3)
-    }
-}
-
-/// The outcome of work for one who may stop to wait for it.
-final class Pending<Value: Sendable>: Sendable {
-    private struct State {
-        var value: Value?
-        var waiter: CheckedContinuation<Value?, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    func give(_ value: Value) {
-        let waiter = state.withLock { state in
-            state.value = value
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume(returning: value)
-    }
-
-    /// Resumes who waits with nothing.
-    func giveUp() {
-        let waiter = state.withLock { state in
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume(returning: nil)
-    }
-
-    func value() async -> Value? {
-        await withCheckedContinuation { continuation in
-            let value = state.withLock { state in
-                if state.value == nil { state.waiter = continuation }
-                return state.value
-            }
-            if let value { continuation.resume(returning: value) }
-        }
     }
 }

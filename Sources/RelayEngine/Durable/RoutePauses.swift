@@ -97,7 +97,7 @@ extension RoutePauses {
         reason: String,
         for duration: Duration?
     ) async throws(Problem) {
-        try check(route)
+        _ = try engine.snapshot.entry(route)
         let began = engine.time.wallMilliseconds()
         let until = duration.map { JobTimeline.advance(began, by: $0) }
         try await inTurn(route) { (means) throws(StoreError) in
@@ -128,14 +128,6 @@ extension RoutePauses {
         means.announcer.record(.routePaused(route: route, pause))
     }
 
-    private func check(_ route: String) throws(Problem) {
-        let snapshot = engine.snapshot
-        guard snapshot.routes[route] == nil else { return }
-        var problem = Problem(.routeNotFound, "the configuration has no route \"\(route.prefix(64))\"")
-        problem.didYouMean = nearestWord(to: route, among: snapshot.routeNames)
-        throw problem
-    }
-
     private func inTurn(
         _ route: String,
         _ body: (Means) async throws(StoreError) -> Void
@@ -154,7 +146,7 @@ extension RoutePauses {
 
     /// Lets a route go on, with the jobs that its pause put aside.
     package func resume(_ route: String) async throws(Problem) {
-        try check(route)
+        _ = try engine.snapshot.entry(route)
         try await inTurn(route) { (means) throws(StoreError) in try await end(route, means) }
     }
 
@@ -179,20 +171,12 @@ extension RoutePauses {
         var filter = filter
         filter.states = [.held]
         filter.reason = .routePaused
-        var cursor: JobCursor?
+        var order = ActionOrder(.release, filter, limit: RoutePauses.page, by: .pause)
         repeat {
-            let report = try await means.store.apply(
-                .release,
-                to: filter,
-                limit: RoutePauses.page,
-                after: cursor,
-                dryRun: false,
-                by: .pause,
-                at: moment
-            )
+            let report = try await means.store.apply(order, at: moment)
             for job in report.changes { means.announcer.record(.changed(job)) }
-            cursor = report.next
-        } while cursor != nil
+            order.cursor = report.next
+        } while order.cursor != nil
     }
 
     /// A job was put aside for a pause that has ended in the meantime: it goes on.

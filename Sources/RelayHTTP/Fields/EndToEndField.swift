@@ -6,8 +6,7 @@ enum EndToEndField {
     private static let names: [StaticString] = [
         "authorization", "cache-control", "cookie", "date", "etag", "expect", "forwarded", "host",
         "idempotency-key", "location", "prefer", "proxy-status", "range", "retry-after", "set-cookie",
-        "signature",
-        "traceparent", "tracestate", "vary", "via", "www-authenticate",
+        "signature", "traceparent", "tracestate", "vary", "via", "www-authenticate",
     ]
     private static let prefixes: [StaticString] = [
         "content-", "if-", "waystation-", "webhook-", "x-forwarded-",

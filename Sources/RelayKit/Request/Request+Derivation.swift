@@ -112,9 +112,7 @@ extension Request {
     /// Left out, a field would be missing from what is sent without a word: a credential for example.
     private mutating func check(_ wasTaken: Bool, _ name: String) {
         if wasTaken { return }
-        headerFlaw = Failure(
-            .preparation,
-            sent: .neverSent,
+        headerFlaw = Failure.preparation(
             FieldName(name) == nil
                 ? "a header's name is no token (RFC 9110 §5.6.2)"
                 : "the header \(name) has a control character in its value: take away line ends around it"

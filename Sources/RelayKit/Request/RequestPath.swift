@@ -76,9 +76,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation, Expressib
         fileprivate mutating func append(_ value: String) {
             text += percentEncoded(value)
             guard !isInQuery, ["", ".", ".."].contains(value) else { return }
-            flaw = Failure(
-                .preparation,
-                sent: .neverSent,
+            flaw = Failure.preparation(
                 "a segment of the path is \(value.isEmpty ? "empty" : "\"\(value)\""), which leads elsewhere"
             )
         }

@@ -23,12 +23,7 @@ extension APICall {
 extension ConstrainedOrder {
     /// Reads `{"state": "on"}`, strictly.
     fileprivate init(document: [UInt8]) throws(Problem) {
-        let value: JSONValue
-        do throws(JSONError) {
-            value = try JSONValue(parsing: document)
-        } catch {
-            throw Problem(.badRequest, "the state is not JSON: \(error.message) at byte \(error.offset)")
-        }
+        let value = try JSONValue(document, as: "the state", or: .badRequest)
         var order: ConstrainedOrder?
         var reader = SubmissionReader()
         reader.members(value, "", ["state"]) { reader, _, value in
@@ -37,9 +32,11 @@ extension ConstrainedOrder {
         }
         if order == nil, reader.errors.isEmpty { reader.fail("", "the member state is missing") }
         guard let order, reader.errors.isEmpty else {
-            var problem = Problem(.badRequest, "expected {\"state\": \"on\"}, or off, or auto; see errors")
-            problem.errors = reader.errors
-            throw problem
+            throw Problem(
+                .badRequest,
+                "expected {\"state\": \"on\"}, or off, or auto; see errors",
+                errors: reader.errors
+            )
         }
         self = order
     }

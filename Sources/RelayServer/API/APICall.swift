@@ -23,25 +23,23 @@ struct APICall {
         target = "/" + rest.text
         let path = String(target.prefix { $0 != "?" })
         guard let resource = Resource(path: path) else {
-            var problem = Problem(
+            throw Problem(
                 .pathNotFound,
                 "the relay answers under /r/ROUTE/PATH and /v1/; this path is neither. A client that came here by "
                     + "following a redirect of an upstream was led out of what the route serves (the url of its "
-                    + "upstreams), or the route has response.rewrite_location off"
+                    + "upstreams), or the route has response.rewrite_location off",
+                didYouMean: nearestWord(to: path, among: Resource.paths)
             )
-            problem.didYouMean = nearestWord(to: path, among: Resource.paths)
-            throw problem
         }
         guard
             resource.methods.contains(head.method)
                 || head.method == .head && resource.methods.contains(.get)
         else {
-            var problem = Problem(
+            throw Problem(
                 .methodNotAllowed,
-                "\(path) does not have the method \(head.method.rawValue)"
+                "\(path) does not have the method \(head.method.rawValue)",
+                methods: resource.methods + (resource.methods.contains(.get) ? [.head] : [])
             )
-            problem.methods = resource.methods + (resource.methods.contains(.get) ? [.head] : [])
-            throw problem
         }
         let needed = resource.role(head.method)
         guard role >= needed else {

@@ -21,12 +21,11 @@ struct Query {
             guard known.contains(name) else {
                 let list =
                     known.isEmpty ? "it has none" : "it reads \(known.joined(separator: ", "))"
-                var problem = Problem(
+                throw Problem(
                     .badTarget,
-                    "\(path.prefix(128)) has no parameter \"\(name.prefix(64))\"; \(list)"
+                    "\(path.prefix(128)) has no parameter \"\(name.prefix(64))\"; \(list)",
+                    didYouMean: nearestWord(to: name, among: known)
                 )
-                problem.didYouMean = nearestWord(to: name, among: known)
-                throw problem
             }
             guard !pairs.contains(where: { $0.name == name }) else {
                 throw Problem(.badTarget, "\(name) may stand once, and stands twice")
@@ -99,12 +98,11 @@ struct Query {
     ) throws(Problem) -> Value {
         if let found = values.first(where: { $0.word == text }) { return found.value }
         let words = values.map(\.word)
-        var problem = Problem(
+        throw Problem(
             .badTarget,
-            "\(name) knows no \"\(text.prefix(64))\"; it is one of \(words.joined(separator: ", "))"
+            "\(name) knows no \"\(text.prefix(64))\"; it is one of \(words.joined(separator: ", "))",
+            didYouMean: nearestWord(to: text, among: words)
         )
-        problem.didYouMean = nearestWord(to: text, among: words)
-        throw problem
     }
 
     /// Undoes percent-encoding, and `+` for a blank.

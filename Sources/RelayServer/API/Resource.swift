@@ -75,26 +75,17 @@ extension APICall.Resource {
         }
     }
 
-    static let paths = [
-        "/v1/version", "/v1/status", "/v1/health/live", "/v1/health/ready", "/v1/reload", "/v1/jobs",
-        "/v1/jobs/actions", "/v1/stream", "/v1/events", "/v1/shape", "/v1/routes", "/v1/constrained",
+    private static let fixed: KeyValuePairs<String, Self> = [
+        "/v1/version": .version, "/v1/status": .status, "/v1/health/live": .live, "/v1/health/ready": .ready,
+        "/v1/reload": .reload, "/v1/jobs": .jobs, "/v1/jobs/actions": .actions, "/v1/stream": .stream,
+        "/v1/events": .events, "/v1/shape": .shape, "/v1/routes": .routes, "/v1/constrained": .constrained,
     ]
+    static var paths: [String] { fixed.map(\.key) }
 
     init?(path: String) {
-        switch path {
-        case "/v1/version": self = .version
-        case "/v1/status": self = .status
-        case "/v1/health/live": self = .live
-        case "/v1/health/ready": self = .ready
-        case "/v1/reload": self = .reload
-        case "/v1/jobs": self = .jobs
-        case "/v1/jobs/actions": self = .actions
-        case "/v1/stream": self = .stream
-        case "/v1/events": self = .events
-        case "/v1/shape": self = .shape
-        case "/v1/routes": self = .routes
-        case "/v1/constrained": self = .constrained
-        default:
+        if let found = APICall.Resource.fixed.first(where: { $0.key == path }) {
+            self = found.value
+        } else {
             let steps = path.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
                 .dropFirst().map(String.init)
             guard steps.count >= 3, steps[0] == "v1", !steps[2].isEmpty else { return nil }

@@ -137,11 +137,3 @@ extension Connection {
         }
     }
 }
-
-extension Optional {
-    /// Takes the value out, leaving nil.
-    mutating func take() -> Wrapped? {
-        defer { self = nil }
-        return self
-    }
-}

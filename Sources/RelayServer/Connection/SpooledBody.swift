@@ -100,13 +100,12 @@ final class SpooledBody: Sendable {
     ) async throws(StoreError) -> Value {
         // Whoever takes or reads a piece is the only one.
         var patience = state.withLock { $0.patience }
-        let outcome: Result<Value, StoreError>? = await patience.wait {
-            do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
+        defer {
+            let left = patience
+            state.withLock { $0.patience = left }
         }
-        let left = patience
-        state.withLock { $0.patience = left }
-        guard let outcome else { throw SpooledBody.stalled }
-        return try outcome.get()
+        guard let value = try await patience.wait(for: work) else { throw SpooledBody.stalled }
+        return value
     }
 
     private func step(_ state: inout State, _ position: UInt64, _ attempt: UInt64) -> Step {

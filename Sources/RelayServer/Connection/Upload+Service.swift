@@ -42,8 +42,8 @@ extension Upload {
             self.init(
                 head: head,
                 purpose: .relay(admission),
-                limit: snapshot.maxRequestBody,
-                holdLimit: snapshot.replayBuffer
+                limit: snapshot.settings.maxRequestBody,
+                holdLimit: snapshot.settings.replayBuffer
             )
             return
         }
@@ -51,7 +51,7 @@ extension Upload {
         let limit = server.limits.maxDocument
         if case .stream = call.resource {
             guard !server.engine.isDraining else { throw Engine.stopping }
-            let lineLimit = min(limit, snapshot.maxRequestBody)
+            let lineLimit = min(limit, snapshot.settings.maxRequestBody)
             let jobs = try LineStream(head, on: connection, lineLimit: lineLimit)
             self.init(head: head, purpose: .stream(jobs), limit: .max, holdLimit: 0)
             return

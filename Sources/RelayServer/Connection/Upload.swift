@@ -55,12 +55,11 @@ final class Upload {
         room = memory.hold(wanted)
         if room != nil { return }
         guard streams else {
-            var problem = Problem(
+            throw Problem(
                 .overloaded,
-                "the body needs \(wanted) bytes of memory, and there is no room for it (limits.memory)"
+                "the body needs \(wanted) bytes of memory, and there is no room for it (limits.memory)",
+                retryAfter: .seconds(1)
             )
-            problem.retryAfter = .seconds(1)
-            throw problem
         }
         holdLimit = 0
     }

@@ -1,39 +1,39 @@
 package import RelayCore
-package import RelayEngine
+import RelayEngine
 package import RelayJSON
 
-extension FinishedJob {
-    /// The job as the API shows it.
-    package func document() -> JSONObjectWriter {
+extension JobReport {
+    /// A job that was answered when it was done, as the API shows it; it ended at that many milliseconds since 1970 UTC.
+    package func document(finishedAt: Int64) -> JSONObjectWriter {
         var json = JSONObjectWriter()
-        json.member("id", report.id.description)
-        json.member("route", report.route)
-        json.member("state", report.state.name)
-        json.member("outcome", OutcomeWord(report.source, isFailure: report.failure != nil).rawValue)
+        json.member("id", id.description)
+        json.member("route", route)
+        json.member("state", state.name)
+        json.member("outcome", OutcomeWord(source, isFailure: failure != nil).rawValue)
         json.object("request") { request in
-            if let context = report.context {
+            if let context = context {
                 request.member("method", context.method.rawValue)
                 request.member("path", context.path)
             }
-            if let reason = report.sentOnceBecause { request.member("sent_once_because", reason) }
+            if let reason = sentOnceBecause { request.member("sent_once_because", reason) }
         }
-        json.member("created_at", UTCTime.format(seconds: report.id.milliseconds / 1000))
+        json.member("created_at", UTCTime.format(seconds: id.milliseconds / 1000))
         json.member("finished_at", UTCTime.format(seconds: finishedAt / 1000))
-        if let status = report.status { json.member("status", status.rawValue) }
-        if let source = report.source { json.member("source", source.rawValue) }
-        if let context = report.context { json.member("max_attempts", context.maxAttempts) }
+        if let status = status { json.member("status", status.rawValue) }
+        if let source = source { json.member("source", source.rawValue) }
+        if let context = context { json.member("max_attempts", context.maxAttempts) }
         json.array("attempts") { attemptDocuments(into: &$0) }
-        if let failure = report.failure {
+        if let failure = failure {
             json.object("last_failure") { $0.members(of: failure) }
         }
-        if let client = report.context?.client {
+        if let client = context?.client {
             json.object("client") { writer in
                 writer.member("uid", client.user)
                 writer.member("pid", client.process)
                 if let unit = client.unit { writer.member("unit", unit) }
             }
         }
-        if let labels = report.context?.options.labels, !labels.isEmpty {
+        if let labels = context?.options.labels, !labels.isEmpty {
             json.array("labels") { list in for label in labels { list.element(label) } }
         }
         json.member("version", 1)
@@ -42,7 +42,6 @@ extension FinishedJob {
 
     /// Only the attempts, as in the whole document.
     package func attemptDocuments(into list: inout JSONArrayWriter) {
-        let attempts = report.attempts
         for attempt in attempts { list.object { attempt.write(into: &$0, since: attempts[0].beganAt) } }
     }
 }

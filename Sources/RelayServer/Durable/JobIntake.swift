@@ -15,7 +15,7 @@ struct JobIntake {
     ///
     /// - Throws: what spooling and accepting throw.
     func keep(_ admission: Admission, _ bytes: [UInt8]) async throws(Problem) -> Acceptance.Accepted {
-        guard bytes.count > admission.snapshot.replayBuffer else {
+        guard bytes.count > admission.snapshot.settings.replayBuffer else {
             return try await accept(admission, .bytes(bytes), Patience(ports, admission.context.options))
         }
         var rest = bytes[...]
@@ -85,26 +85,21 @@ struct JobIntake {
         _ work: @escaping @Sendable () async throws(StoreError) -> Value
     ) async throws(Problem) -> Value {
         let route = admission.route.name
-        let outcome: Result<Value, StoreError>? = await patience.wait {
-            do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
+        do throws(StoreError) {
+            if let value = try await patience.wait(for: work) { return value }
+        } catch {
+            throw error.code == .full ? noRoom(route) : Problem(error, route: route)
         }
-        switch outcome {
-        case .success(let value): return value
-        case .failure(let error): throw error.code == .full ? noRoom(route) : Problem(error, route: route)
-        case nil: throw Problem.stalled(route)
-        }
+        throw Problem.stalled(route)
     }
 
     /// A body that could not be accepted in the end would be written for nothing.
     private func checkDisk(_ admission: Admission) async throws(Problem) {
-        let facts: StoreFacts
-        do throws(StoreError) {
-            facts = try await durable.store.facts()
-        } catch {
-            throw Problem(error, route: admission.route.name)
+        let route = admission.route.name
+        let facts = try await durable.store.told(route: route) { store throws(StoreError) in
+            try await store.facts()
         }
-        guard facts.isFull else { return }
-        throw noRoom(admission.route.name)
+        if facts.isFull { throw noRoom(route) }
     }
 
     private func noRoom(_ route: String) -> Problem {

@@ -46,37 +46,27 @@ struct JobReplay {
     }
 
     private func attempts() async throws(Problem) -> [Attempt] {
-        do throws(StoreError) {
-            return try await store.attempts(
+        try await store.told { store throws(StoreError) in
+            try await store.attempts(
                 of: job.record.id,
                 after: max(0, job.attempts - JobReplay.attemptLimit),
                 limit: JobReplay.attemptLimit
             )
-        } catch {
-            throw Problem(error)
         }
     }
 
     /// What is said where no upstream answered.
     private func failure(_ attempts: [Attempt]) -> Problem {
-        let id = job.record.id
-        let route = job.record.route
+        let (id, route) = (job.record.id, job.record.route)
         switch job.state {
         case .expired:
-            var problem = Problem(.deadlineExceeded, "the job expired before it could be delivered")
-            problem.route = route
-            problem.job = id
-            return problem
-        case .cancelled:
-            var problem = Problem(.jobState, "the job was cancelled")
-            problem.route = route
-            problem.job = id
-            return problem
+            let detail = "the job expired before it could be delivered"
+            return Problem(.deadlineExceeded, detail, route: route, job: id)
+        case .cancelled: return Problem(.jobState, "the job was cancelled", route: route, job: id)
         default:
-            let last = attempts.last { $0.failure != nil }?.failure
             let reason = job.end.map { ": \($0.rawValue)" } ?? ""
             let failure =
-                last
+                attempts.last { $0.failure != nil }?.failure
                 ?? Failure(job.failureKind ?? "failed", sent: .unknown, "the job is dead\(reason)")
             return Problem(failure, route: route, job: id, tookAllTime: false)
         }
@@ -93,20 +83,17 @@ extension JobReplay {
         missing: () -> Problem
     ) async throws(Problem) -> StoredAnswer {
         guard job.state.isTerminal else {
-            var problem = Problem(
+            throw Problem(
                 .responseNotReady,
-                "the job is \(job.state.name); ask with Prefer: wait=30, or later"
+                "the job is \(job.state.name); ask with Prefer: wait=30, or later",
+                route: job.record.route,
+                job: job.record.id,
+                retryAfter: .seconds(1)
             )
-            problem.job = job.record.id
-            problem.route = job.record.route
-            problem.retryAfter = .seconds(1)
-            throw problem
         }
-        let answer: StoredAnswer?
-        do throws(StoreError) {
-            answer = try await store.answer(of: job.record.id)
-        } catch {
-            throw unread(error, job)
+        let (id, route) = (job.record.id, job.record.route)
+        let answer = try await store.told(route: route, job: id) { store throws(StoreError) in
+            try await store.answer(of: id)
         }
         guard let answer else { throw missing() }
         return answer
@@ -117,44 +104,30 @@ extension JobReplay {
     /// - Throws: `storage_corrupt`, `storage_failed`; `storage_stalled` for a file behind a disk that does not answer.
     static func check(_ body: StoredBody, of job: StoredJob, _ server: LoopServer) async throws(Problem) {
         let store = server.durable.store
-        let work = { @Sendable () async -> Result<Void, StoreError> in
-            do throws(StoreError) {
-                return .success(try await body.check(in: store))
-            } catch {
-                return .failure(error)
-            }
-        }
         var patience = Patience(server.relay.ports, JobOptions())
-        let outcome = await patience.wait(for: work)
-        guard let outcome else { throw Problem.unreadNow }
-        do throws(StoreError) { try outcome.get() } catch { throw unread(error, job) }
-    }
-
-    /// The store could not give what belongs to the job.
-    static func unread(_ error: StoreError, _ job: StoredJob) -> Problem {
-        var problem = Problem(error, route: job.record.route)
-        problem.job = job.record.id
-        return problem
+        let checked: Void? = try await store.told(route: job.record.route, job: job.record.id) {
+            store throws(StoreError) in
+            try await patience.wait { () throws(StoreError) in try await body.check(in: store) }
+        }
+        if checked == nil { throw Problem.unreadNow }
     }
 
     /// There never was an answer.
     static func none(_ job: StoredJob) -> Problem {
-        var problem = Problem(
+        Problem(
             .pathNotFound,
-            "the job is \(job.state.name), and no answer of an upstream is kept for it"
+            "the job is \(job.state.name), and no answer of an upstream is kept for it",
+            route: job.record.route,
+            job: job.record.id
         )
-        problem.job = job.record.id
-        problem.route = job.record.route
-        return problem
     }
 
     static func expired(_ job: StoredJob) -> Problem {
-        var problem = Problem(
+        Problem(
             .bodyExpired,
-            "the body is no longer kept: it went with its retention, the route's delivery does not keep it, or somebody expunged it"
+            "the body is no longer kept: it went with its retention, the route's delivery does not keep it, or somebody expunged it",
+            route: job.record.route,
+            job: job.record.id
         )
-        problem.job = job.record.id
-        problem.route = job.record.route
-        return problem
     }
 }

@@ -111,12 +111,11 @@ extension RequestTerms {
             }
             options.labels.append(value)
         default:
-            var problem = Problem(
+            throw Problem(
                 .badHeader,
-                "there is no field \(name); the relay reads \(RelayFields.known.joined(separator: ", "))"
+                "there is no field \(name); the relay reads \(RelayFields.known.joined(separator: ", "))",
+                didYouMean: nearestWord(to: name, among: RelayFields.known.map { $0.lowercased() })
             )
-            problem.didYouMean = nearestWord(to: name, among: RelayFields.known.map { $0.lowercased() })
-            throw problem
         }
     }
 

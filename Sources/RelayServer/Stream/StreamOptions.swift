@@ -50,12 +50,11 @@ struct StreamOptions {
             }
             maxInFlight = count
         default:
-            var problem = Problem(
+            throw Problem(
                 .badTarget,
-                "/v1/stream has no parameter \"\(name.prefix(64))\"; it reads order and max_in_flight"
+                "/v1/stream has no parameter \"\(name.prefix(64))\"; it reads order and max_in_flight",
+                didYouMean: nearestWord(to: name, among: ["order", "max_in_flight"])
             )
-            problem.didYouMean = nearestWord(to: name, among: ["order", "max_in_flight"])
-            throw problem
         }
     }
 }

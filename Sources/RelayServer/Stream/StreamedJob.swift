@@ -11,7 +11,7 @@ struct StreamedJob {
     init(_ line: [UInt8]) {
         let value: JSONValue
         do throws(Problem) {
-            value = try Submission.parse(line)
+            value = try JSONValue(line, as: "the job", or: .invalidJob)
         } catch {
             id = nil
             submission = .failure(error)

@@ -108,17 +108,14 @@ final class StoreReader {
     }
 
     /// What a bulk action would match; those that are damaged it would not.
-    func count(
-        _ filter: JobFilter,
-        limit: Int,
-        after cursor: JobCursor?
-    ) throws(StoreError) -> ActionReport {
+    func count(_ order: ActionOrder) throws(StoreError) -> ActionReport {
         try read { () throws(StoreError) in
-            var query = JobQuery(database: database, filter: filter, order: .oldestFirst, after: cursor)
+            let filter = order.filter
+            var query = JobQuery(database: database, filter: filter, order: .oldestFirst, after: order.cursor)
             query.names = try routeNames()
             query.skipsDamaged = true
             query.deadline = pageEnd
-            let page = try query.page(limit: limit, timeline: shared.timeline)
+            let page = try query.page(limit: order.limit, timeline: shared.timeline)
             var report = ActionReport()
             report.matched = page.jobs.count
             report.spared = page.jobs.count { filter.spares($0) }
@@ -269,16 +266,6 @@ final class StoreReader {
                 }
             }
             return found
-        }
-    }
-
-    func nextDue(_ route: String) throws(StoreError) -> Int64? {
-        try read { () throws(StoreError) in
-            let select = try database.statement("SELECT id FROM route WHERE name = ?")
-            select.bind(1, route)
-            defer { select.reset() }
-            guard try select.step() else { return nil }
-            return try database.nextDue(select.int(0)).map { shared.timeline.wall(ofLine: $0) }
         }
     }
 

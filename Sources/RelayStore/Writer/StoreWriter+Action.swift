@@ -1,22 +1,15 @@
 import RelayCore
 
 extension StoreWriter {
-    func apply(
-        _ action: JobAction,
-        to filter: JobFilter,
-        limit: Int,
-        after cursor: JobCursor?,
-        spacing: JobSpacing?,
-        by origin: ActionOrigin,
-        at moment: JobMoment
-    ) throws(StoreError) -> ActionReport {
+    func apply(_ order: ActionOrder, at moment: JobMoment) throws(StoreError) -> ActionReport {
         try advance(to: moment)
         try wake()
-        var query = JobQuery(database: database, filter: filter, order: .oldestFirst, after: cursor)
+        let (action, filter, origin) = (order.action, order.filter, order.origin)
+        var query = JobQuery(database: database, filter: filter, order: .oldestFirst, after: order.cursor)
         query.names = routeNames
         query.skipsDamaged = true
         var report = ActionReport()
-        let page = try query.page(limit: limit, timeline: volatile.timeline)
+        let page = try query.page(limit: order.limit, timeline: volatile.timeline)
         report.next = page.next
         for job in page.jobs {
             // The log has no room for more that is erased; the next call goes on here.
@@ -30,7 +23,7 @@ extension StoreWriter {
                 report.spared += 1
                 continue
             }
-            let due = spacing.map { JobTimeline.advance(now, by: $0.delay(of: report.changed)) }
+            let due = order.spacing.map { JobTimeline.advance(now, by: $0.delay(of: report.changed)) }
             // Saved with the change, if there is one.
             if origin != .pause, action != .drop { old.hasActions = true }
             guard let row = try apply(action, to: old, due, &report) else { continue }

@@ -33,19 +33,11 @@ package final class OpenSSLSigner: MessageSigner {
                 let key = try SigningKey(secret)
                 signatures.append("\(key.version),\(base64(try key.signature(of: message)))")
             } catch {
-                throw Failure(
-                    .preparation,
-                    sent: .neverSent,
-                    "cannot sign with the \(reference.text): \(error.text)"
-                )
+                throw .preparation("cannot sign with the \(reference.text): \(error.text)")
             }
         }
         guard !signatures.isEmpty else {
-            throw Failure(
-                .preparation,
-                sent: .neverSent,
-                "the route signs its requests and names no secret: give it one"
-            )
+            throw .preparation("the route signs its requests and names no secret: give it one")
         }
         return signatures.joined(separator: " ")
     }

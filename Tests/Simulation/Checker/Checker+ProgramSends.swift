@@ -143,7 +143,7 @@ extension Checker {
         _ job: JobRecord,
         _ program: ProgramRecord,
         _ sent: Sent,
-        _ methods: RetryPolicy.Methods,
+        _ methods: RepeatableMethods,
         _ wait: Int64
     ) {
         let number = job.number

@@ -96,12 +96,12 @@ extension Checker {
     }
 
     /// Whether the job may be sent once more, as far as its allowance, its time and its request go.
-    private func maySendAgain(_ job: JobRecord, _ facts: Facts, _ methods: RetryPolicy.Methods) -> Bool {
+    private func maySendAgain(_ job: JobRecord, _ facts: Facts, _ methods: RepeatableMethods) -> Bool {
         guard job.wire < job.maxAttempts, now < job.deadline, !job.isBodyGone else { return false }
         return !facts.mayHaveActed || isSafe(job, methods)
     }
 
-    func isSafe(_ job: JobRecord, _ methods: RetryPolicy.Methods) -> Bool {
+    func isSafe(_ job: JobRecord, _ methods: RepeatableMethods) -> Bool {
         let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(job.method.rawValue)
         return switch methods {
         case .any: true
@@ -197,7 +197,7 @@ extension Checker {
         job.stage = .waiting(until: now + wait)
     }
 
-    private func checkRepeat(_ job: JobRecord, _ facts: Facts, _ methods: RetryPolicy.Methods) {
+    private func checkRepeat(_ job: JobRecord, _ facts: Facts, _ methods: RepeatableMethods) {
         if job.wire >= job.maxAttempts {
             violated(job.number, "an attempt is planned that the job is not allowed")
         }

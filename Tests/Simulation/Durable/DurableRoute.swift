@@ -6,7 +6,7 @@ final class DurableRoute {
     let number: Int
     let name: String
     let credential: Int?
-    let methods: RetryPolicy.Methods
+    let methods: RepeatableMethods
     let schedule: [Duration]
     let ordersAll: Bool
     let maxAttempts: Int

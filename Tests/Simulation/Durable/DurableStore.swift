@@ -67,7 +67,6 @@ extension DurableStore {
     func claim(
         _ route: String,
         limit: Int,
-        lease: Duration,
         upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
@@ -76,7 +75,6 @@ extension DurableStore {
             let batch = try await inner.claim(
                 route,
                 limit: limit,
-                lease: lease,
                 upstream: upstream,
                 at: now
             )
@@ -94,9 +92,6 @@ extension DurableStore {
             return true
         }
     }
-
-    func extend(_ tokens: [ClaimToken], lease: Duration, at now: JobMoment) async throws(StoreError) -> [Bool]
-    { try await inner.extend(tokens, lease: lease, at: now) }
 
     func settle(
         _ settlements: [Settlement],
@@ -135,17 +130,12 @@ extension DurableStore {
         }
     }
 
-    func apply(
-        _ action: JobAction,
-        to filter: JobFilter,
-        limit: Int,
-        after cursor: JobCursor?,
-        spacing: JobSpacing?,
-        dryRun: Bool,
-        by origin: ActionOrigin,
-        at now: JobMoment
-    ) async throws(StoreError) -> ActionReport {
-        try await write { () async throws(StoreError) in
+    func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {
+        let (action, filter, spacing) = (order.action, order.filter, order.spacing)
+        var order = order
+        if plant == .ignoresSpacing { order.spacing = nil }
+        let asked = order
+        return try await write { () async throws(StoreError) in
             if plant == .resumesNothing, action == .release, filter.reason == .routePaused {
                 return ActionReport()
             }
@@ -162,16 +152,7 @@ extension DurableStore {
                 ]
                 return report
             }
-            var report = try await inner.apply(
-                action,
-                to: filter,
-                limit: limit,
-                after: cursor,
-                spacing: plant == .ignoresSpacing ? nil : spacing,
-                dryRun: dryRun,
-                by: origin,
-                at: now
-            )
+            var report = try await inner.apply(asked, at: now)
             checker.applied(action, before, try await all(), spacing, at: now)
             if plant == .marksCancelled { report.changes.removeAll { $0.state == .running } }
             return report
@@ -257,7 +238,6 @@ extension DurableStore {
         try await inner.failures(of: route, at: now)
     }
 
-    func nextDue(_ route: String) async throws(StoreError) -> Int64? { try await inner.nextDue(route) }
     func facts() async throws(StoreError) -> StoreFacts { try await inner.facts() }
 
     func pauses() async throws(StoreError) -> [String: RoutePause] {

@@ -77,7 +77,7 @@ extension DurableWorld {
         let limit = draw.pick([3, 1_000])
         let meant = filter
         operate { here, daemon in
-            var order = Operations.Order(action, meant, limit: limit, by: .user(0, isBulk: true))
+            var order = ActionOrder(action, meant, limit: limit, by: .user(0, isBulk: true))
             var offset: Duration = .zero
             repeat {
                 if action == .retry {
@@ -175,7 +175,7 @@ extension DurableWorld {
             var filter = JobFilter()
             filter.states = [.held]
             filter.reason = .operatorHold
-            let order = Operations.Order(.release, filter, limit: 10_000, by: .user(0, isBulk: true))
+            let order = ActionOrder(.release, filter, limit: 10_000, by: .user(0, isBulk: true))
             _ = try await daemon.jobs.operations.act(order)
         }
     }

@@ -57,8 +57,6 @@ struct EventOptions {
         if accepted.isEmpty || accepted.contains("text/event-stream") { return .eventStream }
         if accepted.contains("application/x-ndjson") { return .lines }
         if accepted.contains(where: { $0 == "*/*" || $0 == "text/*" }) { return .eventStream }
-        var problem = Problem(.badHeader, "events come as text/event-stream or application/x-ndjson")
-        problem.field = "accept"
-        throw problem
+        throw Problem(.badHeader, "events come as text/event-stream or application/x-ndjson", field: "accept")
     }
 }

@@ -42,8 +42,6 @@ extension APICall {
     }
 
     private static func state(_ detail: String, _ id: JobID) -> Problem {
-        var problem = Problem(.jobState, detail)
-        problem.job = id
-        return problem
+        Problem(.jobState, detail, job: id)
     }
 }

@@ -23,7 +23,7 @@ extension APICall {
             job = try await sight.find(id, in: server.durable)
         } catch {
             guard error.code == .jobNotFound, let record = recent(id, caller) else { throw error }
-            return try part.answer(of: record)
+            return try part.answer(of: record.report)
         }
         switch part {
         case .attempts: return try await attempts(job, query, window, server)
@@ -45,11 +45,10 @@ extension APICall {
             let answer = try await JobReplay.answer(of: job, in: server.durable.store) { JobReplay.none(job) }
             return try await raw(answer.body, of: job, caller)
         case .requestBody:
-            let body: StoredBody?
-            do throws(StoreError) {
-                body = try await server.durable.store.body(of: job.record.id)
-            } catch {
-                throw JobReplay.unread(error, job)
+            let (id, route) = (job.record.id, job.record.route)
+            let body = try await server.durable.store.told(route: route, job: id) {
+                store throws(StoreError) in
+                try await store.body(of: id)
             }
             guard let body else { throw Sight.notFound }
             return try await raw(body, of: job, caller)
@@ -70,7 +69,11 @@ extension APICall {
         } catch {
             guard error.code == .jobNotFound, let record = recent(id, caller) else { throw error }
             if tags.has(version: 1) { return Answer(304, [], fields: [("ETag", "\"v1\"")]) }
-            return Answer(200, record.document().bytes, fields: [("ETag", "\"v1\"")])
+            return Answer(
+                200,
+                record.report.document(finishedAt: record.finishedAt).bytes,
+                fields: [("ETag", "\"v1\"")]
+            )
         }
         if let wait, tags.isEmpty ? !job.state.isTerminal : tags.has(version: job.version) {
             let known = tags.isEmpty ? nil : job.version
@@ -95,15 +98,8 @@ extension APICall {
         _ window: (after: Int, limit: Int),
         _ server: LoopServer
     ) async throws(Problem) -> Answer {
-        let found: [Attempt]
-        do throws(StoreError) {
-            found = try await server.durable.store.attempts(
-                of: job.record.id,
-                after: window.after,
-                limit: window.limit
-            )
-        } catch {
-            throw Problem(error)
+        let found = try await server.durable.store.told { store throws(StoreError) in
+            try await store.attempts(of: job.record.id, after: window.after, limit: window.limit)
         }
         var json = JSONObjectWriter()
         json.array("attempts") { list in
@@ -132,7 +128,7 @@ extension APICall {
     }
 
     /// A job that was answered at once, as long as it is remembered.
-    private func recent(_ id: String, _ caller: Caller) -> RelayEngine.FinishedJob? {
+    private func recent(_ id: String, _ caller: Caller) -> (report: JobReport, finishedAt: Int64)? {
         guard let id = JobID(text: id), let record = caller.server.engine.recent.find(id),
             Sight(caller).sees(record.report.user)
         else { return nil }
@@ -151,17 +147,16 @@ extension APICall.JobPart {
     }
 
     /// Of a job that was answered at once nothing but its attempts is kept.
-    fileprivate func answer(of record: RelayEngine.FinishedJob) throws(Problem) -> Answer {
+    fileprivate func answer(of report: JobReport) throws(Problem) -> Answer {
         guard case .attempts = self else {
-            var problem = Problem(
+            throw Problem(
                 .bodyExpired,
-                "the job was answered at once; bodies are kept of durable jobs only (Prefer: respond-async)"
+                "the job was answered at once; bodies are kept of durable jobs only (Prefer: respond-async)",
+                job: report.id
             )
-            problem.job = record.report.id
-            throw problem
         }
         var json = JSONObjectWriter()
-        json.array("attempts") { record.attemptDocuments(into: &$0) }
+        json.array("attempts") { report.attemptDocuments(into: &$0) }
         json.member("next", JSONValue.null)
         return Answer(200, json.bytes)
     }

@@ -38,16 +38,8 @@ extension APICall {
         var found = 0
         var list = JSONArrayWriter()
         for index in 0..<APICall.emptyLimit where index < APICall.pageLimit || found == 0 {
-            let page: JobPage
-            do throws(StoreError) {
-                page = try await caller.server.durable.store.jobs(
-                    filter,
-                    order: order,
-                    limit: limit - found,
-                    after: cursor
-                )
-            } catch {
-                throw Problem(error)
+            let page = try await caller.server.durable.store.told { store throws(StoreError) in
+                try await store.jobs(filter, order: order, limit: limit - found, after: cursor)
             }
             for job in page.jobs { list.element(json: view.line(job)) }
             found += page.jobs.count

@@ -35,10 +35,7 @@ extension APICall {
         }
         let outcome = await server.engine.run(admission, body: submission.content, relay: server.relay)
             .outcome
-        var json = FinishedJob(
-            outcome.report,
-            finishedAt: SystemClock.wall() / 1_000_000
-        ).document()
+        var json = outcome.report.document(finishedAt: SystemClock.wall() / 1_000_000)
         guard let response = outcome.answer else { return Answer(200, json.bytes) }
         let content = JSONContent(response.body)
         json.object("response") { JobAnswer.write(response, content, into: &$0) }
@@ -61,9 +58,7 @@ extension Submission {
     }
 
     private static func invalid(_ pointer: String, _ message: String, hint: String? = nil) -> Problem {
-        var problem = Problem(.invalidJob, "the job has 1 error; see errors")
-        problem.errors = [(pointer, message, hint)]
-        return problem
+        Problem(.invalidJob, "the job has 1 error; see errors", errors: [(pointer, message, hint)])
     }
 }
 

@@ -22,12 +22,7 @@ struct BulkAction {
     private static let mostIDs = 1_000
 
     init(_ document: [UInt8]) throws(Problem) {
-        let value: JSONValue
-        do throws(JSONError) {
-            value = try JSONValue(parsing: document)
-        } catch {
-            throw Problem(.invalidJob, "the action is not JSON: \(error.message) at byte \(error.offset)")
-        }
+        let value = try JSONValue(document, as: "the action", or: .invalidJob)
         var reader = SubmissionReader()
         var named: JobAction?
         var hasFilter = false
@@ -41,14 +36,10 @@ struct BulkAction {
                 hasFilter = true
                 readFilter(value, &reader)
             case "unknown":
-                guard case .bool(let isOn) = value else {
-                    return reader.fail("/unknown", "unknown is true or false")
-                }
+                guard let isOn = reader.bool(value, "/unknown") else { return }
                 takesUncertain = isOn
             case "dry_run":
-                guard case .bool(let isOn) = value else {
-                    return reader.fail("/dry_run", "dry_run is true or false")
-                }
+                guard let isOn = reader.bool(value, "/dry_run") else { return }
                 isDryRun = isOn
             case "rate":
                 rate = reader.string(value, "/rate").flatMap(BulkAction.rate)
@@ -56,12 +47,10 @@ struct BulkAction {
                     reader.fail("/rate", "a rate is jobs in a time, such as 50/s, 100/m or 5/h")
                 }
             case "limit":
-                guard case .number(let number) = value, let count = number.int64,
-                    (1...Int64(BulkAction.mostJobs)).contains(count)
-                else {
-                    return reader.fail("/limit", "limit is a whole number from 1 to \(BulkAction.mostJobs)")
-                }
-                limit = Int(count)
+                let message = "limit is a whole number from 1 to \(BulkAction.mostJobs)"
+                guard let count = reader.number(value, "/limit", 1...BulkAction.mostJobs, message)
+                else { return }
+                limit = count
             default:
                 if case .null = value { return }
                 let parts = reader.string(value, "/cursor")?.split(separator: ".", maxSplits: 1) ?? []
@@ -81,23 +70,15 @@ struct BulkAction {
                 reader.fail("/unknown", "only a retry takes jobs that may have been carried out")
             }
         }
-        guard reader.errors.isEmpty, let named else {
-            var problem = Problem(
-                .invalidJob,
-                "the action has \(reader.count); see errors"
-            )
-            problem.errors = reader.errors
-            throw problem
-        }
-        action = named
+        try reader.check("the action", or: .invalidJob)
+        if let named { action = named }
         filter.sparesUncertain = named == .retry && takesUncertain != true
     }
 
     private mutating func readFilter(_ value: JSONValue, _ reader: inout SubmissionReader) {
         let known = [
             "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
-            "created_before",
-            "ids",
+            "created_before", "ids",
         ]
         reader.members(value, "/filter", known) { reader, name, value in
             let pointer = "/filter/\(name)"
@@ -106,10 +87,9 @@ struct BulkAction {
             case "failure_kind":
                 filter.failureKind = reader.text(value, pointer).map { FailureKind(rawValue: $0) }
             case "status":
-                guard case .number(let number) = value, let status = number.int64,
-                    JobFilter.statuses.contains(Int(clamping: status))
-                else { return reader.fail(pointer, "status is a whole number from 100 to 999") }
-                filter.failureStatus = Status(rawValue: UInt16(status))
+                let message = "status is a whole number from 100 to 999"
+                filter.failureStatus = reader.number(value, pointer, JobFilter.statuses, message)
+                    .map { Status(rawValue: UInt16($0)) }
             case "label": filter.label = reader.text(value, pointer)
             case "reason": filter.reason = reader.word(value, pointer, JobFilter.reasonWords)
             case "end": filter.end = reader.word(value, pointer, JobFilter.endWords)
@@ -138,8 +118,8 @@ struct BulkAction {
     }
 
     /// What the store is asked for in one turn.
-    func order(limit: Int, by origin: ActionOrigin) -> Operations.Order {
-        var order = Operations.Order(action, filter, limit: limit, by: origin)
+    func order(limit: Int, by origin: ActionOrigin) -> ActionOrder {
+        var order = ActionOrder(action, filter, limit: limit, by: origin)
         order.isDryRun = isDryRun
         return order
     }

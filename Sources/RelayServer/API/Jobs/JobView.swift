@@ -27,8 +27,7 @@ struct JobView {
         answers: Bool = false
     ) async throws(Problem) -> Document {
         let extent = WholeJob.Extent(attempts: JobView.attemptLimit, hasBodies: withBodies)
-        let found: WholeJob?
-        do throws(StoreError) { found = try await store.whole(id, extent) } catch { throw Problem(error) }
+        let found = try await store.told { store throws(StoreError) in try await store.whole(id, extent) }
         guard let whole = found else { throw Sight.notFound }
         let (job, answer) = (whole.job, whole.answer)
         var view = outline(job)
@@ -47,7 +46,7 @@ struct JobView {
         if withBodies, let answer {
             json.object("response") { writer in
                 writer.member("source", answer.source.rawValue)
-                let hidden = answers ? [] : server.engine.snapshot.redactedHeaders
+                let hidden = answers ? [] : server.engine.snapshot.settings.redactedHeaders
                 JobAnswer.writeHead(answer.status, answer.fields, hiding: hidden, into: &writer)
                 JobAnswer.write(answer.body, href: path + "/response/body", into: &writer)
             }

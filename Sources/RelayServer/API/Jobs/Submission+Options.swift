@@ -16,57 +16,45 @@ extension Submission {
             value in
             let pointer = "/options/\(name)"
             switch name {
-            case "timeout", "attempt_timeout":
-                guard let duration = reader.duration(value, pointer, .milliseconds(1)...Submission.longest)
-                else { break }
-                fields.append(
-                    name == "timeout" ? "Waystation-Timeout" : "Waystation-Attempt-Timeout",
-                    DurationText.text(duration)
-                )
-            case "max_attempts":
-                guard case .number(let number) = value, let count = number.int64, (1...100).contains(count)
-                else {
-                    return reader.fail(pointer, "max_attempts is a whole number from 1 to 100")
-                }
-                fields.append("Waystation-Max-Attempts", String(count))
-            case "fallback":
-                guard case .bool(let isOn) = value else {
-                    return reader.fail(pointer, "fallback is true or false")
-                }
-                fields.append("Waystation-Fallback", isOn ? "on" : "off")
-            case "labels": readLabels(value, pointer, &reader)
-            case "priority":
-                guard case .number(let number) = value, let urgency = number.int64, (0...7).contains(urgency)
-                else {
-                    return reader.fail(pointer, "priority is a whole number from 0, first, to 7, last")
-                }
-                fields.set("Priority", "u=\(urgency)")
-            case "ordering_key", "supersede_key":
-                guard let key = reader.text(value, pointer) else { break }
-                let field = name == "ordering_key" ? "Waystation-Ordering-Key" : "Waystation-Supersede-Key"
-                guard key.trimmingBlanks == key, fields.append(field, key) else {
-                    return reader.fail(pointer, "a key has no control characters, nor blanks around it")
-                }
-                keepingOption = name
-            case "delay", "expires_after":
-                let least: Duration = name == "delay" ? .zero : .seconds(1)
+            case "timeout", "attempt_timeout", "delay", "expires_after":
+                let least: Duration =
+                    name == "delay" ? .zero : name == "expires_after" ? .seconds(1) : .milliseconds(1)
                 guard let duration = reader.duration(value, pointer, least...Submission.longest) else {
                     break
                 }
-                fields.append(
-                    name == "delay" ? "Waystation-Delay" : "Waystation-Expires-After",
-                    DurationText.text(duration)
-                )
-                dates += name == "delay" ? 1 : 0
+                append(name, DurationText.text(duration))
+                if name == "delay" { dates += 1 }
+                if name == "delay" || name == "expires_after" { keepingOption = name }
+            case "max_attempts":
+                let message = "max_attempts is a whole number from 1 to 100"
+                if let count = reader.number(value, pointer, 1...100, message) { append(name, String(count)) }
+            case "fallback":
+                if let isOn = reader.bool(value, pointer) { append(name, isOn ? "on" : "off") }
+            case "labels": readLabels(value, pointer, &reader)
+            case "priority":
+                let message = "priority is a whole number from 0, first, to 7, last"
+                guard let urgency = reader.number(value, pointer, 0...7, message) else { break }
+                fields.set("Priority", "u=\(urgency)")
+            case "ordering_key", "supersede_key":
+                guard let key = reader.text(value, pointer) else { break }
+                guard key.trimmingBlanks == key, append(name, key) else {
+                    return reader.fail(pointer, "a key has no control characters, nor blanks around it")
+                }
                 keepingOption = name
             default:
                 guard reader.moment(value, pointer) != nil, case .string(let text) = value else { break }
-                fields.append("Waystation-Not-Before", text)
+                append(name, text)
                 dates += 1
                 keepingOption = name
             }
         }
         if dates > 1 { reader.fail("/options/delay", "delay and not_before exclude each other") }
+    }
+
+    /// Adds the field that stands for an option.
+    @discardableResult
+    private mutating func append(_ option: String, _ value: String) -> Bool {
+        fields.append("waystation-" + String(option.map { $0 == "_" ? "-" : $0 }), value)
     }
 
     private mutating func readLabels(

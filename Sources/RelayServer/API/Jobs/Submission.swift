@@ -23,15 +23,7 @@ struct Submission {
     var content: Body { body.isEmpty ? .empty : .bytes(body) }
 
     init(_ document: [UInt8]) throws(Problem) {
-        try self.init(try Submission.parse(document), onStream: false)
-    }
-
-    static func parse(_ document: [UInt8]) throws(Problem) -> JSONValue {
-        do throws(JSONError) {
-            return try JSONValue(parsing: document)
-        } catch {
-            throw Problem(.invalidJob, "the job is not JSON: \(error.message) at byte \(error.offset)")
-        }
+        try self.init(try JSONValue(document, as: "the job", or: .invalidJob), onStream: false)
     }
 
     /// Only a job on a stream has an `id`: elsewhere there is no other job to tell it from.
@@ -58,11 +50,7 @@ struct Submission {
                 hint: "leave out mode, or say \"async\""
             )
         }
-        if !reader.errors.isEmpty {
-            var problem = Problem(.invalidJob, "the job has \(reader.count); see errors")
-            problem.errors = reader.errors
-            throw problem
-        }
+        try reader.check("the job", or: .invalidJob)
     }
 
     private mutating func readMode(_ value: JSONValue, _ reader: inout SubmissionReader) {
@@ -106,7 +94,7 @@ struct Submission {
             default:
                 bodies += 1
                 guard let text = reader.string(value, pointer) else { break }
-                guard let bytes = decodedBase64(text) else {
+                guard let bytes = Base64.decode(text, isCanonical: false) else {
                     return reader.fail(pointer, "this is not base 64 (RFC 4648 §4)")
                 }
                 body = bytes

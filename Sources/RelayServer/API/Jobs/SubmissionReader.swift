@@ -1,12 +1,17 @@
 import RelayCore
+import RelayEngine
 import RelayJSON
 
 /// Walks a submitted document and collects every error with its pointer.
 struct SubmissionReader {
     private(set) var errors: [(pointer: String, message: String, hint: String?)] = []
 
-    /// `1 error`.
-    var count: String { errors.count == 1 ? "1 error" : "\(errors.count) errors" }
+    /// - Throws: the errors, if there are any; `what` has them.
+    func check(_ what: String, or code: Problem.Code) throws(Problem) {
+        guard !errors.isEmpty else { return }
+        let count = errors.count == 1 ? "1 error" : "\(errors.count) errors"
+        throw Problem(code, "\(what) has \(count); see errors", errors: errors)
+    }
 
     mutating func fail(_ pointer: String, _ message: String, hint: String? = nil) {
         guard errors.count < 32 else { return }
@@ -42,6 +47,28 @@ struct SubmissionReader {
             return nil
         }
         return text
+    }
+
+    /// True or false, as the member of that name.
+    mutating func bool(_ value: JSONValue, _ pointer: String) -> Bool? {
+        if case .bool(let isOn) = value { return isOn }
+        fail(pointer, "\(pointer.split(separator: "/").last ?? "it") is true or false")
+        return nil
+    }
+
+    /// A whole number, or an error in these words.
+    mutating func number(
+        _ value: JSONValue,
+        _ pointer: String,
+        _ bounds: ClosedRange<Int>,
+        _ message: String
+    ) -> Int? {
+        if case .number(let number) = value, let count = number.int64.map({ Int($0) }), bounds.contains(count)
+        {
+            return count
+        }
+        fail(pointer, message)
+        return nil
     }
 
     /// A string of 1 to 256 bytes.
@@ -136,34 +163,13 @@ func pointerToken(_ name: String) -> String {
         }.joined()
 }
 
-/// Reads base 64 with padding (RFC 4648 §4); nil for anything else.
-func decodedBase64(_ text: String) -> [UInt8]? {
-    let input = Array(text.utf8)
-    guard input.count % 4 == 0 else { return nil }
-    let padding = input.suffix(2).count { $0 == UInt8(ascii: "=") }
-    var output: [UInt8] = []
-    output.reserveCapacity(input.count / 4 * 3)
-    var group: UInt32 = 0
-    for (index, byte) in input.enumerated() {
-        let value: UInt32
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = UInt32(byte) - 65
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): value = UInt32(byte) - 71
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = UInt32(byte) + 4
-        case UInt8(ascii: "+"): value = 62
-        case UInt8(ascii: "/"): value = 63
-        case UInt8(ascii: "=") where index >= input.count - padding: value = 0
-        default: return nil
-        }
-        group = group << 6 | value
-        if index % 4 == 3 {
-            output += [
-                UInt8(truncatingIfNeeded: group >> 16), UInt8(truncatingIfNeeded: group >> 8),
-                UInt8(truncatingIfNeeded: group),
-            ]
-            group = 0
+extension JSONValue {
+    /// Reads a document that was submitted as `what`.
+    init(_ document: [UInt8], as what: String, or code: Problem.Code) throws(Problem) {
+        do throws(JSONError) {
+            try self.init(parsing: document)
+        } catch {
+            throw Problem(code, "\(what) is not JSON: \(error.message) at byte \(error.offset)")
         }
     }
-    output.removeLast(padding)
-    return output
 }

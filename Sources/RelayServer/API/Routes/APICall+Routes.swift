@@ -29,7 +29,7 @@ extension APICall {
         case .pause:
             if !document.isEmpty { try checkJSON("a pause") }
             let order = try PauseOrder(document)
-            try APICall.check(name, server)
+            _ = try server.engine.snapshot.entry(name)
             try await patience.write(in: durable.store) { () throws(Problem) in
                 try await durable.pauses.pause(name, reason: order.reason, for: order.duration)
             }
@@ -37,22 +37,16 @@ extension APICall {
             guard document.isEmpty else {
                 throw Problem(.badRequest, "a resume has no document")
             }
-            try APICall.check(name, server)
+            _ = try server.engine.snapshot.entry(name)
             try await patience.write(in: durable.store) { () throws(Problem) in
                 try await durable.pauses.resume(name)
             }
         }
         let view = try await RouteView(server)
-        guard view.names.contains(name) else { throw APICall.missing(name, view.snapshot) }
+        guard view.names.contains(name) else { throw view.snapshot.missing(name) }
         var json = JSONObjectWriter()
         view.write(name, into: &json)
         return Answer(200, json.bytes)
-    }
-
-    private static func check(_ name: String, _ server: LoopServer) throws(Problem) {
-        let snapshot = server.engine.snapshot
-        guard snapshot.routes[name] == nil else { return }
-        throw missing(name, snapshot)
     }
 
     /// A route of a filter that is neither configured nor has jobs is a slip, and no empty list.
@@ -62,13 +56,7 @@ extension APICall {
         guard let route, server.engine.snapshot.routes[route] == nil else { return }
         let view = try await RouteView(server)
         guard !view.names.contains(route) else { return }
-        throw missing(route, view.snapshot)
-    }
-
-    private static func missing(_ name: String, _ snapshot: Snapshot) -> Problem {
-        var problem = Problem(.routeNotFound, "the configuration has no route \"\(name.prefix(64))\"")
-        problem.didYouMean = nearestWord(to: name, among: snapshot.routeNames)
-        return problem
+        throw view.snapshot.missing(route)
     }
 
     /// What a row of the shape is of.

@@ -10,12 +10,7 @@ struct PauseOrder {
     /// No document says nothing.
     init(_ document: [UInt8]) throws(Problem) {
         guard !document.isEmpty else { return }
-        let value: JSONValue
-        do throws(JSONError) {
-            value = try JSONValue(parsing: document)
-        } catch {
-            throw Problem(.badRequest, "the pause is not JSON: \(error.message) at byte \(error.offset)")
-        }
+        let value = try JSONValue(document, as: "the pause", or: .badRequest)
         var reader = SubmissionReader()
         reader.members(value, "", ["reason", "for"]) { reader, name, value in
             if name == "reason" {
@@ -28,10 +23,6 @@ struct PauseOrder {
                 duration = reader.duration(value, "/for", .seconds(1)...(.seconds(365 * 86_400)))
             }
         }
-        guard reader.errors.isEmpty else {
-            var problem = Problem(.badRequest, "the pause has \(reader.count); see errors")
-            problem.errors = reader.errors
-            throw problem
-        }
+        try reader.check("the pause", or: .badRequest)
     }
 }

@@ -15,20 +15,16 @@ struct RouteView {
     }
 
     static func counters(_ server: LoopServer) async throws(Problem) -> JobCounters {
-        do throws(StoreError) {
-            return try await server.durable.store.counters(at: JobMoment(server.relay.ports.time))
-        } catch {
-            throw Problem(error)
+        try await server.durable.store.told { store throws(StoreError) in
+            try await store.counters(at: JobMoment(server.relay.ports.time))
         }
     }
 
     /// Unfinished jobs of one route, or of all, by what failed last and by age.
     static func failures(_ route: String?, _ server: LoopServer) async throws(Problem) -> [FailureKind: [Int]]
     {
-        do throws(StoreError) {
-            return try await server.durable.store.failures(of: route, at: JobMoment(server.relay.ports.time))
-        } catch {
-            throw Problem(error)
+        try await server.durable.store.told { store throws(StoreError) in
+            try await store.failures(of: route, at: JobMoment(server.relay.ports.time))
         }
     }
 

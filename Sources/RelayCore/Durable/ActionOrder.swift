@@ -1,0 +1,21 @@
+/// What is to be done to kept jobs.
+package struct ActionOrder: Sendable {
+    package var action: JobAction
+    package var filter: JobFilter
+    /// Jobs at most, the oldest first.
+    package var limit: Int
+    /// Where to go on.
+    package var cursor: JobCursor?
+    /// How jobs that are retried are spread; nil makes them due at once.
+    package var spacing: JobSpacing?
+    /// Whether it is only counted.
+    package var isDryRun = false
+    package var origin: ActionOrigin
+
+    package init(_ action: JobAction, _ filter: JobFilter, limit: Int, by origin: ActionOrigin) {
+        self.action = action
+        self.filter = filter
+        self.limit = limit
+        self.origin = origin
+    }
+}
