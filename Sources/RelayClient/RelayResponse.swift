@@ -69,7 +69,6 @@ extension FieldName {
     package static let waystationAttempts = FieldName(constant: "waystation-attempts")
     package static let waystationJob = FieldName(constant: "waystation-job")
     package static let waystationReplayed = FieldName(constant: "waystation-replayed")
-    package static let etag = FieldName(constant: "etag")
 
     private init(constant name: String) {
         guard let field = FieldName(name) else { preconditionFailure("\(name) is no token") }

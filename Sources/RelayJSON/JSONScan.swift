@@ -18,34 +18,9 @@ package enum JSONScan {
         try JSONScanner.scan(text, limits: limits, into: &sink)
         return sink.found
     }
-
-    /// Whether the value at `range`, found by `locate`, is `null`.
-    package static func isNull(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
-        // No other value begins with this letter.
-        range.count == 4 && range.upperBound <= text.count && text[range.lowerBound] == UInt8(ascii: "n")
-    }
-
-    /// The value at `range`, found by `locate`.
-    package static func value(
-        _ range: Range<Int>,
-        in text: Span<UInt8>,
-        limits: JSONLimits = JSONLimits()
-    ) throws(JSONError) -> JSONValue {
-        try JSONValue(parsing: text.extracting(range), limits: limits)
-    }
 }
 
 extension JSONPointer {
-    /// Finds the value this pointer leads to and checks all of `text` on the way.
-    ///
-    /// - Returns: the range of the value's bytes, or nil when there is none; either way the text is valid JSON.
-    package func locate(
-        in text: Span<UInt8>,
-        limits: JSONLimits = JSONLimits()
-    ) throws(JSONError) -> Range<Int>? {
-        try JSONScan.locate([self], in: text, limits: limits)[0]
-    }
-
     /// Puts a JSON text, which the caller has checked, into objects nested as the tokens say.
     package func wrap(_ json: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []

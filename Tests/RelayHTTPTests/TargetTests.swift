@@ -118,38 +118,3 @@ struct RelayTargetTests {
         #expect(throws: HTTPParseError.self) { try RelayTarget.rest(of: "a") }
     }
 }
-
-@Suite("A request target")
-struct RequestTargetTests {
-    static let accepted: [(raw: String, target: RequestTarget)] = [
-        ("*", .asterisk),
-        ("/", .origin(path: "/", query: nil)),
-        ("/a/b", .origin(path: "/a/b", query: nil)),
-        ("/a?b?c", .origin(path: "/a", query: "b?c")),
-        ("/a?", .origin(path: "/a", query: "")),
-        ("http://h", .absolute(scheme: .http, authority: "h", path: "/", query: nil)),
-        ("HTTPS://h:8443/a?b", .absolute(scheme: .https, authority: "h:8443", path: "/a", query: "b")),
-        ("http://[::1]?q", .absolute(scheme: .http, authority: "[::1]", path: "/", query: "q")),
-        ("h:443", .authority("h:443")),
-        ("[::1]:443", .authority("[::1]:443")),
-    ]
-
-    @Test("has one of four forms", arguments: accepted)
-    func splits(_ row: (raw: String, target: RequestTarget)) throws {
-        #expect(try RequestTarget.parse(row.raw) == row.target)
-    }
-
-    static let refused = [
-        "", "a", "**", "/a#b", "http://", "http:///a", "http:/h/a", "http://u@h/a", "http://u:p@h/",
-        "http://h:x/",
-        "http://h:70000/", "http://h\\a", "http://h#f", "http://h a/", "ftp://h/a", "javascript:alert(1)",
-        "h:", ":443",
-        "h:443/a", "h:443:5", "\u{E9}:443", "/\u{E9}", "http://[::1", "u@h:443",
-    ]
-
-    @Test("of no form is refused", arguments: refused)
-    func refuses(_ raw: String) {
-        let error = #expect(throws: HTTPParseError.self) { try RequestTarget.parse(raw) }
-        #expect(error?.code == .badTarget)
-    }
-}

@@ -45,12 +45,9 @@ package final class CredentialVault: Sendable {
                     failureCooldown: credential.failureCooldown,
                     after: generation
                 )
+                let source = ProgramTokenSource(credential)
                 sources[definition.name] = .fetched(
-                    FetchedCredential(
-                        name: definition.name,
-                        machine: machine,
-                        source: ProgramTokenSource(credential)
-                    )
+                    FetchedCredential(name: definition.name, machine: machine, source: source)
                 )
             }
         }

@@ -12,6 +12,10 @@ extension RecoveryMachine {
         where rules[index].on.matches(failure, isExhausted: isExhausted) {
             let rule = rules[index]
             switch rule.action {
+            case .respond where isDurable, .respondStale where isDurable: held(rule, .deliversNothing)
+            case .failover where !options.allowsFallback, .respond where !options.allowsFallback,
+                .respondStale where !options.allowsFallback:
+                held(rule, .fallbackOff)
             case .retry(let policy):
                 guard failure.isRetryable != false else {
                     held(rule, .notRetryable)
@@ -42,10 +46,6 @@ extension RecoveryMachine {
                 held(rule, reason)
                 isExhausted = true
             case .failover(let target, let methods):
-                guard options.allowsFallback else {
-                    held(rule, .fallbackOff)
-                    continue
-                }
                 guard
                     let reason = unavailable(target, situation)
                         ?? obstacle(failure, methods, situation)
@@ -55,31 +55,18 @@ extension RecoveryMachine {
                 }
                 held(rule, reason)
                 isExhausted = true
-            case .respond where isDurable, .respondStale where isDurable:
-                held(rule, .deliversNothing)
-            case .respond(let canned):
-                guard options.allowsFallback else {
-                    held(rule, .fallbackOff)
-                    continue
-                }
-                return decide(rule, index, .respond(canned.source), .respond(canned))
+            case .respond(let canned): return decide(rule, index, .respond(canned.source), .respond(canned))
             case .respondStale:
-                guard options.allowsFallback, situation.hasStale else {
-                    held(rule, options.allowsFallback ? .nothingKept : .fallbackOff)
-                    continue
-                }
-                return decide(rule, index, .respond(.stale), .respondStale)
+                if situation.hasStale { return decide(rule, index, .respond(.stale), .respondStale) }
+                held(rule, .nothingKept)
             case .consult(let strategy, _):
                 consulted = (index, failure, isExhausted)
                 return .consult(strategy)
-            case .fail:
-                return decide(rule, index, .fail, .fail)
-            case .deadLetter:
-                return decide(rule, index, .deadLetter, .deadLetter)
+            case .fail: return decide(rule, index, .fail, .fail)
+            case .deadLetter: return decide(rule, index, .deadLetter, .deadLetter)
             case .pauseRoute(let reason):
                 return decide(rule, index, .pauseRoute, .pauseRoute(reason: reason))
-            case .hold:
-                return decide(rule, index, .hold, .hold)
+            case .hold: return decide(rule, index, .hold, .hold)
             }
         }
         return .fail

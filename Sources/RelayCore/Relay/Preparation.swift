@@ -33,17 +33,7 @@ package struct Preparation: Sendable {
         for name in route.policy.request.removeFields { fields.remove(name) }
         if let authentication = route.policy.authentication { fields.remove(authentication.fieldName) }
         for (name, value) in route.policy.request.setFields { replace(name, value, &fields, &jobFields) }
-        for step in route.policy.prepare where step.phase == .job {
-            for (name, template) in step.fields {
-                let value = template.text(
-                    route: route.name,
-                    job: job,
-                    attempt: 1,
-                    wallSeconds: wallSeconds
-                )
-                replace(name, value, &fields, &jobFields)
-            }
-        }
+        route.fill(.job, job, attempt: 1, wallSeconds, &fields, &jobFields)
         if !route.policy.idempotency.forwards { fields.remove(.idempotencyKey) }
         moveKey(to: route.policy.idempotency.header, &fields, &jobFields)
         if route.policy.idempotency.generates, let name = FieldName(route.policy.idempotency.header),
@@ -83,17 +73,7 @@ package struct Preparation: Sendable {
     ) throws(Failure) -> OutboundRequest {
         var fields = fields
         var added = jobFields
-        for step in route.policy.prepare where step.phase == .attempt {
-            for (name, template) in step.fields {
-                let value = template.text(
-                    route: route.name,
-                    job: job,
-                    attempt: plan.number,
-                    wallSeconds: wallSeconds
-                )
-                replace(name, value, &fields, &added)
-            }
-        }
+        route.fill(.attempt, job, attempt: plan.number, wallSeconds, &fields, &added)
         if let authentication = route.policy.authentication, let token {
             // Left out it would send the request without its credential.
             guard let value = authentication.headerValue(token),
@@ -171,6 +151,25 @@ private func replace(
     guard let key = FieldName(name) else { return }
     fields.remove(key)
     added.set(name, value)
+}
+
+extension Route {
+    /// Sets the fields of that phase's steps.
+    fileprivate func fill(
+        _ phase: PreparationPhase,
+        _ job: JobID,
+        attempt: Int,
+        _ wallSeconds: Int64,
+        _ fields: inout HeaderFields,
+        _ added: inout HeaderFields
+    ) {
+        for step in policy.prepare where step.phase == phase {
+            for (field, template) in step.fields {
+                let value = template.text(route: name, job: job, attempt: attempt, wallSeconds: wallSeconds)
+                replace(field, value, &fields, &added)
+            }
+        }
+    }
 }
 
 /// Gives the caller's key the name under which the upstream looks for one; a field of that name that is there goes

@@ -22,11 +22,7 @@ func bounding<Value: Sendable>(
         work.cancel()
         clock.cancel()
     }
-    return await withTaskCancellationHandler {
-        await pending.value()
-    } onCancel: {
-        pending.giveUp()
-    }
+    return await pending.valueUnlessCancelled()
 }
 
 extension RelayPorts {
@@ -58,6 +54,8 @@ package final class Pending<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     package func give(_ value: Value) {
         let waiter = state.withLock { state in
             state.value = value
@@ -84,6 +82,14 @@ package final class Pending<Value: Sendable>: Sendable {
                 return nil
             }
             if let end { continuation.resume(returning: end) }
+        }
+    }
+
+    package func valueUnlessCancelled() async -> Value? {
+        await withTaskCancellationHandler {
+            await value()
+        } onCancel: {
+            giveUp()
         }
     }
 }

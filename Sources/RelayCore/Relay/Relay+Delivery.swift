@@ -24,21 +24,15 @@ extension Relay {
         if history.wasInterrupted, !context.route.mayRepeatAfterCrash(request.method, request.fields) {
             return Delivery(context, .dead(.outcomeUnknown), Relay.unrepeatable)
         }
-        var request = request
-        if needsCollecting(request, context) {
-            do throws(Failure) {
-                request = try await collectedForSigning(request, context, since: nil)
-            } catch {
-                return refused(context, error)
-            }
-        }
-        let execution: Execution
-        switch begin(request, context, vault, nil) {
-        case .success(let begun): execution = begun
+        let begun =
+            needsCollecting(request, context)
+            ? await beginCollected(request, context, vault, nil) : begin(request, context, vault, nil)
+        switch begun {
         case .failure(let failure): return refused(context, failure)
+        case .success(let execution):
+            await run(execution, vault)
+            return execution.machine.delivery(room: execution.room)
         }
-        await run(execution, vault)
-        return execution.machine.delivery(room: execution.room)
     }
 
     private static let spent = Failure(

@@ -37,22 +37,16 @@ package final class Relay: Sendable {
         _ began: Instant?,
         _ turn: AnswerTurn?
     ) async -> Outcome {
-        var request = request
-        if needsCollecting(request, context) {
-            do throws(Failure) {
-                request = try await collectedForSigning(request, context, since: began)
-            } catch {
-                return Outcome(context, error)
-            }
-        }
-        let execution: Execution
-        switch begin(request, context, vault, began) {
-        case .success(let begun): execution = begun
+        let begun =
+            needsCollecting(request, context)
+            ? await beginCollected(request, context, vault, began) : begin(request, context, vault, began)
+        switch begun {
         case .failure(let failure): return Outcome(context, failure)
+        case .success(let execution):
+            execution.turn = turn
+            await run(execution, vault)
+            return execution.machine.outcome(room: execution.room)
         }
-        execution.turn = turn
-        await run(execution, vault)
-        return execution.machine.outcome(room: execution.room)
     }
 }
 

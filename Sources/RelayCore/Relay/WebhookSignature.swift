@@ -51,11 +51,21 @@ extension Relay {
         return true
     }
 
-    /// The request with its body in memory.
-    ///
-    /// - Throws: `preparation` when it is too large, or what its source throws.
+    /// Begins the job with its request's body in memory; fails when that is too large, or does not come.
     @inline(never)
-    func collectedForSigning(
+    func beginCollected(
+        _ request: HTTPRequest,
+        _ context: JobContext,
+        _ vault: CredentialVault,
+        _ began: Instant?
+    ) async -> Result<Execution, Failure> {
+        let collected = await Result { () async throws(Failure) in
+            try await collectedForSigning(request, context, since: began)
+        }
+        return collected.flatMap { begin($0, context, vault, began) }
+    }
+
+    private func collectedForSigning(
         _ request: HTTPRequest,
         _ context: JobContext,
         since began: Instant?

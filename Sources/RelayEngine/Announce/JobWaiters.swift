@@ -13,44 +13,8 @@ final class JobWaiters: JobListener {
 
     init(limit: Int) { self.limit = limit }
 
-    /// One who waits for the next change of one job.
-    final class Ticket: Sendable {
-        private enum Phase {
-            case idle
-            case waiting(CheckedContinuation<Void, Never>)
-            case over
-        }
-
-        let id: JobID
-        private let phase = Mutex(Phase.idle)
-
-        fileprivate init(_ id: JobID) { self.id = id }
-
-        fileprivate func end() {
-            let waiter: CheckedContinuation<Void, Never>? = phase.withLock { phase in
-                defer { phase = .over }
-                if case .waiting(let continuation) = phase { return continuation }
-                return nil
-            }
-            waiter?.resume()
-        }
-
-        /// Returns when the job has changed since the ticket was taken, or when the task is cancelled.
-        func wait() async {
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let isOver = phase.withLock { phase in
-                        if case .over = phase { return true }
-                        phase = .waiting(continuation)
-                        return false
-                    }
-                    if isOver { continuation.resume() }
-                }
-            } onCancel: {
-                end()
-            }
-        }
-    }
+    /// What comes with the next change of one job.
+    typealias Ticket = Pending<Void>
 
     /// Begins to watch a job; nil when too many wait.
     ///
@@ -58,18 +22,18 @@ final class JobWaiters: JobListener {
     func ticket(_ id: JobID) -> Ticket? {
         state.withLock { state in
             guard state.count < limit else { return nil }
-            let ticket = Ticket(id)
+            let ticket = Ticket()
             state.count += 1
             state.tickets[id, default: []].append(ticket)
             return ticket
         }
     }
 
-    func giveBack(_ ticket: Ticket) {
+    func giveBack(_ ticket: Ticket, of id: JobID) {
         state.withLock { state in
             state.count -= 1
-            state.tickets[ticket.id]?.removeAll { $0 === ticket }
-            if state.tickets[ticket.id]?.isEmpty == true { state.tickets[ticket.id] = nil }
+            state.tickets[id]?.removeAll { $0 === ticket }
+            if state.tickets[id]?.isEmpty == true { state.tickets[id] = nil }
         }
     }
 
@@ -84,13 +48,13 @@ final class JobWaiters: JobListener {
 
     private func changed(_ id: JobID) {
         let tickets = state.withLock { state in state.count == 0 ? nil : state.tickets[id] }
-        for ticket in tickets ?? [] { ticket.end() }
+        for ticket in tickets ?? [] { ticket.give(()) }
     }
 
     /// Jobs have changed, nobody knows which.
     private func allChanged() {
         let tickets = state.withLock { state in state.tickets.values.flatMap(\.self) }
-        for ticket in tickets { ticket.end() }
+        for ticket in tickets { ticket.give(()) }
     }
 }
 
@@ -118,13 +82,13 @@ extension DurableJobs {
                     retryAfter: .seconds(1)
                 )
             }
-            defer { waiters.giveBack(ticket) }
+            defer { waiters.giveBack(ticket, of: id) }
             let job = try await store.present(id)
             if version.map({ $0 != job.version }) ?? job.state.isTerminal { return job }
             let now = time.now()
             guard now < deadline, !Task.isCancelled else { return job }
             let next = min(deadline, now.advanced(by: DurableJobs.lookInterval))
-            _ = await cancelling(at: next, time) { await ticket.wait() }
+            _ = await cancelling(at: next, time) { await ticket.valueUnlessCancelled() }
         }
     }
 }

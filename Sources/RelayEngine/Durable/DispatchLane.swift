@@ -21,8 +21,7 @@ final class DispatchLane: Sendable {
         let (value, sleeper) = state.withLock { state in
             let value = body(&state.machine)
             state.isWoken = true
-            defer { state.sleeper = nil }
-            return (value, state.sleeper)
+            return (value, state.sleeper.take())
         }
         sleeper?.resume()
         return value
@@ -60,11 +59,7 @@ final class DispatchLane: Sendable {
                 if isOver { continuation.resume() }
             }
         } onCancel: {
-            let sleeper = state.withLock { state in
-                defer { state.sleeper = nil }
-                return state.sleeper
-            }
-            sleeper?.resume()
+            state.withLock { $0.sleeper.take() }?.resume()
         }
     }
 }

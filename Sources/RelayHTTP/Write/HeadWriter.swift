@@ -48,20 +48,6 @@ package enum HeadWriter {
         append(bytes, run, to: &output)
     }
 
-    /// Appends one field's line, for who chooses field by field.
-    package static func appendEntry(
-        _ entry: HeaderFields.Entry,
-        of fields: HeaderFields,
-        to output: inout [UInt8]
-    ) {
-        let bytes = fields.storage.span
-        if let line = lineRange(entry, bytes) {
-            append(bytes, line, to: &output)
-        } else {
-            appendParts(entry, bytes, to: &output)
-        }
-    }
-
     private static func appendParts(
         _ entry: HeaderFields.Entry,
         _ bytes: Span<UInt8>,

@@ -34,8 +34,7 @@ where Requests.Element == Request<Value> {
     func cancel() {
         let (pump, writer) = state.withLock { state in
             state.isCancelled = true
-            defer { state.writer = nil }
-            return (state.pump, state.writer)
+            return (state.pump, state.writer.take())
         }
         writer?.resume(returning: false)
         pump?.cancel()
@@ -53,11 +52,7 @@ where Requests.Element == Request<Value> {
             }
         } onCancel: {
             cancel()
-            let reader = state.withLock { state in
-                defer { state.reader = nil }
-                return state.reader
-            }
-            reader?.resume(returning: .end(.success(())))
+            state.withLock { $0.reader.take() }?.resume(returning: .end(.success(())))
         }
         switch step {
         case .outcome(let outcome): return outcome
@@ -74,10 +69,9 @@ where Requests.Element == Request<Value> {
     ) -> (Step?, CheckedContinuation<Bool, Never>?) {
         if state.isCancelled { return (.end(.success(())), nil) }
         if let (index, ended) = state.machine.take() {
-            defer { state.writer = nil }
             var outcome = ended
             outcome.index = index
-            return (.outcome(outcome), state.writer)
+            return (.outcome(outcome), state.writer.take())
         }
         if state.machine.isIdle, let end = state.end {
             // An error is thrown once; after it the stream is over like any other.
@@ -170,8 +164,7 @@ extension JobPump {
 
     /// What the waiting reader gets, and the writer that has a place now.
     private func wake(_ state: inout State) -> (Reader?, Step?, CheckedContinuation<Bool, Never>?) {
-        guard let reader = state.reader else { return (nil, nil, nil) }
-        state.reader = nil
+        guard let reader = state.reader.take() else { return (nil, nil, nil) }
         let (step, writer) = take(&state, reader)
         return (reader, step, writer)
     }

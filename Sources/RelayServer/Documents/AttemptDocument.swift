@@ -8,7 +8,7 @@ extension Attempt {
         json.member("number", number)
         json.member("upstream", upstream)
         if let address = exchange?.address { json.member("address", address) }
-        json.member("started_at", UTCTime.format(milliseconds: beganAt))
+        json.moment("started_at", beganAt)
         json.member("started_after_ms", max(0, beganAt.subtractingSaturating(start)))
         if exchange?.wasResent == true { json.member("resent", true) }
         // Nobody knows how long an attempt took that a crash cut short.
@@ -69,6 +69,15 @@ extension Exchange {
 }
 
 extension JSONObjectWriter {
+    /// A moment in milliseconds since 1970 UTC; nothing where there is none.
+    mutating func moment(_ name: String, _ milliseconds: Int64?) {
+        if let milliseconds { member(name, UTCTime.format(milliseconds: milliseconds)) }
+    }
+
+    mutating func strings(_ name: String, _ texts: [String]) {
+        array(name) { list in for text in texts { list.element(text) } }
+    }
+
     package mutating func milliseconds(_ name: String, _ duration: Duration) {
         member(name, Double(duration.saturatedNanoseconds / 1000) / 1000)
     }

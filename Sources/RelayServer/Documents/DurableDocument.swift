@@ -46,7 +46,7 @@ package struct DurableDocument {
             json.object("under_way") { writer in
                 writer.member("number", job.attempts + 1)
                 writer.member("upstream", begun.upstream)
-                writer.member("started_at", UTCTime.format(milliseconds: begun.beganAt))
+                writer.moment("started_at", begun.beganAt)
                 if begun.isResent { writer.member("resent", true) }
             }
         }
@@ -65,9 +65,7 @@ package struct DurableDocument {
             json.object("blocker") { writer in
                 writer.member("reason", blocker.reason)
                 writer.member("detail", blocker.detail)
-                if let until = blocker.until {
-                    writer.member("until", UTCTime.format(milliseconds: until))
-                }
+                writer.moment("until", blocker.until)
             }
         }
         writeRecord(into: &json)
@@ -82,16 +80,12 @@ package struct DurableDocument {
     }
 
     private func writeTimes(into json: inout JSONObjectWriter) {
-        json.member("created_at", UTCTime.format(milliseconds: job.createdAt))
+        json.moment("created_at", job.createdAt)
         if !job.state.isTerminal, job.state != .running {
-            json.member("due_at", UTCTime.format(milliseconds: job.runAt))
+            json.moment("due_at", job.runAt)
         }
-        if let expiresAt = job.expiresAt {
-            json.member("expires_at", UTCTime.format(milliseconds: expiresAt))
-        }
-        if let finishedAt = job.finishedAt {
-            json.member("finished_at", UTCTime.format(milliseconds: finishedAt))
-        }
+        json.moment("expires_at", job.expiresAt)
+        json.moment("finished_at", job.finishedAt)
     }
 
     private func writeFailure(into json: inout JSONObjectWriter) {
@@ -117,7 +111,7 @@ package struct DurableDocument {
             }
         }
         if !job.record.labels.isEmpty {
-            json.array("labels") { list in for label in job.record.labels { list.element(label) } }
+            json.strings("labels", job.record.labels)
         }
         json.member("keyed", job.record.idempotencyKey != nil)
         json.member("repeatable", job.record.mayRepeat)
@@ -145,7 +139,7 @@ package struct DurableDocument {
 extension ActionRecord {
     fileprivate func write(into json: inout JSONObjectWriter) {
         json.member("action", action.rawValue)
-        json.member("at", UTCTime.format(milliseconds: at))
+        json.moment("at", at)
         if let user { json.member("uid", user) }
         if isBulk { json.member("bulk", true) }
         if isAsked { json.member("asked", true) }

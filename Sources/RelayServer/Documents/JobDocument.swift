@@ -34,7 +34,7 @@ extension JobReport {
             }
         }
         if let labels = context?.options.labels, !labels.isEmpty {
-            json.array("labels") { list in for label in labels { list.element(label) } }
+            json.strings("labels", labels)
         }
         json.member("version", 1)
         return json

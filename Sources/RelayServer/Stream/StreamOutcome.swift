@@ -35,7 +35,7 @@ enum StreamOutcome {
             if let source = outcome.report.source { json.member("source", source.rawValue) }
             let rules = outcome.attempts.recoveredBy
             if !rules.isEmpty {
-                json.array("recovered_by") { list in for rule in rules { list.element(rule) } }
+                json.strings("recovered_by", rules)
             }
         }
         if let response = outcome.answer, let content {

@@ -147,11 +147,6 @@ extension StoreWriter {
         try save(row, replacing: old)
         return true
     }
-
-    func isLive(_ token: ClaimToken) throws(StoreError) -> Bool {
-        guard let row = try intact(token.position) else { return false }
-        return row.id == token.id && row.machine.state == .running && row.machine.token == token.number
-    }
 }
 
 extension JobRow {

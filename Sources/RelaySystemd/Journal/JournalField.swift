@@ -39,6 +39,5 @@ package struct JournalField: Hashable, Sendable {
     /// What went wrong, in a sentence.
     package static let detail = JournalField("DETAIL")
     package static let count = JournalField("COUNT")
-    package static let errno = JournalField("ERRNO")
     package static let version = JournalField("WAYSTATION_VERSION")
 }

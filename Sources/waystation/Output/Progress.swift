@@ -47,15 +47,4 @@ final class Progress: Sendable {
             return !state.isOver
         }
     }
-
-    /// Does `work` while `text` tells of it.
-    static func during<Value>(
-        _ text: String,
-        isQuiet: Bool = false,
-        _ work: () throws(CommandFailure) -> Value
-    ) throws(CommandFailure) -> Value {
-        let progress = Progress(text, isQuiet: isQuiet)
-        defer { progress.end() }
-        return try work()
-    }
 }

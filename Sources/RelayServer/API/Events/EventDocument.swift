@@ -43,7 +43,7 @@ enum EventDocument {
         json.member("specversion", "1.0")
         json.member("source", "/waystationd")
         json.member("type", type)
-        json.member("time", UTCTime.format(milliseconds: milliseconds))
+        json.moment("time", milliseconds)
         json.member("datacontenttype", "application/json")
         return json
     }

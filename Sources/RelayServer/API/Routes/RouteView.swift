@@ -57,7 +57,7 @@ struct RouteView {
             }
         }
         if let oldest = counters.oldest[name] {
-            json.member("oldest_job_at", UTCTime.format(milliseconds: oldest))
+            json.moment("oldest_job_at", oldest)
         }
     }
 
@@ -75,8 +75,8 @@ struct RouteView {
         guard let pause else { return }
         json.object("pause") { writer in
             writer.member("reason", pause.reason)
-            writer.member("began_at", UTCTime.format(milliseconds: pause.began))
-            if let until = pause.until { writer.member("until", UTCTime.format(milliseconds: until)) }
+            writer.moment("began_at", pause.began)
+            writer.moment("until", pause.until)
             if let rule = pause.rule { writer.member("rule", rule) }
         }
     }
