@@ -10,7 +10,7 @@ struct TextTests {
             ("250ms", Duration.milliseconds(250), "250ms"), ("1h30m", .seconds(5400), "1h30m"),
             ("3d", .seconds(259_200), "3d"), ("90s", .seconds(90), "1m30s"), ("0s", .zero, "0s"),
             ("1d1h1m1s1ms", .milliseconds(90_061_001), "1d1h1m1s1ms"),
-            ("1500ms", .milliseconds(1500), "1s500ms"),
+            ("1500ms", .milliseconds(1500), "1s500ms"), ("1m30s5ms", .milliseconds(90_005), "1m30s5ms"),
         ]
     )
     func durations(_ text: String, _ duration: Duration, _ shortest: String) {
@@ -23,7 +23,7 @@ struct TextTests {
         "Anything else is no duration",
         arguments: [
             "", "10", "s", "1.5s", "-1s", "+1s", "1 s", " 1s", "1s ", "1S", "1s1h", "1s1s", "1us", "1min",
-            "1h30",
+            "1h30", "1s1m", "1y", "1µs", "99999999999999999999s",
             "٣s", "99999999999999d", "999999999999d", "10001d", "1e3s",
         ]
     )
@@ -92,7 +92,8 @@ struct TextTests {
         arguments: [
             ("max_atempts", "max_attempts"), ("max-attempts", "max_attempts"),
             ("MAX_ATTEMPTS", "max_attempts"),
-            ("recieve", "receive"), ("on", "on"), ("xx", nil), ("completely_other", nil), ("", nil),
+            ("recieve", "receive"), ("on", "on"), ("zzz", nil), ("xx", nil), ("completely_other", nil),
+            ("", nil),
             (String(repeating: "max_attempts", count: 100), nil),
         ] as [(String, String?)]
     )

@@ -39,29 +39,6 @@ struct MessageTests {
     }
 
     @Test(
-        "Durations need units, largest first, each once",
-        arguments: [
-            ("250ms", 250), ("20s", 20_000), ("1h30m", 5_400_000), ("3d", 259_200_000), ("1m30s5ms", 90_005),
-            ("0s", 0),
-        ] as [(String, Int64)]
-    )
-    func durations(text: String, milliseconds: Int64) {
-        #expect(DurationText.parse(text) == .milliseconds(milliseconds))
-        #expect(
-            DurationText.parse(DurationText.text(.milliseconds(milliseconds))) == .milliseconds(milliseconds)
-        )
-    }
-
-    @Test(
-        "What is no duration is refused",
-        arguments: [
-            "", "5", "s", "5 s", "1s1s", "1s1m", "-1s", "1.5s", "1y", "99999999999999999999s", "10001d",
-            "1µs",
-        ]
-    )
-    func noDurations(text: String) { #expect(DurationText.parse(text) == nil) }
-
-    @Test(
         "An address range holds its addresses and no others",
         arguments: [
             ([10, 0, 0, 0], 8, [10, 255, 0, 1], true), ([10, 0, 0, 0], 8, [11, 0, 0, 1], false),
@@ -74,13 +51,6 @@ struct MessageTests {
     func ranges(network: [UInt8], prefix: Int, address: [UInt8], isInside: Bool) {
         #expect(AddressRange(network: network, prefix: prefix)?.contains(address) == isInside)
         #expect(AddressRange(network: network, prefix: prefix)?.contains([1]) == false)
-    }
-
-    @Test("The nearest word is suggested, and nothing far away")
-    func suggestions() {
-        #expect(nearestWord(to: "max_atempts", among: ["max_attempts", "timeouts"]) == "max_attempts")
-        #expect(nearestWord(to: "billng", among: ["billing", "hooks"]) == "billing")
-        #expect(nearestWord(to: "zzz", among: ["billing", "hooks"]) == nil)
     }
 
     @Test("Templates know their placeholders", arguments: ["{nope}", "{now", "a{}b"])

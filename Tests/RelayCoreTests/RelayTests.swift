@@ -230,20 +230,7 @@ struct RelayTests {
         let bench = Bench([.answer(503), .answer(200)])
         bench.time.advance(by: .seconds(29))
         let route = makeRoute { $0.recovery = [rule("r", ["503"], retry(wait: .seconds(2)))] }
-        let context = JobContext(
-            id: JobID(milliseconds: 1, random: (2, 3)),
-            route: route,
-            method: .get,
-            target: "x",
-            options: JobOptions(),
-            client: nil
-        )
-        let outcome = await bench.relay.perform(
-            HTTPRequest(method: .get, target: "x"),
-            context: context,
-            vault: bench.vault,
-            since: Instant(nanoseconds: 0)
-        )
+        let outcome = await bench.perform(on: route, since: Instant(nanoseconds: 0))
         #expect(outcome.status == 503 && bench.transport.sent.count == 1)
     }
 
@@ -338,30 +325,7 @@ struct CollectedBodyTests {
     }
 
     private func perform(_ sources: [Source], _ change: (inout RoutePolicy) -> Void) async -> Outcome {
-        let bench = Bench([])
-        let relay = Relay(
-            ports: RelayPorts(
-                transport: StreamingTransport(sources),
-                time: bench.time,
-                entropy: SeededEntropy(),
-                sink: bench.sink,
-                start: { work in Task { await work() } }
-            )
-        )
-        let route = makeRoute(change)
-        let context = JobContext(
-            id: JobID(milliseconds: 1, random: (2, 3)),
-            route: route,
-            method: .get,
-            target: "x",
-            options: JobOptions(),
-            client: nil
-        )
-        return await relay.perform(
-            HTTPRequest(method: .get, target: "x"),
-            context: context,
-            vault: bench.vault
-        )
+        await Bench([]).over(StreamingTransport(sources)).perform(on: makeRoute(change))
     }
 
     private final class StreamingTransport: Transport {
@@ -421,33 +385,11 @@ struct CollectedBodyTests {
 
     @Test("A job whose answer is wanted whole fails when the answer is cut short, and its rules see it")
     func wholeAnswer() async {
-        let bench = Bench([])
         let sources = [Source([[1]], length: nil, breaks: true), Source([[1], [2]], length: nil)]
-        let relay = Relay(
-            ports: RelayPorts(
-                transport: StreamingTransport(sources),
-                time: bench.time,
-                entropy: SeededEntropy(),
-                sink: bench.sink,
-                start: { work in Task { await work() } }
-            )
-        )
         let route = makeRoute { $0.recovery = [rule("r", ["protocol"], retry())] }
         var options = JobOptions()
         options.collectsAnswer = true
-        let context = JobContext(
-            id: JobID(milliseconds: 1, random: (2, 3)),
-            route: route,
-            method: .get,
-            target: "x",
-            options: options,
-            client: nil
-        )
-        let outcome = await relay.perform(
-            HTTPRequest(method: .get, target: "x"),
-            context: context,
-            vault: bench.vault
-        )
+        let outcome = await Bench([]).over(StreamingTransport(sources)).perform(on: route, options: options)
         #expect(outcome.attempts.count == 2 && outcome.text == "\u{1}\u{2}")
         #expect(sources[0].bound.withLock { $0 } != nil)
     }

@@ -134,20 +134,7 @@ struct CooldownTests {
     }
 
     private func perform(_ bench: Bench, _ route: Route, _ memory: RouteMemory) async -> Outcome {
-        let context = JobContext(
-            id: JobID(milliseconds: 1, random: (2, 3)),
-            route: route,
-            method: .get,
-            target: "x",
-            options: JobOptions(),
-            client: nil,
-            memory: memory
-        )
-        return await bench.relay.perform(
-            HTTPRequest(method: .get, target: "x"),
-            context: context,
-            vault: bench.vault
-        )
+        await bench.perform(on: route, memory: memory)
     }
 
     @Test("An upstream that failed is entered again only when its cool-down is over")

@@ -127,7 +127,9 @@ package struct Bench {
         on route: Route,
         fields: HeaderFields = HeaderFields(),
         body: Body = .empty,
-        options: JobOptions = JobOptions()
+        options: JobOptions = JobOptions(),
+        memory: RouteMemory = RouteMemory(),
+        since began: Instant? = nil
     ) async -> Outcome {
         let context = JobContext(
             id: JobID(milliseconds: 1, random: (2, 3)),
@@ -135,12 +137,14 @@ package struct Bench {
             method: method,
             target: target,
             options: options,
-            client: nil
+            client: nil,
+            memory: memory
         )
         return await relay.perform(
             HTTPRequest(method: method, target: target, fields: fields, body: body),
             context: context,
-            vault: vault
+            vault: vault,
+            since: began
         )
     }
 }
