@@ -211,28 +211,30 @@ struct CredentialVaultTests {
         FieldName("authorization").flatMap { request.addedFields[$0] }
     }
 
+    /// The tokens are t1, t2 and so on; what comes with one is answered by `status`.
+    private func numbered(_ status: @escaping @Sendable (String?) -> Status) -> Bench {
+        let tokens = Mutex(0)
+        return bench { request in
+            guard Self.isToken(request) else { return .answer(status(Self.bearer(request))) }
+            let count = tokens.withLock { count in
+                count += 1
+                return count
+            }
+            return .answer(200, [], #"{"access_token":"t\#(count)"}"#)
+        }
+    }
+
     @Test("401, then one refresh, then 200")
     func refreshOn401() async {
-        let tokens = Mutex(0)
-        let bench = bench { request in
-            if Self.isToken(request) {
-                let count = tokens.withLock { count in
-                    count += 1
-                    return count
-                }
-                return .answer(200, [], #"{"access_token":"t\#(count)"}"#)
-            }
-            return .answer(Self.bearer(request) == "Bearer t2" ? 200 : 401)
-        }
+        let bench = numbered { $0 == "Bearer t2" ? 200 : 401 }
         let outcome = await bench.perform(on: route())
         #expect(outcome.status == 200 && outcome.attempts.count == 2)
-        #expect(tokens.withLock { $0 } == 2)
+        #expect(bench.transport.sent.filter(Self.isToken).count == 2)
         #expect(outcome.attempts[0].next == .refreshCredentials)
     }
 
     @Test("A hundred jobs that need the first token are one token request")
     func oneRefresh() async {
-        let held = Mutex<ScriptedTransport?>(nil)
         let asked = Mutex(0)
         let bench = bench { request in
             guard Self.isToken(request) else { return .answer(200) }
@@ -242,7 +244,6 @@ struct CredentialVaultTests {
             }
             return isFirst ? .hold : .answer(200, [], #"{"access_token":"t"}"#)
         }
-        held.withLock { $0 = bench.transport }
         let route = route()
         let done = await withTaskGroup(of: UInt16?.self) { group in
             for _ in 0..<100 { group.addTask { await bench.perform(on: route).status } }
@@ -261,24 +262,14 @@ struct CredentialVaultTests {
 
     @Test("A hundred jobs that meet 401 with the same token are one refresh more")
     func one401Refresh() async {
-        let tokens = Mutex(0)
-        let bench = bench { request in
-            if Self.isToken(request) {
-                let count = tokens.withLock { count in
-                    count += 1
-                    return count
-                }
-                return .answer(200, [], #"{"access_token":"t\#(count)"}"#)
-            }
-            return .answer(Self.bearer(request) == "Bearer t1" ? 401 : 200)
-        }
+        let bench = numbered { $0 == "Bearer t1" ? 401 : 200 }
         let route = route()
         let statuses = await withTaskGroup(of: UInt16?.self) { group in
             for _ in 0..<100 { group.addTask { await bench.perform(on: route).status } }
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(statuses == Array(repeating: 200, count: 100))
-        #expect(tokens.withLock { $0 } == 2)
+        #expect(bench.transport.sent.filter(Self.isToken).count == 2)
     }
 
     @Test("A refresh that fails fails every waiter with the same words, and is not asked again at once")

@@ -23,31 +23,29 @@ func requestVerdict(
     limits: HTTPLimits = HTTPLimits()
 ) -> Verdict {
     var parser = RequestHeadParser(limits: limits)
-    for end in ends {
-        do throws(HTTPParseError) {
-            if case .head(let head, let consumed) = try parser.parse(bytes.span.extracting(first: end)) {
-                return .head(describe(head), consumed: consumed)
-            }
-        } catch {
-            return .refused(error.code, status: error.status.rawValue)
-        }
+    return verdict(bytes, ends) { part throws(HTTPParseError) in
+        guard case .head(let head, let consumed) = try parser.parse(part) else { return nil }
+        return .head(describe(head), consumed: consumed)
     }
-    return .needsMore
 }
 
-/// Gives `bytes` to a response parser in the stages that `ends` names, each with all bytes before it.
-func responseVerdict(
+/// The same with a parser of responses.
+func responseVerdict(_ bytes: [UInt8], ends: some Sequence<Int>, method: Method = .get) -> Verdict {
+    var parser = ResponseHeadParser(requestMethod: method)
+    return verdict(bytes, ends) { part throws(HTTPParseError) in
+        guard case .head(let head, let consumed) = try parser.parse(part) else { return nil }
+        return .head(describe(head), consumed: consumed)
+    }
+}
+
+private func verdict(
     _ bytes: [UInt8],
-    ends: some Sequence<Int>,
-    method: Method = .get,
-    limits: HTTPLimits = HTTPLimits()
+    _ ends: some Sequence<Int>,
+    _ parse: (Span<UInt8>) throws(HTTPParseError) -> Verdict?
 ) -> Verdict {
-    var parser = ResponseHeadParser(limits: limits, requestMethod: method)
     for end in ends {
         do throws(HTTPParseError) {
-            if case .head(let head, let consumed) = try parser.parse(bytes.span.extracting(first: end)) {
-                return .head(describe(head), consumed: consumed)
-            }
+            if let verdict = try parse(bytes.span.extracting(first: end)) { return verdict }
         } catch {
             return .refused(error.code, status: error.status.rawValue)
         }

@@ -1,8 +1,8 @@
 import RelayHTTP
 import Testing
 
-/// A request that must be refused, and how.
-struct MalformedRequest: Sendable, CustomTestStringConvertible {
+/// A head that must be refused, and how; the status is what a server answers with.
+struct MalformedHead: Sendable, CustomTestStringConvertible {
     var text: String
     var code: HTTPParseError.Code
     var status: UInt16
@@ -25,9 +25,9 @@ func latin1(_ text: String) -> [UInt8] {
 
 private let open = "POST /r/x HTTP/1.1\r\nHost: h\r\n"
 
-let malformedRequests: [MalformedRequest] = startLines + fieldLines + hosts + lengths + codings + options
+let malformedRequests: [MalformedHead] = startLines + fieldLines + hosts + lengths + codings + options
 
-private let startLines: [MalformedRequest] = [
+private let startLines: [MalformedHead] = [
     .init("\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", .badRequestLine),
     .init("\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", .bareLineFeed),
     .init("\rGET / HTTP/1.1\r\nHost: h\r\n\r\n", .bareCarriageReturn),
@@ -72,7 +72,7 @@ private let startLines: [MalformedRequest] = [
     .init("\u{0}\r\n", .badMethod),
 ]
 
-private let fieldLines: [MalformedRequest] = [
+private let fieldLines: [MalformedHead] = [
     .init(open + "A: b\n\r\n", .bareLineFeed),
     .init(open + "A: b\r\n\n", .bareLineFeed),
     .init(open + "A: b\rC: d\r\n\r\n", .bareCarriageReturn),
@@ -101,7 +101,7 @@ private let fieldLines: [MalformedRequest] = [
     .init(open + "A: " + String(repeating: "v", count: 65_536) + "\r\n\r\n", .headTooLarge, 431),
 ]
 
-private let hosts: [MalformedRequest] = [
+private let hosts: [MalformedHead] = [
     .init("GET / HTTP/1.1\r\n\r\n", .missingHost),
     .init("GET / HTTP/1.1\r\nX-Host: h\r\n\r\n", .missingHost),
     .init("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", .duplicateHost),
@@ -122,7 +122,7 @@ private let hosts: [MalformedRequest] = [
     .init("GET / HTTP/1.1\r\nHost: http://h\r\n\r\n", .badHost),
 ]
 
-private let lengths: [MalformedRequest] = [
+private let lengths: [MalformedHead] = [
     .init(open + "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", .duplicateContentLength),
     .init(open + "Content-Length: 5\r\nContent-length: 6\r\n\r\nhello", .duplicateContentLength),
     .init(open + "Content-Length: 5, 5\r\n\r\nhello", .badContentLength),
@@ -143,7 +143,7 @@ private let lengths: [MalformedRequest] = [
     .init(open + "Content-Length: 00000000000000000005\r\n\r\n", .badContentLength),
 ]
 
-private let codings: [MalformedRequest] = [
+private let codings: [MalformedHead] = [
     .init(open + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", .conflictingFraming),
     .init(open + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", .conflictingFraming),
     .init(open + "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n", .conflictingFraming),
@@ -167,7 +167,7 @@ private let codings: [MalformedRequest] = [
     .init(open + "Transfer-Encoding: cow\r\n\r\n", .unsupportedTransferCoding, 501),
 ]
 
-private let options: [MalformedRequest] = [
+private let options: [MalformedHead] = [
     .init(open + "Expect: 200-ok\r\n\r\n", .badExpect, 417),
     .init(open + "Expect: 100-continue, x\r\n\r\n", .badExpect, 417),
     .init(open + "Connection: Content-Length\r\nContent-Length: 5\r\n\r\nhello", .badConnection),

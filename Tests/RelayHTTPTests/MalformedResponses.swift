@@ -2,26 +2,11 @@ import RelayCore
 import RelayHTTP
 import Testing
 
-/// A response that must be refused, and how.
-struct MalformedResponse: Sendable, CustomTestStringConvertible {
-    var text: String
-    var code: HTTPParseError.Code
-
-    init(_ text: String, _ code: HTTPParseError.Code) {
-        self.text = text
-        self.code = code
-    }
-
-    var testDescription: String { String(text.prefix(70)).debugDescription }
-
-    var bytes: [UInt8] { latin1(text) }
-}
-
 private let open = "HTTP/1.1 200 OK\r\n"
 
-let malformedResponses: [MalformedResponse] = statusLines + fieldLines + framings
+let malformedResponses: [MalformedHead] = statusLines + fieldLines + framings
 
-private let statusLines: [MalformedResponse] = [
+private let statusLines: [MalformedHead] = [
     .init("\r\nHTTP/1.1 200 OK\r\n\r\n", .badStatusLine),
     .init("\nHTTP/1.1 200 OK\r\n\r\n", .badStatusLine),
     .init("<html>hello</html>", .badStatusLine),
@@ -60,7 +45,7 @@ private let statusLines: [MalformedResponse] = [
     .init("HTTP/1.1 200 " + String(repeating: "x", count: 70_000) + "\r\n\r\n", .headTooLarge),
 ]
 
-private let fieldLines: [MalformedResponse] = [
+private let fieldLines: [MalformedHead] = [
     .init(open + "A: b\n\r\n", .bareLineFeed),
     .init(open + "A: b\r\n\n", .bareLineFeed),
     .init(open + "A: b\rC: d\r\n\r\n", .bareCarriageReturn),
@@ -82,7 +67,7 @@ private let fieldLines: [MalformedResponse] = [
     .init(open + "Connection: close close\r\n\r\n", .badConnection),
 ]
 
-private let framings: [MalformedResponse] = [
+private let framings: [MalformedHead] = [
     .init(open + "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc", .duplicateContentLength),
     .init(open + "Content-Length: 3\r\nContent-Length: 5\r\n\r\nabc", .duplicateContentLength),
     .init(open + "Content-Length: 3, 3\r\n\r\nabc", .badContentLength),

@@ -6,13 +6,13 @@ import Testing
 @Suite("A request head")
 struct RequestHeadTests {
     @Test("is refused with its code and status when it is malformed", arguments: malformedRequests)
-    func refusesMalformed(_ row: MalformedRequest) {
+    func refusesMalformed(_ row: MalformedHead) {
         let verdict = requestVerdict(row.bytes, ends: [row.bytes.count])
         #expect(verdict == .refused(row.code, status: row.status))
     }
 
     @Test("gives the same verdict whatever pieces it comes in", arguments: malformedRequests)
-    func isIndependentOfPieces(_ row: MalformedRequest) {
+    func isIndependentOfPieces(_ row: MalformedHead) {
         let bytes = row.bytes
         let expected = Verdict.refused(row.code, status: row.status)
         #expect(requestVerdict(bytes, ends: 0...bytes.count) == expected)

@@ -5,7 +5,7 @@ import Testing
 @Suite("A response head")
 struct ResponseHeadTests {
     @Test("is refused with its code when it is malformed", arguments: malformedResponses)
-    func refusesMalformed(_ row: MalformedResponse) {
+    func refusesMalformed(_ row: MalformedHead) {
         guard case .refused(let code, _) = responseVerdict(row.bytes, ends: [row.bytes.count]) else {
             Issue.record("was accepted")
             return
@@ -14,7 +14,7 @@ struct ResponseHeadTests {
     }
 
     @Test("gives the same verdict whatever pieces it comes in", arguments: malformedResponses)
-    func isIndependentOfPieces(_ row: MalformedResponse) {
+    func isIndependentOfPieces(_ row: MalformedHead) {
         let bytes = row.bytes
         let expected = responseVerdict(bytes, ends: [bytes.count])
         #expect(responseVerdict(bytes, ends: 0...bytes.count) == expected)

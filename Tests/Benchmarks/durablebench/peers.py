@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = "/usr/bin/python3"
 
 
-class Server:
+class Server(system.Logged):
     """A server with a store of its own in a directory on the disk."""
 
     name = ""
@@ -26,7 +26,6 @@ class Server:
         self.directory = os.path.join(directory, self.name)
         self.socket = os.path.join(self.directory, "s")
         self.log = os.path.join(self.directory, "log")
-        self.process = None
 
     def command(self):
         raise NotImplementedError
@@ -55,16 +54,6 @@ class Server:
                     time.sleep(0.001)
         self.fail("does not listen after 10 s")
 
-    def check_alive(self):
-        if self.process.poll() is not None:
-            self.fail(f"ended with status {self.process.returncode}")
-
-    def fail(self, what):
-        with open(self.log) as file:
-            tail = file.read()[-2000:]
-        self.stop()
-        raise Unavailable(f"{self.name} {what}\n{tail}")
-
     @property
     def pids(self):
         """The processes that do its work."""
@@ -72,10 +61,6 @@ class Server:
 
     def cpu_seconds(self):
         return sum(system.cpu_nanoseconds(pid) for pid in self.pids) / 1e9
-
-    def stop(self):
-        system.stop(self.process)
-        self.process = None
 
 
 class Redis(Server):

@@ -11,7 +11,7 @@ from .system import Unavailable
 PEERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers")
 
 
-class Contestant:
+class Contestant(system.Logged):
     """A proxy that listens on a Unix socket; a subclass names its program and its configuration."""
 
     name = ""
@@ -26,7 +26,6 @@ class Contestant:
             "@PORT@": str(ports["plain"]), "@TLS_PORT@": str(ports["tls"]),
         }
         self.priority = priority
-        self.process = None
 
     def command(self, configuration):
         raise NotImplementedError
@@ -67,24 +66,10 @@ class Contestant:
                     time.sleep(0.0001)
         self.fail("does not listen after 10 s")
 
-    def check_alive(self):
-        if self.process.poll() is not None:
-            self.fail(f"ended with status {self.process.returncode}")
-
-    def fail(self, what):
-        with open(self.log) as file:
-            tail = file.read()[-2000:]
-        self.stop()
-        raise Unavailable(f"{self.name} {what}\n{tail}")
-
     @property
     def pid(self):
         """The process that serves requests."""
         return self.process.pid
-
-    def stop(self):
-        system.stop(self.process)
-        self.process = None
 
 
 class Nginx(Contestant):

@@ -42,6 +42,27 @@ def start(
     return process
 
 
+class Logged:
+    """Something measured: a process, and what it says."""
+
+    name = ""
+    process = None
+
+    def check_alive(self):
+        if self.process.poll() is not None:
+            self.fail(f"ended with status {self.process.returncode}")
+
+    def fail(self, what):
+        with open(self.log) as file:
+            tail = file.read()[-2000:]
+        self.stop()
+        raise Unavailable(f"{self.name} {what}\n{tail}")
+
+    def stop(self):
+        stop(self.process)
+        self.process = None
+
+
 def raise_priority(pid, priority):
     """Best effort: the scheduler weighs whole sessions against each other, so the session is raised too."""
     if priority == 0:
