@@ -188,29 +188,22 @@ extension RelayService {
         _ request: Request<Response>,
         _ id: JobID
     ) -> JobOutcome<Response> {
+        func ended(_ result: Result<Response, Failure>, _ source: AnswerSource?) -> JobOutcome<Response> {
+            JobOutcome(id: id.description, result: result, source: source, attempts: outcome.attempts)
+        }
         var failure: Failure
         if let found = outcome.failure {
             failure = found
             failure.response = failure.response ?? outcome.answer
         } else {
             if let value = job.value {
-                return JobOutcome(
-                    id: id.description,
-                    result: .success(value),
-                    source: outcome.report.source,
-                    attempts: outcome.attempts
-                )
+                return ended(.success(value), outcome.report.source)
             }
             failure = Failure(.decoding, sent: .answered, "the answer was not transformed")
         }
         failure.request = failure.request ?? request.http
         if failure.kind != .cancelled, let value = request.placeholder(failure) {
-            return JobOutcome(
-                id: id.description,
-                result: .success(value),
-                source: .placeholder,
-                attempts: outcome.attempts
-            )
+            return ended(.success(value), .placeholder)
         }
         if policy.neverFails, request.options.allowsFallback, failure.kind != .cancelled {
             breached.add(1, ordering: .relaxed)
@@ -218,12 +211,7 @@ extension RelayService {
         // Whatever the request makes of it for its caller, that time was wanting is the relay's to say.
         var named = request.mapFailure(failure)
         named.isPastDeadline = failure.isPastDeadline
-        return JobOutcome(
-            id: id.description,
-            result: .failure(named),
-            source: nil,
-            attempts: outcome.attempts
-        )
+        return ended(.failure(named), nil)
     }
 }
 

@@ -123,8 +123,6 @@ extension ExecutionMachine {
 }
 
 extension HeaderFields {
-    private static let conditions = ["If-None-Match", "If-Modified-Since"].compactMap(FieldName.init)
-
     /// Whether they ask only for what has changed (RFC 9110 §13.1).
-    var isConditional: Bool { HeaderFields.conditions.contains { self.contains($0) } }
+    var isConditional: Bool { contains(.ifNoneMatch) || contains(.ifModifiedSince) }
 }

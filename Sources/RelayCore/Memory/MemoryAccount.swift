@@ -115,11 +115,10 @@ package final class MemoryAccount: Sendable {
     fileprivate func giveBack(_ kind: MemoryHold.Kind, _ bytes: Int) {
         guard bytes > 0 else { return }
         let admitted = state.withLock { state in
-            let admitted =
-                switch kind {
-                case .collected: state.machine.gaveBack(collected: bytes)
-                case .held: state.machine.gaveBack(held: bytes)
-                }
+            let admitted = state.machine.gaveBack(
+                collected: kind == .collected ? bytes : 0,
+                held: kind == .held ? bytes : 0
+            )
             state.note()
             return state.take(admitted)
         }

@@ -56,14 +56,9 @@ package struct MemoryMachine: Sendable {
     package mutating func overdraw(_ bytes: Int) { held += bytes }
 
     /// - Returns: who is let in by it.
-    package mutating func gaveBack(collected bytes: Int) -> [UInt64] {
-        collected -= bytes
-        return admit()
-    }
-
-    /// - Returns: who is let in by it.
-    package mutating func gaveBack(held bytes: Int) -> [UInt64] {
-        held -= bytes
+    package mutating func gaveBack(collected: Int = 0, held: Int = 0) -> [UInt64] {
+        self.collected -= collected
+        self.held -= held
         return admit()
     }
 

@@ -56,6 +56,10 @@ extension FieldName {
     /// Related resources (RFC 8288).
     static let link = FieldName(known: "link")
     package static let connection = FieldName(known: "connection")
+    package static let ifMatch = FieldName(known: "if-match")
+    package static let ifNoneMatch = FieldName(known: "if-none-match")
+    static let ifModifiedSince = FieldName(known: "if-modified-since")
+    package static let origin = FieldName(known: "origin")
     package static let expect = FieldName(known: "expect")
     package static let host = FieldName(known: "host")
     package static let baggage = FieldName(known: "baggage")

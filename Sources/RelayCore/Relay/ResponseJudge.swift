@@ -113,27 +113,16 @@ extension ResponseJudge {
     private func classify(_ response: HTTPResponse) -> Verdict {
         let status = response.status
         guard status.class != nil else {
-            return .refused(
-                Failure(
-                    .httpProtocolError,
-                    sent: .answered,
-                    "the upstream answered with the status \(status.rawValue), which no final answer has"
-                )
-            )
+            let detail = "the upstream answered with the status \(status.rawValue), which no final answer has"
+            return .refused(Failure(.httpProtocolError, sent: .answered, detail))
         }
         let bytes: [UInt8]? =
             if case .bytes(let bytes) = response.body { skippingByteOrderMark(bytes) } else { nil }
         if let bytes, let failure = apiError(status, bytes) { return .refused(failure) }
         if status == 304, isConditional { return .success(response) }
         guard route.policy.success.statuses.contains(status) else {
-            return .refused(
-                Failure(
-                    .httpStatus,
-                    sent: .answered,
-                    "the upstream answered \(status.rawValue)",
-                    status: status
-                )
-            )
+            let detail = "the upstream answered \(status.rawValue)"
+            return .refused(Failure(.httpStatus, sent: .answered, detail, status: status))
         }
         guard route.inspectsBody || !route.policy.success.contentTypes.isEmpty, method != .head,
             !status.forbidsContent
@@ -168,25 +157,24 @@ extension ResponseJudge {
         let policy = route.policy
         let status = response.status
         if !policy.success.contentTypes.isEmpty, !hasWantedType(response.fields) {
-            return .invalid(
-                invalid("the answer's Content-Type is none of \(policy.success.contentTypes)", status)
-            )
+            return invalid(status, "the answer's Content-Type is none of \(policy.success.contentTypes)")
         }
         guard route.inspectsBody else { return .success(response) }
         if !bytes.isEmpty, let coding = ContentCoding.unread(response.fields) {
-            return .invalid(
-                Failure(
-                    .httpResponseContentCoding,
-                    sent: .answered,
-                    "the answer is in \(coding), which the relay cannot look into; ask the upstream for gzip or identity",
-                    status: status
-                )
-            )
+            let detail =
+                "the answer is in \(coding), which the relay cannot look into; ask the upstream for gzip or identity"
+            return invalid(status, detail, .httpResponseContentCoding)
         }
         if bytes.isEmpty {
-            if policy.response.empty == .error { return .invalid(empty("the answer is empty", status)) }
-            if !policy.success.require.isEmpty {
-                return .invalid(empty("the answer is empty and success.require looks into it", status))
+            if policy.response.empty == .error {
+                return invalid(status, "the answer is empty", .emptyResponse)
+            }
+            guard policy.success.require.isEmpty else {
+                return invalid(
+                    status,
+                    "the answer is empty and success.require looks into it",
+                    .emptyResponse
+                )
             }
             return .success(response)
         }
@@ -208,9 +196,7 @@ extension ResponseJudge {
         do throws(JSONError) {
             found = try JSONScan.locate(pointers, in: bytes.span)
         } catch {
-            return .invalid(
-                Failure(.decoding, sent: .answered, "the answer \(error.trouble)", status: status)
-            )
+            return invalid(status, "the answer \(error.trouble)", .decoding)
         }
         for (index, rule) in policy.success.fail.enumerated()
         where holds(rule.check.condition, found[index].map { bytes[$0] }) {
@@ -225,32 +211,23 @@ extension ResponseJudge {
         }
         for (index, check) in policy.success.require.enumerated()
         where !holds(check.condition, found[policy.success.fail.count + index].map { bytes[$0] }) {
-            return .invalid(
-                invalid("the answer's \(check.pointer.text) is not what success.require wants", status)
-            )
+            return invalid(status, "the answer's \(check.pointer.text) is not what success.require wants")
         }
         guard let unwrap else { return .success(response) }
         guard let range = found.last ?? nil else {
-            return .invalid(
-                Failure(
-                    .decoding,
-                    sent: .answered,
-                    "the answer has nothing at \(unwrap.text) to unwrap",
-                    status: status
-                )
-            )
+            return invalid(status, "the answer has nothing at \(unwrap.text) to unwrap", .decoding)
         }
         return .success(
             HTTPResponse(status: status, fields: response.fields, body: .bytes(Array(bytes[range])))
         )
     }
 
-    private func invalid(_ detail: String, _ status: Status) -> Failure {
-        Failure(.invalidResponse, sent: .answered, detail, status: status)
-    }
-
-    private func empty(_ detail: String, _ status: Status) -> Failure {
-        Failure(.emptyResponse, sent: .answered, detail, status: status)
+    private func invalid(
+        _ status: Status,
+        _ detail: String,
+        _ kind: FailureKind = .invalidResponse
+    ) -> Verdict {
+        .invalid(Failure(kind, sent: .answered, detail, status: status))
     }
 
     private func hasWantedType(_ fields: HeaderFields) -> Bool {

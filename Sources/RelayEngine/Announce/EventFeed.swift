@@ -6,7 +6,7 @@ import Synchronization
 /// The numbers of a process begin above those of the one before, so that no number means two events.
 package final class EventFeed: JobListener {
     private struct State {
-        var ring: [Slot] = []
+        var ring: [Told] = []
         /// Of the next event.
         var next: UInt64
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -14,12 +14,6 @@ package final class EventFeed: JobListener {
 
         /// Of the oldest event that is still there.
         var first: UInt64 { next - UInt64(ring.count) }
-    }
-
-    private struct Slot: Sendable {
-        var at: Int64
-        var kind: JobEvent.Kind
-        var event: JobEvent
     }
 
     package let capacity: Int
@@ -43,11 +37,11 @@ package final class EventFeed: JobListener {
     package func heard(_ event: JobEvent, at wall: Int64) {
         guard let kind = event.kind else { return }
         let waiters: [UInt64: CheckedContinuation<Void, Never>] = state.withLock { state in
-            let slot = Slot(at: wall, kind: kind, event: event)
+            let told = Told(number: state.next, at: wall, kind: kind, event: event)
             if state.ring.count < capacity {
-                state.ring.append(slot)
+                state.ring.append(told)
             } else {
-                state.ring[index(state.next)] = slot
+                state.ring[index(state.next)] = told
             }
             state.next += 1
             guard !state.waiters.isEmpty else { return [:] }
@@ -79,10 +73,7 @@ package final class EventFeed: JobListener {
             reading.events.reserveCapacity(Int(count))
             for _ in 0..<count {
                 reading.next += 1
-                let slot = state.ring[index(reading.next)]
-                reading.events.append(
-                    Told(number: reading.next, at: slot.at, kind: slot.kind, event: slot.event)
-                )
+                reading.events.append(state.ring[index(reading.next)])
             }
             return reading
         }

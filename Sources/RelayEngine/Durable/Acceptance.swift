@@ -148,17 +148,8 @@ package final class Acceptance: Sendable {
             }
             // A job with a key stays, for the caller that comes again.
             if acceptance == .accepted, job.staysUnawaited || job.wait?.isGivenUp != true {
-                let record = job.record
-                announcer.record(
-                    .accepted(
-                        JobReport(
-                            id: record.id,
-                            route: record.route,
-                            user: record.submitter?.user,
-                            state: .queued
-                        )
-                    )
-                )
+                let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
+                announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))
             }
             return .success(acceptance)
         } catch {

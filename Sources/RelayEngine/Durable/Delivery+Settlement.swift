@@ -33,17 +33,16 @@ extension Delivery {
         settlement.failureStatus = failure?.status
         let policy = route.policy.delivery
         if let (response, source) = kept(policy.keepsResponses) {
-            settlement.answer =
+            // An answer whose content broke off is none.
+            let body: StoredBody? =
                 if lacksContent {
-                    StoredAnswer(
-                        status: response.status,
-                        fields: response.fields,
-                        body: .expunged,
-                        source: source
-                    )
+                    .expunged
                 } else {
-                    await StoredAnswer(response, source, limit: route.policy.limits.body)
+                    (try? await response.body.collect(limit: route.policy.limits.body)).map { .bytes($0) }
                 }
+            settlement.answer = body.map { body in
+                StoredAnswer(status: response.status, fields: response.fields, body: body, source: source)
+            }
         }
         settlement.dropsBody =
             switch (policy.keepsRequests, settlement.ending) {
@@ -87,23 +86,6 @@ extension Delivery {
         switch (ending, keeping) {
         case (_, .never), (.succeeded, .onFailure): nil
         case (_, _): answer.map { ($0, report.source ?? .upstream) }
-        }
-    }
-}
-
-extension StoredAnswer {
-    /// Nil when its content broke off: an answer that is not whole is none.
-    fileprivate init?(_ response: HTTPResponse, _ source: AnswerSource, limit: Int) async {
-        do throws(Failure) {
-            let bytes = try await response.body.collect(limit: limit)
-            self.init(
-                status: response.status,
-                fields: response.fields,
-                body: .bytes(bytes),
-                source: source
-            )
-        } catch {
-            return nil
         }
     }
 }

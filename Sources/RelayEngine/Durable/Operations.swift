@@ -32,17 +32,15 @@ package final class Operations: Sendable {
             throw Problem.changed(try await store.present(id))
         }
         if report.changed > 0 {
-            announcer.record(
-                .jobsChanged(
-                    JobsChange(
-                        user: user,
-                        action: action,
-                        filter: filter,
-                        changed: report.changed,
-                        asked: report.asked.count
-                    )
-                )
+            let (changed, asked) = (report.changed, report.asked.count)
+            let change = JobsChange(
+                user: user,
+                action: action,
+                filter: filter,
+                changed: changed,
+                asked: asked
             )
+            announcer.record(.jobsChanged(change))
             return action == .drop ? nil : try await store.present(id)
         }
         let job = try await store.present(id)

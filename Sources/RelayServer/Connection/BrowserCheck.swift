@@ -8,7 +8,7 @@ import RelayHTTP
 /// Browsers tell on both: they name the page in `Origin`, and the name in `Host`.
 enum BrowserCheck {
     static func check(_ head: RequestHead) throws(Problem) {
-        guard FieldName("Origin").map({ !head.fields.contains($0) }) ?? true else {
+        guard !head.fields.contains(.origin) else {
             throw Problem(.notAllowed, "a request with Origin comes from a web page, and none is served here")
         }
         guard let host = head.host else { return }

@@ -109,18 +109,15 @@ extension Connection {
     func tell(_ problem: Problem, of head: RequestHead) {
         guard problem.code == .contentTooLarge else { return }
         let target = try? RelayTarget.parse(head.target)
-        server.relay.ports.sink.record(
-            .requestRefused(
-                RefusedRequest(
-                    route: target?.route,
-                    method: head.method,
-                    path: String((target.map { "/" + $0.rest } ?? head.target).prefix { $0 != "?" }),
-                    client: client,
-                    status: problem.status,
-                    code: problem.code.rawValue,
-                    detail: problem.detail
-                )
-            )
+        let refused = RefusedRequest(
+            route: target?.route,
+            method: head.method,
+            path: String((target.map { "/" + $0.rest } ?? head.target).prefix { $0 != "?" }),
+            client: client,
+            status: problem.status,
+            code: problem.code.rawValue,
+            detail: problem.detail
         )
+        server.relay.ports.sink.record(.requestRefused(refused))
     }
 }

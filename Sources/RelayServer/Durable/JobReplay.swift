@@ -3,27 +3,15 @@ import RelayEngine
 
 /// The answer of a job that is over, as its caller would have had it while waiting.
 struct JobReplay {
-    private let job: StoredJob
-    private let server: LoopServer
+    let job: StoredJob
+    let server: LoopServer
     private var store: any JobStore { server.durable.store }
-    private let extra: [(name: StaticString, value: String)]
     /// Whether it answers the submission itself, which then is told what a caller that waits is told.
-    private let isSubmission: Bool
+    let isSubmission: Bool
+    let extra: [(name: StaticString, value: String)]
 
     /// Attempts told of in the answer's fields.
     private static let attemptLimit = 20
-
-    init(
-        _ job: StoredJob,
-        _ server: LoopServer,
-        isSubmission: Bool,
-        extra: [(name: StaticString, value: String)] = []
-    ) {
-        self.job = job
-        self.isSubmission = isSubmission
-        self.server = server
-        self.extra = extra
-    }
 
     /// - Throws: `response_not_ready`, `body_expired`, or what is said where no upstream answered.
     func answer() async throws(Problem) -> Answer {

@@ -28,7 +28,8 @@ struct KeptRequest {
                 return answer.answer(try await JobView(caller.server).document(of: accepted.id).bytes)
             }
             let fields = answer.fields(withJob: false)
-            return try await JobReplay(job, caller.server, isSubmission: true, extra: fields).answer()
+            let replay = JobReplay(job: job, server: caller.server, isSubmission: true, extra: fields)
+            return try await replay.answer()
         }
         let job = accepted.isReplayed ? try await caller.kept(accepted.id) : nil
         guard let job else { return answer.answer(answer.document(admission, durable)) }

@@ -53,8 +53,8 @@ private func checkDuration(_ text: String) {
 }
 
 private func checkTags(_ text: String) {
-    for name in [EntityTags.Field.ifMatch, .ifNoneMatch] {
-        guard let fields = field(name.rawValue, text) else { continue }
+    for name in [FieldName.ifMatch, .ifNoneMatch] {
+        guard let fields = field(name.lowercasedText, text) else { continue }
         let tags = EntityTags(fields, name)
         precondition(!tags.isEmpty, "a field that is there counts as none")
         for version in [0, 1, 7, UInt64.max] where tags.has(version: version) {

@@ -34,7 +34,7 @@ private func checkText(_ text: [UInt8]) {
 
 /// Every pointer into the tree finds the same value in the text.
 private func checkPointers(in value: JSONValue, at pointer: JSONPointer, of text: [UInt8], root: JSONValue) {
-    guard let found = (try? JSONScan.locate([pointer], in: text.span)[0]) ?? nil else {
+    guard let found = try? JSONScan.locate([pointer], in: text.span)[0] else {
         preconditionFailure("the value is not found")
     }
     precondition((try? JSONValue(parsing: Array(text[found]))) == value, "another value is found")

@@ -21,7 +21,7 @@ extension APICall {
             guard error.code == .jobNotFound, let known = JobID(text: id),
                 let record = caller.server.engine.recent.find(known), sight.sees(record.report.user)
             else { throw error }
-            throw APICall.state("the job was answered at once, and is over", known)
+            throw Problem(.jobState, "the job was answered at once, and is over", job: known)
         }
         guard action != .cancel || sight.mayCancel(job) else {
             throw Problem(.notAllowed, "to cancel a job of somebody else takes the role operate")
@@ -39,9 +39,5 @@ extension APICall {
         guard let changed else { return Answer(204, []) }
         let document = try await JobView(caller.server).document(of: changed.record.id)
         return Answer(200, document.bytes, fields: [("ETag", document.tag)])
-    }
-
-    private static func state(_ detail: String, _ id: JobID) -> Problem {
-        Problem(.jobState, detail, job: id)
     }
 }

@@ -34,8 +34,8 @@ extension APICall {
                 finished = try await caller.over(job.record.id, within: wait) ?? job
             }
             let replay = JobReplay(
-                finished,
-                server,
+                job: finished,
+                server: server,
                 isSubmission: false,
                 extra: preferences.wait == nil
                     ? [] : [("Preference-Applied", "wait=\(preferences.wait ?? 0)")]

@@ -7,13 +7,8 @@ struct EntityTags {
     /// Whether the caller named none.
     let isEmpty: Bool
 
-    enum Field: String {
-        case ifMatch = "If-Match"
-        case ifNoneMatch = "If-None-Match"
-    }
-
-    init(_ fields: HeaderFields, _ field: Field) {
-        let values = FieldName(field.rawValue).map { fields.values($0) } ?? []
+    init(_ fields: HeaderFields, _ field: FieldName) {
+        let values = fields.values(field)
         isEmpty = values.isEmpty
         tags = values.flatMap(EntityTags.list)
     }
