@@ -122,8 +122,6 @@ struct KeptJobTests {
                 action,
                 to: filter,
                 limit: 1,
-                after: nil,
-                dryRun: false,
                 by: origin,
                 at: now
             )
@@ -133,8 +131,6 @@ struct KeptJobTests {
             .cancel,
             to: JobFilter(ids: [id]),
             limit: 1,
-            after: nil,
-            dryRun: false,
             by: .user(0, isBulk: false),
             at: now
         )

@@ -16,7 +16,8 @@ struct JobIntake {
     /// - Throws: what spooling and accepting throw.
     func keep(_ admission: Admission, _ bytes: [UInt8]) async throws(Problem) -> Acceptance.Accepted {
         guard bytes.count > admission.snapshot.settings.replayBuffer else {
-            return try await accept(admission, .bytes(bytes), Patience(ports, admission.context.options))
+            let patience = Patience(ports, admission.context.options)
+            return try await durable.acceptance.accept(admission, body: .bytes(bytes), patience)
         }
         var rest = bytes[...]
         return try await spool(admission) { () throws(Problem) in
@@ -73,7 +74,7 @@ struct JobIntake {
             if error.code != .storageStalled { spool.discard() }
             throw error
         }
-        return try await accept(admission, .file(file), patience)
+        return try await durable.acceptance.accept(admission, body: .file(file), patience)
     }
 
     /// Does something with the disk, for as long as the caller is to wait for it in all.
@@ -109,19 +110,5 @@ struct JobIntake {
             "the job store has no room; free space on its disk, or raise storage.max_size"
         )
         return Problem(error, route: route)
-    }
-
-    private func accept(
-        _ admission: Admission,
-        _ body: StoredBody,
-        _ patience: Patience
-    ) async throws(Problem) -> Acceptance.Accepted {
-        do throws(Problem) {
-            return try await durable.acceptance.accept(admission, body: body, patience)
-        } catch {
-            var problem = error
-            problem.route = problem.route ?? admission.route.name
-            throw problem
-        }
     }
 }

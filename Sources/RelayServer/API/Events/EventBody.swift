@@ -35,12 +35,7 @@ final class EventBody: BodySource {
         server = LoopBound(caller.server, caller.server.loop)
         let nextBeat = time.now().advanced(by: EventBody.heartbeat)
         state = Mutex(State(after: options.after, nextBeat: nextBeat))
-        if !sight.isUnlimited, sight.user == nil {
-            throw Problem(
-                .notAllowed,
-                "a caller without peer credentials has no jobs of their own: use a Unix socket"
-            )
-        }
+        try sight.check()
     }
 
     var type: StaticString { options.form.type }

@@ -15,7 +15,7 @@ struct JobView {
 
     init(_ server: LoopServer) { self.server = server }
 
-    /// One job as it is now, with its attempts and what keeps it from being delivered.
+    /// One job as it is now and the tag of what is shown of it, with its attempts and what keeps it from being delivered.
     ///
     /// To whom it `answers` the job itself it gives the answer whole; to anybody else without the values of
     /// `log.redact_headers`.
@@ -25,7 +25,7 @@ struct JobView {
         of id: JobID,
         withBodies: Bool = false,
         answers: Bool = false
-    ) async throws(Problem) -> Document {
+    ) async throws(Problem) -> (bytes: [UInt8], tag: String) {
         let extent = WholeJob.Extent(attempts: JobView.attemptLimit, hasBodies: withBodies)
         let found = try await store.told { store throws(StoreError) in try await store.whole(id, extent) }
         guard let whole = found else { throw Sight.notFound }
@@ -52,13 +52,7 @@ struct JobView {
             }
         }
         if whole.hasDamagedAnswer { json.object("response") { $0.member("damaged", true) } }
-        return Document(bytes: json.bytes, tag: "\"v\(job.version)\"")
-    }
-
-    /// A job's document, and the tag of what it shows.
-    struct Document {
-        var bytes: [UInt8]
-        var tag: String
+        return (json.bytes, "\"v\(job.version)\"")
     }
 
     /// One job of a list: what its row tells.

@@ -22,25 +22,25 @@ struct Sight {
     }
 
     /// Whether they may end the job.
-    func mayCancel(_ job: StoredJob) -> Bool { role >= .operate || owns(job) }
-
-    private func owns(_ job: StoredJob) -> Bool {
-        guard let user, let submitter = job.record.submitter else { return false }
-        return submitter.user == user
+    func mayCancel(_ job: StoredJob) -> Bool {
+        role >= .operate || user != nil && user == job.record.submitter?.user
     }
 
     /// Narrows a filter to what may be seen.
     ///
     /// - Throws: `not_allowed` for somebody the kernel has no name for.
     func narrow(_ filter: inout JobFilter) throws(Problem) {
-        guard !isUnlimited else { return }
-        guard let user else {
-            throw Problem(
-                .notAllowed,
-                "a caller without peer credentials has no jobs of their own: use a Unix socket"
-            )
-        }
-        filter.user = user
+        try check()
+        if !isUnlimited { filter.user = user }
+    }
+
+    /// - Throws: `not_allowed` for somebody the kernel has no name for, who can have no jobs.
+    func check() throws(Problem) {
+        guard !isUnlimited, user == nil else { return }
+        throw Problem(
+            .notAllowed,
+            "a caller without peer credentials has no jobs of their own: use a Unix socket"
+        )
     }
 
     /// The job of that id.
