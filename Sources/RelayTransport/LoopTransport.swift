@@ -7,7 +7,7 @@ package import RelayPosix
 /// Used from tasks of the loop it costs no hop; called from elsewhere, the call moves to the loop and back.
 /// Proxy variables of the environment are not read, redirects are answers, and an address is dialled exactly
 /// as it was looked up and checked.
-package final class LoopTransport: Transport {
+package final class LoopTransport: PromptTransport {
     package let loop: EventLoop
     private let state: LoopBound<TransportState>
 
@@ -33,6 +33,29 @@ package final class LoopTransport: Transport {
     package func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         if loop.isCurrent { return try await sendOnLoop(request) }
         return try await withTaskExecutorPreference(loop) { () async throws(Failure) in try await hop(request)
+        }
+    }
+
+    package func sendNow(_ request: OutboundRequest, _ receiver: any AnswerReceiver) -> (any Sending)? {
+        guard (try? check(request)) != nil,
+            let connection = state.value.pool(for: request.upstream).take(now: loop.now)
+        else { return nil }
+        let sent = SentRequest(connection: connection, serial: connection.serial)
+        connection.begin(request, .receiver(receiver, self, request))
+        return sent
+    }
+
+    /// What who has no task is told.
+    func result(of request: OutboundRequest, _ outcome: ExchangeOutcome) -> PromptResult {
+        switch outcome {
+        case .answer(let response): .answer(response)
+        case .failure(let failure): .failure(failure)
+        case .stale:
+            .gone { [self] () async throws(Failure) -> InboundResponse in try await sendAfresh(request) }
+        case .closed(let failure):
+            .gone { [self] () async throws(Failure) -> InboundResponse in
+                try await sendAgain(request, after: failure)
+            }
         }
     }
 
@@ -138,7 +161,7 @@ package final class LoopTransport: Transport {
         let box = LoopBound(connection, loop)
         let serial = connection.serial
         return await withTaskCancellationHandler {
-            unsafe await withUnsafeContinuation { unsafe connection.begin(request, $0) }
+            unsafe await withUnsafeContinuation { unsafe connection.begin(request, .task($0)) }
         } onCancel: {
             cancel(box, serial)
         }

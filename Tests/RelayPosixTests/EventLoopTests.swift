@@ -20,13 +20,6 @@ struct EventLoopTests {
         loop.stop()
     }
 
-    @Test("An actor that names the loop as its executor runs there")
-    func actorOnLoop() async throws {
-        let loop = try EventLoop.start(name: "test")
-        #expect(await OnLoop(loop).isOnLoop())
-        loop.stop()
-    }
-
     @Test("Work handed over by many threads is all done, on the loop")
     func executeFromManyThreads() async throws {
         let loop = try EventLoop.start(name: "test")
@@ -160,11 +153,4 @@ private final class Unshared {
 
 private actor Elsewhere {
     func visit() {}
-}
-
-private actor OnLoop {
-    let loop: EventLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-    init(_ loop: EventLoop) { self.loop = loop }
-    func isOnLoop() -> Bool { loop.isCurrent }
 }

@@ -19,6 +19,11 @@ extension ExecutionMachine {
         )
     }
 
+    /// Whether all of the request's content is in memory.
+    var hasBodyAtHand: Bool {
+        if case .stream = preparation.body { false } else { true }
+    }
+
     /// The attempt under way with what its answer says; what observers are told.
     package func attempt(answered inbound: InboundResponse, _ moment: Moment) -> Attempt? {
         guard var attempt = recovery.attempts.last else { return nil }

@@ -1,21 +1,44 @@
 /// One job's machine with what its driver holds for it.
 ///
-/// A class, so that the frames of the waiting code hold one reference. Confined to the job's task.
-final class Execution {
+/// A class, so that the frames of the waiting code hold one reference. Confined to the job's task or, before it has one,
+/// to its loop.
+package final class Execution {
     var machine: ExecutionMachine
     let ports: RelayPorts
+    let vault: CredentialVault
     /// The memory that the collected answer takes.
     var room: MemoryHold?
     /// Whose answer may wait for room, where the job is one of a stream.
     var turn: AnswerTurn?
 
-    init(_ machine: ExecutionMachine, ports: RelayPorts) {
+    /// The request that was sent without a task.
+    var sending: (any Sending)?
+    /// How the attempt goes on whose kept connection was gone.
+    var again: (@Sendable () async throws(Failure) -> InboundResponse)?
+    /// Whether nobody wants the job any more, which its task, where it has one, may not know.
+    private var isGivenUp = false
+
+    init(_ machine: ExecutionMachine, ports: RelayPorts, vault: CredentialVault) {
         self.machine = machine
         self.ports = ports
+        self.vault = vault
     }
 
+    /// Gives up the job that has no task: its receiver is told.
+    package func cancel() {
+        isGivenUp = true
+        sending?.cancel()
+    }
+
+    /// How the request ended that somebody waits for.
+    package var outcome: Outcome { machine.outcome(room: room) }
+
     /// The present, as an event is told it.
-    var moment: Moment { ports.moment }
+    var moment: Moment {
+        var moment = ports.moment
+        if isGivenUp { moment.isCancelled = true }
+        return moment
+    }
 
     /// The moment by which the attempt must be over, its credential and a collected body included.
     var deadline: Instant { machine.plan.deadline }
@@ -29,6 +52,14 @@ extension RelayPorts {
 
 // What needs no waiting: what others are told, what the route remembers, and a program's code that answers at once.
 extension Execution {
+    /// The credential of the attempt is there, or is known not to be had.
+    func obtained(_ result: Result<Token, Failure>) {
+        switch result {
+        case .success(let token): machine.obtained(token, moment)
+        case .failure(let failure): machine.failed(failure, moment)
+        }
+    }
+
     /// Does all that, up to the next step at which the job waits or ends.
     func advance() {
         while true {

@@ -1,6 +1,8 @@
 /// The world as one relay sees it.
 package final class RelayPorts: Sendable {
     package let transport: any Transport
+    /// The same where it can do without a task; nil where it cannot.
+    let promptTransport: (any PromptTransport)?
     package let time: any TimeSource
     package let entropy: any Entropy
     package let sink: any EventSink
@@ -24,6 +26,7 @@ package final class RelayPorts: Sendable {
         memory: MemoryAccount? = nil
     ) {
         self.transport = transport
+        promptTransport = transport as? any PromptTransport
         self.time = time
         self.entropy = entropy
         self.sink = sink

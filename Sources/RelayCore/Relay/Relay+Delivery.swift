@@ -26,11 +26,11 @@ extension Relay {
         }
         let begun =
             needsCollecting(request, context)
-            ? await beginCollected(request, context, vault, nil) : begin(request, context, vault, nil)
+            ? await beginCollected(request, context, vault) : begin(request, context, vault)
         switch begun {
         case .failure(let failure): return refused(context, failure)
         case .success(let execution):
-            await run(execution, vault)
+            await run(execution)
             return execution.machine.delivery(room: execution.room)
         }
     }

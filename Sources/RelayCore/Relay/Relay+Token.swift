@@ -1,25 +1,22 @@
 extension Relay {
     /// Gets the credential of the attempt that has begun: at once where there is a good one.
     @inline(never)
-    func obtainToken(_ execution: Execution, _ vault: CredentialVault) async {
-        guard let name = execution.machine.context.route.policy.authentication?.credential else { return }
-        var result = vault.readyToken(name, refused: execution.machine.refused, ports: ports)
-        if result == nil { result = await fetchedToken(name, execution, vault) }
-        switch result {
-        case .success(let token): execution.machine.obtained(token, execution.moment)
-        case .failure(let failure): execution.machine.failed(failure, execution.moment)
-        case nil: execution.machine.missedToken(execution.moment)
-        }
+    func obtainToken(_ execution: Execution) async {
+        var result = readyToken(execution)
+        if result == nil { result = await fetchedToken(execution) }
+        guard let result else { return execution.machine.missedToken(execution.moment) }
+        execution.obtained(result)
+    }
+
+    /// What can be said at once of the credential of the attempt that has begun; nil when it has to be waited for.
+    func readyToken(_ execution: Execution) -> Result<Token, Failure>? {
+        execution.vault.readyToken(execution.credential, refused: execution.machine.refused, ports: ports)
     }
 
     /// Waits for the credential until the attempt's deadline; nil when that came first.
     @inline(never)
-    private func fetchedToken(
-        _ name: String,
-        _ execution: Execution,
-        _ vault: CredentialVault
-    ) async -> Result<Token, Failure>? {
-        let refused = execution.machine.refused
+    private func fetchedToken(_ execution: Execution) async -> Result<Token, Failure>? {
+        let (vault, name, refused) = (execution.vault, execution.credential, execution.machine.refused)
         let result = await cancelling(at: execution.deadline, ports.time) {
             [ports] in
             await Result { () async throws(Failure) in
@@ -29,4 +26,9 @@ extension Relay {
         if case .failure(let failure) = result, failure.kind == .cancelled, !Task.isCancelled { return nil }
         return result
     }
+}
+
+extension Execution {
+    /// The name of the credential that the attempt carries.
+    fileprivate var credential: String { machine.context.route.policy.authentication?.credential ?? "" }
 }

@@ -24,14 +24,26 @@ package final class Relay: Sendable {
         since began: Instant? = nil,
         turn: AnswerTurn? = nil
     ) async -> Outcome {
-        var outcome = await outcome(of: request, context, vault, began, turn)
-        outcome.report.sentOnceBecause = request.body.sentOnceBecause
+        let outcome = await outcome(of: request, context: context, vault: vault, since: began, turn: turn)
         ports.sink.record(.ended(outcome.report))
         return outcome
     }
 
-    private func outcome(
+    /// The same, and tells nobody.
+    package func outcome(
         of request: HTTPRequest,
+        context: JobContext,
+        vault: CredentialVault,
+        since began: Instant? = nil,
+        turn: AnswerTurn? = nil
+    ) async -> Outcome {
+        var outcome = await run(request, context, vault, began, turn)
+        outcome.report.sentOnceBecause = request.body.sentOnceBecause
+        return outcome
+    }
+
+    private func run(
+        _ request: HTTPRequest,
         _ context: JobContext,
         _ vault: CredentialVault,
         _ began: Instant?,
@@ -39,20 +51,23 @@ package final class Relay: Sendable {
     ) async -> Outcome {
         let begun =
             needsCollecting(request, context)
-            ? await beginCollected(request, context, vault, began) : begin(request, context, vault, began)
+            ? await beginCollected(request, context, vault, since: began)
+            : begin(request, context, vault, since: began)
         switch begun {
         case .failure(let failure): return Outcome(context, failure)
         case .success(let execution):
             execution.turn = turn
-            await run(execution, vault)
-            return execution.machine.outcome(room: execution.room)
+            await run(execution)
+            return execution.outcome
         }
     }
 }
 
 // Each wait is a function of its own and not inlined: a job's frames are then no larger than the wait it is in.
 extension Relay {
-    func run(_ execution: Execution, _ vault: CredentialVault) async {
+    /// Drives a job from where it stands to its end.
+    package func run(_ execution: Execution) async {
+        if let again = execution.again.take() { await sendAgain(execution, again) }
         while true {
             execution.advance()
             switch execution.machine.step {
@@ -61,7 +76,7 @@ extension Relay {
                     continue
                 }
                 await send(execution)
-            case .token: await obtainToken(execution, vault)
+            case .token: await obtainToken(execution)
             case .collect(let collecting): await collect(collecting, execution)
             case .wait(let until, _): await wait(until, execution)
             case .prepare: await prepare(execution)
@@ -95,6 +110,19 @@ extension Relay {
         do throws(Failure) {
             let request = try execution.machine.outbound(execution.moment, signer: ports.signer)
             let inbound = try await ports.transport.send(request)
+            execution.machine.received(inbound, execution.moment)
+        } catch {
+            execution.machine.failed(error, execution.moment)
+        }
+    }
+
+    @inline(never)
+    private func sendAgain(
+        _ execution: Execution,
+        _ again: @Sendable () async throws(Failure) -> InboundResponse
+    ) async {
+        do throws(Failure) {
+            let inbound = try await again()
             execution.machine.received(inbound, execution.moment)
         } catch {
             execution.machine.failed(error, execution.moment)
@@ -138,12 +166,13 @@ extension Relay {
         }
     }
 
+    /// Begins a job, which `goOn` and `run` drive from there; its time counts from `began`, by default from now.
     @inline(never)
-    func begin(
+    package func begin(
         _ request: HTTPRequest,
         _ context: JobContext,
         _ vault: CredentialVault,
-        _ began: Instant?
+        since began: Instant? = nil
     ) -> Result<Execution, Failure> {
         do throws(Failure) {
             let machine = try ExecutionMachine(
@@ -156,7 +185,7 @@ extension Relay {
                 since: began,
                 ports.moment
             )
-            return .success(Execution(machine, ports: ports))
+            return .success(Execution(machine, ports: ports, vault: vault))
         } catch {
             return .failure(error)
         }

@@ -57,12 +57,12 @@ extension Relay {
         _ request: HTTPRequest,
         _ context: JobContext,
         _ vault: CredentialVault,
-        _ began: Instant?
+        since began: Instant? = nil
     ) async -> Result<Execution, Failure> {
         let collected = await Result { () async throws(Failure) in
             try await collectedForSigning(request, context, since: began)
         }
-        return collected.flatMap { begin($0, context, vault, began) }
+        return collected.flatMap { begin($0, context, vault, since: began) }
     }
 
     private func collectedForSigning(

@@ -32,6 +32,7 @@ package final class Operations: Sendable {
             throw Problem.changed(try await store.present(id))
         }
         if report.changed > 0 {
+            filter.route = report.changes.first?.route
             let (changed, asked) = (report.changed, report.asked.count)
             let change = JobsChange(
                 user: user,

@@ -4,10 +4,10 @@ import Synchronization
 
 /// One thread with epoll, a timer heap and a ring of jobs: the executor of every task that belongs to it.
 ///
-/// A task started by `spawn` runs on the loop from its first line to its last, together with its actors'
-/// calls and its input and output, without a hop. Whatever the loop owns is touched on its thread alone;
+/// A task started by `spawn` runs on the loop from its first line to its last, together with its input
+/// and output, without a hop. Whatever the loop owns is touched on its thread alone;
 /// other threads use `execute`. Work handed over after `stop` is never run.
-package final class EventLoop: SerialExecutor, TaskExecutor {
+package final class EventLoop: TaskExecutor {
     package let name: String
     /// What a turn makes of its events is one operation.
     package let activity: Activity
@@ -160,17 +160,7 @@ extension EventLoop {
         unsafe _ = write(wakeup.raw, &one, 8)
     }
 
-    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
-        unsafe UnownedSerialExecutor(ordinary: self)
-    }
-
     package func asUnownedTaskExecutor() -> UnownedTaskExecutor { unsafe UnownedTaskExecutor(ordinary: self) }
-
-    package func checkIsolated() {
-        precondition(isCurrent, "the caller is not on the event loop \(name)")
-    }
-
-    package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }
 
 // MARK: Turning
@@ -178,12 +168,11 @@ extension EventLoop {
 extension EventLoop {
     private func run() {
         let state = state.value
-        let serial = unsafe asUnownedSerialExecutor()
-        let task = unsafe asUnownedTaskExecutor()
+        let executor = unsafe asUnownedTaskExecutor()
         while true {
             var budget = LoopState.jobsPerTurn
             while budget > 0, let job = state.jobs.pop() {
-                unsafe job.runSynchronously(isolatedTo: serial, taskExecutor: task)
+                unsafe job.runSynchronously(on: executor)
                 budget &-= 1
             }
             state.runDeferred()

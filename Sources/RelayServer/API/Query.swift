@@ -9,14 +9,14 @@ struct Query {
     private let pairs: [(name: String, value: String)]
 
     /// - Throws: `bad_target` for a parameter that is not in `known` or stands twice.
-    init(_ call: APICall, _ known: [String]) throws(Problem) {
-        path = String(call.target.prefix { $0 != "?" })
+    init(_ target: String, _ known: [String]) throws(Problem) {
+        path = String(target.prefix { $0 != "?" })
         var pairs: [(name: String, value: String)] = []
-        guard let mark = call.target.firstIndex(of: "?") else {
+        guard let mark = target.firstIndex(of: "?") else {
             self.pairs = []
             return
         }
-        for item in call.target[call.target.index(after: mark)...].split(separator: "&") {
+        for item in target[target.index(after: mark)...].split(separator: "&") {
             let name = try Query.decoded(item.prefix { $0 != "=" })
             guard known.contains(name) else {
                 let list =
@@ -46,7 +46,9 @@ struct Query {
 
     func number(_ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = self[name] else { return nil }
-        guard text.utf8.count <= 10, let number = Int(text), range.contains(number) else {
+        guard text.utf8.count <= 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = Int(text), range.contains(number)
+        else {
             throw Problem(
                 .badTarget,
                 "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound)"

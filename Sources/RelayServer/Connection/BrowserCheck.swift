@@ -23,10 +23,10 @@ enum BrowserCheck {
     /// Whether the host, its port aside, can only mean this machine.
     private static func isLoopback(_ text: String) -> Bool {
         let text = text.lowercased()
-        if text.hasPrefix("[") { return text.prefix { $0 != "]" } == "[::1" }
+        if text == "[::1]" || text.hasPrefix("[::1]:") { return true }
         let host = text.prefix { $0 != ":" }
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { !$0.hasPrefix("+") && UInt8($0) != nil }
     }
 }

@@ -3,7 +3,7 @@ import RelayEngine
 import RelayHTTP
 import RelayPosix
 
-extension Connection {
+extension Connection: AnswerReceiver {
     /// Takes up a request by its head alone; a refusal answers before the body is asked for.
     func begin(_ head: RequestHead) -> Upload? {
         do throws(Problem) {
@@ -34,23 +34,61 @@ extension Connection {
         }
     }
 
-    /// Hands the request to a task on this loop.
+    /// Has the request answered: without a task as long as nothing has to be waited for.
     func start(_ upload: Upload, _ body: Body) {
         phase = .busy
         clearDeadline()
         if case .bytes = body { upload.collected = [] }
-        upload.body = body
+        guard case .relay(let admission) = upload.purpose, admission.durable == nil else {
+            upload.body = body
+            return spawn(upload)
+        }
+        let run = RequestRun(server.engine, admission, body, server.relay)
+        upload.run = run
+        switch run.begin(self) {
+        case .sent: break
+        case .waits: spawn(upload)
+        case .ended: pass(run.end(), upload)
+        }
+    }
+
+    /// The upstream of a request without a task has answered, or not.
+    func received(_ result: PromptResult) {
+        guard let upload, let run = upload.run else { return }
+        switch run.tell(result, self) {
+        case .sent: break
+        case .waits: spawn(upload)
+        case .ended:
+            pass(run.end(), upload)
+            goOn()
+        }
+    }
+
+    /// From here on the request has a task on this loop.
+    private func spawn(_ upload: Upload) {
         let connection = LoopBound(self, loop)
         task = loop.spawn { await connection.value.serve() }
+        if phase == .closed { task?.cancel() }
     }
 
     private func serve() async {
         guard let upload else { return }
         await upload.serve(on: self)
         finish(upload)
+        goOn()
     }
 
-    /// The answer is out: the next request, or the end.
+    /// Passes on the answer of a request without a task, which gets one where the socket does not take all of it.
+    private func pass(_ relayed: consuming Relayed, _ upload: Upload) {
+        upload.rest = upload.write(relayed.outcome, on: self)
+        guard upload.rest == nil, unsent.isEmpty else {
+            upload.relayed = consume relayed
+            return spawn(upload)
+        }
+        finish(upload)
+    }
+
+    /// The answer is out: the connection is ready for the next request, or at its end.
     private func finish(_ upload: Upload) {
         task = nil
         self.upload = nil
@@ -59,6 +97,11 @@ extension Connection {
         guard keepsAlive, upload.decoder.isComplete, !server.isDraining else { return lingerThenClose() }
         phase = .idle
         setDeadline(server.limits.idle)
+    }
+
+    /// Takes up what has come meanwhile.
+    private func goOn() {
+        guard phase == .idle else { return }
         consumePending()
         if phase == .idle || phase == .head { receive() }
     }

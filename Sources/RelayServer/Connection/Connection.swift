@@ -12,8 +12,8 @@ final class HeldParser {
 
 /// One caller's connection: reads a request, has it answered, reads the next.
 ///
-/// While idle it owns neither a buffer nor a task. While a request is with its task nothing more is read, but a
-/// hang-up is heard and cancels the task.
+/// While idle it owns neither a buffer nor a task. While a request is under way nothing more is read, but a hang-up is
+/// heard and cancels it.
 final class Connection: Watcher {
     let server: LoopServer
     let listener: ListenerIdentity
@@ -52,7 +52,7 @@ final class Connection: Watcher {
         case idle
         case head
         case body
-        /// A task answers.
+        /// A request is under way.
         case busy
         /// The last answer is out; the caller may still be sending.
         case lingering
@@ -101,7 +101,8 @@ final class Connection: Watcher {
         guard phase != .closed else { return }
         let wasBusy = phase == .busy
         close()
-        if wasBusy { task?.cancel() }
+        guard wasBusy else { return }
+        if let task { task.cancel() } else { upload?.run?.cancel() }
     }
 
     func close() {

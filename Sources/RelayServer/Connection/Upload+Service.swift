@@ -62,28 +62,32 @@ extension Upload {
 
     /// Does what the request asks, and has the answer out or the caller gone when it returns.
     func serve(on connection: Connection) async {
-        let body = takeBody()
-        let isHead = head.method == .head
-        switch purpose {
-        case .relay(let admission) where admission.durable == nil:
-            let server = connection.server
-            let relayed = await server.engine.run(admission, body: body, relay: server.relay)
-            let answer = relayed.outcome.answer(admission, refusal: refusal)
-            if let rest = connection.write(answer, isHead: isHead) { await connection.stream(rest) }
-            if !connection.unsent.isEmpty { _ = await connection.drainOutput() }
-            // The answer, and with it the permit and the room it takes, is done with only now.
-            _ = consume relayed
-        case .relay, .api:
+        if case .stream(let jobs) = purpose { return await jobs.serve() }
+        if let run {
+            if relayed == nil {
+                let ended = await run.finish()
+                rest = write(ended.outcome, on: connection)
+                relayed = consume ended
+            }
+        } else {
             let answer: Answer
             do throws(Problem) {
-                answer = try await self.answer(body, Caller(connection))
+                answer = try await self.answer(takeBody(), Caller(connection))
             } catch {
                 answer = Answer(error)
             }
-            if let rest = connection.write(answer, isHead: isHead) { await connection.stream(rest) }
-            _ = await connection.drainOutput()
-        case .stream(let jobs): await jobs.serve()
+            rest = connection.write(answer, isHead: head.method == .head)
         }
+        if let rest { await connection.stream(rest) }
+        if !connection.unsent.isEmpty { _ = await connection.drainOutput() }
+        // The answer, and with it the permit and the room it takes, is done with only now.
+        relayed = nil
+    }
+
+    /// Writes the answer of a relayed request as far as that needs no waiting, and returns the rest.
+    func write(_ outcome: Outcome, on connection: Connection) -> Streaming? {
+        guard case .relay(let admission) = purpose else { return nil }
+        return connection.write(outcome.answer(admission, refusal: refusal), isHead: head.method == .head)
     }
 
     private func answer(_ body: Body, _ caller: Caller) async throws(Problem) -> Answer {

@@ -11,6 +11,12 @@ final class Upload {
     var collected: [UInt8] = []
     /// What the task sends: the whole body, or its source.
     var body = Body.empty
+    /// The request on its way, where it is relayed and answered when it is done.
+    var run: RequestRun?
+    /// What it came to, until its answer is out, and with it what it holds of the relay.
+    var relayed: Relayed?
+    /// The part of the answer that has to be waited for.
+    var rest: Streaming?
     /// Decoded bytes so far.
     var received: UInt64 = 0
     /// Bytes of the whole body that are accepted.

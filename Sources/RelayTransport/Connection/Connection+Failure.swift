@@ -27,13 +27,11 @@ extension Connection {
         let isClosed =
             phase == .exchanging && isReused && failure.kind == .connectionTerminated && headBytes.isEmpty
             && interimCount == 0
-        let waiter = unsafe waiter
-        unsafe self.waiter = nil
         body.fault = failure
         let reader = unsafe body.takeWaiter()
         close()
-        unsafe waiter?.resume(returning: isClosed ? .closed(failure) : .failure(failure))
         unsafe reader?.resume()
+        tell(isClosed ? .closed(failure) : .failure(failure))
     }
 
     func fail(_ fault: WireFault) {

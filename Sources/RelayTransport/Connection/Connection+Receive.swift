@@ -101,20 +101,17 @@ extension Connection {
     private func finish(_ response: HTTPResponse, _ exchange: Exchange, keepsAlive: Bool) {
         let decodes = limits.decodesContent
         let limits = limits
-        let waiter = unsafe waiter
-        unsafe self.waiter = nil
         release(keepsAlive: keepsAlive)
         guard decodes else {
-            unsafe waiter?.resume(returning: .answer(InboundResponse(response: response, exchange: exchange)))
-            return
+            return tell(.answer(InboundResponse(response: response, exchange: exchange)))
         }
         do throws(Failure) {
             let decoded = try ContentDecoding.decoded(response, limits)
-            unsafe waiter?.resume(returning: .answer(InboundResponse(response: decoded, exchange: exchange)))
+            tell(.answer(InboundResponse(response: decoded, exchange: exchange)))
         } catch {
             var failure = error
             failure.exchange = exchange
-            unsafe waiter?.resume(returning: .failure(failure))
+            tell(.failure(failure))
         }
     }
 
@@ -126,8 +123,6 @@ extension Connection {
         let source = ResponseBody(LoopBound(self, loop), loop, serial: serial, length: body.length)
         response.body = .stream(source)
         if limits.decodesContent { response = ContentDecoding.decoding(response, limits) }
-        let waiter = unsafe waiter
-        unsafe self.waiter = nil
-        unsafe waiter?.resume(returning: .answer(InboundResponse(response: response, exchange: exchange)))
+        tell(.answer(InboundResponse(response: response, exchange: exchange)))
     }
 }

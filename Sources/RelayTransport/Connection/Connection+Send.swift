@@ -6,10 +6,12 @@ extension Connection {
     /// Bodies up to this many bytes are copied behind the head, so that one plain write sends both.
     private static let copiedBody = 16_384
 
-    /// Begins a request whose outcome `continuation` gets.
-    func begin(_ request: OutboundRequest, _ continuation: UnsafeContinuation<ExchangeOutcome, Never>) {
+    /// Begins a request whose outcome `waiter` is told.
+    func begin(_ request: OutboundRequest, _ waiter: ExchangeWaiter) {
         phase = .exchanging
-        unsafe waiter = continuation
+        self.waiter = waiter
+        isBeginning = true
+        defer { isBeginning = false }
         limits = request.limits
         parser = ResponseHeadParser(limits: request.limits.forHead, requestMethod: request.method)
         interimCount = 0
@@ -112,11 +114,8 @@ extension Connection {
         output = PendingOutput()
         writeFault = fault
         if !hasWritten, isReused {
-            let waiter = unsafe waiter
-            unsafe self.waiter = nil
             close()
-            unsafe waiter?.resume(returning: .stale)
-            return
+            return tell(.stale)
         }
         guard hasWritten || tls != nil else { return fail(fault) }
         stopUpload()

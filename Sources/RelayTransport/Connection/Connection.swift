@@ -72,7 +72,9 @@ import RelayPosix
     var writeFault: WireFault?
 
     // The answer on its way in.
-    var waiter: UnsafeContinuation<ExchangeOutcome, Never>?
+    var waiter: ExchangeWaiter?
+    /// Whether a request is being begun: who has no task is told of an end in that only afterwards.
+    var isBeginning = false
     var parser: ResponseHeadParser?
     var limits = ResponseLimits()
     var headBytes: [UInt8] = []
@@ -110,6 +112,17 @@ import RelayPosix
     }
 
     // MARK: Ends
+
+    /// Tells who waits for the try; who has no task may use the connection at once, so this comes last.
+    func tell(_ outcome: ExchangeOutcome) {
+        guard let waiter else { return }
+        self.waiter = nil
+        if isBeginning, case .receiver = waiter {
+            loop.afterBatch { waiter.resume(outcome) }
+        } else {
+            waiter.resume(outcome)
+        }
+    }
 
     /// Gives the connection back when both directions are at a clean end; closes it otherwise.
     func release(keepsAlive: Bool) {

@@ -23,7 +23,7 @@ struct EventOptions {
 
     init(_ call: APICall) throws(Problem) {
         form = try EventOptions.form(call.fields)
-        let query = try Query(call, ["after", "route", "job", "type"])
+        let query = try Query(call.target, ["after", "route", "job", "type"])
         let last = FieldName("Last-Event-ID").flatMap { call.fields[$0] }
         let asked = try EventOptions.number(query["after"], "after")
         // A client that connects again sends the target it began with, and where it got to.

@@ -12,7 +12,7 @@ extension APICall {
             return try await change(id, part, caller)
         }
         if case .whole = part { return try await whole(id, caller) }
-        let query = try Query(self, part.parameters)
+        let query = try Query(self.target, part.parameters)
         let window = (
             after: try query.number("after", 0...1_000_000_000) ?? 0,
             limit: try query.number("limit", 1...500) ?? 100
@@ -58,7 +58,7 @@ extension APICall {
 
     /// The job itself, now or when it has changed.
     private func whole(_ id: String, _ caller: Caller) async throws(Problem) -> Answer {
-        let query = try Query(self, ["include", "wait"])
+        let query = try Query(self.target, ["include", "wait"])
         let withBodies = try query.word("include", [("body", true)]) ?? false
         let preferences = Preferences(fields)
         let wait = try query.duration("wait", upTo: Preferences.longestWait) ?? preferences.waitDuration

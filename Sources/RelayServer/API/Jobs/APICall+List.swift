@@ -11,7 +11,7 @@ extension APICall {
     /// A part of the list of jobs.
     func list(_ caller: Caller) async throws(Problem) -> Answer {
         let query = try Query(
-            self,
+            self.target,
             [
                 "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
                 "created_before", "order", "limit", "cursor",

@@ -7,7 +7,7 @@ extension APICall {
     /// Runs a JSON job and answers with what became of it, or keeps it and answers with where it stands.
     func run(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
         let server = caller.server
-        _ = try Query(self, [])
+        _ = try Query(self.target, [])
         try checkJSON("a job")
         let submission = try Submission(document)
         var jobFields = submission.fields

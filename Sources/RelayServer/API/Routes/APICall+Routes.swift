@@ -5,7 +5,7 @@ import RelayJSON
 extension APICall {
     /// Every route.
     func routes(_ server: LoopServer) async throws(Problem) -> Answer {
-        _ = try Query(self, [])
+        _ = try Query(self.target, [])
         let view = try await RouteView(server)
         var json = JSONObjectWriter()
         json.array("routes") { list in
@@ -21,7 +21,7 @@ extension APICall {
         _ document: [UInt8],
         _ server: LoopServer
     ) async throws(Problem) -> Answer {
-        _ = try Query(self, [])
+        _ = try Query(self.target, [])
         let durable = server.durable
         let patience = Patience(server.relay.ports, JobOptions())
         switch part {
@@ -68,7 +68,7 @@ extension APICall {
 
     /// Unfinished jobs by age, as a table: what waits, and for how long already.
     func shape(_ server: LoopServer) async throws(Problem) -> Answer {
-        let query = try Query(self, ["by", "route"])
+        let query = try Query(self.target, ["by", "route"])
         let words: [ShapeKey] = [.route, .state, .failureKind]
         let by = try query.word("by", words.map { ($0.rawValue, $0) }) ?? .route
         try await APICall.checkFilter(query["route"], server)

@@ -1,0 +1,53 @@
+// A job without a task, as long as it need not wait.
+extension Relay {
+    /// How far a job got without a wait.
+    package enum Progress {
+        /// The upstream is asked, and its answer comes to `tell`.
+        case sent
+        /// What comes next has to be waited for: `run` goes on from there.
+        case waits
+        case ended
+    }
+
+    /// Goes on as far as nothing has to be waited for.
+    package func goOn(_ execution: Execution, _ receiver: any AnswerReceiver) -> Progress {
+        guard let transport = ports.promptTransport, execution.machine.context.history == nil else { return .waits }
+        while true {
+            execution.advance()
+            switch execution.machine.step {
+            case .send:
+                guard execution.machine.hasBodyAtHand else { return .waits }
+                do throws(Failure) {
+                    let request = try execution.machine.outbound(execution.moment, signer: ports.signer)
+                    execution.sending = transport.sendNow(request, receiver)
+                    return execution.sending == nil ? .waits : .sent
+                } catch {
+                    execution.machine.failed(error, execution.moment)
+                }
+            case .token:
+                guard let result = readyToken(execution) else { return .waits }
+                execution.obtained(result)
+            case .collect, .wait, .prepare, .consult: return .waits
+            case .begin, .classify, .recover, .name, .recall, .accept: break
+            case .end: return .ended
+            }
+        }
+    }
+
+    /// Takes what the upstream made of the request that was sent.
+    package func tell(
+        _ execution: Execution,
+        _ result: PromptResult,
+        _ receiver: any AnswerReceiver
+    ) -> Progress {
+        execution.sending = nil
+        switch result {
+        case .answer(let inbound): execution.machine.received(inbound, execution.moment)
+        case .failure(let failure): execution.machine.failed(failure, execution.moment)
+        case .gone(let again):
+            execution.again = again
+            return .waits
+        }
+        return goOn(execution, receiver)
+    }
+}

@@ -1,0 +1,33 @@
+package import RelayCore
+import Synchronization
+
+/// What became of a request, and what it holds of the relay until its answer has been passed on.
+package struct Relayed: ~Copyable, Sendable {
+    package let outcome: Outcome
+    private let hold: Hold
+
+    init(_ outcome: Outcome, _ hold: consuming Hold) {
+        self.outcome = outcome
+        self.hold = hold
+    }
+
+    /// The request's permit, its idempotency key and its part in the count of those under way.
+    struct Hold: ~Copyable, Sendable {
+        private let engine: Engine
+        private let key: KeysUnderWay.Held?
+        private var permit: RouteState.Permit?
+
+        init(_ engine: Engine, _ key: KeysUnderWay.Held?) {
+            self.engine = engine
+            self.key = key
+            engine.running.add(1, ordering: .relaxed)
+        }
+
+        mutating func take(_ permit: consuming RouteState.Permit?) { self.permit = permit }
+
+        deinit {
+            key?.letGo()
+            engine.running.subtract(1, ordering: .relaxed)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package import RelayCore
+import Synchronization
+
+/// One admitted request on its way to its one outcome: by the events of its upstream's connection as long as it has not
+/// to wait, by a task from its first wait on.
+///
+/// Confined to its loop.
+package final class RequestRun {
+    private let engine: Engine
+    private let admission: Admission
+    private let relay: Relay
+    private let began: Instant
+    /// That of a job of a stream.
+    private let turn: AnswerTurn?
+    private var hold: Relayed.Hold?
+    private var stage: Stage
+
+    private enum Stage {
+        case new(Body)
+        /// In the queue for a permit.
+        case queued(RouteState.Turn, Body)
+        case permitted(Body)
+        case underWay(Execution)
+        case ended(Outcome)
+    }
+
+    package init(
+        _ engine: Engine,
+        _ admission: Admission,
+        _ body: Body,
+        _ relay: Relay,
+        turn: AnswerTurn? = nil
+    ) {
+        self.engine = engine
+        self.admission = admission
+        self.relay = relay
+        self.turn = turn
+        began = relay.ports.time.now()
+        hold = Relayed.Hold(engine, admission.key)
+        stage = .new(body)
+    }
+
+    /// Begins it, and goes on as far as nothing has to be waited for.
+    package func begin(_ receiver: any AnswerReceiver) -> Relay.Progress {
+        enter()
+        if case .permitted(.bytes) = stage { start() } else if case .permitted(.empty) = stage { start() }
+        switch stage {
+        case .new, .queued, .permitted: return .waits
+        case .underWay(let execution): return relay.goOn(execution, receiver)
+        case .ended: return .ended
+        }
+    }
+
+    /// Goes on with what came of the request that was sent.
+    package func tell(_ result: PromptResult, _ receiver: any AnswerReceiver) -> Relay.Progress {
+        guard case .underWay(let execution) = stage else { return .ended }
+        return relay.tell(execution, result, receiver)
+    }
+
+    /// Nobody wants the answer any more: the receiver is told, where something is under way without a task.
+    package func cancel() {
+        if case .underWay(let execution) = stage { execution.cancel() }
+    }
+
+    /// Goes on from wherever it stands, and waits for what has to be waited for.
+    package func finish() async -> Relayed {
+        if case .new = stage { enter() }
+        if case .queued(let place, let body) = stage { await wait(place, body) }
+        if case .permitted(let body) = stage {
+            stage = .ended(
+                await relay.outcome(
+                    of: admission.request(body),
+                    context: admission.context,
+                    vault: admission.snapshot.vault,
+                    since: began,
+                    turn: turn
+                )
+            )
+        }
+        if case .underWay(let execution) = stage { await relay.run(execution) }
+        return end()
+    }
+
+    /// Tells how it ended; to be called once, when it has.
+    package func end() -> Relayed {
+        let outcome: Outcome =
+            switch stage {
+            case .underWay(let execution): execution.outcome
+            case .ended(let outcome): outcome
+            case .new, .queued, .permitted: preconditionFailure("a request that waits has no outcome")
+            }
+        relay.ports.sink.record(.ended(outcome.report))
+        if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
+            engine.cutOff.add(1, ordering: .relaxed)
+        }
+        stage = .ended(outcome)
+        guard let hold = hold.take() else { preconditionFailure("a request ends once") }
+        return Relayed(outcome, hold)
+    }
+
+    private func enter() {
+        guard case .new(let body) = stage else { return }
+        switch admission.state.enter() {
+        case .permitted(let permit):
+            hold?.take(permit)
+            stage = .permitted(body)
+        case .queued(let turn): stage = .queued(turn, body)
+        case .full: stage = .ended(Outcome(admission.context, overloaded))
+        }
+    }
+
+    private func start() {
+        guard case .permitted(let body) = stage else { return }
+        switch relay.begin(
+            admission.request(body),
+            admission.context,
+            admission.snapshot.vault,
+            since: began
+        ) {
+        case .success(let execution): stage = .underWay(execution)
+        case .failure(let failure): stage = .ended(Outcome(admission.context, failure))
+        }
+    }
+
+    /// Waits for a permit; the wait counts against the job's time.
+    @inline(never)
+    private func wait(_ place: RouteState.Turn, _ body: Body) async {
+        let deadline = began.advanced(by: admission.total)
+        _ = await cancelling(at: deadline, relay.ports.time) { await place.wait() }
+        if let permit = place.take() {
+            hold?.take(permit)
+            stage = .permitted(body)
+        } else {
+            stage = .ended(Outcome(admission.context, missed))
+        }
+    }
+
+    private var overloaded: Failure {
+        var failure = Failure(
+            .overloaded,
+            sent: .neverSent,
+            "the route has \(admission.route.policy.concurrency.maxRequests) requests under way and no room"
+                + " for another to wait (concurrency)"
+        )
+        failure.retryAfter = .seconds(1)
+        return failure
+    }
+
+    /// Why there is no permit at the end of the wait for it.
+    private var missed: Failure {
+        if Task.isCancelled { return Failure(.cancelled, sent: .neverSent, "the caller hung up") }
+        return Failure(
+            .deadlineExceeded,
+            sent: .neverSent,
+            "no permit of the route was free before the deadline (concurrency)"
+        )
+    }
+}
+
+extension Engine {
+    /// Runs an admitted request to its one outcome, in the task that asks for it.
+    package func run(
+        _ admission: Admission,
+        body: Body,
+        relay: Relay,
+        turn: AnswerTurn? = nil
+    ) async -> Relayed {
+        await RequestRun(self, admission, body, relay, turn: turn).finish()
+    }
+}
