@@ -83,13 +83,13 @@ enum DurableRecords {
 
     static func changed(_ change: JobsChange) -> JournalRecord {
         let who = change.user.map { "uid \($0)" } ?? "a caller without peer credentials"
-        let asked = change.asked > 0 ? ", \(change.asked) more asked to end" : ""
+        let asked = change.asked > 0 ? ", \(change.asked) of them running and asked to end" : ""
         var record = JournalRecord(
             .notice,
             .jobsChanged,
             "\(who): \(change.action.rawValue) of \(words(change.filter)): \(change.changed) job\(change.changed == 1 ? "" : "s") changed\(asked)"
         )
-        if change.filter.ids.count == 1, let job = change.filter.ids.first { record.add(.job, "\(job)") }
+        if change.filter.ids.count == 1, let job = change.filter.ids.first { record.add(.jobID, job.description) }
         if let route = change.filter.route { record.add(.route, route) }
         if let user = change.user { record.add(.clientUser, user) }
         return record

@@ -13,6 +13,7 @@ struct StreamOptionsTests {
             ("?max_in_flight=64&order=completion", "completion 64"), ("?&order=input&", "input 8"),
             ("?max_in_flight=0", "bad_target"), ("?max_in_flight=65", "bad_target"),
             ("?max_in_flight=-1", "bad_target"), ("?max_in_flight=8.0", "bad_target"),
+            ("?max_in_flight=+5", "bad_target"), ("?max_in_flight=%2B5", "bad_target"), ("?max_in_flight=%35", "completion 5"),
             ("?max_in_flight=99999999999999999999", "bad_target"), ("?max_in_flight=", "bad_target"),
             ("?order", "bad_target"), ("?order=Input", "bad_target"), ("?order=input=", "bad_target"),
             ("?order=input&order=input", "bad_target"), ("?ORDER=input", "bad_target"),

@@ -69,7 +69,7 @@ package struct Bench {
         vault = CredentialVault(credentials, secrets: secrets)
         relay = Relay(
             ports: RelayPorts(
-                transport: transport,
+                transport: PromptOver(transport),
                 time: time,
                 entropy: SeededEntropy(),
                 sink: sink,
@@ -140,7 +140,7 @@ package struct Bench {
             client: nil,
             memory: memory
         )
-        return await relay.perform(
+        return await relay.performPromptly(
             HTTPRequest(method: method, target: target, fields: fields, body: body),
             context: context,
             vault: vault,

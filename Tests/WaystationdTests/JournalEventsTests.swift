@@ -23,7 +23,7 @@ extension JobCause {
     }
 
     private static func action(_ action: JobAction, _ more: String = "") -> String {
-        "notice jobs_changed: uid 0: \(action.rawValue) of job ID: 1 job changed\(more)\nCLIENT_UID=0"
+        "notice jobs_changed: uid 0: \(action.rawValue) of job ID: 1 job changed\(more)\nJOB_ID=ID ROUTE=hooks CLIENT_UID=0"
     }
 
     /// What the journal has of it: a line with what it says and one with its fields.
@@ -82,7 +82,7 @@ extension JobCause {
                 """
             ]
         case .cancelled: [JobCause.action(.cancel)]
-        case .cancelledAsItRuns: [JobCause.action(.cancel, ", 1 running ones asked to end")]
+        case .cancelledAsItRuns: [JobCause.action(.cancel, ", 1 of them running and asked to end")]
         case .held: [JobCause.action(.hold)]
         case .released: [JobCause.action(.release)]
         case .retriedByOperator: [JobCause.action(.retry)]

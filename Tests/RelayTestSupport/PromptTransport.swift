@@ -1,0 +1,120 @@
+package import RelayCore
+
+/// Another transport, which a job without a task can use.
+///
+/// Single-threaded, as the loops it stands for.
+package final class PromptOver: PromptTransport, @unchecked Sendable {
+    private let transport: any Transport
+    private let start: (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+    /// Whether a connection is kept, and whether that turns out to be gone.
+    private let state: () -> (isKept: Bool, isGone: Bool)
+
+    package init(
+        _ transport: any Transport,
+        start: @escaping (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in Task { await work() } },
+        state: @escaping () -> (isKept: Bool, isGone: Bool) = { (true, false) }
+    ) {
+        self.transport = transport
+        self.start = start
+        self.state = state
+    }
+
+    package func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
+        try await transport.send(request)
+    }
+
+    package func sendNow(_ request: OutboundRequest, _ receiver: any AnswerReceiver) -> (any Sending)? {
+        let state = state()
+        guard state.isKept else { return nil }
+        let exchange = Exchange(receiver)
+        exchange.task = start { [transport] in
+            if state.isGone {
+                return exchange.tell(
+                    .gone { () async throws(Failure) -> InboundResponse in try await transport.send(request) }
+                )
+            }
+            do throws(Failure) {
+                exchange.tell(.answer(try await transport.send(request)))
+            } catch {
+                exchange.tell(.failure(error))
+            }
+        }
+        return exchange
+    }
+
+    private final class Exchange: Sending, @unchecked Sendable {
+        var task: Task<Void, Never>?
+        private var receiver: (any AnswerReceiver)?
+
+        init(_ receiver: any AnswerReceiver) { self.receiver = receiver }
+
+        func tell(_ result: PromptResult) {
+            guard let receiver else { return }
+            self.receiver = nil
+            receiver.received(result)
+        }
+
+        func cancel() {
+            task?.cancel()
+            tell(.failure(Failure(.cancelled, sent: .unknown, "the request was cancelled")))
+        }
+    }
+}
+
+extension Relay {
+    /// Runs a job as the daemon does: without a task as long as it need not wait.
+    package func performPromptly(
+        _ request: HTTPRequest,
+        context: JobContext,
+        vault: CredentialVault,
+        since began: Instant? = nil
+    ) async -> Outcome {
+        if case .stream = request.body {
+            return await perform(request, context: context, vault: vault, since: began)
+        }
+        let outcome: Outcome
+        switch begin(request, context, vault, since: began) {
+        case .failure(let failure): outcome = Outcome(context, failure)
+        case .success(let execution):
+            if await PromptRun(self, execution).waits() { await run(execution) }
+            outcome = execution.outcome
+        }
+        ports.sink.record(.ended(outcome.report))
+        return outcome
+    }
+}
+
+/// What a connection does for its request.
+private final class PromptRun: AnswerReceiver, @unchecked Sendable {
+    private let relay: Relay
+    private let execution: Execution
+    private var continuation: CheckedContinuation<Bool, Never>?
+
+    init(_ relay: Relay, _ execution: Execution) {
+        self.relay = relay
+        self.execution = execution
+    }
+
+    /// Returns whether the job has to wait, or has ended.
+    func waits() async -> Bool {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                self.continuation = continuation
+                if Task.isCancelled { execution.cancel() }
+                go(relay.goOn(execution, self))
+            }
+        } onCancel: {
+            execution.cancel()
+        }
+    }
+
+    func received(_ result: PromptResult) { go(relay.tell(execution, result, self)) }
+
+    private func go(_ progress: Relay.Progress) {
+        if case .sent = progress { return }
+        let isOver = if case .ended = progress { true } else { false }
+        let continuation = continuation
+        self.continuation = nil
+        continuation?.resume(returning: !isOver)
+    }
+}
