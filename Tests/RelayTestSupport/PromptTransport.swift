@@ -44,20 +44,13 @@ package final class PromptOver: PromptTransport, @unchecked Sendable {
 
     private final class Exchange: Sending, @unchecked Sendable {
         var task: Task<Void, Never>?
-        private var receiver: (any AnswerReceiver)?
+        private let receiver: any AnswerReceiver
 
         init(_ receiver: any AnswerReceiver) { self.receiver = receiver }
 
-        func tell(_ result: PromptResult) {
-            guard let receiver else { return }
-            self.receiver = nil
-            receiver.received(result)
-        }
+        func tell(_ result: PromptResult) { receiver.received(result) }
 
-        func cancel() {
-            task?.cancel()
-            tell(.failure(Failure(.cancelled, sent: .unknown, "the request was cancelled")))
-        }
+        func cancel() { task?.cancel() }
     }
 }
 

@@ -11,7 +11,7 @@ package protocol PromptTransport: Transport {
 
 /// A request that was sent without a task.
 package protocol Sending {
-    /// Ends it, if it is under way: the receiver is told `cancelled` before this returns.
+    /// Ends it: the receiver is told `cancelled`, at once or later, unless it has been told.
     func cancel()
 }
 

@@ -16,7 +16,7 @@ package final class Execution {
     /// How the attempt goes on whose kept connection was gone.
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// Whether nobody wants the job any more, which its task, where it has one, may not know.
-    private var isGivenUp = false
+    private(set) var isGivenUp = false
 
     init(_ machine: ExecutionMachine, ports: RelayPorts, vault: CredentialVault) {
         self.machine = machine

@@ -18,6 +18,9 @@ extension Relay {
             case .send:
                 guard execution.machine.hasBodyAtHand else { return .waits }
                 do throws(Failure) {
+                    if execution.isGivenUp {
+                        throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")
+                    }
                     let request = try execution.machine.outbound(execution.moment, signer: ports.signer)
                     execution.sending = transport.sendNow(request, receiver)
                     return execution.sending == nil ? .waits : .sent

@@ -21,6 +21,8 @@ struct Coverage {
         case nothingKept
         case redirected
         case redirectedOften
+        case withoutTask
+        case keptConnectionGone
         case responded
         case stopped
         case noRule
@@ -155,6 +157,8 @@ struct Coverage {
             case .nothingKept: "stale: nothing kept"
             case .redirected: "redirect: followed"
             case .redirectedOften: "redirect: followed as often as allowed"
+            case .withoutTask: "sent without a task"
+            case .keptConnectionGone: "sent without a task over a connection that was gone"
             case .failedOver: "action: failover"
             case .responded: "action: respond"
             case .stopped: "action: fail"

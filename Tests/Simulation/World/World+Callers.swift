@@ -140,7 +140,7 @@ extension Confined where Value == World {
                 await relay.perform(request, context: context, vault: vault, since: began)
             }.value
         } else {
-            outcome = await relay.perform(request, context: context, vault: vault, since: began)
+            outcome = await relay.performPromptly(request, context: context, vault: vault, since: began)
         }
         if value.plant == .outlastsBound, let job = value.checker.jobs[number], job.program?.isDeaf == true {
             await endure(until: job.deadline + 1_500_000_000)

@@ -78,7 +78,9 @@ final class World: Timed {
         }
         let confined = Confined(self)
         let ports = RelayPorts(
-            transport: SimulatedTransport(confined),
+            transport: PromptOver(SimulatedTransport(confined), start: { confined.value.start($0) }) {
+                confined.value.keptConnection()
+            },
             time: SimulatedTime(confined, plant),
             entropy: SimulatedEntropy(seed: draw.next()),
             sink: SimulatedSink(confined),
@@ -134,6 +136,14 @@ final class World: Timed {
         var secrets: [SecretReference: Secret] = [:]
         for credential in credentials { secrets.merge(credential.secrets) { first, _ in first } }
         return CredentialVault(definitions, secrets: secrets, replacing: previous)
+    }
+
+    /// Whether a request that has not to wait finds a kept connection, and whether that is gone when it is used.
+    private func keptConnection() -> (isKept: Bool, isGone: Bool) {
+        guard draw.chance(70) else { return (false, false) }
+        let isGone = draw.chance(10)
+        checker.coverage.note(isGone ? .keptConnectionGone : .withoutTask)
+        return (true, isGone)
     }
 
     private func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
