@@ -89,7 +89,9 @@ enum DurableRecords {
             .jobsChanged,
             "\(who): \(change.action.rawValue) of \(words(change.filter)): \(change.changed) job\(change.changed == 1 ? "" : "s") changed\(asked)"
         )
-        if change.filter.ids.count == 1, let job = change.filter.ids.first { record.add(.jobID, job.description) }
+        if change.filter.ids.count == 1, let job = change.filter.ids.first {
+            record.add(.jobID, job.description)
+        }
         if let route = change.filter.route { record.add(.route, route) }
         if let user = change.user { record.add(.clientUser, user) }
         return record

@@ -33,7 +33,8 @@ struct QueryTests {
     @Test(
         "Numbers, times, durations and words keep their bounds",
         arguments: [
-            ("?limit=1", "1"), ("?limit=0500", "500"), ("?limit=+5", "bad_target"), ("?limit=%2B5", "bad_target"),
+            ("?limit=1", "1"), ("?limit=0500", "500"), ("?limit=+5", "bad_target"),
+            ("?limit=%2B5", "bad_target"),
             ("?limit=5e1", "bad_target"), ("?limit=", "bad_target"), ("?limit=00000000005", "bad_target"),
             ("?after=1970-01-01T00:00:00Z", "0"), ("?after=1969-12-31T23:59:59Z", "bad_target"),
             ("?after=2027-01-31T08:00:00", "bad_target"), ("?after=", "bad_target"),

@@ -11,7 +11,9 @@ package final class PromptOver: PromptTransport, @unchecked Sendable {
 
     package init(
         _ transport: any Transport,
-        start: @escaping (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in Task { await work() } },
+        start: @escaping (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in
+            Task { await work() }
+        },
         state: @escaping () -> (isKept: Bool, isGone: Bool) = { (true, false) }
     ) {
         self.transport = transport

@@ -2,9 +2,9 @@
 ///
 /// Used from one thread, the one on which its answers are told.
 package protocol PromptTransport: Transport {
-    /// Sends over a connection that is kept, where there is one.
+    /// Sends over a connection that is kept, where there is one; `receiver` is told once what came of it, after this has
+    /// returned.
     ///
-    /// - Parameter receiver: told once what came of it, after this has returned.
     /// - Returns: nil when the request would have to wait, or may not be sent: nothing was done.
     func sendNow(_ request: OutboundRequest, _ receiver: any AnswerReceiver) -> (any Sending)?
 }

@@ -11,7 +11,9 @@ extension Relay {
 
     /// Goes on as far as nothing has to be waited for.
     package func goOn(_ execution: Execution, _ receiver: any AnswerReceiver) -> Progress {
-        guard let transport = ports.promptTransport, execution.machine.context.history == nil else { return .waits }
+        guard let transport = ports.promptTransport, execution.machine.context.history == nil else {
+            return .waits
+        }
         while true {
             execution.advance()
             switch execution.machine.step {

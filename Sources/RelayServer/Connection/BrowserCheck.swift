@@ -27,6 +27,7 @@ enum BrowserCheck {
         let host = text.prefix { $0 != ":" }
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { !$0.hasPrefix("+") && UInt8($0) != nil }
+        return parts.count == 4 && parts[0] == "127"
+            && parts.allSatisfy { !$0.hasPrefix("+") && UInt8($0) != nil }
     }
 }
