@@ -25,6 +25,6 @@ package enum PromptResult: Sendable {
     case answer(InboundResponse)
     case failure(Failure)
     /// The kept connection was gone; whether the request may go out once more, and what comes of it, has to be waited
-    /// for.
+    /// for, on the same thread.
     case gone(@Sendable () async throws(Failure) -> InboundResponse)
 }
