@@ -63,6 +63,7 @@ final class StubRelay: Sendable {
 private final class Threads: Sendable {
     let received = Mutex<[String]>([])
     private let open = Mutex<Set<Int32>>([])
+    private let isStopped = Atomic<Bool>(false)
     private let listener: FileDescriptor
     private let behaviour: StubRelay.Behaviour
 
@@ -71,8 +72,11 @@ private final class Threads: Sendable {
         self.behaviour = behaviour
     }
 
-    /// Wakes the accepting thread, whose next accept then fails.
-    func stop() { _ = shutdown(listener.raw, Int32(SHUT_RDWR)) }
+    /// Wakes the accepting thread, which then ends.
+    func stop() {
+        isStopped.store(true, ordering: .sequentiallyConsistent)
+        _ = shutdown(listener.raw, Int32(SHUT_RDWR))
+    }
 
     func tell(_ text: String) {
         open.withLock { open in
@@ -81,7 +85,8 @@ private final class Threads: Sendable {
     }
 
     func accept() {
-        while wait(listener.raw, Int16(POLLIN)) {
+        // A listener that is shut down is readable for ever, and has nobody to accept.
+        while wait(listener.raw, Int16(POLLIN)), !isStopped.load(ordering: .sequentiallyConsistent) {
             switch Socket.accept(listener.raw) {
             case .connection(let socket):
                 let descriptor = socket.release()

@@ -209,7 +209,7 @@ struct TLSTests {
         try await withTransport { transport in
             let upstream = server.upstream(host: "upstream.test", isTLS: true, tls: Certificates.trust)
             for _ in 0..<4 {
-                _ = try await transport.send(attempt(upstream))
+                _ = try await transport.send(attempt(upstream, isRepeatable: true))
             }
         }
         #expect(resumed.withLock { $0.first } == false)
