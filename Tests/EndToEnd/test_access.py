@@ -207,7 +207,8 @@ class Access(RelayTest):
             got = relay.ask("GET", "/r/up/x")
             self.assert_problem(got, 503, "overloaded")
             self.assertEqual(got["Retry-After"], "1")
-            self.assertEqual(relay.status()["routes"][0]["failed"], 1)
+            status = relay.status()["routes"][0]
+            self.assertEqual(status["failed"], 1, status)
             hold.set()
             self.assertEqual((first.answer().body, second.answer().body), (b"held", b"x"))
         eventually(lambda: relay.status()["in_flight"] == 0, "every place is given back")

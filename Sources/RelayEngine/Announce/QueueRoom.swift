@@ -9,8 +9,15 @@ package final class QueueRoom: JobListener {
         var queued = 0
         /// Room that is held for jobs on their way to disk.
         var reserved = 0
-        /// Accepted since the last count began, which may lack them.
-        var sinceCount = 0
+        /// Whether the store has been asked how many there are.
+        var isKnown = false
+        var told = Told()
+    }
+
+    /// What was told of in all.
+    struct Told: Equatable {
+        var accepted = 0
+        var ended = 0
     }
 
     private let state = Mutex(State())
@@ -51,7 +58,7 @@ package final class QueueRoom: JobListener {
         case .accepted:
             state.withLock { state in
                 state.queued += 1
-                state.sinceCount += 1
+                state.told.accepted += 1
             }
         case .ended(let report) where report.isDurable: ended()
         case .dropped(let report) where !report.state.isTerminal: ended()
@@ -59,11 +66,25 @@ package final class QueueRoom: JobListener {
         }
     }
 
-    private func ended() { state.withLock { $0.queued = max(0, $0.queued - 1) } }
+    private func ended() {
+        state.withLock { state in
+            state.queued = max(0, state.queued - 1)
+            state.told.ended += 1
+        }
+    }
 
-    /// The store is about to be asked how many there are.
-    func counting() { state.withLock { $0.sinceCount = 0 } }
+    /// To be asked for before the store is asked how many there are.
+    var told: Told { state.withLock { $0.told } }
 
-    /// The store had so many, perhaps without those of the moment.
-    func counted(_ count: Int) { state.withLock { $0.queued = count + $0.sinceCount } }
+    /// The store had so many, with or without those that were told of since `told`.
+    ///
+    /// What is told keeps the number right but for ends that are too many at once to be told each; so a count that may be
+    /// too high only ever lowers it.
+    func counted(_ count: Int, since told: Told) {
+        state.withLock { state in
+            let most = count + state.told.accepted - told.accepted
+            state.queued = state.told == told || !state.isKnown ? most : min(state.queued, most)
+            state.isKnown = true
+        }
+    }
 }

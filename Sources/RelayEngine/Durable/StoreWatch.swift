@@ -24,9 +24,9 @@ package final class StoreWatch: Sendable {
 
     /// Asks the store both.
     func count() async throws(StoreError) {
-        room.counting()
+        let told = room.told
         let counters = try await store.counters(at: JobMoment(time))
-        room.counted(counters.unfinished())
+        room.counted(counters.unfinished(), since: told)
         state.withLock { $0.counters = counters }
         let facts = try await store.facts()
         state.withLock { $0.facts = facts }

@@ -1,0 +1,41 @@
+import RelayCore
+import Testing
+
+@testable import RelayEngine
+
+@Suite("Room for jobs that wait for their delivery")
+struct QueueRoomTests {
+    private let room = QueueRoom()
+
+    private func hear(_ event: (JobReport) -> JobEvent, _ state: JobState) {
+        let id = JobID(milliseconds: 1, random: (2, 3))
+        room.heard(event(JobReport(id: id, route: "a", user: nil, state: state)), at: 0)
+    }
+
+    @Test(
+        "A count that ran beside changes makes nobody wait for a job that is over, and hides none",
+        arguments: [
+            // The number before, what is told during the count, what the store says, the number after.
+            (1, "", 1, 1), (1, "", 3, 3), (5, "", 2, 2),
+            (1, "-", 1, 0), (1, "-", 0, 0), (9, "-", 3, 3),
+            (1, "+", 1, 2), (1, "+", 2, 2), (2, "+-", 2, 2), (2, "-+", 1, 2),
+        ]
+    )
+    func counted(before: Int, told: String, count: Int, after: Int) {
+        room.counted(before, since: room.told)
+        let mark = room.told
+        for sign in told {
+            if sign == "+" { hear(JobEvent.accepted, .queued) } else { hear(JobEvent.ended, .succeeded) }
+        }
+        room.counted(count, since: mark)
+        #expect(room.queued == after)
+    }
+
+    @Test("The first count stands, with what was accepted meanwhile")
+    func first() {
+        let mark = room.told
+        hear(JobEvent.accepted, .queued)
+        room.counted(7, since: mark)
+        #expect(room.queued == 8)
+    }
+}
