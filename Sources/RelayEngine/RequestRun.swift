@@ -21,7 +21,7 @@ package final class RequestRun {
         case queued(RouteState.Turn, Body)
         case permitted(Body)
         case underWay(Execution)
-        case ended(Outcome)
+        indirect case ended(Outcome)
     }
 
     package init(
@@ -93,7 +93,6 @@ package final class RequestRun {
         if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
             engine.cutOff.add(1, ordering: .relaxed)
         }
-        stage = .ended(outcome)
         guard let hold = hold.take() else { preconditionFailure("a request ends once") }
         return Relayed(outcome, hold)
     }

@@ -180,13 +180,13 @@ package final class LoopTransport: PromptTransport {
         if Task.isCancelled {
             throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")
         }
-        guard !request.method.rawValue.isEmpty, request.method.rawValue.utf8.allSatisfy(isTokenByte) else {
+        guard !request.method.rawValue.isEmpty, request.method.rawValue.consists(of: isTokenByte) else {
             throw Failure(.preparation, sent: .neverSent, "the request method is not a token")
         }
         guard request.method != .connect else {
             throw Failure(.preparation, sent: .neverSent, "CONNECT is not sent to an upstream")
         }
-        guard !request.target.isEmpty, request.target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        guard !request.target.isEmpty, request.target.consists(of: { $0 > 0x20 && $0 < 0x7F }) else {
             throw .preparation("the request target is empty or holds a byte that must be percent-encoded")
         }
         guard loop.now < request.deadline.nanoseconds else {

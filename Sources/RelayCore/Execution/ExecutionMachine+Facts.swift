@@ -1,7 +1,7 @@
 // What a driver asks of the step it is at.
 extension ExecutionMachine {
-    /// The attempt, made from the unprepared request.
-    package func outbound(_ moment: Moment, signer: (any MessageSigner)?) throws(Failure) -> OutboundRequest {
+    /// The attempt, made from the unprepared request; mutating, so that the machine is not copied for it.
+    package mutating func outbound(_ moment: Moment, signer: (any MessageSigner)?) throws(Failure) -> OutboundRequest {
         guard moment.now < plan.deadline else {
             throw Failure(
                 .httpResponseTimeout,
@@ -94,8 +94,8 @@ extension ExecutionMachine {
 
 // How it ended; asked at the last step.
 extension ExecutionMachine {
-    /// Of a request that somebody waits for.
-    package func outcome(room: MemoryHold?) -> Outcome {
+    /// Of a request that somebody waits for; mutating, so that the machine is not copied for it.
+    package mutating func outcome(room: MemoryHold?) -> Outcome {
         let attempts = recovery.attempts
         var outcome: Outcome
         switch step {

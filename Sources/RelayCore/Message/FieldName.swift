@@ -97,6 +97,14 @@ package func isFieldValueByte(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != 0x7F || byte == 0x09
 }
 
+extension String {
+    /// Whether every byte of it is one of those; looks at them where they stand.
+    @inline(__always)
+    package func consists(of isGood: (UInt8) -> Bool) -> Bool {
+        unsafe utf8.withContiguousStorageIfAvailable { unsafe $0.allSatisfy(isGood) } ?? utf8.allSatisfy(isGood)
+    }
+}
+
 @inline(__always)
 package func lowercased(_ byte: UInt8) -> UInt8 {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte

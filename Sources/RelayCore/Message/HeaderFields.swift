@@ -45,8 +45,8 @@ public struct HeaderFields: Sendable {
     public mutating func append(_ name: String, _ value: String) -> Bool {
         let nameBytes = name.utf8
         let valueBytes = value.utf8
-        guard !nameBytes.isEmpty, nameBytes.count <= Int(UInt16.max), nameBytes.allSatisfy(isTokenByte),
-            valueBytes.allSatisfy(isFieldValueByte)
+        guard !nameBytes.isEmpty, nameBytes.count <= Int(UInt16.max), name.consists(of: isTokenByte),
+            value.consists(of: isFieldValueByte)
         else { return false }
         let start = storage.count
         storage.append(contentsOf: nameBytes)

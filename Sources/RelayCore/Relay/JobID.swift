@@ -10,29 +10,28 @@ package struct JobID: Hashable, Sendable, CustomStringConvertible {
 
     /// Appends the text of the id.
     package func append(to output: inout [UInt8]) {
-        for index in 0..<26 { output.append(digit(index)) }
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 26) { buffer in
+            unsafe write(into: buffer)
+            unsafe output.append(contentsOf: buffer)
+        }
     }
 
     /// 26 characters of Crockford's base 32.
     package var description: String {
         unsafe String(unsafeUninitializedCapacity: 26) { buffer in
-            for index in 0..<26 { unsafe buffer[index] = digit(index) }
+            unsafe write(into: buffer)
             return 26
         }
     }
 
-    private func digit(_ index: Int) -> UInt8 {
+    private func write(into buffer: UnsafeMutableBufferPointer<UInt8>) {
         let digits: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
         // The text has 130 bits; the first digit holds only the top three of the id's 128.
-        let shift = (25 - index) * 5
-        let bits: UInt64 =
-            if shift >= 64 {
-                high >> (shift - 64)
-            } else if shift > 59 {
-                low >> shift | high << (64 - shift)
-            } else {
-                low >> shift
-            }
-        return unsafe digits.utf8Start[Int(bits & 31)]
+        var (high, low) = (high, low)
+        for index in (0..<26).reversed() {
+            unsafe buffer[index] = digits.utf8Start[Int(low & 31)]
+            low = low >> 5 | high << 59
+            high >>= 5
+        }
     }
 }

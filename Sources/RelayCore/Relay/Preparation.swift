@@ -35,9 +35,9 @@ package struct Preparation: Sendable {
         for (name, value) in route.policy.request.setFields { replace(name, value, &fields, &jobFields) }
         route.fill(.job, job, attempt: 1, wallSeconds, &fields, &jobFields)
         if !route.policy.idempotency.forwards { fields.remove(.idempotencyKey) }
-        moveKey(to: route.policy.idempotency.header, &fields, &jobFields)
-        if route.policy.idempotency.generates, let name = FieldName(route.policy.idempotency.header),
-            !fields.contains(name), !jobFields.contains(name)
+        moveKey(to: route, &fields, &jobFields)
+        if route.policy.idempotency.generates, !fields.contains(route.keyField),
+            !jobFields.contains(route.keyField)
         {
             jobFields.append(route.policy.idempotency.header, job.description)
         }
@@ -174,13 +174,12 @@ extension Route {
 
 /// Gives the caller's key the name under which the upstream looks for one; a field of that name that is there goes
 /// before, so that no request has two keys.
-private func moveKey(to header: String, _ fields: inout HeaderFields, _ added: inout HeaderFields) {
-    guard let name = FieldName(header), name != .idempotencyKey, fields.hasValue(.idempotencyKey) else {
-        return
-    }
+private func moveKey(to route: Route, _ fields: inout HeaderFields, _ added: inout HeaderFields) {
+    let name = route.keyField
+    guard fields.hasValue(.idempotencyKey), name != .idempotencyKey else { return }
     if !fields.hasValue(name), !added.hasValue(name) {
         fields.remove(name)
-        for key in fields.values(.idempotencyKey) { added.append(header, key) }
+        for key in fields.values(.idempotencyKey) { added.append(route.policy.idempotency.header, key) }
     }
     fields.remove(.idempotencyKey)
 }

@@ -6,10 +6,15 @@ package final class Relay: Sendable {
     package let ports: RelayPorts
     /// Fields every attempt carries, such as `Via`.
     private let added: HeaderFields
+    /// The same for who names its own agent, made once.
+    private let addedBesideAgent: HeaderFields
 
     package init(ports: RelayPorts, added: HeaderFields = HeaderFields()) {
         self.ports = ports
         self.added = added
+        var others = added
+        others.remove(.userAgent)
+        addedBesideAgent = others
     }
 
     /// Bodies of a known length up to this are collected before they are passed on where a rule may act on a truncated
@@ -178,7 +183,7 @@ extension Relay {
             let machine = try ExecutionMachine(
                 request,
                 context,
-                added: added,
+                added: request.fields.contains(.userAgent) ? addedBesideAgent : added,
                 canRefresh: canRefresh(context.route, vault),
                 refused: context.history == nil ? nil : context.memory.takeRefusal(of: context.id),
                 isConstrained: ports.isConstrained(for: context.route),

@@ -4,6 +4,8 @@ package final class Route: Sendable {
     package let policy: RoutePolicy
     /// Whether an answer's body has to be in memory before it can be judged or changed.
     package let inspectsBody: Bool
+    /// The field under which the upstream looks for the key of a request.
+    let keyField: FieldName
     /// Fields that make repeating a request safe.
     package let keyFields: [FieldName]
     /// The upstream that serves ordinary attempts while the network is constrained, as an index.
@@ -22,7 +24,8 @@ package final class Route: Sendable {
         hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
         answersStale = policy.recovery.contains { if case .respondStale = $0.action { true } else { false } }
         deliveryRules = policy.deliversLater ? policy.recovery + [.deliverLater] : policy.recovery
-        keyFields = [.idempotencyKey, .webhookID] + [FieldName(policy.idempotency.header)].compactMap(\.self)
+        keyField = FieldName(policy.idempotency.header) ?? .idempotencyKey
+        keyFields = [.idempotencyKey, .webhookID] + (keyField == .idempotencyKey ? [] : [keyField])
         inspectsBody =
             policy.apiError != nil || policy.success.inspectsBody || policy.response.unwrap != nil
             || policy.response.expectsJSON || policy.response.empty == .error

@@ -19,7 +19,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// The time from this moment to `other`; negative when `other` is earlier.
     public func duration(to other: Instant) -> Duration {
-        .nanoseconds(other.nanoseconds &- nanoseconds)
+        Duration(attoseconds: Int128(other.nanoseconds &- nanoseconds) &* 1_000_000_000)
     }
 
     /// The end of the clock.
@@ -29,6 +29,13 @@ public struct Instant: Hashable, Comparable, Sendable {
 extension Duration {
     /// The duration in whole nanoseconds, clamped to what 64 bits hold (about 292 years).
     package var saturatedNanoseconds: Int64 {
+        let all = attoseconds
+        let high = UInt64(truncatingIfNeeded: all >> 64)
+        // Ordinary durations, in one division instead of two of 128 bits.
+        if high < 500_000_000 {
+            let divisor: UInt64 = 1_000_000_000
+            return Int64(divisor.dividingFullWidth((high, UInt64(truncatingIfNeeded: all))).quotient)
+        }
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return seconds < 0 ? .min : .max }

@@ -117,11 +117,14 @@ package enum HeadWriter {
     }
 
     package static func appendDecimal(_ number: UInt64, to output: inout [UInt8]) {
-        var divisor: UInt64 = 1
-        while number / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            output.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
-            divisor /= 10
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var (rest, start) = (number, 20)
+            repeat {
+                start -= 1
+                unsafe digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            unsafe output.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start...]))
         }
     }
 }
