@@ -9,13 +9,16 @@ package struct ConcurrencyMachine: Sendable {
     private var queue: [UInt64] = []
     private var head = 0
     private var waiting: Set<UInt64> = []
+    /// The one who waits beside the others, in its turn among them, and takes none of their room.
+    private var beside: UInt64?
 
     package init(limit: Int, maxPending: Int) {
         self.limit = limit
         self.maxPending = maxPending
     }
 
-    package var pending: Int { waiting.count }
+    /// Requests that wait.
+    package var pending: Int { waiting.count - (beside == nil ? 0 : 1) }
 
     package enum Arrival: Sendable {
         case admit
@@ -23,14 +26,16 @@ package struct ConcurrencyMachine: Sendable {
         case refuse
     }
 
-    /// One that `mayExceed` waits however many do: there is at most one such at a time.
+    /// One that `mayExceed` waits however many do, and is none of the requests that wait: there is at most one such at a
+    /// time.
     package mutating func arrived(_ id: UInt64, mayExceed: Bool = false) -> Arrival {
         if inFlight < limit, waiting.isEmpty {
             inFlight += 1
             return .admit
         }
-        guard mayExceed || waiting.count < maxPending else { return .refuse }
+        guard mayExceed || pending < maxPending else { return .refuse }
         waiting.insert(id)
+        if mayExceed { beside = id }
         queue.append(id)
         return .wait
     }
@@ -72,7 +77,7 @@ package struct ConcurrencyMachine: Sendable {
                 queue.removeFirst(head)
                 head = 0
             }
-            if waiting.remove(id) != nil { return id }
+            if gaveUp(id) { return id }
         }
         return nil
     }
@@ -81,6 +86,7 @@ package struct ConcurrencyMachine: Sendable {
     ///
     /// - Returns: false when it had been let in already: it then has a permit to give back.
     package mutating func gaveUp(_ id: UInt64) -> Bool {
-        waiting.remove(id) != nil
+        if beside == id { beside = nil }
+        return waiting.remove(id) != nil
     }
 }

@@ -33,6 +33,23 @@ struct ConcurrencyTests {
         #expect(machine.inFlight == 0 && machine.pending == 0)
     }
 
+    @Test("Whoever looks for kept jobs waits in its turn, and takes no request's room to wait")
+    func beside() {
+        var machine = ConcurrencyMachine(limit: 1, maxPending: 1)
+        let arrivals = [
+            machine.arrived(1), machine.arrived(2, mayExceed: true), machine.arrived(3), machine.arrived(4),
+        ]
+        #expect(arrivals.map(admitted) == ["admit", "wait", "wait", "refuse"])
+        #expect(machine.pending == 1)
+        #expect(machine.left() == 2 && machine.pending == 1 && machine.left() == 3 && machine.pending == 0)
+        for givesUp in [true, false] {
+            var full = ConcurrencyMachine(limit: 1, maxPending: 1)
+            let others = [full.arrived(1), full.arrived(2), full.arrived(3, mayExceed: true)]
+            #expect(others.map(admitted) == ["admit", "wait", "wait"] && full.pending == 1)
+            if givesUp { #expect(full.gaveUp(3) && full.pending == 1) }
+        }
+    }
+
     @Test("Nobody overtakes those who wait")
     func noOvertaking() {
         var machine = ConcurrencyMachine(limit: 1, maxPending: 10)

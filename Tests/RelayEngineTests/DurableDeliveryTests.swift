@@ -185,13 +185,16 @@ struct DurableDeliveryTests {
         )
         try await bench.start()
         for _ in 0..<3 { try await bench.submit() }
-        await bench.until {
-            bench.transport.heldCount == 1 && bench.engine.snapshot.routes["hooks"]?.state.load.pending == 1
-        }
+        await bench.until { bench.transport.heldCount == 1 }
+        await untilIdle()
         let state = try #require(bench.engine.snapshot.routes["hooks"]?.state)
-        // One waits already: the dispatch, which takes no place in the queue away from anybody.
+        // The dispatch waits already, and takes no place in the queue away from anybody.
+        #expect(state.load.pending == 0)
+        guard case .queued(let turn) = state.enter() else { return #expect(Bool(false), "it may not wait") }
         let isFull = if case .full = state.enter() { true } else { false }
-        #expect(isFull)
+        #expect(isFull && state.load.pending == 1)
+        _ = turn.take()
+        #expect(state.load.pending == 0)
         #expect(await bench.stop())
     }
 }

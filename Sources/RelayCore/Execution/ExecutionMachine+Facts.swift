@@ -1,7 +1,10 @@
 // What a driver asks of the step it is at.
 extension ExecutionMachine {
     /// The attempt, made from the unprepared request; mutating, so that the machine is not copied for it.
-    package mutating func outbound(_ moment: Moment, signer: (any MessageSigner)?) throws(Failure) -> OutboundRequest {
+    package mutating func outbound(
+        _ moment: Moment,
+        signer: (any MessageSigner)?
+    ) throws(Failure) -> OutboundRequest {
         guard moment.now < plan.deadline else {
             throw Failure(
                 .httpResponseTimeout,

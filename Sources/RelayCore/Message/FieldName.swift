@@ -101,7 +101,8 @@ extension String {
     /// Whether every byte of it is one of those; looks at them where they stand.
     @inline(__always)
     package func consists(of isGood: (UInt8) -> Bool) -> Bool {
-        unsafe utf8.withContiguousStorageIfAvailable { unsafe $0.allSatisfy(isGood) } ?? utf8.allSatisfy(isGood)
+        unsafe utf8.withContiguousStorageIfAvailable { unsafe $0.allSatisfy(isGood) }
+            ?? utf8.allSatisfy(isGood)
     }
 }
 
