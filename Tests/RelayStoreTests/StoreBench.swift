@@ -53,14 +53,20 @@ final class StoreBench {
         if kind == .sqlite { store = try await open() }
     }
 
-    var ready: [String] { readyRoutes.values }
+    /// The routes that the store has told have got work.
+    func ready() async throws -> [String] {
+        try await hear()
+        return readyRoutes.values
+    }
 
     /// What the store has told of jobs that nobody asked about.
     func ended() async throws -> [String] {
-        // It is told behind the answer, and before the next one.
-        _ = try await store.settle([], at: now)
+        try await hear()
         return endedJobs.values.map(\.text)
     }
+
+    /// What an answer brings with it is told behind it, and before the next one.
+    private func hear() async throws { _ = try await store.settle([], at: now) }
 
     private func open() async throws -> SQLiteJobStore {
         var options = SQLiteJobStore.Options(directory: scratch.path)
