@@ -42,29 +42,20 @@ package final class Relay: Sendable {
         since began: Instant? = nil,
         turn: AnswerTurn? = nil
     ) async -> Outcome {
-        var outcome = await run(request, context, vault, began, turn)
-        outcome.report.sentOnceBecause = request.body.sentOnceBecause
-        return outcome
-    }
-
-    private func run(
-        _ request: HTTPRequest,
-        _ context: JobContext,
-        _ vault: CredentialVault,
-        _ began: Instant?,
-        _ turn: AnswerTurn?
-    ) async -> Outcome {
         let begun =
             needsCollecting(request, context)
             ? await beginCollected(request, context, vault, since: began)
             : begin(request, context, vault, since: began)
+        var outcome: Outcome
         switch begun {
-        case .failure(let failure): return Outcome(context, failure)
+        case .failure(let failure): outcome = Outcome(context, failure)
         case .success(let execution):
             execution.turn = turn
             await run(execution)
-            return execution.outcome
+            outcome = execution.outcome
         }
+        outcome.report.sentOnceBecause = request.body.sentOnceBecause
+        return outcome
     }
 }
 
