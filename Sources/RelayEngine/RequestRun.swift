@@ -22,6 +22,8 @@ package final class RequestRun {
         case permitted(Body)
         case underWay(Execution)
         indirect case ended(Outcome)
+        /// The outcome is with who asked for it.
+        case over
     }
 
     package init(
@@ -47,7 +49,7 @@ package final class RequestRun {
         switch stage {
         case .new, .queued, .permitted: return .waits
         case .underWay(let execution): return relay.goOn(execution, receiver)
-        case .ended: return .ended
+        case .ended, .over: return .ended
         }
     }
 
@@ -67,6 +69,8 @@ package final class RequestRun {
         if case .new = stage { enter() }
         if case .queued(let place, let body) = stage { await wait(place, body) }
         if case .permitted(let body) = stage {
+            // The body is held by who sends it.
+            stage = .over
             stage = .ended(
                 await relay.outcome(
                     of: admission.request(body),
@@ -87,8 +91,10 @@ package final class RequestRun {
             switch stage {
             case .underWay(let execution): execution.outcome
             case .ended(let outcome): outcome
-            case .new, .queued, .permitted: preconditionFailure("a request that waits has no outcome")
+            case .new, .queued, .permitted, .over:
+                preconditionFailure("a request has one outcome, at its end")
             }
+        stage = .over
         relay.ports.sink.record(.ended(outcome.report))
         if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
             engine.cutOff.add(1, ordering: .relaxed)
@@ -116,7 +122,9 @@ package final class RequestRun {
             admission.snapshot.vault,
             since: began
         ) {
-        case .success(let execution): stage = .underWay(execution)
+        case .success(let execution):
+            execution.turn = turn
+            stage = .underWay(execution)
         case .failure(let failure): stage = .ended(Outcome(admission.context, failure))
         }
     }

@@ -9,7 +9,7 @@ package final class Execution {
     /// The memory that the collected answer takes.
     var room: MemoryHold?
     /// Whose answer may wait for room, where the job is one of a stream.
-    var turn: AnswerTurn?
+    package var turn: AnswerTurn?
 
     /// The request that was sent without a task.
     var sending: (any Sending)?

@@ -187,9 +187,14 @@ extension EventLoop {
             state.now = SystemClock.monotonic()
             activity.begin(at: state.now)
             turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-            for index in 0..<max(0, Int(count)) {
-                let event = unsafe state.events[index]
-                unsafe dispatch(state, event.data.u64, Events(rawValue: event.events))
+            // Ends first: who takes up a connection in this turn finds none that is known to be over.
+            for isEnd in [true, false] {
+                for index in 0..<max(0, Int(count)) {
+                    let event = unsafe state.events[index]
+                    let events = unsafe Events(rawValue: event.events)
+                    guard events.isDisjoint(with: [.peerFinished, .hangUp, .error]) != isEnd else { continue }
+                    unsafe dispatch(state, event.data.u64, events)
+                }
             }
             state.runTimers()
         }

@@ -48,8 +48,15 @@ extension Connection: AnswerReceiver {
         switch run.begin(self) {
         case .sent: break
         case .waits: spawn(upload)
-        case .ended: pass(run.end(), upload)
+        case .ended: pass(run.end(), upload, letsOthersGo: hasEndedOften())
         }
+    }
+
+    /// Whether so many requests have ended at once in this turn of the loop that others come before the next.
+    private func hasEndedOften() -> Bool {
+        if lastTurn != loop.now { (lastTurn, endsInTurn) = (loop.now, 0) }
+        endsInTurn += 1
+        return endsInTurn > 64
     }
 
     /// The upstream of a request without a task has answered, or not.
@@ -79,9 +86,9 @@ extension Connection: AnswerReceiver {
     }
 
     /// Passes on the answer of a request without a task, which gets one where the socket does not take all of it.
-    private func pass(_ relayed: consuming Relayed, _ upload: Upload) {
+    private func pass(_ relayed: consuming Relayed, _ upload: Upload, letsOthersGo: Bool = false) {
         upload.rest = upload.write(relayed.outcome, on: self)
-        guard upload.rest == nil, unsent.isEmpty else {
+        guard upload.rest == nil, unsent.isEmpty, !letsOthersGo else {
             upload.relayed = consume relayed
             return spawn(upload)
         }

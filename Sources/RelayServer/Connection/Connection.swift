@@ -45,6 +45,9 @@ final class Connection: Watcher {
     var drained: CheckedContinuation<Bool, Never>?
     /// Resumed when body bytes may be there, with whether the connection lives.
     var arrived: CheckedContinuation<Bool, Never>?
+    /// The turn of the loop in which a request last ended at once, and how many did so in it.
+    var lastTurn: Int64 = 0
+    var endsInTurn = 0
     /// Monotonic nanoseconds; what the server's sweep looks at.
     private var deadline = Int64.max
 

@@ -30,7 +30,15 @@ extension Connection {
         if case .stream(let source) = request.body { startUpload(source) }
         arm()
         // What a fresh connection brought before it was asked will not be reported again.
-        if isReadable { readHead() }
+        guard isReadable else { return }
+        if case .receiver = waiter {
+            // Who has no task may still be reading from the loop's buffer.
+            loop.afterBatch { [self] in
+                if serial == start { readHead() }
+            }
+        } else {
+            readHead()
+        }
     }
 
     private func sendHead(_ request: OutboundRequest) {
@@ -121,7 +129,9 @@ extension Connection {
         stopUpload()
         isReadable = true
         switch phase {
-        case .exchanging: readHead()
+        case .exchanging:
+            if isBeginning, case .receiver? = waiter { return }
+            readHead()
         case .reading: body.wake()
         default: break
         }

@@ -173,8 +173,9 @@ import RelayPosix
         let peeked = unsafe withUnsafeMutableBytes(of: &byte) { byte in
             unsafe Socket.receive(descriptor, into: byte, peek: true)
         }
-        if case .wouldBlock = peeked { return true }
-        return false
+        guard case .wouldBlock = peeked else { return false }
+        isReadable = false
+        return true
     }
 
     /// How old the loop's last look at the descriptors may be, and how long a connection may have idled,
