@@ -40,7 +40,7 @@ extension Query {
             let call = try? APICall(head, role: .admin),
             case .jobs = call.resource
         else { return nil }
-        return try? Query(call, parameters)
+        return try? Query(call.target, parameters)
     }
 }
 
