@@ -9,8 +9,10 @@ package struct ConcurrencyMachine: Sendable {
     private var queue: [UInt64] = []
     private var head = 0
     private var waiting: Set<UInt64> = []
-    /// The one who waits beside the others, in its turn among them, and takes none of their room.
+    /// The one who looks for kept jobs and waits beside the others, in its turn among them, and takes none of their room.
     private var beside: UInt64?
+    /// Permits, of those in flight, of which nobody knows yet whether there is a kept job for them.
+    private var looking = 0
 
     package init(limit: Int, maxPending: Int) {
         self.limit = limit
@@ -26,27 +28,34 @@ package struct ConcurrencyMachine: Sendable {
         case refuse
     }
 
-    /// One that `mayExceed` waits however many do, and is none of the requests that wait: there is at most one such at a
-    /// time.
-    package mutating func arrived(_ id: UInt64, mayExceed: Bool = false) -> Arrival {
+    /// One that `looks` for kept jobs waits however many do, and is none of the requests that wait.
+    ///
+    /// There is at most one such at a time. As many requests as it has permits wait beyond the bound, for it may give them
+    /// back in a moment.
+    package mutating func arrived(_ id: UInt64, looks: Bool = false) -> Arrival {
         if inFlight < limit, waiting.isEmpty {
             inFlight += 1
+            if looks { looking += 1 }
             return .admit
         }
-        guard mayExceed || pending < maxPending else { return .refuse }
+        guard looks || pending < maxPending + looking else { return .refuse }
         waiting.insert(id)
-        if mayExceed { beside = id }
+        if looks { beside = id }
         queue.append(id)
         return .wait
     }
 
-    /// Takes up to `count` free permits, of which there are none while anybody waits.
+    /// Takes up to `count` free permits to look for as many kept jobs; there are none while anybody waits.
     package mutating func take(_ count: Int) -> Int {
         guard waiting.isEmpty else { return 0 }
         let taken = max(0, min(count, limit - inFlight))
         inFlight += taken
+        looking += taken
         return taken
     }
+
+    /// There is a job for one of the permits with which one looked.
+    package mutating func found() { looking -= 1 }
 
     /// The limits changed.
     ///
@@ -62,8 +71,9 @@ package struct ConcurrencyMachine: Sendable {
         return admitted
     }
 
-    /// A request left the upstream; its permit goes to the one returned.
-    package mutating func left() -> UInt64? {
+    /// A request left the upstream, or one `looked` and there was no job; its permit goes to the one returned.
+    package mutating func left(looked: Bool = false) -> UInt64? {
+        if looked { looking -= 1 }
         if inFlight <= limit, let next = nextWaiting() { return next }
         inFlight -= 1
         return nil
@@ -77,6 +87,7 @@ package struct ConcurrencyMachine: Sendable {
                 queue.removeFirst(head)
                 head = 0
             }
+            if beside == id { looking += 1 }
             if gaveUp(id) { return id }
         }
         return nil

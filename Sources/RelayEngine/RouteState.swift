@@ -85,14 +85,9 @@ extension RouteState {
         package func take() -> Permit? { state.take(id) ? Permit(state) : nil }
     }
 
-    /// Asks for a permit; one who `mayExceed` is queued however many are.
-    package func enter(mayExceed: Bool = false) -> Entry {
-        let (arrival, id) = state.withLock { state in
-            state.nextTurn += 1
-            let arrival = state.machine.arrived(state.nextTurn, mayExceed: mayExceed)
-            if case .wait = arrival { state.turns[state.nextTurn] = .queued }
-            return (arrival, state.nextTurn)
-        }
+    /// Asks for a permit.
+    package func enter() -> Entry {
+        let (arrival, id) = arrive()
         return switch arrival {
         case .admit: .permitted(Permit(self))
         case .wait: .queued(Turn(self, id))
@@ -100,8 +95,27 @@ extension RouteState {
         }
     }
 
-    /// Up to `count` more permits, which nobody waits for.
-    private func takeFree(_ count: Int) -> Int { state.withLock { $0.machine.take(count) } }
+    private func arrive(looks: Bool = false) -> (ConcurrencyMachine.Arrival, UInt64) {
+        state.withLock { state in
+            state.nextTurn += 1
+            let arrival = state.machine.arrived(state.nextTurn, looks: looks)
+            if case .wait = arrival { state.turns[state.nextTurn] = .queued }
+            return (arrival, state.nextTurn)
+        }
+    }
+
+    /// A permit to look for kept jobs with, when its turn among the requests has come.
+    ///
+    /// - Returns: nil when the task is cancelled first.
+    func permitToLook() async -> Permits? {
+        switch arrive(looks: true) {
+        case (.admit, _): return Permits(self)
+        case (.wait, let id):
+            await wait(id)
+            return take(id) ? Permits(self) : nil
+        case (.refuse, _): return nil
+        }
+    }
 
     /// A reload may have changed the limits: whoever waits for a permit there is now gets it.
     package func resize(_ limit: ConcurrencyLimit) {
@@ -112,8 +126,10 @@ extension RouteState {
         for waiter in admitted { waiter.resume() }
     }
 
-    private func giveBack() {
-        let waiter = state.withLock { state in state.machine.left().flatMap { state.admit($0) } }
+    private func giveBack(looked: Bool = false) {
+        let waiter = state.withLock { state in
+            state.machine.left(looked: looked).flatMap { state.admit($0) }
+        }
         waiter?.resume()
     }
 
@@ -179,28 +195,26 @@ extension RouteState {
 }
 
 extension RouteState {
-    /// Several permits of one route, given back at their end but for those that were taken out.
+    /// Permits of one route to look for as many kept jobs with, given back at their end but for those that were taken out.
     struct Permits: ~Copyable {
         private let state: RouteState
-        private var first: Permit?
-        private var others: Int
+        private(set) var count = 1
 
-        /// The one there is, and as many more as nobody waits for.
-        init(_ permit: consuming Permit, andAtMost more: Int) {
-            state = permit.state
-            first = consume permit
-            others = state.takeFree(more)
+        fileprivate init(_ state: RouteState) { self.state = state }
+
+        /// As many more as are free and wanted.
+        mutating func add(atMost more: Int) {
+            count += state.state.withLock { $0.machine.take(more) }
         }
 
-        var count: Int { others + (first == nil ? 0 : 1) }
-
-        /// One of them; nil when there are no more.
+        /// One of them, for a job that was found; nil when there are no more.
         mutating func take() -> Permit? {
-            guard others > 0 else { return first.take() }
-            others -= 1
+            guard count > 0 else { return nil }
+            count -= 1
+            state.state.withLock { $0.machine.found() }
             return Permit(state)
         }
 
-        deinit { for _ in 0..<others { state.giveBack() } }
+        deinit { for _ in 0..<count { state.giveBack(looked: true) } }
     }
 }

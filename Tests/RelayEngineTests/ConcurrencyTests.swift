@@ -1,7 +1,8 @@
 import RelayCore
-import RelayEngine
 import RelayTestSupport
 import Testing
+
+@testable import RelayEngine
 
 @Suite("Places of a route", .runQueue, .timeLimit(.minutes(5)))
 struct ConcurrencyTests {
@@ -37,17 +38,63 @@ struct ConcurrencyTests {
     func beside() {
         var machine = ConcurrencyMachine(limit: 1, maxPending: 1)
         let arrivals = [
-            machine.arrived(1), machine.arrived(2, mayExceed: true), machine.arrived(3), machine.arrived(4),
+            machine.arrived(1), machine.arrived(2, looks: true), machine.arrived(3), machine.arrived(4),
         ]
         #expect(arrivals.map(admitted) == ["admit", "wait", "wait", "refuse"])
         #expect(machine.pending == 1)
         #expect(machine.left() == 2 && machine.pending == 1 && machine.left() == 3 && machine.pending == 0)
         for givesUp in [true, false] {
             var full = ConcurrencyMachine(limit: 1, maxPending: 1)
-            let others = [full.arrived(1), full.arrived(2), full.arrived(3, mayExceed: true)]
+            let others = [full.arrived(1), full.arrived(2), full.arrived(3, looks: true)]
             #expect(others.map(admitted) == ["admit", "wait", "wait"] && full.pending == 1)
             if givesUp { #expect(full.gaveUp(3) && full.pending == 1) }
         }
+    }
+
+    @Test("A request is not refused for a permit with which somebody only looks whether there is a kept job")
+    func looking() {
+        var machine = ConcurrencyMachine(limit: 3, maxPending: 0)
+        let arrivals = [machine.arrived(1), machine.arrived(2, looks: true)].map(admitted)
+        #expect(arrivals == ["admit", "admit"] && machine.take(9) == 1)
+        let others = (3...5).map { admitted(machine.arrived($0)) }
+        #expect(others == ["wait", "wait", "refuse"])
+        machine.found()
+        #expect(machine.left(looked: true) == 3 && admitted(machine.arrived(6)) == "refuse")
+        let rest = (0..<4).map { _ in machine.left() }
+        #expect(rest == [4, nil, nil, nil] && machine.inFlight == 0 && machine.pending == 0)
+    }
+
+    @Test("Nor for one that was given to who waited to look", arguments: [0, 1])
+    func lookingAfterAWait(maxPending: Int) {
+        var machine = ConcurrencyMachine(limit: 1, maxPending: maxPending)
+        let arrivals = [machine.arrived(1), machine.arrived(2, looks: true)].map(admitted)
+        #expect(arrivals == ["admit", "wait"] && machine.left() == 2)
+        let others = (3...5).map { admitted(machine.arrived($0)) }
+        #expect(others == (0...2).map { $0 <= maxPending ? "wait" : "refuse" })
+    }
+
+    @Test("A look that finds nothing, or too little, gives its permits to those who wait", arguments: [0, 1])
+    func looked(found: Int) async {
+        var limit = ConcurrencyLimit()
+        (limit.maxRequests, limit.maxPendingRequests) = (2, 0)
+        let state = RouteState(limit)
+        var turns: [RouteState.Turn] = []
+        var job: RouteState.Permit?
+        do {
+            guard var permits = await state.permitToLook() else {
+                Issue.record("there was no permit to look with")
+                return
+            }
+            permits.add(atMost: 5)
+            #expect(permits.count == 2)
+            for _ in 0..<2 { if case .queued(let turn) = state.enter() { turns.append(turn) } }
+            if found > 0 { job = permits.take() }
+        }
+        #expect(turns.count == 2 && state.load == (2, found))
+        _ = job.take()
+        var admitted = 0
+        for turn in turns where turn.take() != nil { admitted += 1 }
+        #expect(admitted == 2 && state.load == (0, 0))
     }
 
     @Test("Nobody overtakes those who wait")

@@ -135,7 +135,7 @@ extension Dispatcher {
     private func claim(_ count: Int, _ lane: DispatchLane, _ relay: Relay) async {
         let time = relay.ports.time
         guard let entry = engine.snapshot.routes[lane.route] else { return lane.end() }
-        guard let first = await permit(of: entry.state) else { return }
+        guard var permits = await entry.state.permitToLook() else { return }
         // While it waited, the lane may have been paused or ended.
         guard let entry = engine.snapshot.routes[lane.route],
             case .claim(let count) = lane.step(time.now(), entry)
@@ -144,7 +144,7 @@ extension Dispatcher {
         defer { claiming.subtract(1, ordering: .sequentiallyConsistent) }
         // Whoever ends the serving counts afterwards: it sees this claim, or this claim sees the end.
         guard phase == .serving else { return }
-        var permits = RouteState.Permits(first, andAtMost: count - 1)
+        permits.add(atMost: count - 1)
         lane.ask { $0.claiming() }
         do throws(StoreError) {
             let asked = permits.count
@@ -162,17 +162,6 @@ extension Dispatcher {
         } catch {
             // What the store cannot survive ends the process; anything else may have passed in a moment.
             if error.code == .closed { lane.end() } else { lane.ask { $0.claimFailed(time.now()) } }
-        }
-    }
-
-    /// Nil when the task was cancelled first.
-    private func permit(of route: RouteState) async -> RouteState.Permit? {
-        switch route.enter(mayExceed: true) {
-        case .permitted(let permit): return permit
-        case .queued(let turn):
-            await turn.wait()
-            return turn.take()
-        case .full: return nil
         }
     }
 
