@@ -196,7 +196,11 @@ extension SQLiteJobStore {
         } catch {
             // What failed for good may be on disk; the next start knows.
             let names = spooled
-            if error.code != .failed { fileThread.start { $0.remove(names) } }
+            // Who is refused for want of room finds that of its body free again; in a closed store the next start sees to
+            // it.
+            if error.code != .failed, !names.isEmpty {
+                try? await fileThread.perform { $0.remove(names) }
+            }
             throw error
         }
     }
