@@ -183,13 +183,13 @@ if Context.environment["RELAY_SIMULATION"] != nil {
     )
 }
 
-// Timings of pure code: `RELAY_BENCHMARK=1 swift run -c release HTTPBenchmark`.
+// Timings of pure code: `RELAY_BENCHMARK=1 swift run -c release PureBenchmark`.
 if Context.environment["RELAY_BENCHMARK"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "HTTPBenchmark",
+            name: "PureBenchmark",
             dependencies: ["RelayCore", "RelayHTTP"],
-            path: "Tests/Benchmarks/HTTPBenchmark"
+            path: "Tests/Benchmarks/PureBenchmark"
         )
     )
 }

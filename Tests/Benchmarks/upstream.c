@@ -2,8 +2,9 @@
 //
 //   upstream -p PORT [-c CERTIFICATE -k KEY]
 //
-// A path with "/hold" is never answered; one with "/fail" gets a 502; one with "/count" gets the number of the
-// requests before it that got 1 KiB. Request bodies need a Content-Length.
+// A path with "/hold" is never answered; one with "/fail" gets a 502; one with "/size/N" gets N bytes; one with
+// "/json" gets 1 KiB of JSON, in an envelope; one with "/token" gets a token of OAuth. Request bodies need a
+// Content-Length.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -30,15 +31,20 @@ struct connection {
     uint64_t body_left;
     bool in_body;
     char kind;
+    // Of an answer larger than a socket buffer: all of it, and what is left of it.
+    uint64_t answer_size, answer_left;
     char head[HEAD_LIMIT];
 };
 
 static int poller;
 static SSL_CTX *context;
-static char answer[BODY + 256];
-static size_t answer_count;
-static uint64_t served;
+static char answer[BODY + 256], document[BODY + 256];
+static size_t answer_count, document_count;
+static char filler[262144];
 static const char failure[] = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
+static const char token[] =
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 68\r\n\r\n"
+    "{\"access_token\":\"benchmark\",\"token_type\":\"Bearer\",\"expires_in\":3600}";
 
 static void fail(const char *what) {
     perror(what);
@@ -81,37 +87,57 @@ static ssize_t take(struct connection *connection, char *bytes, size_t room) {
     return reason == SSL_ERROR_WANT_READ || reason == SSL_ERROR_WANT_WRITE ? 0 : -1;
 }
 
-// An answer is smaller than a socket buffer; one that does not fit is a peer that does not read.
+// A small answer is smaller than a socket buffer; one that does not fit is a peer that does not read.
 static bool give(struct connection *connection, const char *bytes, size_t count) {
     if (connection->tls != NULL) return SSL_write(connection->tls, bytes, (int)count) == (int)count;
     return send(connection->fd, bytes, count, MSG_NOSIGNAL) == (ssize_t)count;
 }
 
+// Goes on with a large answer for as long as the peer takes it.
+static bool give_more(struct connection *connection) {
+    while (connection->answer_left > 0) {
+        size_t wanted = connection->answer_left < sizeof filler ? connection->answer_left : sizeof filler;
+        ssize_t sent = send(connection->fd, filler, wanted, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN) return false;
+        if (sent < 0) break;
+        connection->answer_left -= (uint64_t)sent;
+    }
+    struct epoll_event event = {.events = connection->answer_left > 0 ? EPOLLOUT : EPOLLIN, .data.ptr = connection};
+    return epoll_ctl(poller, EPOLL_CTL_MOD, connection->fd, &event) == 0;
+}
+
 static bool respond(struct connection *connection) {
     connection->in_body = false;
     connection->head_count = 0;
-    if (connection->kind == 'h') return true;
-    if (connection->kind == 'f') return give(connection, failure, sizeof failure - 1);
-    if (connection->kind == 'c') {
-        char count[96];
-        int length = snprintf(
-            count, sizeof count, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n%20llu",
-            (unsigned long long)served);
-        return give(connection, count, (size_t)length);
+    switch (connection->kind) {
+    case 'h': return true;
+    case 'f': return give(connection, failure, sizeof failure - 1);
+    case 't': return give(connection, token, sizeof token - 1);
+    case 'j': return give(connection, document, document_count);
+    case 's': {
+        char head[128];
+        int count = sprintf(
+            head, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %llu\r\n\r\n",
+            (unsigned long long)connection->answer_size);
+        connection->answer_left = connection->answer_size;
+        return give(connection, head, (size_t)count) && give_more(connection);
     }
-    served++;
-    return give(connection, answer, answer_count);
+    default: return give(connection, answer, answer_count);
+    }
 }
 
 // Takes note of a complete, terminated head; false when its body has no stated length.
 static bool read_head(struct connection *connection) {
+    static const struct { const char *word; char kind; } kinds[] = {
+        {"/hold", 'h'}, {"/fail", 'f'}, {"/token", 't'}, {"/json", 'j'}, {"/size/", 's'}};
     const char *line_end = strchr(connection->head, '\r');
-    const char *hold = strstr(connection->head, "/hold"), *broken = strstr(connection->head, "/fail");
-    const char *counted = strstr(connection->head, "/count");
     connection->kind = 'o';
-    if (counted != NULL && counted < line_end) connection->kind = 'c';
-    if (hold != NULL && hold < line_end) connection->kind = 'h';
-    if (broken != NULL && broken < line_end) connection->kind = 'f';
+    for (size_t index = 0; index < sizeof kinds / sizeof *kinds; index++) {
+        const char *found = strstr(connection->head, kinds[index].word);
+        if (found == NULL || found > line_end) continue;
+        connection->kind = kinds[index].kind;
+        if (connection->kind == 's') connection->answer_size = strtoull(found + strlen("/size/"), NULL, 10);
+    }
     if (strcasestr(connection->head, "\r\ntransfer-encoding:") != NULL) {
         fprintf(stderr, "upstream: a request body has no Content-Length\n");
         return false;
@@ -182,12 +208,16 @@ int main(int argument_count, char **arguments) {
             || key == NULL || SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
             fail("certificate");
     }
-    answer_count = (size_t)sprintf(
-        answer,
-        "HTTP/1.1 200 OK\r\nServer: upstream\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-        BODY);
+    memset(filler, 'y', sizeof filler);
+    static const char head[] =
+        "HTTP/1.1 200 OK\r\nServer: upstream\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n";
+    static const char before[] = "{\"data\":{\"text\":\"", after[] = "\"}}";
+    answer_count = (size_t)sprintf(answer, head, BODY);
     memset(answer + answer_count, 'y', BODY);
     answer_count += BODY;
+    document_count = (size_t)sprintf(document, head, BODY);
+    size_t text = BODY - strlen(before) - strlen(after);
+    document_count += (size_t)sprintf(document + document_count, "%s%.*s%s", before, (int)text, filler, after);
 
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
     struct sockaddr_in address = {
@@ -207,8 +237,10 @@ int main(int argument_count, char **arguments) {
         int count = epoll_wait(poller, events, 256, -1);
         if (count < 0 && errno != EINTR) fail("epoll_wait");
         for (int index = 0; index < count; index++) {
-            if (events[index].data.ptr == NULL) accept_one(listener);
-            else serve(events[index].data.ptr);
+            struct connection *connection = events[index].data.ptr;
+            if (connection == NULL) accept_one(listener);
+            else if (connection->answer_left == 0) serve(connection);
+            else if (!give_more(connection)) drop(connection);
         }
     }
 }

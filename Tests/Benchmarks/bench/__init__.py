@@ -1,0 +1,1 @@
+"""Runs the relay and its peers under the same load, in turns, and compares them."""

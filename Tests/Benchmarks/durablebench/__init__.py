@@ -1,1 +1,0 @@
-"""Durable jobs beside the queues people use for them: see ../durable."""

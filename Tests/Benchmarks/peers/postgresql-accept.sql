@@ -1,0 +1,1 @@
+INSERT INTO jobs (body) VALUES (repeat('x', 1024));

@@ -1,1 +1,0 @@
-"""Runs the relay and its peers under the same load and compares them."""
