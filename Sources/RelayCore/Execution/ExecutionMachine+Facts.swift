@@ -99,13 +99,19 @@ extension ExecutionMachine {
 extension ExecutionMachine {
     /// Of a request that somebody waits for; mutating, so that the machine is not copied for it.
     package mutating func outcome(room: MemoryHold?) -> Outcome {
-        let attempts = recovery.attempts
+        let (attempts, reason) = (recovery.attempts, preparation.body.sentOnceBecause)
         var outcome: Outcome
         switch step {
         case .end(.answered(let response, let source)):
-            outcome = Outcome(context, response, by: source, attempts: attempts)
+            outcome = Outcome(context, response, by: source, attempts: attempts, sentOnceBecause: reason)
         case .end(.failed(let failure)):
-            outcome = Outcome(context, failure, answer: answer, attempts: attempts)
+            outcome = Outcome(
+                context,
+                failure,
+                answer: answer,
+                attempts: attempts,
+                sentOnceBecause: reason
+            )
         default: preconditionFailure("a request was asked for its outcome at the step \(step)")
         }
         outcome.room = room

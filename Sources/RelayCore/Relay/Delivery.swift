@@ -19,7 +19,7 @@ package struct Delivery: Sendable {
 
     package var ending: Ending
     /// What the run makes of the job; the store has the last word.
-    package var report: JobReport
+    package let report: JobReport
     /// The upstream's last answer, where there was one.
     package var answer: HTTPResponse?
     /// Whether one of the attempts may have been carried out and may not be repeated.
@@ -38,7 +38,7 @@ package struct Delivery: Sendable {
     ) {
         ending = .succeeded
         self.answer = answer
-        report = JobReport(context, .succeeded, attempts, answer, by: source)
+        report = JobReport(context, .succeeded, answer, by: source, attempts: attempts)
     }
 
     /// The run ended otherwise; without a failure where nothing was tried.
@@ -51,9 +51,7 @@ package struct Delivery: Sendable {
     ) {
         self.ending = ending
         self.answer = answer
-        report = JobReport(context, ending.state, attempts, answer, by: .upstream)
-        report.failure = failure
-        report.end = ending.end
+        report = JobReport(context, ending.state, end: ending.end, answer, failure: failure, attempts: attempts)
     }
 
     package var attempts: [Attempt] { report.attempts }

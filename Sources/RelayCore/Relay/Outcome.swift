@@ -3,7 +3,7 @@ package struct Outcome: Sendable {
     /// What its caller gets: a success, what stands in for one, or the upstream's last answer as it is; nil when there
     /// is none.
     package var answer: HTTPResponse?
-    package var report: JobReport
+    package let report: JobReport
     /// The memory its answer takes, until that is passed on.
     package var room: MemoryHold?
 
@@ -12,10 +12,18 @@ package struct Outcome: Sendable {
         _ context: JobContext,
         _ answer: HTTPResponse,
         by source: AnswerSource,
-        attempts: [Attempt] = []
+        attempts: [Attempt] = [],
+        sentOnceBecause: String? = nil
     ) {
         self.answer = answer
-        report = JobReport(context, .succeeded, attempts, answer, by: source)
+        report = JobReport(
+            context,
+            .succeeded,
+            answer,
+            by: source,
+            attempts: attempts,
+            sentOnceBecause: sentOnceBecause
+        )
     }
 
     /// The job failed; `answer` is the upstream's last one, where there was one.
@@ -23,35 +31,24 @@ package struct Outcome: Sendable {
         _ context: JobContext,
         _ failure: Failure,
         answer: HTTPResponse? = nil,
-        attempts: [Attempt] = []
+        attempts: [Attempt] = [],
+        sentOnceBecause: String? = nil
     ) {
         self.answer = answer
-        report = JobReport(context, failure.isCallers ? .cancelled : .dead, attempts, answer, by: .upstream)
-        report.failure = failure
+        report = JobReport(
+            context,
+            failure.isCallers ? .cancelled : .dead,
+            answer,
+            failure: failure,
+            attempts: attempts,
+            sentOnceBecause: sentOnceBecause
+        )
     }
 
     package var attempts: [Attempt] { report.attempts }
 
     /// Why it failed; nil when it did not.
     package var failure: Failure? { report.failure }
-}
-
-extension JobReport {
-    /// A run with the last answer it had.
-    init(
-        _ context: JobContext,
-        _ state: JobState,
-        _ attempts: [Attempt],
-        _ answer: HTTPResponse?,
-        by source: AnswerSource
-    ) {
-        self.init(context, state)
-        self.attempts = attempts
-        attemptCount = (context.history?.attempts ?? 0) + attempts.count
-        guard let answer else { return }
-        status = answer.status
-        self.source = source
-    }
 }
 
 /// Who made an answer.

@@ -46,16 +46,14 @@ package final class Relay: Sendable {
             needsCollecting(request, context)
             ? await beginCollected(request, context, vault, since: began)
             : begin(request, context, vault, since: began)
-        var outcome: Outcome
         switch begun {
-        case .failure(let failure): outcome = Outcome(context, failure)
+        case .failure(let failure):
+            return Outcome(context, failure, sentOnceBecause: request.body.sentOnceBecause)
         case .success(let execution):
             execution.turn = turn
             await run(execution)
-            outcome = execution.outcome
+            return execution.outcome
         }
-        outcome.report.sentOnceBecause = request.body.sentOnceBecause
-        return outcome
     }
 }
 

@@ -1,15 +1,16 @@
 /// Something that happened to a job, to a route or to the relay; past tense.
 ///
-/// Whoever tells of it tells the announcer alone; who listens takes up what is theirs.
+/// Whoever tells of it tells the announcer alone; who listens takes up what is theirs. What is large and seldom is boxed,
+/// so that the event itself is small.
 package enum JobEvent: Sendable {
     /// A job is on disk.
     case accepted(JobReport)
     /// An attempt of a kept job is on record and goes out.
-    case attemptBegan(JobContext, Attempt)
+    indirect case attemptBegan(JobContext, Attempt)
     /// An attempt failed, and what follows is decided.
-    case attemptFailed(JobContext, Attempt)
+    indirect case attemptFailed(JobContext, Attempt)
     /// The upstream's chain held none of the pinned keys, which only report.
-    case pinsMissed(JobContext, Exchange)
+    indirect case pinsMissed(JobContext, Exchange)
     /// A kept job stands elsewhere and is not over.
     case changed(JobReport)
     /// A job is over: told once in each of its lives.
@@ -17,18 +18,18 @@ package enum JobEvent: Sendable {
     /// Somebody removed a kept job.
     case dropped(JobReport)
     /// Somebody acted on kept jobs; each of them is told of besides.
-    case jobsChanged(JobsChange)
+    indirect case jobsChanged(JobsChange)
     /// A body found no room in the job store, for the first time in a while.
     case bodyFoundNoRoom(route: String)
     /// The store takes no writes for seconds, or takes them again; in words.
     case storageStalled(String)
     case storageResumed(String)
     /// A rule wants the route paused.
-    case pauseWanted(route: String, rule: String?, reason: String)
-    case routePaused(route: String, RoutePause)
+    indirect case pauseWanted(route: String, rule: String?, reason: String)
+    indirect case routePaused(route: String, RoutePause)
     case routeResumed(route: String)
     /// The relay itself refused a request.
-    case requestRefused(RefusedRequest)
+    indirect case requestRefused(RefusedRequest)
     case credentialRefreshed(credential: String, expiresIn: Duration?)
     case credentialFailed(credential: String, detail: String)
     case configReloaded
@@ -44,7 +45,7 @@ package protocol EventSink: AnyObject, Sendable {
 }
 
 /// Hears of everything that happens; it never waits, and is called from any thread.
-package protocol JobListener: Sendable {
+package protocol JobListener: AnyObject, Sendable {
     /// `wall` is the present, in milliseconds since 1970 UTC.
     func heard(_ event: JobEvent, at wall: Int64)
 }

@@ -1,34 +1,36 @@
 /// What became of a job: the one account of it, whoever asks and wherever it is told.
-package struct JobReport: Sendable {
-    package var id: JobID
+///
+/// A class, since it goes through many hands and each of them has the same.
+package final class JobReport: Sendable {
+    package let id: JobID
     /// The route's name.
-    package var route: String
+    package let route: String
     /// Who handed it over; nil when that is not known.
-    package var user: UInt32?
+    package let user: UInt32?
     /// Its request line, its submitter and what else it came with; nil where only the store was asked.
-    package var context: JobContext?
+    package let context: JobContext?
     /// Whether it was kept on disk.
-    package var isDurable: Bool
+    package let isDurable: Bool
     /// Where it stands now.
-    package var state: JobState
+    package let state: JobState
     /// Why it waits; nil when it does not, or when the state says it all.
-    package var reason: WaitReason?
+    package let reason: WaitReason?
     /// Why it is over without success; nil when the state says it all.
-    package var end: EndReason?
+    package let end: EndReason?
     /// Who made its answer; nil when it has none.
-    package var source: AnswerSource?
+    package let source: AnswerSource?
     /// The status of its answer.
-    package var status: Status?
+    package let status: Status?
     /// Why it did not succeed, as far as an attempt or the relay says; nil when it did, or when neither does.
-    package var failure: Failure?
+    package let failure: Failure?
     /// Of its last run; empty where it came to this without one.
-    package var attempts: [Attempt] = []
+    package let attempts: [Attempt]
     /// Of its whole life.
-    package var attemptCount = 0
+    package let attemptCount: Int
     /// What brought it to this.
-    package var cause = Cause.run
+    package let cause: Cause
     /// Why its body was not kept for another attempt; nil when it was, or nobody could have wanted it.
-    package var sentOnceBecause: String?
+    package let sentOnceBecause: String?
 
     /// What may change a job.
     package enum Cause: Hashable, Sendable {
@@ -42,14 +44,51 @@ package struct JobReport: Sendable {
         case pause
     }
 
-    /// A job that has run.
-    package init(_ context: JobContext, _ state: JobState) {
+    /// A job that has run, with the last answer it had.
+    package init(
+        _ context: JobContext,
+        _ state: JobState,
+        end: EndReason? = nil,
+        _ answer: HTTPResponse? = nil,
+        by source: AnswerSource = .upstream,
+        failure: Failure? = nil,
+        attempts: [Attempt] = [],
+        sentOnceBecause: String? = nil
+    ) {
         id = context.id
         route = context.route.name
         user = context.client?.user
         self.context = context
         isDurable = context.history != nil
         self.state = state
+        reason = nil
+        self.end = end
+        self.source = answer == nil ? nil : source
+        status = answer?.status
+        self.failure = failure
+        self.attempts = attempts
+        attemptCount = (context.history?.attempts ?? 0) + attempts.count
+        cause = .run
+        self.sentOnceBecause = sentOnceBecause
+    }
+
+    /// A run with what the store made of it; what `attemptCount` it has had in all by then.
+    package init(_ run: JobReport, _ state: JobState, end: EndReason?, attemptCount: Int) {
+        id = run.id
+        route = run.route
+        user = run.user
+        context = run.context
+        isDurable = run.isDurable
+        self.state = state
+        reason = run.reason
+        self.end = end
+        source = run.source
+        status = run.status
+        failure = state == .succeeded ? nil : run.failure
+        attempts = run.attempts
+        self.attemptCount = attemptCount
+        cause = run.cause
+        sentOnceBecause = run.sentOnceBecause
     }
 
     /// A job as the store alone knows it.
@@ -72,6 +111,12 @@ package struct JobReport: Sendable {
         self.attemptCount = attemptCount
         self.cause = cause
         isDurable = true
+        context = nil
+        source = nil
+        status = nil
+        failure = nil
+        attempts = []
+        sentOnceBecause = nil
     }
 }
 

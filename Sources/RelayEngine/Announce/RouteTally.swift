@@ -1,7 +1,7 @@
 import RelayCore
 
 /// Counts, for each route, what came of its jobs.
-struct RouteTally: JobListener {
+final class RouteTally: JobListener {
     private let engine: Engine
 
     init(_ engine: Engine) { self.engine = engine }

@@ -218,11 +218,12 @@ extension JobRun {
     }
 
     private func tell(_ result: Result, _ state: JobState, _ end: EndReason?) async {
-        var report = result.report
-        report.state = state
-        report.end = end
-        report.attemptCount = job.attempts + report.attempts.count
-        if state == .succeeded { report.failure = nil }
+        let report = JobReport(
+            result.report,
+            state,
+            end: end,
+            attemptCount: job.attempts + result.report.attempts.count
+        )
         dispatcher.announcer.record(state.isTerminal ? .ended(report) : .changed(report))
         if state == .held, result.settlement.ending == .held(.routePaused) {
             await dispatcher.pauses.releaseIfResumed(id, of: job.record.route)
