@@ -95,13 +95,13 @@ final class AcceptWatcher: Watcher {
     /// Says why and closes, without another look at what the caller sends.
     private func turnAway(_ descriptor: consuming FileDescriptor, _ problem: Problem) {
         let raw = descriptor.raw
-        loop.withOutput { output in
+        server.output.compose { output in
             let answer = Answer(problem)
             guard case .bytes(let body) = answer.body else { return }
             AnswerWriter(server: server, keepsAlive: false)
                 .append(answer.head, .length(UInt64(body.count)), to: &output)
-            output += body
-            _ = Socket.send(raw, output.span)
+            output.append(body)
+            _ = output.withSpan { Socket.send(raw, $0) }
         }
         Socket.finishSending(raw)
         descriptor.close()

@@ -18,6 +18,8 @@ package final class LoopServer {
     let places: ConnectionPlaces
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var listeners: [AcceptWatcher] = []
+    /// What answers are composed in.
+    let output = OutputLoan()
     private var dateLine: [UInt8] = []
     private var dateSecond: Int64 = -1
     private(set) var isDraining = false
@@ -91,13 +93,13 @@ package final class LoopServer {
     }
 
     /// The `Date` line, made once a second.
-    func appendDate(to output: inout [UInt8]) {
+    func appendDate(to output: inout OutputBuffer) {
         let second = SystemClock.wallSeconds()
         if second != dateSecond {
             dateSecond = second
             dateLine = IMFDate.fieldLine(second)
         }
-        output += dateLine
+        output.append(dateLine)
     }
 }
 

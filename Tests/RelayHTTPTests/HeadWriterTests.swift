@@ -61,7 +61,7 @@ struct HeadWriterTests {
         let fields = Self.fields(&numbers)
         let length = UInt64.random(in: 0...UInt64(Int64.max), using: &numbers)
 
-        var output: [UInt8] = []
+        var output = OutputBuffer()
         HeadWriter.appendRequestLine(method, target, to: &output)
         HeadWriter.appendField("Host", "upstream:80", to: &output)
         HeadWriter.appendFields(fields, to: &output)
@@ -69,7 +69,7 @@ struct HeadWriterTests {
         HeadWriter.appendLineEnd(to: &output)
 
         var parser = RequestHeadParser()
-        guard case .head(let head, let consumed) = try parser.parse(output.span) else {
+        guard case .head(let head, let consumed) = try parser.parse(output.bytes.span) else {
             Issue.record("the head is incomplete")
             return
         }
@@ -84,13 +84,13 @@ struct HeadWriterTests {
         let status = Status(rawValue: UInt16.random(in: 200...599, using: &numbers))
         let fields = Self.fields(&numbers)
 
-        var output: [UInt8] = []
+        var output = OutputBuffer()
         HeadWriter.appendStatusLine(status, to: &output)
         HeadWriter.appendFields(fields, to: &output)
-        HeadWriter.append("Transfer-Encoding: chunked\r\n\r\n", to: &output)
+        output.append("Transfer-Encoding: chunked\r\n\r\n")
 
         var parser = ResponseHeadParser(requestMethod: .head)
-        guard case .head(let head, let consumed) = try parser.parse(output.span) else {
+        guard case .head(let head, let consumed) = try parser.parse(output.bytes.span) else {
             Issue.record("the head is incomplete")
             return
         }
@@ -104,9 +104,9 @@ struct HeadWriterTests {
         fields.append("A", "1")
         fields.append("Connection", "close")
         fields.append("B", "2")
-        var output: [UInt8] = []
+        var output = OutputBuffer()
         HeadWriter.appendFields(fields, to: &output) { fields.isHopByHop($0) }
-        #expect(String(decoding: output, as: UTF8.self) == "A: 1\r\nB: 2\r\n")
+        #expect(String(decoding: output.bytes, as: UTF8.self) == "A: 1\r\nB: 2\r\n")
     }
 
     @Test("copies parsed fields as they stood, but never more than their lines")
@@ -119,37 +119,37 @@ struct HeadWriterTests {
             return
         }
         let all = "Host: h\r\nA: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\nE: 5\r\nF: 6\r\nG: \r\nH: \r\n"
-        var output: [UInt8] = []
+        var output = OutputBuffer()
         HeadWriter.appendFields(head.fields, to: &output)
-        #expect(String(decoding: output, as: UTF8.self) == all)
-        output = []
+        #expect(String(decoding: output.bytes, as: UTF8.self) == all)
+        output.removeAll()
         HeadWriter.appendFields(head.fields, to: &output) { head.fields.nameText($0) == "D" }
-        #expect(String(decoding: output, as: UTF8.self) == all.replacing("D: 4\r\n", with: ""))
+        #expect(String(decoding: output.bytes, as: UTF8.self) == all.replacing("D: 4\r\n", with: ""))
     }
 
     @Test("names the status, also one without a phrase")
     func statusLines() {
         for (code, line) in [(200, "200 OK"), (404, "404 Not Found"), (599, "599 ")] as [(UInt16, String)] {
-            var output: [UInt8] = []
+            var output = OutputBuffer()
             HeadWriter.appendStatusLine(Status(rawValue: code), to: &output)
-            #expect(String(decoding: output, as: UTF8.self) == "HTTP/1.1 \(line)\r\n")
+            #expect(String(decoding: output.bytes, as: UTF8.self) == "HTTP/1.1 \(line)\r\n")
         }
     }
 
     @Test("counts in decimal for a length and in hexadecimal for a chunk")
     func numbers() {
-        var output: [UInt8] = []
+        var output = OutputBuffer()
         for number in [0, 9, 10, 1_024, UInt64.max] {
-            HeadWriter.appendDecimal(number, to: &output)
+            output.append(decimal: number)
             output.append(32)
         }
-        #expect(String(decoding: output, as: UTF8.self) == "0 9 10 1024 18446744073709551615 ")
-        output = []
+        #expect(String(decoding: output.bytes, as: UTF8.self) == "0 9 10 1024 18446744073709551615 ")
+        output.removeAll()
         for count in [1, 15, 16, 255, 256, 65_536, Int.max] {
             HeadWriter.appendChunkHeader(count, to: &output)
         }
         #expect(
-            String(decoding: output, as: UTF8.self)
+            String(decoding: output.bytes, as: UTF8.self)
                 == "1\r\nf\r\n10\r\nff\r\n100\r\n10000\r\n7fffffffffffffff\r\n"
         )
     }
@@ -158,16 +158,16 @@ struct HeadWriterTests {
     func chunksRoundTrip(seed: UInt64) {
         var numbers = SplitMix64(seed: seed)
         var body: [UInt8] = []
-        var output: [UInt8] = []
+        var output = OutputBuffer()
         for _ in 0..<Int.random(in: 0...8, using: &numbers) {
             let piece = Self.bytes(from: Array(0...255), 1...300, &numbers)
             body += piece
             HeadWriter.appendChunkHeader(piece.count, to: &output)
-            output += piece
+            output.append(piece)
             HeadWriter.appendLineEnd(to: &output)
         }
         HeadWriter.appendLastChunk(to: &output)
-        let result = decode(output, .chunked, size: Int.random(in: 1...64, using: &numbers))
+        let result = decode(output.bytes, .chunked, size: Int.random(in: 1...64, using: &numbers))
         #expect(result == Decoded(body: body, consumed: output.count, isComplete: true, fault: nil))
     }
 }

@@ -29,9 +29,9 @@ struct ClientRequest: Sendable {
                 "cannot send a request with a field \(name.lowercasedText): the client sets it itself"
             )
         }
-        var head: [UInt8] = []
+        var head = OutputBuffer()
         HeadWriter.appendRequestLine(method, target, to: &head)
-        HeadWriter.append("Host: waystation\r\nConnection: close\r\n", to: &head)
+        head.append("Host: waystation\r\nConnection: close\r\n")
         if !fields.contains(.userAgent) {
             HeadWriter.appendField("User-Agent", Version.libraryUserAgent, to: &head)
         }
@@ -41,7 +41,7 @@ struct ClientRequest: Sendable {
         }
         HeadWriter.appendLineEnd(to: &head)
         self.method = method
-        self.head = head
+        self.head = head.bytes
         self.body = body
     }
 

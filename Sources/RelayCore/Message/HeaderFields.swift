@@ -20,6 +20,8 @@ public struct HeaderFields: Sendable {
 
     package private(set) var storage: [UInt8]
     package private(set) var entries: [Entry]
+    /// One bit for each name there is or was, by its mark: most questions are about names that are not there.
+    private var marks: UInt64 = 0
 
     /// An empty list.
     public init() {
@@ -31,6 +33,12 @@ public struct HeaderFields: Sendable {
     package init(storage: [UInt8], entries: [Entry]) {
         self.storage = storage
         self.entries = entries
+        let bytes = storage.span
+        for entry in entries where entry.nameCount > 0 {
+            let start = Int(entry.nameStart)
+            let last = start &+ Int(entry.nameCount) &- 1
+            marks |= FieldName.mark(bytes[start], bytes[last], Int(entry.nameCount))
+        }
     }
 
     /// How many fields there are, repeated ones counted each.
@@ -50,6 +58,7 @@ public struct HeaderFields: Sendable {
         else { return false }
         let start = storage.count
         storage.append(contentsOf: nameBytes)
+        marks |= FieldName.mark(storage[start], storage[storage.count - 1], nameBytes.count)
         storage.append(contentsOf: valueBytes)
         entries.append(
             Entry(
@@ -96,12 +105,13 @@ public struct HeaderFields: Sendable {
 
     /// Whether there is a field of that name.
     public func contains(_ name: FieldName) -> Bool {
-        entries.contains { matches($0, name) }
+        marks & name.mark != 0 && entries.contains { matches($0, name) }
     }
 
     /// Whether a field of that name says anything.
     package func hasValue(_ name: FieldName) -> Bool {
-        entries.contains { entry in
+        guard contains(name) else { return false }
+        return entries.contains { entry in
             guard matches(entry, name) else { return false }
             let start = Int(entry.valueStart)
             return storage[start..<start + Int(entry.valueCount)].contains {
@@ -117,13 +127,15 @@ public struct HeaderFields: Sendable {
 
     /// The first field's value; nil when there is no such field.
     public subscript(name: FieldName) -> String? {
+        guard marks & name.mark != 0 else { return nil }
         for entry in entries where matches(entry, name) { return valueText(entry) }
         return nil
     }
 
     /// Every value of the field, in order.
     public func values(_ name: FieldName) -> [String] {
-        entries.compactMap { matches($0, name) ? valueText($0) : nil }
+        guard contains(name) else { return [] }
+        return entries.compactMap { matches($0, name) ? valueText($0) : nil }
     }
 
     /// All fields as text, in order; for messages and tests, not for the path of a request.

@@ -9,10 +9,10 @@ package struct JobID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Appends the text of the id.
-    package func append(to output: inout [UInt8]) {
+    package func append(to output: inout OutputBuffer) {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 26) { buffer in
             unsafe write(into: buffer)
-            unsafe output.append(contentsOf: buffer)
+            unsafe output.append(Span(_unsafeElements: UnsafeBufferPointer(buffer)))
         }
     }
 

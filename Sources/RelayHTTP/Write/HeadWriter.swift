@@ -1,27 +1,27 @@
 package import RelayCore
 
-/// Appends the parts of a message to an output buffer, as bytes.
+/// Appends the parts of a message to an output buffer.
 ///
 /// What is given must come from a parser or a checked constructor (`Method`s are tokens, targets visible
 /// ASCII, `HeaderFields` clean); nothing is escaped here.
 package enum HeadWriter {
     /// Appends `POST /orders HTTP/1.1` and its line end.
-    package static func appendRequestLine(_ method: Method, _ target: String, to output: inout [UInt8]) {
-        output.append(contentsOf: method.rawValue.utf8)
+    package static func appendRequestLine(_ method: Method, _ target: String, to output: inout OutputBuffer) {
+        output.append(method.rawValue)
         output.append(space)
-        output.append(contentsOf: target.utf8)
-        append(" HTTP/1.1\r\n", to: &output)
+        output.append(target)
+        output.append(" HTTP/1.1\r\n")
     }
 
     /// Appends `HTTP/1.1 200 OK` and its line end.
-    package static func appendStatusLine(_ status: Status, to output: inout [UInt8]) {
-        append("HTTP/1.1 ", to: &output)
+    package static func appendStatusLine(_ status: Status, to output: inout OutputBuffer) {
+        output.append("HTTP/1.1 ")
         let code = status.rawValue
         output.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: code / 100 % 10))
         output.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: code / 10 % 10))
         output.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: code % 10))
         output.append(space)
-        append(status.reasonPhrase, to: &output)
+        output.append(status.reasonPhrase)
         appendLineEnd(to: &output)
     }
 
@@ -30,7 +30,7 @@ package enum HeadWriter {
     /// Fields that stand in their storage as a parser found them are copied in runs, separators and all.
     package static func appendFields(
         _ fields: HeaderFields,
-        to output: inout [UInt8],
+        to output: inout OutputBuffer,
         skipping skips: (HeaderFields.Entry) -> Bool = { _ in false }
     ) {
         let bytes = fields.storage.span
@@ -41,22 +41,21 @@ package enum HeadWriter {
                 run = run.lowerBound..<line.upperBound
                 continue
             }
-            append(bytes, run, to: &output)
+            output.append(bytes.extracting(run))
             run = line ?? 0..<0
             if line == nil { appendParts(entry, bytes, to: &output) }
         }
-        append(bytes, run, to: &output)
+        output.append(bytes.extracting(run))
     }
 
     private static func appendParts(
         _ entry: HeaderFields.Entry,
         _ bytes: Span<UInt8>,
-        to output: inout [UInt8]
+        to output: inout OutputBuffer
     ) {
-        append(bytes, entry.nameRange, to: &output)
-        output.append(colon)
-        output.append(space)
-        append(bytes, entry.valueRange, to: &output)
+        output.append(bytes.extracting(entry.nameRange))
+        output.append(": ")
+        output.append(bytes.extracting(entry.valueRange))
         appendLineEnd(to: &output)
     }
 
@@ -71,28 +70,23 @@ package enum HeadWriter {
         return name.lowerBound..<value.upperBound + 2
     }
 
-    private static func append(_ bytes: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
-        guard !range.isEmpty else { return }
-        unsafe bytes.extracting(range).withUnsafeBufferPointer { unsafe output.append(contentsOf: $0) }
-    }
-
     /// One field; `name` must be a token and `value` free of control bytes.
-    package static func appendField(_ name: StaticString, _ value: String, to output: inout [UInt8]) {
-        append(name, to: &output)
-        append(": ", to: &output)
-        output.append(contentsOf: value.utf8)
+    package static func appendField(_ name: StaticString, _ value: String, to output: inout OutputBuffer) {
+        output.append(name)
+        output.append(": ")
+        output.append(value)
         appendLineEnd(to: &output)
     }
 
     /// Appends `Content-Length: 5` and its line end.
-    package static func appendContentLength(_ length: UInt64, to output: inout [UInt8]) {
-        append("Content-Length: ", to: &output)
-        appendDecimal(length, to: &output)
+    package static func appendContentLength(_ length: UInt64, to output: inout OutputBuffer) {
+        output.append("Content-Length: ")
+        output.append(decimal: length)
         appendLineEnd(to: &output)
     }
 
     /// The size line before a chunk of `count` bytes, which must not be zero; CRLF follows the data.
-    package static func appendChunkHeader(_ count: Int, to output: inout [UInt8]) {
+    package static func appendChunkHeader(_ count: Int, to output: inout OutputBuffer) {
         precondition(count > 0, "an empty chunk would end the body")
         let digits = (Int.bitWidth - count.leadingZeroBitCount + 3) / 4
         for place in stride(from: digits - 1, through: 0, by: -1) {
@@ -103,29 +97,11 @@ package enum HeadWriter {
     }
 
     /// The last chunk, without trailer fields.
-    package static func appendLastChunk(to output: inout [UInt8]) { append("0\r\n\r\n", to: &output) }
+    package static func appendLastChunk(to output: inout OutputBuffer) { output.append("0\r\n\r\n") }
 
     /// CRLF: ends a line, a chunk's data, or the head.
-    package static func appendLineEnd(to output: inout [UInt8]) {
-        output.append(carriageReturn)
-        output.append(lineFeed)
-    }
-
-    /// Constant bytes, such as a whole field line.
-    package static func append(_ text: StaticString, to output: inout [UInt8]) {
-        text.withUTF8Buffer { unsafe output.append(contentsOf: $0) }
-    }
-
-    package static func appendDecimal(_ number: UInt64, to output: inout [UInt8]) {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var (rest, start) = (number, 20)
-            repeat {
-                start -= 1
-                unsafe digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            } while rest > 0
-            unsafe output.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start...]))
-        }
+    package static func appendLineEnd(to output: inout OutputBuffer) {
+        output.append("\r\n")
     }
 }
 

@@ -306,17 +306,4 @@ extension EventLoop {
 
     /// 128 KiB to receive into; anybody on the loop may overwrite it once the caller returns or suspends.
     package var scratch: UnsafeMutableRawBufferPointer { unsafe state.value.input }
-
-    /// Lends an empty array with 64 KiB of room to compose output in; keep nothing of it.
-    package func withOutput<R, E: Error>(_ body: (inout [UInt8]) throws(E) -> R) throws(E) -> R {
-        let state = state.value
-        // Taken out while it is lent, so that a nested use gets an array of its own.
-        var output: [UInt8] = []
-        swap(&output, &state.output)
-        output.removeAll(keepingCapacity: true)
-        defer {
-            if output.capacity <= LoopState.outputCapacity * 4 { swap(&output, &state.output) }
-        }
-        return try body(&output)
-    }
 }

@@ -5,7 +5,6 @@ import Glibc
 @safe final class LoopState {
     static let eventCapacity = 512
     static let inputCapacity = 131_072
-    static let outputCapacity = 65_536
     /// Jobs run between two looks at the descriptors.
     static let jobsPerTurn = 4_096
 
@@ -17,14 +16,12 @@ import Glibc
     var deferred: [() -> Void] = []
     var now = SystemClock.monotonic()
     var isRunning = true
-    var output: [UInt8] = []
     let events: UnsafeMutablePointer<epoll_event>
     let input: UnsafeMutableRawBufferPointer
 
     init() {
         unsafe events = .allocate(capacity: Self.eventCapacity)
         unsafe input = .allocate(byteCount: Self.inputCapacity, alignment: 64)
-        output.reserveCapacity(Self.outputCapacity)
     }
 
     deinit {

@@ -35,15 +35,15 @@ struct AnswerFacts {
         )
     }
 
-    func append(to output: inout [UInt8]) {
-        HeadWriter.append("Waystation-Job: ", to: &output)
+    func append(to output: inout OutputBuffer) {
+        output.append("Waystation-Job: ")
         job.append(to: &output)
-        HeadWriter.append("\r\nWaystation-Source: ", to: &output)
-        output.append(contentsOf: (source?.rawValue ?? "relay").utf8)
-        HeadWriter.append("\r\nWaystation-Outcome: ", to: &output)
-        output.append(contentsOf: OutcomeWord(source, isFailure: isFailure).rawValue.utf8)
-        HeadWriter.append("\r\nWaystation-Attempts: ", to: &output)
-        HeadWriter.appendDecimal(UInt64(attemptCount), to: &output)
+        output.append("\r\nWaystation-Source: ")
+        output.append((source?.rawValue ?? "relay"))
+        output.append("\r\nWaystation-Outcome: ")
+        output.append(OutcomeWord(source, isFailure: isFailure).rawValue)
+        output.append("\r\nWaystation-Attempts: ")
+        output.append(decimal: UInt64(attemptCount))
         HeadWriter.appendLineEnd(to: &output)
         for field in extra { HeadWriter.appendField(field.name, field.value, to: &output) }
         appendProxyStatus(&output)
@@ -51,44 +51,44 @@ struct AnswerFacts {
     }
 
     /// RFC 9209: the last attempt, and why it was not the end of it.
-    private func appendProxyStatus(_ output: inout [UInt8]) {
-        HeadWriter.append("Proxy-Status: waystationd", to: &output)
+    private func appendProxyStatus(_ output: inout OutputBuffer) {
+        output.append("Proxy-Status: waystationd")
         if let last = attempts.last {
             if let status = last.status {
-                HeadWriter.append("; received-status=", to: &output)
-                HeadWriter.appendDecimal(UInt64(status.rawValue), to: &output)
+                output.append("; received-status=")
+                output.append(decimal: UInt64(status.rawValue))
             }
-            HeadWriter.append("; next-hop=", to: &output)
+            output.append("; next-hop=")
             appendString(last.upstream, &output)
             if let failure = last.failure {
-                HeadWriter.append("; error=", to: &output)
-                output.append(contentsOf: failure.kind.rawValue.utf8)
-                HeadWriter.append("; details=", to: &output)
+                output.append("; error=")
+                output.append(failure.kind.rawValue)
+                output.append("; details=")
                 appendString(failure.detail, &output)
-                if failure.isPastDeadline { HeadWriter.append("; past-deadline", to: &output) }
+                if failure.isPastDeadline { output.append("; past-deadline") }
             }
         }
         HeadWriter.appendLineEnd(to: &output)
     }
 
     /// One entry for each attempt, in milliseconds (W3C Server-Timing); the first twenty.
-    private func appendServerTiming(_ output: inout [UInt8]) {
+    private func appendServerTiming(_ output: inout OutputBuffer) {
         guard !attempts.isEmpty else { return }
-        HeadWriter.append("Server-Timing: ", to: &output)
+        output.append("Server-Timing: ")
         for (index, attempt) in attempts.prefix(20).enumerated() {
-            if index > 0 { HeadWriter.append(", ", to: &output) }
-            HeadWriter.append("attempt-", to: &output)
-            HeadWriter.appendDecimal(UInt64(attempt.number), to: &output)
-            HeadWriter.append(";dur=", to: &output)
+            if index > 0 { output.append(", ") }
+            output.append("attempt-")
+            output.append(decimal: UInt64(attempt.number))
+            output.append(";dur=")
             let microseconds = UInt64(max(0, attempt.duration.saturatedNanoseconds)) / 1000
-            HeadWriter.appendDecimal(microseconds / 1000, to: &output)
+            output.append(decimal: microseconds / 1000)
             output.append(UInt8(ascii: "."))
             let rest = microseconds % 1000
             output.append(UInt8(ascii: "0") + UInt8(rest / 100))
             output.append(UInt8(ascii: "0") + UInt8(rest / 10 % 10))
             output.append(UInt8(ascii: "0") + UInt8(rest % 10))
             if let failure = attempt.failure {
-                HeadWriter.append(";desc=", to: &output)
+                output.append(";desc=")
                 appendString(failure.kind.rawValue, &output)
             }
         }
@@ -96,7 +96,7 @@ struct AnswerFacts {
     }
 
     /// A string of RFC 9651 §3.3.3: printable ASCII, quotes and backslashes escaped, anything else a question mark.
-    private func appendString(_ text: String, _ output: inout [UInt8]) {
+    private func appendString(_ text: String, _ output: inout OutputBuffer) {
         output.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }

@@ -8,7 +8,7 @@ struct AnswerWriter {
     let keepsAlive: Bool
 
     /// A head; `framing` tells how the body that follows is delimited.
-    func append(_ head: Answer.Head, _ framing: Framing, to output: inout [UInt8]) {
+    func append(_ head: Answer.Head, _ framing: Framing, to output: inout OutputBuffer) {
         switch head {
         case .own(let own): append(own, framing, to: &output)
         case .passed(let status, let fields, let facts):
@@ -16,14 +16,14 @@ struct AnswerWriter {
         }
     }
 
-    private func append(_ own: Answer.Own, _ framing: Framing, to output: inout [UInt8]) {
+    private func append(_ own: Answer.Own, _ framing: Framing, to output: inout OutputBuffer) {
         HeadWriter.appendStatusLine(own.status, to: &output)
         if !own.status.forbidsContent {
-            HeadWriter.append("Content-Type: ", to: &output)
-            HeadWriter.append(own.type, to: &output)
+            output.append("Content-Type: ")
+            output.append(own.type)
             HeadWriter.appendLineEnd(to: &output)
         }
-        HeadWriter.append("Cache-Control: no-store\r\nWaystation-Source: relay\r\n", to: &output)
+        output.append("Cache-Control: no-store\r\nWaystation-Source: relay\r\n")
         for field in own.fields { HeadWriter.appendField(field.name, field.value, to: &output) }
         append(framing, to: &output)
         end(hasDate: false, &output)
@@ -34,7 +34,7 @@ struct AnswerWriter {
         _ fields: HeaderFields,
         _ facts: AnswerFacts,
         _ framing: Framing,
-        to output: inout [UInt8]
+        to output: inout OutputBuffer
     ) {
         HeadWriter.appendStatusLine(status, to: &output)
         let listed = fields.contains(.connection) ? fields.removingHopByHop() : fields
@@ -53,16 +53,16 @@ struct AnswerWriter {
         end(hasDate: hasDate, &output)
     }
 
-    private func append(_ framing: Framing, to output: inout [UInt8]) {
+    private func append(_ framing: Framing, to output: inout OutputBuffer) {
         switch framing {
         case .none, .untilClose: break
         case .length(let length): HeadWriter.appendContentLength(length, to: &output)
-        case .chunked: HeadWriter.append("Transfer-Encoding: chunked\r\n", to: &output)
+        case .chunked: output.append("Transfer-Encoding: chunked\r\n")
         }
     }
 
-    private func end(hasDate: Bool, _ output: inout [UInt8]) {
-        if !keepsAlive { HeadWriter.append("Connection: close\r\n", to: &output) }
+    private func end(hasDate: Bool, _ output: inout OutputBuffer) {
+        if !keepsAlive { output.append("Connection: close\r\n") }
         if !hasDate { server.appendDate(to: &output) }
         HeadWriter.appendLineEnd(to: &output)
     }

@@ -43,10 +43,10 @@ extension Connection {
     /// The head, and with it the body that is at hand.
     func put(_ answer: Answer, _ framing: AnswerWriter.Framing, hasBody: Bool) {
         let writer = AnswerWriter(server: server, keepsAlive: keepsAlive)
-        loop.withOutput { output in
+        server.output.compose { output in
             writer.append(answer.head, framing, to: &output)
-            if hasBody, case .bytes(let bytes) = answer.body { output += bytes }
-            send(output)
+            if hasBody, case .bytes(let bytes) = answer.body { output.append(bytes) }
+            output.withSpan { send($0) }
         }
     }
 
@@ -82,19 +82,19 @@ extension Connection {
     }
 
     func send(_ piece: [UInt8], _ framing: AnswerWriter.Framing) {
-        guard framing == .chunked else { return send(piece) }
-        loop.withOutput { output in
+        guard framing == .chunked else { return send(piece.span) }
+        server.output.compose { output in
             HeadWriter.appendChunkHeader(piece.count, to: &output)
-            output += piece
+            output.append(piece)
             HeadWriter.appendLineEnd(to: &output)
-            send(output)
+            output.withSpan { send($0) }
         }
     }
 
     func sendLastChunk() {
-        loop.withOutput { output in
+        server.output.compose { output in
             HeadWriter.appendLastChunk(to: &output)
-            send(output)
+            output.withSpan { send($0) }
         }
     }
 }

@@ -109,7 +109,12 @@ extension Connection {
         }
     }
 
-    private func sendContinue() { send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
+    private func sendContinue() {
+        server.output.compose { output in
+            output.append("HTTP/1.1 100 Continue\r\n\r\n")
+            output.withSpan { send($0) }
+        }
+    }
 
     /// Collects a body up to what may be held, then hands the request to its task.
     private func consumeBody(_ bytes: Span<UInt8>) -> Int {

@@ -3,19 +3,19 @@ import RelayPosix
 
 extension Connection {
     /// Sends `bytes`, behind what is still unsent; what the socket will not take now goes out as it can.
-    func send(_ bytes: [UInt8]) {
+    func send(_ bytes: Span<UInt8>) {
         guard phase != .closed, !bytes.isEmpty else { return }
         guard unsent.isEmpty else {
-            unsent += bytes
+            bytes.append(to: &unsent)
             return count(unsent: bytes.count)
         }
         var offset = 0
         while offset < bytes.count {
-            switch Socket.send(descriptor, bytes.span.extracting(offset..<bytes.count)) {
+            switch Socket.send(descriptor, bytes.extracting(offset..<bytes.count)) {
             case .bytes(let count): offset += count
             case .failed: return abort()
             case .wouldBlock:
-                unsent = Array(bytes[offset...])
+                unsent = bytes.copied(from: offset)
                 unsentOffset = 0
                 count(unsent: unsent.count)
                 loop.watch(self, for: [.stream, .writable])

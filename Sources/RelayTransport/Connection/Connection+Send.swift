@@ -42,34 +42,34 @@ extension Connection {
     }
 
     private func sendHead(_ request: OutboundRequest) {
-        loop.withOutput { output in
+        pool.output.compose { output in
             HeadWriter.appendRequestLine(request.method, request.target, to: &output)
-            output += pool.hostLine
+            output.append(pool.hostLine)
             HeadWriter.appendFields(request.fields, to: &output) { isOurs($0, of: request.fields) }
             HeadWriter.appendFields(request.addedFields, to: &output) { isOurs($0, of: request.addedFields) }
             var lent: [UInt8] = []
             switch request.body {
             case .empty:
-                if expectsBody(request.method) { HeadWriter.append("Content-Length: 0\r\n", to: &output) }
+                if expectsBody(request.method) { output.append("Content-Length: 0\r\n") }
                 HeadWriter.appendLineEnd(to: &output)
             case .bytes(let bytes):
                 HeadWriter.appendContentLength(UInt64(bytes.count), to: &output)
                 HeadWriter.appendLineEnd(to: &output)
-                if bytes.count <= Self.copiedBody { output += bytes } else { lent = bytes }
+                if bytes.count <= Self.copiedBody { output.append(bytes) } else { lent = bytes }
             case .stream(let source):
                 if let length = source.length {
                     HeadWriter.appendContentLength(length, to: &output)
                 } else {
-                    HeadWriter.append("Transfer-Encoding: chunked\r\n", to: &output)
+                    output.append("Transfer-Encoding: chunked\r\n")
                 }
                 HeadWriter.appendLineEnd(to: &output)
             }
-            transmit(output, lent)
+            output.withSpan { transmit($0, lent) }
         }
     }
 
     /// Writes both runs as far as the socket takes them, and keeps the rest.
-    func transmit(_ head: [UInt8], _ lent: [UInt8]) {
+    func transmit(_ head: Span<UInt8>, _ lent: [UInt8]) {
         let total = head.count + lent.count
         var written = 0
         while written < total {
@@ -94,9 +94,10 @@ extension Connection {
         }
     }
 
-    private func keep(_ head: [UInt8], _ lent: [UInt8], _ written: Int) {
+    private func keep(_ head: Span<UInt8>, _ lent: [UInt8], _ written: Int) {
         let fromHead = min(written, head.count)
-        output.set(head: Array(head[fromHead...]), body: lent, skipping: 0)
+        let rest = unsafe head.extracting(fromHead...).withUnsafeBufferPointer { unsafe Array($0) }
+        output.set(head: rest, body: lent, skipping: 0)
         output.advance(written - fromHead)
         loop.watch(self, for: [.stream, .writable])
     }

@@ -58,12 +58,12 @@ extension Connection {
 
     private func send(_ piece: consuming [UInt8], chunked: Bool) {
         guard !piece.isEmpty else { return }
-        guard chunked else { return transmit(piece, []) }
-        loop.withOutput { output in
+        guard chunked else { return transmit([UInt8]().span, piece) }
+        pool.output.compose { output in
             HeadWriter.appendChunkHeader(piece.count, to: &output)
             // The piece is ours alone, so the line end grows it instead of copying it.
-            HeadWriter.appendLineEnd(to: &piece)
-            transmit(output, piece)
+            piece.append(contentsOf: [0x0D, 0x0A])
+            output.withSpan { transmit($0, piece) }
         }
     }
 
@@ -71,9 +71,9 @@ extension Connection {
         guard rest ?? 0 == 0 else { return lengthIsWrong("shorter") }
         upload = nil
         if rest == nil {
-            loop.withOutput { output in
+            pool.output.compose { output in
                 HeadWriter.appendLastChunk(to: &output)
-                transmit(output, [])
+                output.withSpan { transmit($0, []) }
             }
         }
         if phase == .exchanging { arm() }

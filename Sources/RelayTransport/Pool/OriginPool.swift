@@ -27,6 +27,8 @@ final class OriginPool {
     let key: Key
     /// `Host: example.com` with its line end.
     let hostLine: [UInt8]
+    /// What requests are composed in; the loop's.
+    let output: OutputLoan
     /// Taken from the first connection that was offered one; a later connection begins with it.
     var ticket: TLSTicket?
     /// A resumed session verifies no chain, so where keys are pinned every handshake is a full one.
@@ -37,11 +39,13 @@ final class OriginPool {
     /// Whether nobody takes from the pool any more; a connection in flight still belongs to it.
     private var isClosed = false
 
-    init(_ upstream: Upstream) {
+    init(_ upstream: Upstream, _ output: OutputLoan) {
+        self.output = output
         key = Key(upstream)
-        var line: [UInt8] = []
-        HeadWriter.appendField("Host", upstream.origin.hostField, to: &line)
-        hostLine = line
+        hostLine = output.compose { line in
+            HeadWriter.appendField("Host", upstream.origin.hostField, to: &line)
+            return line.bytes
+        }
     }
 
     var isEmpty: Bool { idle.isEmpty }

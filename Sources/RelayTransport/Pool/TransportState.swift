@@ -12,6 +12,7 @@ final class TransportState {
     /// By the identity of an upstream, which is held so that no other can take its place.
     private var known: [ObjectIdentifier: (upstream: Upstream, pool: OriginPool)] = [:]
     private var contexts: [TLSSettings: TLSContext] = [:]
+    private let output = OutputLoan()
     private var sweeper: LoopTimer?
 
     /// How often idle connections are looked at, in nanoseconds.
@@ -34,7 +35,7 @@ final class TransportState {
     func pool(for upstream: Upstream) -> OriginPool {
         if let entry = known[ObjectIdentifier(upstream)] { return entry.pool }
         let key = OriginPool.Key(upstream)
-        let pool = pools[key] ?? OriginPool(upstream)
+        let pool = pools[key] ?? OriginPool(upstream, output)
         pools[key] = pool
         pool.lastUsed = loop.now
         known[ObjectIdentifier(upstream)] = (upstream, pool)

@@ -130,11 +130,11 @@ struct SendOrder {
         _ next: () throws(RelayClientError) -> [UInt8]?
     ) throws(CommandFailure) {
         if includesHead {
-            var lines: [UInt8] = []
+            var lines = OutputBuffer()
             HeadWriter.appendStatusLine(head.status, to: &lines)
             HeadWriter.appendFields(head.fields, to: &lines)
             HeadWriter.appendLineEnd(to: &lines)
-            Output.standard.write(lines)
+            Output.standard.write(lines.bytes)
         }
         var descriptor = STDOUT_FILENO
         if let file, file != "-" {

@@ -25,21 +25,21 @@ struct ScriptedConnection: ~Copyable {
 
     /// Answers; the connection ends with it.
     func give(_ answer: ScriptedAnswer) {
-        var bytes: [UInt8] = []
         switch answer {
         case .hangUp: break
         case .answer(let status, let fields, let body):
-            HeadWriter.appendStatusLine(status, to: &bytes)
+            var answer = OutputBuffer()
+            HeadWriter.appendStatusLine(status, to: &answer)
             var list = HeaderFields()
             for (name, value) in fields { list.append(name, value) }
-            HeadWriter.appendFields(list, to: &bytes)
-            HeadWriter.append("Connection: close\r\n", to: &bytes)
-            HeadWriter.appendContentLength(UInt64(body.utf8.count), to: &bytes)
-            HeadWriter.appendLineEnd(to: &bytes)
-            bytes += body.utf8
-            _ = send(bytes)
+            HeadWriter.appendFields(list, to: &answer)
+            answer.append("Connection: close\r\n")
+            HeadWriter.appendContentLength(UInt64(body.utf8.count), to: &answer)
+            HeadWriter.appendLineEnd(to: &answer)
+            answer.append(body)
+            _ = send(answer.bytes)
         case .drip:
-            bytes = Array(
+            var bytes = Array(
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".utf8
             )
             // Longer than the demo waits; the relay hangs up long before.

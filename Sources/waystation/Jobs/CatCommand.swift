@@ -27,11 +27,11 @@ extension Command {
         let part = hasHead ? "response" : isAnswer ? "response/body" : "request/body"
         let answer = try daemon.stream("/v1/jobs/\(id)/\(part)")
         if hasHead {
-            var head: [UInt8] = []
+            var head = OutputBuffer()
             HeadWriter.appendStatusLine(answer.status, to: &head)
             HeadWriter.appendFields(answer.fields, to: &head)
             HeadWriter.appendLineEnd(to: &head)
-            Output.standard.write(head)
+            Output.standard.write(head.bytes)
         }
         do throws(RelayClientError) {
             while let piece = try answer.next(within: .seconds(30)) {

@@ -59,10 +59,9 @@ struct Main {
             return consumed
         }
         guard case .head(let head, _)? = try? requestParser.parse(request.span) else { return }
-        var output: [UInt8] = []
-        output.reserveCapacity(1_024)
+        var output = OutputBuffer()
         measure("write a request head, 7 fields") {
-            output.removeAll(keepingCapacity: true)
+            output.removeAll()
             HeadWriter.appendRequestLine(head.method, head.target, to: &output)
             HeadWriter.appendFields(head.fields, to: &output) { head.fields.isHopByHop($0) }
             HeadWriter.appendLineEnd(to: &output)
@@ -72,10 +71,11 @@ struct Main {
         measure("check a relay target") { (try? RelayTarget.parse(head.target).rest.utf8.count) ?? 0 }
         let chunks =
             Array("400\r\n".utf8) + [UInt8](repeating: 120, count: 1_024) + Array("\r\n0\r\n\r\n".utf8)
+        var content: [UInt8] = []
         measure("decode a 1 KiB chunk and the last one") {
-            output.removeAll(keepingCapacity: true)
+            content.removeAll(keepingCapacity: true)
             var decoder = BodyDecoder(framing: .chunked)
-            return (try? decoder.decode(chunks.span, into: &output).consumed) ?? 0
+            return (try? decoder.decode(chunks.span, into: &content).consumed) ?? 0
         }
         measure("format a date") { IMFDate.format(784_111_777).count }
     }

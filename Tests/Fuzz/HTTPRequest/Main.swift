@@ -71,11 +71,11 @@ private func verdict(_ bytes: [UInt8], _ ends: some Sequence<Int>, _ limits: HTT
 /// Writes the head and reads it again; nothing may be lost or gained.
 private func rewrite(_ head: RequestHead) {
     guard head.minorVersion == 1 else { return }
-    var output: [UInt8] = []
+    var output = OutputBuffer()
     HeadWriter.appendRequestLine(head.method, head.target, to: &output)
     HeadWriter.appendFields(head.fields, to: &output)
     HeadWriter.appendLineEnd(to: &output)
-    guard case .head(let again, let consumed) = verdict(output, [output.count], HTTPLimits()) else {
+    guard case .head(let again, let consumed) = verdict(output.bytes, [output.count], HTTPLimits()) else {
         preconditionFailure("a written head is refused")
     }
     precondition(consumed == output.count && again.method == head.method && again.target == head.target)
