@@ -51,7 +51,14 @@ package struct Delivery: Sendable {
     ) {
         self.ending = ending
         self.answer = answer
-        report = JobReport(context, ending.state, end: ending.end, answer, failure: failure, attempts: attempts)
+        report = JobReport(
+            context,
+            ending.state,
+            end: ending.end,
+            answer,
+            failure: failure,
+            attempts: attempts
+        )
     }
 
     package var attempts: [Attempt] { report.attempts }
