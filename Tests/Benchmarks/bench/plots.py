@@ -30,7 +30,7 @@ PLOTS = {
     ),
     "kept.svg": (
         ("7", "per_second", "A job accepted, on disk before the answer", "jobs per second on one core; more is better"),
-        ("8", "per_second", "A job's whole life: accepted, delivered over HTTP, settled (the queues deliver nothing)",
+        ("8", "per_second", "A job's whole life: accepted, delivered over HTTP, settled (only Waystation and Celery deliver)",
          "lives per second on one core; more is better"),
     ),
 }
@@ -59,7 +59,7 @@ def plot(document, panels):
     for line in (
         f"Medians of the rounds, with their quartiles. One core of {where['cores']} ({where['processor']}), load and "
         f"upstream on another; {where['system']}, {where['disk']}.",
-        ", ".join(f"{NAMES.get(name, name)} {number}" for name, number in document["versions"].items() if number),
+        ", ".join(versions(document, panels)),
         document["command"],
     ):
         parts.append(f'<text class="small" x="{LEFT}" y="{y}">{escape(line)}</text>')
@@ -68,6 +68,14 @@ def plot(document, panels):
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" viewBox="0 0 {WIDTH} {y}" role="img">\n'
         f"<title>{title}</title>\n<style>{STYLE}</style>\n" + "\n".join(parts) + "\n</svg>\n")
+
+
+def versions(document, panels):
+    """Of those that the panels show, each once."""
+    shown = {name for scenario, *_ in panels for name in document["summaries"][scenario]}
+    return dict.fromkeys(
+        f"{NAMES.get(name, name).partition(' (')[0].partition(' +')[0]} {number}"
+        for name, number in document["versions"].items() if number and name in shown)
 
 
 def panel(table, title, axis, top):

@@ -15,7 +15,7 @@ def figure(median, low=None, high=None):
 class Plots(unittest.TestCase):
     document = {
         "machine": {"cores": 2, "processor": "A & B", "system": "Debian", "disk": "ext4"}, "command": "Tests/run <x>",
-        "versions": {"nginx": "1.22.1"},
+        "versions": {"nginx": "1.22.1", "redis": "7.0"},
         "summaries": {"1": {
             "waystation": {"cpu_us": figure(12, 11, 14), "per_second": figure(80_000)},
             "nginx": {"cpu_us": figure(24), "per_second": figure(40_000)}}}}
@@ -35,6 +35,9 @@ class Plots(unittest.TestCase):
         self.assertEqual(len(widths), 4)
         self.assertAlmostEqual(widths[1] / widths[0], 2, places=2)
         self.assertAlmostEqual(widths[3] / widths[2], 0.5, places=2)
+
+    def test_a_plot_tells_the_versions_of_those_that_it_shows(self):
+        self.assertEqual(list(plots.versions(self.document, plots.PLOTS["relay.svg"])), ["nginx 1.22.1"])
 
     def test_only_what_was_measured_is_drawn(self):
         with tempfile.TemporaryDirectory() as directory:
