@@ -54,6 +54,14 @@ package struct ConcurrencyMachine: Sendable {
         return taken
     }
 
+    /// Takes a free permit to wait with for the disk, as one that looks does.
+    ///
+    /// There is none while anybody waits, and of several permits half are left to those who need no disk.
+    package mutating func offer() -> Bool {
+        guard looking == 0 || looking * 2 < limit else { return false }
+        return take(1) == 1
+    }
+
     /// There is a job for one of the permits with which one looked.
     package mutating func found() { looking -= 1 }
 

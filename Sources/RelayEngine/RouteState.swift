@@ -117,6 +117,11 @@ extension RouteState {
         }
     }
 
+    /// A permit for a job that is on its way to disk, if one is free.
+    func permitToOffer() -> Permits? {
+        state.withLock { $0.machine.offer() } ? Permits(self) : nil
+    }
+
     /// A reload may have changed the limits: whoever waits for a permit there is now gets it.
     package func resize(_ limit: ConcurrencyLimit) {
         let admitted = state.withLock { state in

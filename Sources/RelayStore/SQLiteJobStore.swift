@@ -185,7 +185,11 @@ extension SQLiteJobStore {
             let accepted = jobs
             let landed: @Sendable ([EnqueueResult]) -> Void = { [shared] answers in
                 for (job, answer) in zip(accepted, answers) where job.wait?.land() == false {
-                    if answer == .accepted, !job.staysUnawaited { shared.abandon(job.record.id) }
+                    switch answer {
+                    case .accepted where !job.staysUnawaited: shared.abandon(.unclaimed(job.record.id))
+                    case .running(let token): shared.abandon(.claimed(token, stays: job.staysUnawaited))
+                    case .accepted, .duplicate, .conflict, .abandoned: break
+                    }
                 }
             }
             // Without room a key is looked up all the same.

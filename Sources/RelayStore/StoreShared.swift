@@ -10,7 +10,15 @@ final class StoreShared: Sendable {
         /// What damage the operator has heard of.
         var told: Set<String> = []
         /// Accepted when nobody waited for them any more.
-        var abandoned: [JobID] = []
+        var abandoned: [Abandoned] = []
+    }
+
+    /// A job that is on disk and that nobody waits for.
+    enum Abandoned {
+        /// It is not to be there.
+        case unclaimed(JobID)
+        /// It is claimed and nobody has been told: it waits again, or ends if it is not to be there.
+        case claimed(ClaimToken, stays: Bool)
     }
 
     /// Damages that the operator hears of in one run; a reader may meet any number.
@@ -45,11 +53,10 @@ final class StoreShared: Sendable {
         if isNews, let error { notice(error.message) }
     }
 
-    /// The job is on disk and is not to be there.
-    func abandon(_ id: JobID) { state.withLock { $0.abandoned.append(id) } }
+    func abandon(_ job: Abandoned) { state.withLock { $0.abandoned.append(job) } }
 
     /// The jobs that were abandoned since the last call.
-    func takeAbandoned() -> [JobID] {
+    func takeAbandoned() -> [Abandoned] {
         state.withLock { state in
             defer { state.abandoned = [] }
             return state.abandoned

@@ -159,6 +159,12 @@ package final class DurableBench: Sendable {
         return try await jobs.acceptance.accept(admission, body: .bytes(Array(body.utf8))).id
     }
 
+    /// Accepts a job for a caller that waits only so long for the disk.
+    package func acceptPatiently(_ admission: Admission) async throws(Problem) -> Acceptance.Accepted {
+        let patience = Patience(relays[0].ports, admission.context.options)
+        return try await jobs.acceptance.accept(admission, body: .bytes([]), patience)
+    }
+
     /// A request that waits for its answer.
     package func answer() async throws -> Outcome {
         await engine.run(try admit(), body: .empty, relay: relays[0]).outcome

@@ -13,6 +13,10 @@ private final class Moved {
     }
     func claiming() { machine.claiming() }
     func ready() { machine.ready() }
+    func offered(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> Bool {
+        machine.offered(now, permits: permits, isPaused: isPaused)
+    }
+    func withdrawn() -> Bool { machine.withdrawn() }
     func settled(_ now: Instant) -> Bool { machine.settled(now) }
     func settling(_ now: Instant) { machine.settling(now) }
     func failed() { machine.settlementFailed() }
@@ -75,6 +79,33 @@ struct DispatchMachineTests {
         machine.claiming()
         _ = machine.claimed(3, of: 3, at(0))
         #expect(machine.step(at(0)) == .claim(atMost: 64))
+    }
+
+    @Test("A job on its way to disk counts as a claim until it is known to be none")
+    func offered() {
+        let machine = Moved(DispatchMachine(maxUnsettled: 2))
+        #expect(machine.offered(at(0)) && machine.offered(at(0)) && !machine.offered(at(0)))
+        #expect(machine.step(at(0)) == .sleep(until: at(60)))
+        #expect(machine.withdrawn())
+        #expect(!machine.withdrawn())
+        #expect(machine.step(at(0)) == .claim(atMost: 2))
+    }
+
+    @Test("No job is claimed with its acceptance while a claim would have to wait")
+    func notOffered() {
+        let machine = Moved()
+        #expect(!machine.offered(at(0), isPaused: true))
+        machine.claiming()
+        _ = machine.claimed(1, of: 64, at(0))
+        #expect(machine.ran(.failed, isProbe: false, at(0)))
+        #expect(!machine.offered(at(0)))
+        // Nor is it the probe that finds out.
+        #expect(!machine.offered(at(50)))
+        let slow = Moved()
+        #expect(slow.offered(at(0), permits: 1))
+        slow.settling(at(0))
+        #expect(slow.offered(at(0), permits: 1))
+        #expect(!slow.offered(at(2), permits: 1))
     }
 
     @Test("Claims that are not settled are bounded")

@@ -69,7 +69,10 @@ struct DurableRaceTests {
             seen.store(jobs.inFlight, ordering: .relaxed)
         }
         try await bench.start()
-        let id = try await bench.submit(method: method)
+        // One that is due later is claimed by itself.
+        let id = try await bench.submit([("Waystation-Delay", "1s")], method: method)
+        await untilIdle()
+        bench.time.advance(by: .seconds(1))
         await bench.until { seen.load(ordering: .relaxed) >= 0 && jobs.inFlight == 0 }
         let job = try #require(try await bench.store.job(id))
         // The other route's first look for work may be on its way too.

@@ -81,9 +81,18 @@ struct Walk {
                 window: .milliseconds(roll(60_000))
             )
         }
-        let answer = try await disk.store.enqueue([job], at: disk.now)
-        #expect(try await memory.store.enqueue([job], at: memory.now) == answer)
-        if answer == [.accepted] { ids.append(job.record.id) }
+        if roll(2) == 0 { job.upstream = "one" }
+        let one = try await disk.store.enqueue([job], at: disk.now)[0]
+        let other = try await memory.store.enqueue([job], at: memory.now)[0]
+        switch (one, other) {
+        case (.running(let left), .running(let right)):
+            claims[job.record.id] = (
+                Claim(left, of: job, to: "one", at: disk.now),
+                Claim(right, of: job, to: "one", at: memory.now)
+            )
+        default: #expect(one == other)
+        }
+        if one.isAccepted { ids.append(job.record.id) }
     }
 
     private mutating func claim() async throws {

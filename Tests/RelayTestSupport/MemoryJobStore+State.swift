@@ -98,7 +98,7 @@ extension MemoryJobStore.State {
             $0.record.route == record.route && record.orderingScope != nil
                 && $0.record.orderingScope == record.orderingScope && !$0.machine.state.isTerminal
         }
-        let machine = JobStateMachine(
+        var machine = JobStateMachine(
             runAt: runAt,
             expiresAt: job.expiresAfter.map { JobTimeline.advance(now, by: $0) },
             mayRepeat: record.mayRepeat,
@@ -106,6 +106,14 @@ extension MemoryJobStore.State {
             isBlocked: isBlocked,
             now: now
         )
+        var token: ClaimToken?
+        if let upstream = job.upstream, job.wait?.isGivenUp != true, machine.isReady,
+            !hasDue(record.route), !isRunning(before: nextPosition, record),
+            machine.claim(token: nextToken, BegunAttempt(upstream: upstream, beganAt: moment.wall), now: now)
+        {
+            token = ClaimToken(id: record.id, position: nextPosition, number: nextToken)
+            nextToken += 1
+        }
         if machine.isAwaited { ready.insert(record.route) }
         entries[nextPosition] = MemoryJobStore.Entry(
             record: record,
@@ -120,7 +128,29 @@ extension MemoryJobStore.State {
         positions[record.id] = nextPosition
         nextPosition += 1
         nextTurn += 1
-        return .accepted
+        return token.map { .running($0) } ?? .accepted
+    }
+
+    /// Whether a job of the route waits that is due.
+    private mutating func hasDue(_ route: String) -> Bool {
+        wake()
+        return entries.values.contains {
+            $0.record.route == route && $0.machine.isReady && $0.machine.runAt <= timeline.now
+        }
+    }
+
+    /// Nobody waited any more for a job that was accepted: it ends, or waits if it is to stay.
+    mutating func giveUp(_ job: NewJob, _ result: EnqueueResult) {
+        let now = timeline.now
+        guard result.isAccepted, let position = positions[job.record.id] else { return }
+        let isChanged =
+            if case .running(let token) = result {
+                change(position) { $0.giveUp(token: token.number, stays: job.staysUnawaited, now: now) }
+            } else {
+                !job.staysUnawaited && change(position) { $0.cancel(now: now) }
+            }
+        if isChanged, !job.staysUnawaited { tell(position) }
+        wakeSuccessors(of: position)
     }
 
     private mutating func supersede(_ key: String, _ route: String) {
@@ -134,8 +164,8 @@ extension MemoryJobStore.State {
     }
 
     /// Whether an older job with its supersede key is with the upstream.
-    private func isRunning(before position: Int64) -> Bool {
-        guard let record = entries[position]?.record, let key = record.supersedeScope else { return false }
+    private func isRunning(before position: Int64, _ record: JobRecord) -> Bool {
+        guard let key = record.supersedeScope else { return false }
         return entries.contains {
             $0.key < position && $0.value.record.route == record.route
                 && $0.value.record.supersedeScope == key && $0.value.machine.state == .running
@@ -198,7 +228,7 @@ extension MemoryJobStore.State {
                 tell(position)
                 continue
             }
-            if isRunning(before: position) {
+            if isRunning(before: position, entry.record) {
                 change(position) { $0.block() }
                 continue
             }

@@ -111,6 +111,9 @@ extension MemoryJobStore {
         try faults.enqueue(jobs)
         let results = try access(now) { state in jobs.map { state.enqueue($0, at: now) } }
         await faults.interlude(.enqueue)
+        for (job, result) in zip(jobs, results) where job.wait?.land() == false {
+            try access(now) { $0.giveUp(job, result) }
+        }
         return results
     }
 

@@ -28,6 +28,34 @@ package struct Claim: Sendable {
     }
 }
 
+extension Claim {
+    /// Of a job that was claimed with its acceptance at `moment`, for an attempt to `upstream`.
+    package init(_ token: ClaimToken, of new: NewJob, to upstream: String, at moment: JobMoment) {
+        let timeline = JobTimeline(at: moment)
+        var machine = JobStateMachine(
+            runAt: timeline.now,
+            expiresAt: new.expiresAfter.map { JobTimeline.advance(timeline.now, by: $0) },
+            mayRepeat: new.record.mayRepeat,
+            isDated: false,
+            isBlocked: false,
+            now: timeline.now
+        )
+        let begun = BegunAttempt(upstream: upstream, beganAt: moment.wall)
+        _ = machine.claim(token: token.number, begun, now: timeline.now)
+        let job = StoredJob(
+            new.record,
+            position: token.position,
+            machine: machine,
+            createdAt: moment.wall,
+            timeline: timeline,
+            bodyLength: new.body.length,
+            hasBody: true,
+            hasAnswer: false
+        )
+        self.init(token: token, job: job, body: new.body)
+    }
+}
+
 /// An attempt that is on record as begun, before anybody knows what becomes of it.
 package struct BegunAttempt: Hashable, Sendable {
     package var upstream: String

@@ -114,8 +114,12 @@ package struct NewJob: Sendable {
     /// Whether its caller still waits; nil when it waits for ever.
     ///
     /// A job that nobody waits for and that could not be told from the caller's next try is not accepted, or cancelled
-    /// before anybody can claim it.
+    /// before anybody can claim it. One that stays is not claimed with its acceptance, or waits again at once.
     package var wait: AcceptanceWait?
+    /// Where its first attempt goes if it is claimed with its acceptance; nil when nobody could send it now.
+    ///
+    /// It is claimed where any claim could take it now, and no other job of its route waits that is due.
+    package var upstream: String?
     /// Whether there is no room for it: it is only looked whether its idempotency key is known, and abandoned if not.
     package var hasNoRoom = false
 
@@ -160,10 +164,20 @@ package struct NewJob: Sendable {
 package enum EnqueueResult: Hashable, Sendable {
     /// It survives power loss.
     case accepted
+    /// The same, and it is claimed: its first attempt stands on record.
+    case running(ClaimToken)
     /// The key is known with the same fingerprint: this is the job it stands for.
     case duplicate(JobID)
     /// The key is known with another fingerprint.
     case conflict(JobID)
     /// Nobody waited for it any more: it is not there.
     case abandoned
+
+    /// Whether there is a job now that was not there before.
+    package var isAccepted: Bool {
+        switch self {
+        case .accepted, .running: true
+        case .duplicate, .conflict, .abandoned: false
+        }
+    }
 }

@@ -231,6 +231,18 @@ extension JobStateMachine {
         }
     }
 
+    /// Gives back the claim `token`, of which nobody has been told: nothing was sent.
+    package mutating func giveUp(token: UInt64, stays: Bool, now: Int64) -> Bool {
+        settle(
+            token: token,
+            stays ? .back(after: .zero, nil) : .cancelled,
+            attempts: 0,
+            spent: 0,
+            kind: nil,
+            now: now
+        )
+    }
+
     /// Found in flight by the process after the one that had claimed it: the attempt that was under way counts, and
     /// is number `attempts` now.
     @discardableResult

@@ -5,6 +5,8 @@
 package protocol JobStore: AnyObject, Sendable {
     /// Accepts jobs; the answers stand in the order of the jobs.
     ///
+    /// A job that names an upstream is claimed with its acceptance where a claim would give it to the caller next.
+    ///
     /// - Throws: `full` when there is no room; then none of them is accepted.
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult]
 

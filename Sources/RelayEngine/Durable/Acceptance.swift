@@ -8,23 +8,24 @@ package final class Acceptance: Sendable {
     private let room: QueueRoom
     private let watch: StoreWatch
     private let announcer: Announcer
+    private let dispatcher: Dispatcher
     /// SHA-256.
     private let digest: @Sendable ([UInt8]) -> [UInt8]
     /// When a body last found no room.
     private let noRoomAt = Mutex<Instant?>(nil)
 
     init(
-        _ store: any JobStore,
+        _ dispatcher: Dispatcher,
         _ audience: Audience,
-        _ announcer: Announcer,
         _ watch: StoreWatch,
         digest: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) {
-        self.store = store
+        self.dispatcher = dispatcher
+        store = dispatcher.store
+        announcer = dispatcher.announcer
         engine = audience.engine
         room = audience.room
         self.watch = watch
-        self.announcer = announcer
         self.digest = digest
     }
 
@@ -71,17 +72,25 @@ package final class Acceptance: Sendable {
         return try await accept(job, route, patience, holding: reservation)
     }
 
-    /// Holds the room until the job is known to be on disk, or not to be.
+    /// Holds the room, and a permit if one is free, until the job is known to be on disk, or not to be.
     private func accept(
         _ job: NewJob,
         _ route: String,
         _ patience: Patience?,
         holding: borrowing QueueRoom.Reservation
     ) async throws(Problem) -> Accepted {
+        let moment = JobMoment(engine.time)
+        var offer = job.due == .now ? dispatcher.offer(route) : nil
+        var new = job
+        new.upstream = offer?.upstream
         let acceptance: EnqueueResult
         do throws(StoreError) {
-            acceptance = try await enqueue(job, patience).get()
+            acceptance = try await enqueue(new, at: moment, patience).get()
+            if case .running(let token) = acceptance, let upstream = new.upstream {
+                offer?.begin(Claim(token, of: new, to: upstream, at: moment))
+            }
         } catch {
+            offer = nil
             guard error.code == .full else { throw Problem(error, route: route) }
             // Whoever reads 507 and then asks for the status sees why.
             await watch.look()
@@ -101,7 +110,7 @@ package final class Acceptance: Sendable {
         var job = job
         job.hasNoRoom = true
         // Also without a key: the store removes the file of a body that it does not accept.
-        let answer = try? await enqueue(job, patience).get()
+        let answer = try? await enqueue(job, at: JobMoment(engine.time), patience).get()
         guard let answer, answer != .abandoned else { throw refusal }
         return try accepted(job, answer)
     }
@@ -112,7 +121,7 @@ package final class Acceptance: Sendable {
     private func accepted(_ job: NewJob, _ acceptance: EnqueueResult) throws(Problem) -> Accepted {
         let route = job.record.route
         switch acceptance {
-        case .accepted:
+        case .accepted, .running:
             return Accepted(id: job.record.id, isReplayed: false, mayRepeat: job.record.mayRepeat)
         case .duplicate(let id): return Accepted(id: id, isReplayed: true, mayRepeat: job.record.mayRepeat)
         case .conflict(let id):
@@ -127,27 +136,34 @@ package final class Acceptance: Sendable {
     }
 
     /// What the store says, or `abandoned` when the caller's patience is over first.
-    private func enqueue(_ job: NewJob, _ patience: Patience?) async -> Result<EnqueueResult, StoreError> {
-        guard let patience else { return await enqueue(job) }
+    private func enqueue(
+        _ job: NewJob,
+        at moment: JobMoment,
+        _ patience: Patience?
+    ) async -> Result<EnqueueResult, StoreError> {
+        guard let patience else { return await enqueue(job, at: moment) }
         // What waits behind a write that does not come back would fill the memory.
         if Patience.isOver(store, patience.ports.time) { return .success(.abandoned) }
         let wait = AcceptanceWait()
         var job = job
         job.wait = wait
         let waiting = job
-        let pending = patience.ports.begin { [self] in await enqueue(waiting) }
+        let pending = patience.ports.begin { [self] in await enqueue(waiting, at: moment) }
         if let answer = await patience.wait(for: pending) { return answer }
         if wait.giveUp() { return .success(.abandoned) }
         return await pending.value() ?? .success(.abandoned)
     }
 
-    private func enqueue(_ job: NewJob) async -> Result<EnqueueResult, StoreError> {
+    private func enqueue(
+        _ job: NewJob,
+        at moment: JobMoment
+    ) async -> Result<EnqueueResult, StoreError> {
         do throws(StoreError) {
-            guard let acceptance = try await store.enqueue([job], at: JobMoment(engine.time)).first else {
+            guard let acceptance = try await store.enqueue([job], at: moment).first else {
                 return .failure(StoreError(.failed, "the job store did not say what became of the job"))
             }
             // A job with a key stays, for the caller that comes again.
-            if acceptance == .accepted, job.staysUnawaited || job.wait?.isGivenUp != true {
+            if acceptance.isAccepted, job.staysUnawaited || job.wait?.isGivenUp != true {
                 let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
                 announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))
             }

@@ -43,6 +43,14 @@ final class DispatchLane: Sendable {
         }
     }
 
+    /// Whether a job on its way to disk may be claimed with its acceptance.
+    func offers(_ now: Instant, _ entry: Snapshot.Entry) -> Bool {
+        let limit = entry.route.policy.concurrency.maxRequests
+        return state.withLock {
+            $0.machine.offered(now, permits: limit, isPaused: entry.state.isPaused)
+        }
+    }
+
     /// Returns at `deadline`, when somebody told the machine something, or when the task is cancelled.
     func sleep(until deadline: Instant, _ time: any TimeSource) async {
         _ = await cancelling(at: deadline, time) { await self.sleep() }

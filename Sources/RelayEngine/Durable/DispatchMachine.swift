@@ -67,7 +67,7 @@ package struct DispatchMachine: Sendable {
             mayHaveWork = true
             nextDue = nil
         }
-        let limit = isHeldUp(now) ? min(maxUnsettled, max(1, permits)) : maxUnsettled
+        let limit = limit(now, permits)
         isFull = unsettled >= limit
         guard !isPaused, !isFull else { return .sleep(until: latest) }
         guard mayHaveWork else { return .sleep(until: min(latest, nextDue ?? latest)) }
@@ -98,6 +98,24 @@ package struct DispatchMachine: Sendable {
         nextDue = now.advanced(by: .seconds(1))
     }
 
+    /// A job is on its way to disk, with a permit: whether it may be claimed with its acceptance.
+    ///
+    /// It counts as a claim until it is withdrawn or settled. What else is wanted, and what waits, the store looks at.
+    package mutating func offered(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> Bool {
+        guard !isEnded, !isPaused, gate == .open, unsettled < limit(now, permits) else { return false }
+        unsettled += 1
+        return true
+    }
+
+    /// The store has not claimed it.
+    ///
+    /// - Returns: whether there was no room for another claim until now.
+    package mutating func withdrawn() -> Bool {
+        unsettled -= 1
+        defer { isFull = false }
+        return isFull
+    }
+
     /// The store is asked to settle a claim.
     package mutating func settling(_ now: Instant) {
         if settling == 0 { lastProgress = now }
@@ -117,6 +135,11 @@ package struct DispatchMachine: Sendable {
         hasFailed = false
         defer { isFull = false }
         return isFull
+    }
+
+    /// Claims that may be unsettled.
+    private func limit(_ now: Instant, _ permits: Int) -> Int {
+        isHeldUp(now) ? min(maxUnsettled, max(1, permits)) : maxUnsettled
     }
 
     /// Whether the store does not keep up.

@@ -172,6 +172,16 @@ extension Dispatcher {
         isProbe: Bool
     ) {
         guard let relay = nextRelay() else { preconditionFailure("a job was claimed before the start") }
+        begin(claim, lane, relay, permit, isProbe: isProbe)
+    }
+
+    private func begin(
+        _ claim: Claim,
+        _ lane: DispatchLane,
+        _ relay: Relay,
+        _ permit: consuming RouteState.Permit?,
+        isProbe: Bool
+    ) {
         let run = JobRun(claim, self, lane, relay, permit, isProbe: isProbe)
         running.add(run)
         run.keep(relay.ports.start { await run.perform() })
@@ -184,6 +194,61 @@ extension Dispatcher {
             state.turn = (state.turn + 1) % state.relays.count
             return state.relays[state.turn]
         }
+    }
+}
+
+// Claiming jobs as they are accepted.
+extension Dispatcher {
+    /// What it takes to claim a job with its acceptance; given back at its end, unless the job was claimed.
+    struct Offer: ~Copyable {
+        private let dispatcher: Dispatcher
+        private let lane: DispatchLane
+        private let relay: Relay
+        private var permits: RouteState.Permits
+        private var isTaken = false
+        /// Where the first attempt goes.
+        let upstream: String
+
+        fileprivate init(
+            _ dispatcher: Dispatcher,
+            _ lane: DispatchLane,
+            _ relay: Relay,
+            _ permits: consuming RouteState.Permits,
+            upstream: String
+        ) {
+            self.dispatcher = dispatcher
+            self.lane = lane
+            self.relay = relay
+            self.permits = permits
+            self.upstream = upstream
+        }
+
+        /// The store has claimed it: runs it.
+        mutating func begin(_ claim: Claim) {
+            isTaken = true
+            dispatcher.begin(claim, lane, relay, permits.take(), isProbe: false)
+        }
+
+        deinit {
+            if !isTaken, lane.ask({ $0.withdrawn() }) { lane.wake() }
+            dispatcher.claiming.subtract(1, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// A permit of the route for a job on its way to disk; nil when the job has to wait for its turn.
+    func offer(_ route: String) -> Offer? {
+        guard let entry = engine.snapshot.routes[route], let permits = entry.state.permitToOffer() else {
+            return nil
+        }
+        claiming.add(1, ordering: .sequentiallyConsistent)
+        // Whoever ends the serving takes the lanes away and counts afterwards: it sees this, or there is no lane here.
+        guard let lane = lane(route), let relay = nextRelay(), lane.offers(relay.ports.time.now(), entry)
+        else {
+            claiming.subtract(1, ordering: .sequentiallyConsistent)
+            return nil
+        }
+        let upstream = relay.ports.firstUpstream(of: entry.route).name
+        return Offer(self, lane, relay, permits, upstream: upstream)
     }
 }
 

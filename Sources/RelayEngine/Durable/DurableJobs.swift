@@ -41,8 +41,8 @@ package final class DurableJobs: Sendable {
         pauses = audience.pauses
         waiters = audience.waiters
         watch = StoreWatch(store, audience.room, audience.engine.time)
-        acceptance = Acceptance(store, audience, announcer, watch, digest: digest)
         dispatcher = Dispatcher(store, audience, announcer)
+        acceptance = Acceptance(dispatcher, audience, watch, digest: digest)
         operations = Operations(store, dispatcher, announcer)
         sweeper = Sweeper(store, audience, announcer, watch)
         configure(settings)

@@ -11,15 +11,22 @@ extension Database {
 
     /// When the first waiting job of a route is due, on the line.
     func nextDue(_ route: Int64) throws(StoreError) -> Int64? {
-        var first: Int64?
-        for priority in 0..<8 {
-            let select = try statement("SELECT min(run_at) FROM job WHERE route = ? AND ready = ?")
-            select.bind(1, route)
-            select.bind(2, Int64(priority))
-            defer { select.reset() }
-            if try select.step(), let due = select.optionalInt(0) { first = min(first ?? .max, due) }
-        }
-        if let scheduled = try nextScheduled(route) { first = min(first ?? .max, scheduled) }
-        return first
+        let select = try statement(
+            """
+            SELECT min(due) FROM (
+            SELECT min(run_at) AS due FROM job WHERE route = ?1 AND ready = 0
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 1
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 2
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 3
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 4
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 5
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 6
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 7
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND state = 0)
+            """
+        )
+        select.bind(1, route)
+        defer { select.reset() }
+        return try select.step() ? select.optionalInt(0) : nil
     }
 }

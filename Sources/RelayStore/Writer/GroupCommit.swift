@@ -184,31 +184,31 @@ extension GroupCommit {
             // Who is answered and then looks sees the times that the answer was given by.
             publish()
             for answer in answers { answer() }
-            try cancelAbandoned()
+            try giveUpAbandoned()
             announce()
             return
         }
     }
 
-    /// Cancels what was accepted when its caller had stopped to wait, before anybody can claim it.
-    private func cancelAbandoned() throws(StoreError) {
+    /// Cancels what was accepted when its caller had stopped to wait, or has it wait, before anybody can claim it.
+    private func giveUpAbandoned() throws(StoreError) {
         let abandoned = writer.shared.takeAbandoned()
         guard !abandoned.isEmpty else { return }
         let volatile = writer.volatile
         do throws(StoreError) {
-            try cancel(abandoned)
+            try giveUp(abandoned)
         } catch {
             guard error.code == .full else { throw error }
             try rollBack(to: volatile)
             // The ballast's room is for what has to be written all the same.
             enterFull(error)
-            try cancel(abandoned)
+            try giveUp(abandoned)
         }
     }
 
-    private func cancel(_ jobs: [JobID]) throws(StoreError) {
+    private func giveUp(_ jobs: [StoreShared.Abandoned]) throws(StoreError) {
         try writer.database.statement("BEGIN IMMEDIATE").run()
-        for id in jobs { try writer.cancelAbandoned(id) }
+        for job in jobs { try writer.giveUp(job) }
         try writer.flushTally()
         try lookAtPages()
         try commitTransaction()

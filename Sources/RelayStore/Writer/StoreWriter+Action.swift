@@ -53,11 +53,19 @@ extension StoreWriter {
         }
     }
 
-    /// Cancels a job that nobody was told of.
-    func cancelAbandoned(_ id: JobID) throws(StoreError) {
-        guard let seq = try seq(of: id), let old = try intact(seq) else { return }
+    /// Cancels a job that nobody was told of, or has it wait.
+    func giveUp(_ job: StoreShared.Abandoned) throws(StoreError) {
         let now = now
-        if let row = try change(old, { $0.cancel(now: now) }) { tell(row) }
+        switch job {
+        case .unclaimed(let id):
+            guard let seq = try seq(of: id), let old = try intact(seq) else { return }
+            if let row = try change(old, { $0.cancel(now: now) }) { tell(row) }
+        case .claimed(let token, let stays):
+            guard let old = try intact(token.position), old.id == token.id else { return }
+            let row = try change(old) { $0.giveUp(token: token.number, stays: stays, now: now) }
+            if let row, !stays { tell(row) }
+            if let row { try wakeSuccessors(of: row) }
+        }
     }
 
     private func retry(

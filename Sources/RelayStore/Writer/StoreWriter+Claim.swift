@@ -80,7 +80,9 @@ extension StoreWriter {
             }
         }
         if batch.claims.count < limit {
-            batch.nextDue = try database.nextDue(number).map { volatile.timeline.wall(ofLine: $0) }
+            let next = try database.nextDue(number)
+            volatile.firstDue[number] = next ?? .max
+            batch.nextDue = next.map { volatile.timeline.wall(ofLine: $0) }
         }
         volatile.operations += UInt64(batch.claims.count)
         return batch

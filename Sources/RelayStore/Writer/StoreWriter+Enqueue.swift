@@ -7,7 +7,7 @@ extension StoreWriter {
         answers.reserveCapacity(jobs.count)
         for job in jobs {
             let answer = try enqueue(job, at: moment)
-            if answer != .accepted, case .file(let file) = job.body { volatile.orphans.append(file.name) }
+            if !answer.isAccepted, case .file(let file) = job.body { volatile.orphans.append(file.name) }
             answers.append(answer)
         }
         volatile.operations += UInt64(jobs.count)
@@ -53,7 +53,7 @@ extension StoreWriter {
             isBlocked: previous != nil,
             now: now
         )
-        let row = JobRow(
+        var row = JobRow(
             seq: seq,
             job,
             route: route,
@@ -62,6 +62,7 @@ extension StoreWriter {
             created: moment.wall,
             previous: previous
         )
+        let token = try claim(&row, of: job, at: moment)
         try insert(row)
         try insertPayload(seq, job)
         for label in Set(record.labels) {
@@ -70,15 +71,40 @@ extension StoreWriter {
             insert.bind(2, seq)
             try insert.run()
         }
-        return .accepted
+        return token.map { .running($0) } ?? .accepted
+    }
+
+    /// Claims a job with its acceptance, where that is asked for and it would be the next to be claimed.
+    private func claim(
+        _ row: inout JobRow,
+        of job: NewJob,
+        at moment: JobMoment
+    ) throws(StoreError) -> ClaimToken? {
+        guard let upstream = job.upstream, job.wait?.isGivenUp != true, row.machine.isReady,
+            try !hasDue(row.route), try !isRunning(before: row)
+        else { return nil }
+        let begun = BegunAttempt(upstream: upstream, beganAt: moment.wall)
+        guard row.machine.claim(token: volatile.nextToken, begun, now: now) else { return nil }
+        defer { volatile.nextToken += 1 }
+        return ClaimToken(id: row.id, position: row.seq, number: volatile.nextToken)
+    }
+
+    /// Whether a job of the route waits that is due.
+    private func hasDue(_ route: Int64) throws(StoreError) -> Bool {
+        try wake()
+        if let first = volatile.firstDue[route], first > now { return false }
+        let first = try database.nextDue(route) ?? .max
+        volatile.firstDue[route] = first
+        return first <= now
     }
 
     private func insert(_ row: JobRow) throws(StoreError) {
         let insert = try database.statement(
             """
             INSERT INTO job(seq, id, route, prio, state, reason, ready, side, run_at, date, expires, created,
-            attempts, spent, earlier, crashes, token, version, flags, okey, prv, skey, length, sum, user)
-            VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)
+            attempts, spent, earlier, crashes, token, version, flags, okey, prv, skey, length, sum, user, upstream,
+            began)
+            VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         )
         insert.bind(1, row.seq)
@@ -93,14 +119,17 @@ extension StoreWriter {
         insert.bind(10, row.date)
         insert.bind(11, row.machine.expiresAt)
         insert.bind(12, row.created)
-        insert.bind(13, Int64(bitPattern: row.machine.version))
-        insert.bind(14, row.flags)
-        insert.bind(15, row.orderingKey)
-        insert.bind(16, row.previous)
-        insert.bind(17, row.supersedeKey)
-        insert.bind(18, row.bodyLength)
-        insert.bind(19, row.sum)
-        insert.bind(20, row.user.map(Int64.init))
+        insert.bind(13, Int64(bitPattern: row.machine.token))
+        insert.bind(14, Int64(bitPattern: row.machine.version))
+        insert.bind(15, row.flags)
+        insert.bind(16, row.orderingKey)
+        insert.bind(17, row.previous)
+        insert.bind(18, row.supersedeKey)
+        insert.bind(19, row.bodyLength)
+        insert.bind(20, row.sum)
+        insert.bind(21, row.user.map(Int64.init))
+        insert.bind(22, row.machine.begun?.upstream)
+        insert.bind(23, row.machine.begun?.beganAt)
         try insert.run()
         count(row, 1)
         noteWaiting(row, before: nil)

@@ -32,6 +32,8 @@ final class StoreWriter {
         var orphans: [String] = []
         /// No scheduled job is due before it.
         var nextScheduled: Int64
+        /// By route, no waiting job is due before it; nothing of routes where nobody has looked yet.
+        var firstDue: [Int64: Int64] = [:]
         /// The clock has stepped: dated jobs have to be put on the line anew, from this position on.
         var redateFrom: Int64?
         /// Where each state's search for bodies to drop goes on.
@@ -205,10 +207,12 @@ extension StoreWriter {
         if machine.state == .scheduled { volatile.nextScheduled = min(volatile.nextScheduled, machine.runAt) }
         guard machine.isAwaited,
             old?.machine.isAwaited != true || machine.runAt < old?.machine.runAt ?? .max
-                || machine.isReady && old?.machine.isReady != true,
-            let name = routeNames[row.route]
+                || machine.isReady && old?.machine.isReady != true
         else { return }
-        volatile.ready.insert(name)
+        if let first = volatile.firstDue[row.route], machine.runAt < first {
+            volatile.firstDue[row.route] = machine.runAt
+        }
+        if let name = routeNames[row.route] { volatile.ready.insert(name) }
     }
 
     func count(_ row: JobRow, _ change: Int) {

@@ -81,13 +81,17 @@ extension DurableChecker {
             if answer != expected { violated(job, "an idempotency key gives a second job, or another one") }
             return
         }
-        guard case .accepted = answer else {
+        guard answer.isAccepted else {
             if !isClose, !new.hasNoRoom {
                 violated(job, "an idempotency key that nobody has used gives another's job")
             }
             return
         }
         store(job, new, asked.steady * 1_000_000)
+        if case .running = answer {
+            note("claimed with its acceptance")
+            claimed(job, attempts: 0, route: new.record.route)
+        }
         if let name, let key = new.idempotency {
             keys[name] = (job, key.fingerprint, now + key.window.saturatedNanoseconds)
         }
@@ -113,13 +117,17 @@ extension DurableChecker {
         }
     }
 
-    func claimed(_ claim: Claim, of limit: Int) {
-        guard let job = byID[claim.job.record.id] else { return }
+    func claimed(_ claim: StoredJob) {
+        guard let job = byID[claim.record.id] else { return }
+        claimed(job, attempts: claim.attempts, route: claim.record.route)
+        gates.remove(claim.record.route)
+    }
+
+    private func claimed(_ job: DurableFacts, attempts: Int, route name: String) {
         tell(job, "is claimed")
         job.runningSince = now
-        (job.onRecord, job.sentInRun) = (claim.job.attempts, 0)
-        if let route = route(claim.job.record.route) { route.lastClaim = now }
-        gates.remove(claim.job.record.route)
+        (job.onRecord, job.sentInRun) = (attempts, 0)
+        route(name)?.lastClaim = now
     }
 
     /// Another attempt of a run is on disk, and what came of those before it.

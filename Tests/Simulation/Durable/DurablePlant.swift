@@ -54,6 +54,8 @@ enum DurablePlant: String, CaseIterable {
     case extraAttempt = "extra-attempt"
     /// Later attempts of a run go on no record.
     case losesAttempt = "loses-attempt"
+    /// A job is sent with its acceptance, and on disk it waits.
+    case losesBirth = "loses-birth"
 
     /// Part of the sentence the checker must say.
     var sentences: [String] {
@@ -82,6 +84,7 @@ enum DurablePlant: String, CaseIterable {
         case .losesSuccess: ["after it has succeeded"]
         case .ignoresSchedule: ["sent before it is due", "shorter than its schedule"]
         case .extraAttempt: ["more often than the route allows"]
+        case .losesBirth: ["record does not tell of the attempt"]
         case .losesAttempt: ["record does not tell of the attempt"]
         }
     }

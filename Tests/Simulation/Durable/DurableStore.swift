@@ -55,8 +55,13 @@ extension DurableStore {
                 if plant == .repeatsAfterCrash { given.record.mayRepeat = true }
                 if plant == .comesEarly, case .after(let delay) = job.due { given.due = .after(delay * 0.8) }
                 let isLost = plant == .losesAccepted && world.value.draw.below(50) == 0
-                let answer =
+                if plant == .losesBirth { given.upstream = nil }
+                var answer =
                     isLost ? .accepted : try await inner.enqueue([given], at: now).first ?? .accepted
+                if plant == .losesBirth, job.upstream != nil, answer == .accepted {
+                    let position = try await inner.job(job.record.id)?.position ?? 0
+                    answer = .running(ClaimToken(id: job.record.id, position: position, number: .max))
+                }
                 checker.enqueued(job, answer, at: now)
                 answers.append(answer)
             }
@@ -78,7 +83,7 @@ extension DurableStore {
                 upstream: upstream,
                 at: now
             )
-            for claim in batch.claims { checker.claimed(claim, of: limit) }
+            for claim in batch.claims { checker.claimed(claim.job) }
             return batch
         }
     }

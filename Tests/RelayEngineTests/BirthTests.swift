@@ -1,0 +1,162 @@
+import RelayCore
+import RelayEngine
+import RelayEngineBench
+import RelayTestSupport
+import Synchronization
+import Testing
+
+@Suite(
+    "A job whose route has a free permit is claimed with its acceptance",
+    .runQueue,
+    .timeLimit(.minutes(5))
+)
+struct BirthTests {
+    /// What happens while the acceptance is on its way back from the disk.
+    enum Interlude: CaseIterable, Sendable {
+        case nothing, drain, abort, cancel, pause
+    }
+
+    /// The one job there is.
+    private static func job(_ bench: DurableBench) async throws -> StoredJob {
+        let page = try await bench.store.jobs(JobFilter(), order: .oldestFirst, limit: 10, after: nil)
+        try #require(page.jobs.count == 1)
+        return page.jobs[0]
+    }
+
+    @Test(
+        "What is asked for meanwhile counts, and the claim is seen by whoever stops the relay",
+        arguments: Interlude.allCases
+    )
+    func meanwhile(interlude: Interlude) async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        await untilIdle()
+        let jobs = bench.jobs
+        let seen = Mutex<(state: JobState, upstream: String?, inFlight: Int)?>(nil)
+        bench.faults.after(.enqueue) {
+            do {
+                let job = try await BirthTests.job(bench)
+                switch interlude {
+                case .nothing: break
+                case .drain: jobs.drain()
+                case .abort: jobs.abort()
+                case .cancel: _ = try await jobs.operations.act(.cancel, on: job.record.id, by: 0)
+                case .pause: try await jobs.pauses.pause("hooks", reason: "now", for: nil)
+                }
+                seen.withLock { $0 = (job.state, job.begun?.upstream, jobs.inFlight) }
+            } catch {
+                Issue.record("\(error)")
+            }
+        }
+        let id = try await bench.submit()
+        let found = try #require(seen.withLock { $0 })
+        #expect(found.state == .running && found.upstream == "one" && found.inFlight == 1)
+        switch interlude {
+        case .nothing: try await bench.job(id, is: .succeeded)
+        case .cancel: try await bench.job(id, is: .cancelled)
+        case .drain, .abort, .pause:
+            #expect(try await bench.job(id, is: .queued).attempts == 0)
+        }
+        #expect(bench.sent.count == (interlude == .nothing ? 1 : 0))
+        #expect(await bench.stop())
+    }
+
+    /// Why a job is not sent as soon as it is accepted.
+    enum Obstacle: CaseIterable, Sendable {
+        case taken, paused, notStarted, delayed
+    }
+
+    @Test("It waits in the queue as long as no claim would take it", arguments: Obstacle.allCases)
+    func waits(obstacle: Obstacle) async throws {
+        let bench = DurableBench({ $0.concurrency.maxRequests = 1 }, answer: { _ in .hold })
+        if obstacle != .notStarted { try await bench.start() }
+        await untilIdle()
+        if obstacle == .taken { try await bench.submit(target: "first") }
+        if obstacle == .paused { try await bench.jobs.pauses.pause("hooks", reason: "now", for: nil) }
+        let fields = obstacle == .delayed ? [("Waystation-Delay", "1h")] : []
+        let id = try await bench.submit(fields, target: "second")
+        try await bench.job(id, is: obstacle == .delayed ? .scheduled : .queued)
+        #expect(bench.sent == (obstacle == .taken ? ["/first"] : []))
+        #expect(await bench.stop())
+    }
+
+    @Test("A job that is not accepted leaves its permit to others")
+    func refused() async throws {
+        let bench = DurableBench({ $0.concurrency.maxRequests = 1 }, answer: { _ in .answer(200) })
+        try await bench.start()
+        await untilIdle()
+        bench.faults.failAcceptance(StoreError(.directory, "no"))
+        await #expect(throws: Problem.self) { try await bench.submit() }
+        #expect(bench.jobs.inFlight == 0 && bench.engine.snapshot.routes["hooks"]?.state.load.inFlight == 0)
+        bench.faults.failAcceptance(nil)
+        let key = [("Idempotency-Key", "\"k\"")]
+        let id = try await bench.submit(key)
+        try await bench.job(id, is: .succeeded)
+        #expect(try await bench.submit(key) == id)
+        await untilIdle()
+        #expect(bench.sent.count == 1 && bench.jobs.inFlight == 0)
+        #expect(await bench.stop())
+    }
+
+    @Test("Of a route's permits half are left to requests that need no disk")
+    func shares() async throws {
+        let bench = DurableBench({ $0.concurrency.maxRequests = 4 }, answer: { _ in .hold })
+        try await bench.start()
+        await untilIdle()
+        let state = try #require(bench.engine.snapshot.routes["hooks"]?.state)
+        let most = Atomic<Int>(0)
+        // Each is accepted while the one before is on its way back from the disk.
+        @Sendable func submit(_ left: Int) async {
+            guard left > 0 else { return most.store(state.load.inFlight, ordering: .relaxed) }
+            bench.faults.after(.enqueue) { await submit(left - 1) }
+            do { try await bench.submit() } catch { Issue.record("\(error)") }
+        }
+        await submit(4)
+        #expect(most.load(ordering: .relaxed) == 2)
+        await untilIdle()
+        #expect(state.load.inFlight == 4)
+        #expect(await bench.stop())
+    }
+}
+
+@Suite(
+    "How long a caller waits for a job that is claimed with its acceptance",
+    .runQueue,
+    .timeLimit(.minutes(5))
+)
+struct UnawaitedBirthTests {
+    private final class Flag: Sendable {
+        private let value = Atomic<Bool>(false)
+        var isSet: Bool { value.load(ordering: .relaxed) }
+        func set() { value.store(true, ordering: .relaxed) }
+    }
+
+    @Test(
+        "A caller that waits no longer gives the permit back at once; the job is sent later where it stays, and once",
+        arguments: [true, false]
+    )
+    func givenUp(isKeyed: Bool) async throws {
+        let bench = DurableBench({ $0.concurrency.maxRequests = 1 }, answer: { _ in .answer(200) })
+        try await bench.start()
+        await untilIdle()
+        let state = try #require(bench.engine.snapshot.routes["hooks"]?.state)
+        let (time, isBack) = (bench.time, Flag())
+        bench.faults.after(.enqueue) {
+            // As long as the disk takes: the caller's patience is over by then.
+            try? await time.sleep(until: time.now().advanced(by: .seconds(10)))
+            if state.load.inFlight == 0 { isBack.set() }
+        }
+        let admission = try bench.admit(isKeyed ? [("Idempotency-Key", "\"k\"")] : [])
+        let caller = Task { () -> Problem.Code? in
+            do throws(Problem) {
+                _ = try await bench.acceptPatiently(admission)
+                return nil
+            } catch { return error.code }
+        }
+        await bench.eventually { isBack.isSet }
+        #expect(await caller.value == .storageStalled)
+        try await bench.job(admission.id, is: isKeyed ? .succeeded : .cancelled)
+        #expect(bench.sent.count == (isKeyed ? 1 : 0))
+        #expect(await bench.stop())
+    }
+}
