@@ -172,15 +172,13 @@ extension JobState {
 
 extension Database {
     func jobRow(_ seq: Int64) throws(StoreError) -> JobRow? {
-        let select = try statement(text: Self.selectRow)
+        let select = try statement(named: "row", "SELECT \(JobRow.columns) FROM job WHERE seq = ?")
         select.bind(1, seq)
         defer { select.reset() }
         guard try select.step() else { return nil }
         guard let row = JobRow(select) else { throw .damaged("the state", "number \(seq)") }
         return row
     }
-
-    private static let selectRow = "SELECT \(JobRow.columns) FROM job WHERE seq = ?"
 
     func seq(of id: JobID) throws(StoreError) -> Int64? {
         let select = try statement("SELECT seq FROM job WHERE id = ?")

@@ -25,6 +25,20 @@ struct Checksum {
         unsafe withUnsafeBytes(of: number.littleEndian) { unsafe add($0) }
     }
 
+    mutating func add(_ numbers: [Int64]) {
+        // In the order of bytes that they are summed in everywhere.
+        guard 1.littleEndian == 1 else {
+            for number in numbers { add(number) }
+            return
+        }
+        unsafe numbers.withUnsafeBytes { unsafe add($0) }
+    }
+
+    mutating func add(_ text: String) {
+        var text = text
+        text.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
+    }
+
     mutating func add(_ bytes: [UInt8]) {
         unsafe bytes.withUnsafeBytes { unsafe add($0) }
     }

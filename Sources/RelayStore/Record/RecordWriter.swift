@@ -4,6 +4,8 @@ import RelayCore
 struct RecordWriter {
     private(set) var bytes: [UInt8] = []
 
+    init() { bytes.reserveCapacity(256) }
+
     mutating func add(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {

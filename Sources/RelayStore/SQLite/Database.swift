@@ -73,6 +73,16 @@ import RelayPosix
         return statement
     }
 
+    /// The statement of a text that is put together, under a literal name of its own.
+    func statement(named name: StaticString, _ sql: @autoclosure () -> String) throws(StoreError) -> Statement
+    {
+        let place = unsafe UInt(bitPattern: name.utf8Start)
+        if let known = placed[place] { return known }
+        let statement = try statement(text: sql())
+        placed[place] = statement
+        return statement
+    }
+
     func statement(text sql: String) throws(StoreError) -> Statement {
         if let known = statements[sql] { return known }
         var prepared: OpaquePointer?
@@ -149,6 +159,9 @@ extension Database {
         unsafe watch.pointee.logPages = 0
         return true
     }
+
+    /// Rows that the last statement has written.
+    var changes: Int32 { unsafe sqlite3_changes(raw) }
 
     /// Whether a transaction is open.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(raw) == 0 }

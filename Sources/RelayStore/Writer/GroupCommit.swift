@@ -257,6 +257,7 @@ extension GroupCommit {
         if writer.database.isInTransaction { try writer.database.execute("ROLLBACK") }
         try lookAtPages()
         writer.volatile = volatile
+        writer.forgetRows()
         writer.keys.rollBack()
         writer.tails.rollBack()
         // Routes named in this transaction have no row.

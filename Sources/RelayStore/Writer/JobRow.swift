@@ -78,7 +78,7 @@ struct JobRow {
     /// Of everything in the row but what other columns give.
     var sum: Int64 {
         var sum = Checksum()
-        for number in [
+        sum.add([
             seq, Int64(bitPattern: id.high), Int64(bitPattern: id.low), route, priority,
             Int64(machine.state.rawValue), Int64(machine.reason?.rawValue ?? 0), machine.runAt, date ?? -1,
             machine.expiresAt ?? -1, created, machine.finishedAt ?? -1, Int64(machine.attempts),
@@ -86,19 +86,17 @@ struct JobRow {
             Int64(bitPattern: machine.token),
             Int64(bitPattern: machine.version), flags, previous ?? 0, next ?? 0, bodyLength,
             user.map(Int64.init) ?? -1,
-        ] {
-            sum.add(number)
-        }
+        ])
         for text in [machine.failureKind?.rawValue, machine.end?.rawValue, orderingKey, supersedeKey] {
             sum.add(Int64(text?.utf8.count ?? -1))
-            if let text { sum.add(Array(text.utf8)) }
+            if let text { sum.add(text) }
         }
         // Rows that were written before there was such a column have the sum without it.
         if let status = machine.failureStatus { sum.add(Int64(status.rawValue)) }
         // Rows of the first layout have none, and keep their sum.
         if let begun = machine.begun {
             sum.add(begun.beganAt)
-            sum.add(Array(begun.upstream.utf8))
+            sum.add(begun.upstream)
         }
         return Int64(sum.value)
     }
@@ -188,7 +186,12 @@ struct JobRow {
 extension JobID {
     /// Sixteen bytes that sort like the id.
     var bytes: [UInt8] {
-        (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> UInt64((7 - $0 & 7) * 8)) }
+        unsafe Array(unsafeUninitializedCapacity: 16) { bytes, count in
+            let target = UnsafeMutableRawBufferPointer(bytes)
+            unsafe target.storeBytes(of: high.bigEndian, as: UInt64.self)
+            unsafe target.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+            count = 16
+        }
     }
 
     init?(bytes: [UInt8]) {

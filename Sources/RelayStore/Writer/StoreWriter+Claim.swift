@@ -69,12 +69,16 @@ extension StoreWriter {
             while hasMore, batch.claims.count < limit {
                 let due = try due(number, priority, limit: limit - batch.claims.count)
                 hasMore = false
-                for seq in due {
-                    if let claim = try claim(seq, route: route, begun) {
+                var isStale = false
+                for (seq, found) in due {
+                    if let row = isStale || found == nil ? try intact(seq) : found,
+                        let claim = try claim(row, route: route, begun)
+                    {
                         batch.claims.append(claim)
                     } else {
-                        // It is ready no more, and another one takes its place.
+                        // It is ready no more, and another one takes its place; others may have changed with it.
                         hasMore = true
+                        isStale = true
                     }
                 }
             }
@@ -88,20 +92,33 @@ extension StoreWriter {
         return batch
     }
 
-    private func due(_ route: Int64, _ priority: Int, limit: Int) throws(StoreError) -> [Int64] {
+    /// The next jobs, in order, without the rows that are damaged.
+    private func due(
+        _ route: Int64,
+        _ priority: Int,
+        limit: Int
+    ) throws(StoreError) -> [(seq: Int64, row: JobRow?)] {
+        // From the index alone the columns in it would be taken as well, and not be those that the sum is of.
         let select = try database.statement(
-            "SELECT seq FROM job WHERE route = ? AND ready = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?"
+            named: "due",
+            """
+            SELECT \(JobRow.columns) FROM (
+            SELECT seq AS place FROM job WHERE route = ? AND ready = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?
+            ) CROSS JOIN job ON job.seq = place
+            """
         )
         select.bind(1, route)
         select.bind(2, Int64(priority))
         select.bind(3, now)
         select.bind(4, Int64(limit))
-        return try select.numbers()
+        defer { select.reset() }
+        var rows: [(Int64, JobRow?)] = []
+        while try select.step() { rows.append((select.int(0), JobRow(select))) }
+        return rows
     }
 
-    private func claim(_ seq: Int64, route: String, _ begun: BegunAttempt) throws(StoreError) -> Claim? {
-        guard let old = try intact(seq) else { return nil }
-        let now = now
+    private func claim(_ old: JobRow, route: String, _ begun: BegunAttempt) throws(StoreError) -> Claim? {
+        let (seq, now) = (old.seq, now)
         if let row = try change(old, { $0.expire(now: now) }) {
             tell(row)
             return nil

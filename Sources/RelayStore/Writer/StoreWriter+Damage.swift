@@ -31,6 +31,7 @@ extension StoreWriter {
     ///
     /// - Returns: its ordering key, as far as that can be known; nil also when the row was hidden before.
     private func hide(_ seq: Int64) throws(StoreError) -> OrderingTails.Key? {
+        forgetRow(seq)
         let select = try database.statement("SELECT state, id, route, okey, fin, skey FROM job WHERE seq = ?")
         select.bind(1, seq)
         defer { select.reset() }

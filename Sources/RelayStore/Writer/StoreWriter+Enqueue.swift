@@ -28,8 +28,9 @@ extension StoreWriter {
         {
             return known
         }
-        // Ids are the caller's; the same one twice is the same job.
-        if try seq(of: record.id) != nil { return .duplicate(record.id) }
+        // Ids are the caller's; the same one twice is the same job, and then leaves others as they are.
+        let movesOthers = record.orderingKey != nil || record.supersedeKey != nil
+        if movesOthers, try seq(of: record.id) != nil { return .duplicate(record.id) }
         let route = try route(record.route)
         if let key = record.supersedeScope { try supersede(key, route: route) }
 
@@ -63,7 +64,7 @@ extension StoreWriter {
             previous: previous
         )
         let token = try claim(&row, of: job, at: moment)
-        try insert(row)
+        guard try insert(row) else { return .duplicate(record.id) }
         try insertPayload(seq, job)
         for label in Set(record.labels) {
             let insert = try database.statement("INSERT INTO label(label, seq) VALUES(?, ?)")
@@ -98,13 +99,15 @@ extension StoreWriter {
         return first <= now
     }
 
-    private func insert(_ row: JobRow) throws(StoreError) {
+    /// - Returns: false when there is a job with this id.
+    private func insert(_ row: JobRow) throws(StoreError) -> Bool {
         let insert = try database.statement(
             """
             INSERT INTO job(seq, id, route, prio, state, reason, ready, side, run_at, date, expires, created,
             attempts, spent, earlier, crashes, token, version, flags, okey, prv, skey, length, sum, user, upstream,
             began)
             VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT(id) DO NOTHING
             """
         )
         insert.bind(1, row.seq)
@@ -131,8 +134,11 @@ extension StoreWriter {
         insert.bind(22, row.machine.begun?.upstream)
         insert.bind(23, row.machine.begun?.beganAt)
         try insert.run()
+        guard database.changes > 0 else { return false }
         count(row, 1)
         noteWaiting(row, before: nil)
+        if row.machine.state == .running { remember(row) }
+        return true
     }
 
     private func insertPayload(_ seq: Int64, _ job: NewJob) throws(StoreError) {

@@ -30,6 +30,7 @@ extension StoreWriter {
         else { return try stale(settlement) }
         if settlement.failureKind != nil { row.machine.failureStatus = settlement.failureStatus }
         if let answer = settlement.answer {
+            if old.hasAnswer { try dropAnswerFile(token.position) }
             try put(answer, of: token.position)
             row.hasAnswer = true
             row.hasAnswerBody = answer.body != .expunged
@@ -81,7 +82,6 @@ extension StoreWriter {
     }
 
     private func put(_ answer: StoredAnswer, of seq: Int64) throws(StoreError) {
-        try dropAnswerFile(seq)
         let insert = try database.statement(
             "INSERT OR REPLACE INTO answer(seq, head, body, sum) VALUES(?, ?, ?, ?)"
         )

@@ -14,6 +14,9 @@ final class StoreWriter {
     var keys: IdempotencyKeys
     var tails: OrderingTails
     var volatile: Volatile
+    /// Rows of jobs that run, as the open transaction has them: their settlements need not read them again.
+    private var running: [Int64: JobRow] = [:]
+    private static let runningLimit = 8_192
     var commits: UInt64 = 0
     /// Bytes that a transaction erases before a sweep stops: the log has to hold what they are overwritten with.
     var eraseLimit = Int.max
@@ -91,6 +94,7 @@ final class StoreWriter {
 
 extension StoreWriter {
     func row(_ seq: Int64) throws(StoreError) -> JobRow? {
+        if let known = running[seq] { return known }
         do throws(StoreError) {
             return try database.jobRow(seq)
         } catch {
@@ -98,6 +102,17 @@ extension StoreWriter {
             throw error
         }
     }
+
+    func remember(_ row: JobRow) {
+        guard row.machine.state == .running, running.count < Self.runningLimit || running[row.seq] != nil
+        else { return forgetRow(row.seq) }
+        running[row.seq] = row
+    }
+
+    func forgetRow(_ seq: Int64) { running[seq] = nil }
+
+    /// The open transaction has never been.
+    func forgetRows() { running.removeAll(keepingCapacity: true) }
 
     func seq(of id: JobID) throws(StoreError) -> Int64? { try database.seq(of: id) }
 
@@ -113,6 +128,7 @@ extension StoreWriter {
     func save(_ row: JobRow, replacing old: JobRow) throws(StoreError) {
         let machine = row.machine
         if row.isClaim(of: old) { try saveClaim(row) } else { try saveAll(row) }
+        if machine.state == .running || old.machine.state == .running { remember(row) }
         if old.machine.state != machine.state {
             count(old, -1)
             count(row, 1)
