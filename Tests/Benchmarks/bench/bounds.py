@@ -2,6 +2,8 @@
 
 # What is reached may grow by so much before it is too much: callgrind alone is good to one in a hundred.
 ALLOWANCE = 1.05
+# A group that grew by less of the whole explains nothing.
+SHARE = 0.003
 
 
 def bound(figure, reached):
@@ -30,7 +32,8 @@ def exceeded(counts, record):
 
 def is_loose(counts, record):
     """Whether a bound is so far away that it no longer guards anything."""
-    return any(counts.figures.get(name, 0) * ALLOWANCE * ALLOWANCE < allowed for name, allowed in record["bounds"].items())
+    return any(
+        counts.figures.get(name, 0) * ALLOWANCE * ALLOWANCE < allowed for name, allowed in record["bounds"].items())
 
 
 def grown(counts, record, limit=6):
@@ -38,7 +41,8 @@ def grown(counts, record, limit=6):
     before = record.get("groups", {})
     differences = {name: cost - before.get(name, 0) for name, cost in counts.groups.items()}
     found = sorted(differences.items(), key=lambda each: -each[1])
-    return [(name, before.get(name, 0), counts.groups[name]) for name, more in found if more > 0][:limit]
+    least = SHARE * sum(counts.groups.values())
+    return [(name, before.get(name, 0), counts.groups[name]) for name, more in found if more > least][:limit]
 
 
 def costly(counts, group, limit=5):

@@ -24,6 +24,8 @@ class Session:
         self.versions = {}
         # Scenario, contestant, the figures of each round; None for a round that failed.
         self.results = {}
+        # Who could not be measured though it is here.
+        self.failures = []
         # What was left out or failed, and why.
         self.notes = []
 
@@ -72,6 +74,7 @@ class Session:
                 each.start()
                 running.append(each)
             except Unavailable as error:
+                self.failures.append(each.name)
                 self.note(f"left out: {error}")
         return running
 
@@ -99,6 +102,7 @@ class Session:
                 except (Unavailable, OSError) as error:
                     table[name].append(None)
                     failed.add(name)
+                    self.failures.append(name)
                     self.note(f"{scenario}: {name} failed: {error}")
 
     def note(self, what):

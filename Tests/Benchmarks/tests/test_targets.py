@@ -30,7 +30,9 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdict(at_least("1", "per_second", 1, *either), self.results)["to"], "nginx")
 
     def test_what_was_not_measured_has_no_verdict(self):
-        for target in (at_most("2", "cpu_us", 1, "nginx"), at_most("1", "cpu_us", 1, "envoy"), at_most("1", "p99_us", 9)):
+        for target in (
+            at_most("2", "cpu_us", 1, "nginx"), at_most("1", "cpu_us", 1, "envoy"), at_most("1", "p99_us", 9),
+        ):
             self.assertIsNone(verdict(target, self.results))
         self.assertEqual(verdicts({"1": {"waystation": [None]}}), [])
 
