@@ -5,9 +5,13 @@ package struct JSONObjectWriter: Sendable {
     /// Where in the buffer the value of `gap` belongs.
     private var gap: Int?
 
-    package init() { self.init(continuing: []) }
+    package init() {
+        var buffer: [UInt8] = []
+        buffer.reserveCapacity(256)
+        self.init(continuing: buffer)
+    }
 
-    fileprivate init(continuing buffer: [UInt8]) {
+    fileprivate init(continuing buffer: consuming [UInt8]) {
         self.buffer = buffer
         self.buffer.append(UInt8(ascii: "{"))
     }

@@ -2,7 +2,16 @@
 package enum JSONText {
     package static func append(string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in string.utf8 { append(escaped: byte, to: &bytes) }
+        var string = string
+        string.withUTF8 { text in
+            var start = 0
+            for index in 0..<text.count where unsafe escapedLength(of: text[index]) > 1 {
+                unsafe bytes.append(contentsOf: text[start..<index])
+                unsafe append(escaped: text[index], to: &bytes)
+                start = index + 1
+            }
+            unsafe bytes.append(contentsOf: text[start...])
+        }
         bytes.append(UInt8(ascii: "\""))
     }
 

@@ -6,6 +6,16 @@ import RelayJSON
 struct AcceptedAnswer {
     let accepted: Acceptance.Accepted
     let preferences: Preferences
+    /// Of the job, as text.
+    private let id: String
+    private let path: String
+
+    init(accepted: Acceptance.Accepted, preferences: Preferences) {
+        self.accepted = accepted
+        self.preferences = preferences
+        id = accepted.id.description
+        path = "/v1/jobs/" + id
+    }
 
     /// Where the job stands from now on, and whether it is an earlier one.
     ///
@@ -13,8 +23,8 @@ struct AcceptedAnswer {
     func fields(withJob: Bool = true) -> [(name: StaticString, value: String)] {
         var fields: [(name: StaticString, value: String)] = []
         if withJob {
-            fields.append(("Location", "/v1/jobs/\(accepted.id)"))
-            fields.append(("Waystation-Job", accepted.id.description))
+            fields.append(("Location", path))
+            fields.append(("Waystation-Job", id))
         }
         if accepted.isReplayed { fields.append(("Waystation-Replayed", "true")) }
         if let applied = preferences.applied { fields.append(("Preference-Applied", applied)) }
@@ -40,7 +50,6 @@ struct AcceptedAnswer {
         case .after, .date: json.member("state", "scheduled")
         }
         json.member("repeatable", accepted.mayRepeat)
-        let path = "/v1/jobs/\(accepted.id)"
         json.object("links") { links in
             links.member("self", path)
             links.member("response", path + "/response")
@@ -53,7 +62,7 @@ struct AcceptedAnswer {
 
     private func begin(_ admission: Admission) -> JSONObjectWriter {
         var json = JSONObjectWriter()
-        json.member("id", accepted.id.description)
+        json.member("id", id)
         json.member("route", admission.route.name)
         json.member("durable", true)
         return json
