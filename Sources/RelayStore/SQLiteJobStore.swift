@@ -184,13 +184,7 @@ extension SQLiteJobStore {
             }
             let accepted = jobs
             let landed: @Sendable ([EnqueueResult]) -> Void = { [shared] answers in
-                for (job, answer) in zip(accepted, answers) where job.wait?.land() == false {
-                    switch answer {
-                    case .accepted where !job.staysUnawaited: shared.abandon(.unclaimed(job.record.id))
-                    case .running(let token): shared.abandon(.claimed(token, stays: job.staysUnawaited))
-                    case .accepted, .duplicate, .conflict, .abandoned: break
-                    }
-                }
+                for (job, answer) in zip(accepted, answers) { shared.land(job, answer) }
             }
             // Without room a key is looked up all the same.
             let kind = jobs.allSatisfy(\.hasNoRoom) ? CommitQueue.Kind.other : .accept
@@ -207,6 +201,33 @@ extension SQLiteJobStore {
             }
             throw error
         }
+    }
+
+    package func enqueue(
+        _ job: NewJob,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
+    ) {
+        guard case .bytes(let bytes) = job.body, bytes.count <= Self.inlineLimit else {
+            Task {
+                told(await Result { () async throws(StoreError) in try await enqueue([job], at: now)[0] })
+            }
+            return
+        }
+        queue.submit(
+            CommitQueue.Task(
+                kind: job.hasNoRoom ? .other : .accept,
+                weight: 1,
+                run: { [shared] writer throws(StoreError) in
+                    let answer = try writer.enqueue([job], at: now)[0]
+                    return {
+                        shared.land(job, answer)
+                        told(.success(answer))
+                    }
+                },
+                fail: { told(.failure($0)) }
+            )
+        )
     }
 
     package func claim(

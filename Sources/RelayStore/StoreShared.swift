@@ -53,7 +53,17 @@ final class StoreShared: Sendable {
         if isNews, let error { notice(error.message) }
     }
 
-    func abandon(_ job: Abandoned) { state.withLock { $0.abandoned.append(job) } }
+    /// A job's answer is on disk; if nobody waits for it any more, what was done is undone next.
+    func land(_ job: NewJob, _ answer: EnqueueResult) {
+        guard job.wait?.land() == false else { return }
+        switch answer {
+        case .accepted where !job.staysUnawaited: abandon(.unclaimed(job.record.id))
+        case .running(let token): abandon(.claimed(token, stays: job.staysUnawaited))
+        case .accepted, .duplicate, .conflict, .abandoned: break
+        }
+    }
+
+    private func abandon(_ job: Abandoned) { state.withLock { $0.abandoned.append(job) } }
 
     /// The jobs that were abandoned since the last call.
     func takeAbandoned() -> [Abandoned] {

@@ -52,4 +52,17 @@ struct PatienceTests {
         #expect(await !write(time, .milliseconds(900), &patience))
         #expect(patience.limit == .zero)
     }
+
+    @Test("Whose time is over as the store says its word waits for that, however long it is on its way")
+    func onItsWay() async {
+        let place = AcceptanceWaits.Place(deadline: .init(nanoseconds: 0))
+        place.end()
+        #expect(await place.answer() == nil)
+        let late = Task { await place.answer(isOnItsWay: true) }
+        await untilIdle()
+        place.end()
+        await untilIdle()
+        place.give(.success(.accepted))
+        #expect(await late.value == .success(.accepted))
+    }
 }

@@ -10,6 +10,13 @@ package protocol JobStore: AnyObject, Sendable {
     /// - Throws: `full` when there is no room; then none of them is accepted.
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult]
 
+    /// Accepts one job, and says on a thread of its own choice what became of it.
+    func enqueue(
+        _ job: NewJob,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
+    )
+
     /// Claims up to `limit` due jobs of a route: most urgent first, then longest due, then oldest.
     ///
     /// Each claim puts its next attempt on record, as one to `upstream` that begins at `now`: a crash cuts off what
@@ -102,6 +109,23 @@ package struct JobStoreEvents: Sendable {
 }
 
 extension JobStore {
+    package func enqueue(
+        _ job: NewJob,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
+    ) {
+        Task {
+            told(
+                await Result { () async throws(StoreError) in
+                    guard let answer = try await enqueue([job], at: now).first else {
+                        throw StoreError(.failed, "the job store did not say what became of the job")
+                    }
+                    return answer
+                }
+            )
+        }
+    }
+
     /// Of a store whose writes take no time.
     package func writing(at now: Instant) -> Duration { .zero }
 }

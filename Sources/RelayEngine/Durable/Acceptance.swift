@@ -9,6 +9,7 @@ package final class Acceptance: Sendable {
     private let watch: StoreWatch
     private let announcer: Announcer
     private let dispatcher: Dispatcher
+    private let waits = AcceptanceWaits()
     /// SHA-256.
     private let digest: @Sendable ([UInt8]) -> [UInt8]
     /// When a body last found no room.
@@ -85,7 +86,7 @@ package final class Acceptance: Sendable {
         new.upstream = offer?.upstream
         let acceptance: EnqueueResult
         do throws(StoreError) {
-            acceptance = try await enqueue(new, at: moment, patience).get()
+            acceptance = try await enqueue(new, at: moment, patience)
             if case .running(let token) = acceptance, let upstream = new.upstream {
                 offer?.begin(Claim(token, of: new, to: upstream, at: moment))
             }
@@ -110,7 +111,7 @@ package final class Acceptance: Sendable {
         var job = job
         job.hasNoRoom = true
         // Also without a key: the store removes the file of a body that it does not accept.
-        let answer = try? await enqueue(job, at: JobMoment(engine.time), patience).get()
+        let answer = try? await enqueue(job, at: JobMoment(engine.time), patience)
         guard let answer, answer != .abandoned else { throw refusal }
         return try accepted(job, answer)
     }
@@ -140,37 +141,45 @@ package final class Acceptance: Sendable {
         _ job: NewJob,
         at moment: JobMoment,
         _ patience: Patience?
-    ) async -> Result<EnqueueResult, StoreError> {
-        guard let patience else { return await enqueue(job, at: moment) }
+    ) async throws(StoreError) -> EnqueueResult {
+        guard let patience else {
+            guard let answer = try await store.enqueue([job], at: moment).first else {
+                throw StoreError(.failed, "the job store did not say what became of the job")
+            }
+            announce(job, answer)
+            return answer
+        }
         // What waits behind a write that does not come back would fill the memory.
-        if Patience.isOver(store, patience.ports.time) { return .success(.abandoned) }
+        let time = patience.ports.time
+        if Patience.isOver(store, time) { return .abandoned }
+        let place = waits.enter(until: time.now().advanced(by: patience.limit), patience.ports)
+        defer { waits.leave(place) }
         let wait = AcceptanceWait()
         var job = job
         job.wait = wait
-        let waiting = job
-        let pending = patience.ports.begin { [self] in await enqueue(waiting, at: moment) }
-        if let answer = await patience.wait(for: pending) { return answer }
-        if wait.giveUp() { return .success(.abandoned) }
-        return await pending.value() ?? .success(.abandoned)
-    }
-
-    private func enqueue(
-        _ job: NewJob,
-        at moment: JobMoment
-    ) async -> Result<EnqueueResult, StoreError> {
-        do throws(StoreError) {
-            guard let acceptance = try await store.enqueue([job], at: moment).first else {
-                return .failure(StoreError(.failed, "the job store did not say what became of the job"))
-            }
+        let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
+        let stays = job.staysUnawaited
+        store.enqueue(job, at: moment) { [announcer] answer in
             // A job with a key stays, for the caller that comes again.
-            if acceptance.isAccepted, job.staysUnawaited || job.wait?.isGivenUp != true {
-                let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
+            if wait.isGivenUp, stays, case .success(let result) = answer, result.isAccepted {
                 announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))
             }
-            return .success(acceptance)
-        } catch {
-            return .failure(error)
+            place.give(answer)
         }
+        var answer = await place.answer()
+        if answer == nil {
+            if wait.giveUp() { return .abandoned }
+            answer = await place.answer(isOnItsWay: true)
+        }
+        guard let result = try answer?.get() else { return .abandoned }
+        announce(job, result)
+        return result
+    }
+
+    private func announce(_ job: NewJob, _ result: EnqueueResult) {
+        guard result.isAccepted else { return }
+        let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
+        announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))
     }
 
     private func newJob(_ admission: Admission, _ body: StoredBody) -> NewJob {
