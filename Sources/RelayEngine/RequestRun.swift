@@ -45,7 +45,7 @@ package final class RequestRun {
     /// Begins it, and goes on as far as nothing has to be waited for.
     package func begin(_ receiver: any AnswerReceiver) -> Relay.Progress {
         enter()
-        if case .permitted(.bytes) = stage { start() } else if case .permitted(.empty) = stage { start() }
+        if case .permitted(let body) = stage, body.isAtHand { start() }
         switch stage {
         case .new, .queued, .permitted: return .waits
         case .underWay(let execution): return relay.goOn(execution, receiver)

@@ -22,9 +22,38 @@ extension ExecutionMachine {
         )
     }
 
-    /// Whether all of the request's content is in memory.
+    /// Whether all of the request's content is in memory; mutating, so that the machine is not copied for it.
     var hasBodyAtHand: Bool {
-        if case .stream = preparation.body { false } else { true }
+        mutating get { preparation.body.isAtHand }
+    }
+
+    /// What its driver does next, without what only that needs.
+    package enum Turn {
+        /// `send` or `token`, which may need no waiting.
+        case send, token
+        /// What only a task can wait for.
+        case wait
+        /// What the driver answers at once.
+        case answer
+        case ended
+    }
+
+    /// Mutating, so that the machine is not copied for it.
+    package var turn: Turn {
+        mutating get {
+            switch step {
+            case .send: .send
+            case .token: .token
+            case .collect, .wait, .prepare, .consult: .wait
+            case .begin, .classify, .recover, .name, .recall, .accept: .answer
+            case .end: .ended
+            }
+        }
+    }
+
+    /// Whether there is nothing to tell or to answer before what the step waits for; mutating like `turn`.
+    var isQuiet: Bool {
+        mutating get { notes.isEmpty && turn != .answer }
     }
 
     /// The attempt under way with what its answer says; what observers are told.
@@ -100,22 +129,27 @@ extension ExecutionMachine {
     /// Of a request that somebody waits for; mutating, so that the machine is not copied for it.
     package mutating func outcome(room: MemoryHold?) -> Outcome {
         let (attempts, reason) = (recovery.attempts, preparation.body.sentOnceBecause)
-        var outcome: Outcome
         switch step {
         case .end(.answered(let response, let source)):
-            outcome = Outcome(context, response, by: source, attempts: attempts, sentOnceBecause: reason)
+            return Outcome(
+                context,
+                response,
+                by: source,
+                attempts: attempts,
+                sentOnceBecause: reason,
+                room: room
+            )
         case .end(.failed(let failure)):
-            outcome = Outcome(
+            return Outcome(
                 context,
                 failure,
                 answer: answer,
                 attempts: attempts,
-                sentOnceBecause: reason
+                sentOnceBecause: reason,
+                room: room
             )
         default: preconditionFailure("a request was asked for its outcome at the step \(step)")
         }
-        outcome.room = room
-        return outcome
     }
 
     /// Of one run of a durable job.

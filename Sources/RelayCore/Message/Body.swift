@@ -27,6 +27,11 @@ public enum Body: Sendable {
         }
     }
 
+    /// Whether all of it is in memory.
+    package var isAtHand: Bool {
+        if case .stream = self { false } else { true }
+    }
+
     /// Why it is sent once, although another attempt might want it.
     package var sentOnceBecause: String? {
         if case .stream(let source) = self { source.sentOnceBecause } else { nil }

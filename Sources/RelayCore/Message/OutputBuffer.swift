@@ -46,7 +46,7 @@
         unsafe append(text.utf8Start, text.utf8CodeUnitCount)
     }
 
-    package mutating func append(_ text: String) { append(text.utf8.span) }
+    package mutating func append(text: String) { append(text.utf8.span) }
 
     /// The number in decimal digits.
     package mutating func append(decimal number: UInt64) {

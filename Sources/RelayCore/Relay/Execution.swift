@@ -62,7 +62,7 @@ extension Execution {
 
     /// Does all that, up to the next step at which the job waits or ends.
     func advance() {
-        while true {
+        while !machine.isQuiet {
             for note in machine.takeNotes() { tell(note) }
             switch machine.step {
             case .prepare, .token, .send, .collect, .consult, .wait, .end: return

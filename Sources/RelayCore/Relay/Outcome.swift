@@ -5,7 +5,7 @@ package struct Outcome: Sendable {
     package var answer: HTTPResponse?
     package let report: JobReport
     /// The memory its answer takes, until that is passed on.
-    package var room: MemoryHold?
+    package let room: MemoryHold?
 
     /// The job succeeded, or something stands in for a success.
     package init(
@@ -13,9 +13,11 @@ package struct Outcome: Sendable {
         _ answer: HTTPResponse,
         by source: AnswerSource,
         attempts: [Attempt] = [],
-        sentOnceBecause: String? = nil
+        sentOnceBecause: String? = nil,
+        room: MemoryHold? = nil
     ) {
         self.answer = answer
+        self.room = room
         report = JobReport(
             context,
             .succeeded,
@@ -32,9 +34,11 @@ package struct Outcome: Sendable {
         _ failure: Failure,
         answer: HTTPResponse? = nil,
         attempts: [Attempt] = [],
-        sentOnceBecause: String? = nil
+        sentOnceBecause: String? = nil,
+        room: MemoryHold? = nil
     ) {
         self.answer = answer
+        self.room = room
         report = JobReport(
             context,
             failure.isCallers ? .cancelled : .dead,

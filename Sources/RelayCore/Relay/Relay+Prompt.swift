@@ -16,7 +16,7 @@ extension Relay {
         }
         while true {
             execution.advance()
-            switch execution.machine.step {
+            switch execution.machine.turn {
             case .send:
                 guard execution.machine.hasBodyAtHand else { return .waits }
                 do throws(Failure) {
@@ -32,9 +32,9 @@ extension Relay {
             case .token:
                 guard let result = readyToken(execution) else { return .waits }
                 execution.obtained(result)
-            case .collect, .wait, .prepare, .consult: return .waits
-            case .begin, .classify, .recover, .name, .recall, .accept: break
-            case .end: return .ended
+            case .wait: return .waits
+            case .answer: break
+            case .ended: return .ended
             }
         }
     }

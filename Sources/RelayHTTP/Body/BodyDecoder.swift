@@ -49,7 +49,12 @@ package struct BodyDecoder: Sendable {
         var consumed = 0
         while consumed < bytes.count, !isComplete {
             let piece = try next(bytes, from: consumed)
-            unsafe bytes.extracting(piece).withUnsafeBufferPointer { unsafe output.append(contentsOf: $0) }
+            if output.isEmpty {
+                output = bytes.copy(piece)
+            } else {
+                let run = bytes.extracting(piece)
+                unsafe run.withUnsafeBufferPointer { unsafe output.append(contentsOf: $0) }
+            }
             consumed = piece.upperBound
         }
         return (consumed, isComplete)

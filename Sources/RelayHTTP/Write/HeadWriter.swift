@@ -7,9 +7,9 @@ package import RelayCore
 package enum HeadWriter {
     /// Appends `POST /orders HTTP/1.1` and its line end.
     package static func appendRequestLine(_ method: Method, _ target: String, to output: inout OutputBuffer) {
-        output.append(method.rawValue)
+        output.append(text: method.rawValue)
         output.append(space)
-        output.append(target)
+        output.append(text: target)
         output.append(" HTTP/1.1\r\n")
     }
 
@@ -74,7 +74,7 @@ package enum HeadWriter {
     package static func appendField(_ name: StaticString, _ value: String, to output: inout OutputBuffer) {
         output.append(name)
         output.append(": ")
-        output.append(value)
+        output.append(text: value)
         appendLineEnd(to: &output)
     }
 

@@ -39,9 +39,9 @@ struct AnswerFacts {
         output.append("Waystation-Job: ")
         job.append(to: &output)
         output.append("\r\nWaystation-Source: ")
-        output.append((source?.rawValue ?? "relay"))
+        output.append(text: source?.rawValue ?? "relay")
         output.append("\r\nWaystation-Outcome: ")
-        output.append(OutcomeWord(source, isFailure: isFailure).rawValue)
+        output.append(text: OutcomeWord(source, isFailure: isFailure).rawValue)
         output.append("\r\nWaystation-Attempts: ")
         output.append(decimal: UInt64(attemptCount))
         HeadWriter.appendLineEnd(to: &output)
@@ -53,16 +53,17 @@ struct AnswerFacts {
     /// RFC 9209: the last attempt, and why it was not the end of it.
     private func appendProxyStatus(_ output: inout OutputBuffer) {
         output.append("Proxy-Status: waystationd")
-        if let last = attempts.last {
-            if let status = last.status {
+        // By index: an attempt is large to be copied.
+        if let last = attempts.indices.last {
+            if let status = attempts[last].status {
                 output.append("; received-status=")
                 output.append(decimal: UInt64(status.rawValue))
             }
             output.append("; next-hop=")
-            appendString(last.upstream, &output)
-            if let failure = last.failure {
+            appendString(attempts[last].upstream, &output)
+            if let failure = attempts[last].failure {
                 output.append("; error=")
-                output.append(failure.kind.rawValue)
+                output.append(text: failure.kind.rawValue)
                 output.append("; details=")
                 appendString(failure.detail, &output)
                 if failure.isPastDeadline { output.append("; past-deadline") }
@@ -75,19 +76,19 @@ struct AnswerFacts {
     private func appendServerTiming(_ output: inout OutputBuffer) {
         guard !attempts.isEmpty else { return }
         output.append("Server-Timing: ")
-        for (index, attempt) in attempts.prefix(20).enumerated() {
+        for index in attempts.indices.prefix(20) {
             if index > 0 { output.append(", ") }
             output.append("attempt-")
-            output.append(decimal: UInt64(attempt.number))
+            output.append(decimal: UInt64(attempts[index].number))
             output.append(";dur=")
-            let microseconds = UInt64(max(0, attempt.duration.saturatedNanoseconds)) / 1000
+            let microseconds = UInt64(max(0, attempts[index].duration.saturatedNanoseconds)) / 1000
             output.append(decimal: microseconds / 1000)
             output.append(UInt8(ascii: "."))
             let rest = microseconds % 1000
             output.append(UInt8(ascii: "0") + UInt8(rest / 100))
             output.append(UInt8(ascii: "0") + UInt8(rest / 10 % 10))
             output.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            if let failure = attempt.failure {
+            if let failure = attempts[index].failure {
                 output.append(";desc=")
                 appendString(failure.kind.rawValue, &output)
             }
@@ -98,7 +99,9 @@ struct AnswerFacts {
     /// A string of RFC 9651 §3.3.3: printable ASCII, quotes and backslashes escaped, anything else a question mark.
     private func appendString(_ text: String, _ output: inout OutputBuffer) {
         output.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
+        let bytes = text.utf8.span
+        for index in bytes.indices {
+            let byte = bytes[index]
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
             output.append(byte >= 0x20 && byte < 0x7F ? byte : UInt8(ascii: "?"))
         }

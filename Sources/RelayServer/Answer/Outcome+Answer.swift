@@ -5,10 +5,10 @@ extension Outcome {
     /// What the caller of a request that is answered when it is done is told.
     ///
     /// `refusal` is what was wrong with a body that was still arriving.
-    func answer(_ admission: Admission, refusal: Problem?) -> Answer {
+    func answer(_ admission: Admission, refusal: @autoclosure () -> Problem?) -> Answer {
         if let answer { return Answer(answer, AnswerFacts(report)) }
         guard let failure else { preconditionFailure("a request succeeded without an answer") }
-        return failed(failure, admission, refusal)
+        return failed(failure, admission, refusal())
     }
 
     private func failed(_ failure: Failure, _ admission: Admission, _ refusal: Problem?) -> Answer {

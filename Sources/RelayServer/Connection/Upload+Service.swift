@@ -18,7 +18,7 @@ extension Upload {
         }
         let snapshot = server.engine.snapshot
         let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
-        if head.target.utf8.starts(with: "/r/".utf8) {
+        if head.target.hasPrefix("/r/") {
             let target: RelayTarget
             do throws(HTTPParseError) {
                 target = try RelayTarget.parse(head.target)

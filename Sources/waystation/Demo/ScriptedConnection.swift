@@ -36,7 +36,7 @@ struct ScriptedConnection: ~Copyable {
             answer.append("Connection: close\r\n")
             HeadWriter.appendContentLength(UInt64(body.utf8.count), to: &answer)
             HeadWriter.appendLineEnd(to: &answer)
-            answer.append(body)
+            answer.append(text: body)
             _ = send(answer.bytes)
         case .drip:
             var bytes = Array(
