@@ -35,7 +35,7 @@ extension JSONScanner {
         var isEscaped = false
         var next = start + 1
         while true {
-            next = endOfPlainRun(text, from: next)
+            next = JSONString.endOfPlainRun(text, from: next)
             guard next < text.count else { break }
             let found = text[next]
             offset = next
@@ -57,36 +57,6 @@ extension JSONScanner {
             next = offset
         }
         throw JSONError(.unexpectedEnd, at: start, "the string that begins here is not closed")
-    }
-
-    /// The offset of the first byte that is a quote, a backslash, a control or not ASCII; the end if there is none.
-    private func endOfPlainRun(_ text: Span<UInt8>, from start: Int) -> Int {
-        var next = start
-        // Eight bytes at once (Warren, "Hacker's Delight", 6-1): the lowest mark set is exact.
-        while text.count - next >= 8 {
-            let marks = specialBytes(JSONString.word(at: next, in: text))
-            if marks != 0 { return next + marks.trailingZeroBitCount / 8 }
-            next += 8
-        }
-        while next < text.count {
-            let byte = text[next]
-            if byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                break
-            }
-            next += 1
-        }
-        return next
-    }
-
-    @inline(__always)
-    private func specialBytes(_ word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
-        let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
-        let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-        let zeros = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
-        let controls = (word &- ones &* 0x20) & ~word
-        return (zeros | controls | word) & highs
     }
 
     private mutating func scanEscape(_ text: Span<UInt8>) throws(JSONError) {

@@ -73,3 +73,36 @@ enum JSONString {
         }
     }
 }
+
+// Runs that stand for themselves.
+extension JSONString {
+    /// The offset of the first byte that is a quote, a backslash, a control or not ASCII; the end if there is none.
+    static func endOfPlainRun(_ text: Span<UInt8>, from start: Int) -> Int {
+        var next = start
+        // Eight bytes at once (Warren, "Hacker's Delight", 6-1): the lowest mark set is exact.
+        while text.count - next >= 8 {
+            let marks = specialBytes(word(at: next, in: text))
+            if marks != 0 { return next + marks.trailingZeroBitCount / 8 }
+            next += 8
+        }
+        while next < text.count {
+            let byte = text[next]
+            if byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                break
+            }
+            next += 1
+        }
+        return next
+    }
+
+    @inline(__always)
+    private static func specialBytes(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
+        let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+        let zeros = (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+        let controls = (word &- ones &* 0x20) & ~word
+        return (zeros | controls | word) & highs
+    }
+}

@@ -2,21 +2,31 @@
 package enum JSONText {
     package static func append(string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        var string = string
-        string.withUTF8 { text in
-            var start = 0
-            for index in 0..<text.count where unsafe escapedLength(of: text[index]) > 1 {
-                unsafe bytes.append(contentsOf: text[start..<index])
-                unsafe append(escaped: text[index], to: &bytes)
-                start = index + 1
-            }
-            unsafe bytes.append(contentsOf: text[start...])
-        }
+        append(escaping: string.utf8.span, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Writes one byte of a string in UTF-8.
-    package static func append(escaped byte: UInt8, to bytes: inout [UInt8]) {
+    /// Writes a part of a string, in UTF-8; what needs no escape is copied in runs.
+    package static func append(escaping text: Span<UInt8>, to bytes: inout [UInt8]) {
+        var (start, next) = (0, 0)
+        while next < text.count {
+            next = JSONString.endOfPlainRun(text, from: next)
+            guard next < text.count else { break }
+            if escapedLength(of: text[next]) > 1 {
+                append(text.extracting(start..<next), to: &bytes)
+                append(escaped: text[next], to: &bytes)
+                start = next + 1
+            }
+            next += 1
+        }
+        append(text.extracting(start...), to: &bytes)
+    }
+
+    private static func append(_ run: Span<UInt8>, to bytes: inout [UInt8]) {
+        unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    private static func append(escaped byte: UInt8, to bytes: inout [UInt8]) {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
         case 0x08: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "b")]
@@ -31,8 +41,18 @@ package enum JSONText {
         }
     }
 
-    /// How many bytes `append(escaped:to:)` writes.
-    package static func escapedLength(of byte: UInt8) -> Int {
+    /// How many bytes `append(escaping:to:)` writes.
+    package static func escapedLength(of text: Span<UInt8>) -> Int {
+        var (length, next) = (text.count, 0)
+        while true {
+            next = JSONString.endOfPlainRun(text, from: next)
+            guard next < text.count else { return length }
+            length += escapedLength(of: text[next]) - 1
+            next += 1
+        }
+    }
+
+    private static func escapedLength(of byte: UInt8) -> Int {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x08...0x0A, 0x0C, 0x0D: 2
         case ..<0x20: 6

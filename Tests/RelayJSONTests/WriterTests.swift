@@ -14,6 +14,20 @@ struct WriterTests {
         #expect(try JSONValue(parsing: text) == .string(string))
     }
 
+    @Test("A byte is written alike wherever it stands, and as long as was foretold", arguments: 0...40)
+    func places(place: Int) {
+        for byte in UInt8.min...UInt8.max {
+            var text = Array("plain text with é and 😀 in its midst".utf8.prefix(40))
+            text.insert(byte, at: min(place, text.count))
+            var (whole, parts): ([UInt8], [UInt8]) = ([], [])
+            JSONText.append(escaping: text.span, to: &whole)
+            for index in text.indices {
+                JSONText.append(escaping: text.span.extracting(index..<index + 1), to: &parts)
+            }
+            #expect(whole == parts && whole.count == JSONText.escapedLength(of: text.span))
+        }
+    }
+
     @Test("A value that is left out belongs between the two parts of its document")
     func gap() throws {
         var json = JSONObjectWriter()

@@ -39,7 +39,7 @@ struct JSONContent: Sendable {
     var length: Int {
         switch form {
         case .json: bytes.count
-        case .text: bytes.reduce(2) { $0 + JSONText.escapedLength(of: $1) }
+        case .text: JSONText.escapedLength(of: bytes.span) + 2
         case .base64: (bytes.count + 2) / 3 * 4 + 2
         }
     }
@@ -50,7 +50,7 @@ struct JSONContent: Sendable {
         if form != .json, range.lowerBound == 0 { encoded.append(UInt8(ascii: "\"")) }
         switch form {
         case .json: encoded += bytes[range]
-        case .text: for byte in bytes[range] { JSONText.append(escaped: byte, to: &encoded) }
+        case .text: JSONText.append(escaping: bytes.span.extracting(range), to: &encoded)
         case .base64: encoded += base64(Array(bytes[range])).utf8
         }
         if form != .json, range.upperBound == bytes.count { encoded.append(UInt8(ascii: "\"")) }
