@@ -47,13 +47,7 @@ struct AnswerDocument: Sendable {
             return piece
         }
         let end = min(content.bytes.count, position + AnswerDocument.step)
-        var encoded = content.encoded(position..<end)
-        if isLine {
-            for index in encoded.indices where encoded[index] == 0x0A || encoded[index] == 0x0D {
-                encoded[index] = 0x20
-            }
-        }
-        piece += encoded
+        content.append(position..<end, asLine: isLine, to: &piece)
         position = end
         if end == content.bytes.count {
             isOver = true

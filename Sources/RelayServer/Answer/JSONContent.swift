@@ -44,16 +44,25 @@ struct JSONContent: Sendable {
         }
     }
 
-    /// A part of the encoded value; in base 64 it begins at a multiple of three.
-    func encoded(_ range: Range<Int>) -> [UInt8] {
+    /// The whole value.
+    var encoded: [UInt8] {
         var encoded: [UInt8] = []
+        append(0..<bytes.count, asLine: false, to: &encoded)
+        return encoded
+    }
+
+    /// Appends a part of the encoded value; in base 64 it begins at a multiple of three.
+    ///
+    /// As a part of a line the line breaks between its tokens are blanks; text and base 64 have none.
+    func append(_ range: Range<Int>, asLine: Bool, to encoded: inout [UInt8]) {
         if form != .json, range.lowerBound == 0 { encoded.append(UInt8(ascii: "\"")) }
         switch form {
+        case .json where asLine:
+            encoded += bytes[range].lazy.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
         case .json: encoded += bytes[range]
         case .text: JSONText.append(escaping: bytes.span.extracting(range), to: &encoded)
         case .base64: encoded += base64(Array(bytes[range])).utf8
         }
         if form != .json, range.upperBound == bytes.count { encoded.append(UInt8(ascii: "\"")) }
-        return encoded
     }
 }

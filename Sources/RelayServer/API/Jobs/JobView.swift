@@ -111,7 +111,7 @@ enum JobAnswer {
             case .bytes(let bytes) where bytes.count <= JobView.bodyLimit:
                 let content = JSONContent(bytes)
                 writer.member("size", bytes.count)
-                writer.member(content.form.rawValue, json: content.encoded(0..<bytes.count))
+                writer.member(content.form.rawValue, json: content.encoded)
             case .bytes, .file:
                 writer.member("size", body.length)
                 writer.member("href", href)
