@@ -76,6 +76,25 @@ class Stalls(DurableTest):
         self.assertEqual((jobs[1]["labels"], jobs[1]["attempt_count"]), (["in=write"], 0))
         self.assertEqual([got.body for got in self.upstream.seen("/x")], [b"warm", b"kept", b"last"])
 
+    def test_the_jobs_of_an_array_are_told_each_for_itself(self):
+        relay = self.start()
+        self.wait_for_end(relay, self.hand_over(relay, "/r/up/x", body=b"warm"))
+        self.held.touch()
+        plain = {"route": "up", "mode": "async", "request": {"path": "/x", "text": "kept"}}
+        keyed = {**plain, "request": {**plain["request"], "headers": {"Idempotency-Key": "k"}}}
+        jobs = [plain, {**plain, "options": {"timeout": "1s"}}, keyed]
+        began = time.monotonic()
+        got = relay.ask("POST", "/v1/jobs", [], json.dumps(jobs).encode())
+        self.assertLess(time.monotonic() - began, self.within(5))
+        self.assertEqual([one["error"]["code"] for one in got.json()["jobs"]], ["storage_stalled"] * 3, got)
+        self.held.unlink()
+        eventually(lambda: self.state(relay) == "ok", "the disk is back")
+        again = relay.ask("POST", "/v1/jobs", [], json.dumps([keyed]).encode()).json()["jobs"][0]
+        self.assertTrue(again["replayed"], again)
+        self.wait_for_end(relay, again["job"])
+        states = [one["state"] for one in relay.ask("GET", "/v1/jobs?order=oldest").json()["jobs"]]
+        self.assertEqual(states[1:], ["cancelled", "cancelled", "succeeded"])
+
     def test_everybody_is_told_of_a_stall_and_of_its_end_and_requests_that_wait_go_on(self):
         relay = self.start()
         self.held.touch()

@@ -109,7 +109,10 @@ package final class MemoryJobStore: JobStore {
 extension MemoryJobStore {
     package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
         try faults.enqueue(jobs)
-        let results = try access(now) { state in jobs.map { state.enqueue($0, at: now) } }
+        let results = try access(now) { state in
+            state.facts.commits += 1
+            return jobs.map { state.enqueue($0, at: now) }
+        }
         await faults.interlude(.enqueue)
         for (job, result) in zip(jobs, results) where job.wait?.land() == false {
             try access(now) { $0.giveUp(job, result) }

@@ -24,13 +24,17 @@ package final class QueueRoom: JobListener {
 
     package init() {}
 
-    /// Room for one job, until that is known to be on disk or not to be.
+    /// Room for so many jobs, until they are known to be on disk or not to be.
     package struct Reservation: ~Copyable {
         private let room: QueueRoom
+        let count: Int
 
-        fileprivate init(_ room: QueueRoom) { self.room = room }
+        fileprivate init(_ room: QueueRoom, _ count: Int) {
+            self.room = room
+            self.count = count
+        }
 
-        deinit { room.state.withLock { $0.reserved -= 1 } }
+        deinit { room.state.withLock { $0.reserved -= count } }
     }
 
     /// Unfinished jobs at most.
@@ -45,12 +49,19 @@ package final class QueueRoom: JobListener {
 
     /// Room for one job; nil when there is none.
     func reserve() -> Reservation? {
-        let isReserved = state.withLock { state in
-            guard state.queued + state.reserved < state.limit else { return false }
-            state.reserved += 1
-            return true
+        let reservation = reserve(upTo: 1)
+        if reservation.count == 0 { return nil }
+        return reservation
+    }
+
+    /// Room for so many jobs, or for as many of them as there is.
+    func reserve(upTo wanted: Int) -> Reservation {
+        let count = state.withLock { state in
+            let count = max(0, min(wanted, state.limit - state.queued - state.reserved))
+            state.reserved += count
+            return count
         }
-        return isReserved ? Reservation(self) : nil
+        return Reservation(self, count)
     }
 
     package func heard(_ event: JobEvent, at wall: Int64) {

@@ -3,11 +3,11 @@ import Synchronization
 
 /// Takes jobs in: what is accepted is on disk.
 package final class Acceptance: Sendable {
-    private let store: any JobStore
-    private let engine: Engine
-    private let room: QueueRoom
-    private let watch: StoreWatch
-    private let announcer: Announcer
+    let store: any JobStore
+    let engine: Engine
+    let room: QueueRoom
+    let watch: StoreWatch
+    let announcer: Announcer
     private let dispatcher: Dispatcher
     private let waits = AcceptanceWaits()
     /// SHA-256.
@@ -45,7 +45,7 @@ package final class Acceptance: Sendable {
         if room.isFull { throw full(route) }
     }
 
-    private func full(_ route: String) -> Problem {
+    func full(_ route: String) -> Problem {
         Problem(
             .queueFull,
             "\(room.limit) jobs wait for their delivery already (limits.max_queued_jobs)",
@@ -119,7 +119,7 @@ package final class Acceptance: Sendable {
     /// What the caller is told.
     ///
     /// - Throws: `idempotency_key_reused`, `storage_stalled`.
-    private func accepted(_ job: NewJob, _ acceptance: EnqueueResult) throws(Problem) -> Accepted {
+    func accepted(_ job: NewJob, _ acceptance: EnqueueResult) throws(Problem) -> Accepted {
         let route = job.record.route
         switch acceptance {
         case .accepted, .running:
@@ -182,7 +182,7 @@ package final class Acceptance: Sendable {
         announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))
     }
 
-    private func newJob(_ admission: Admission, _ body: StoredBody) -> NewJob {
+    func newJob(_ admission: Admission, _ body: StoredBody) -> NewJob {
         let context = admission.context
         let options = admission.durable ?? DurableOptions()
         let policy = admission.route.policy

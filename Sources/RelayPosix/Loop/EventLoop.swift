@@ -131,6 +131,11 @@ extension EventLoop {
         state.value.deferred.append(work)
     }
 
+    /// Returns once the loop has looked at its descriptors and run whatever else was ready; only on the loop.
+    package func turn() async {
+        await withCheckedContinuation { continuation in afterBatch { continuation.resume() } }
+    }
+
     /// Starts a task that stays on the loop.
     ///
     /// An unstructured `Task` inside it would leave the loop: use this instead.

@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayPosix
 
 /// Who asks, and all that a call may know of the connection it came by.
 struct Caller {
@@ -17,6 +18,9 @@ struct Caller {
 
     /// Whether there is somebody to answer.
     var isThere: Bool { connection.phase == .busy }
+
+    /// Lets others have their turn.
+    func turn() async { await connection.loop.turn() }
 
     /// Waits for something that the caller has no need of when the daemon stops.
     func waiting<Value>(

@@ -1,6 +1,12 @@
 import RelayCore
 import RelayEngine
 
+/// An admitted job and its body, in memory.
+struct KeptJob: Sendable {
+    let admission: Admission
+    let body: [UInt8]
+}
+
 /// Hands admitted jobs over for keeping.
 struct JobIntake {
     let durable: DurableJobs
@@ -15,9 +21,37 @@ struct JobIntake {
     ///
     /// - Throws: what spooling and accepting throw.
     func keep(_ admission: Admission, _ bytes: [UInt8]) async throws(Problem) -> Acceptance.Accepted {
+        let (body, patience) = try await body(admission, bytes)
+        return try await durable.acceptance.accept(admission, body: body, patience)
+    }
+
+    /// Keeps jobs whose bodies are in memory in one commit; one that is refused touches no other.
+    func keep(
+        _ jobs: [Result<KeptJob, Problem>]
+    ) async -> [Result<Acceptance.Accepted, Problem>] {
+        var candidates: [Result<Acceptance.Candidate, Problem>] = []
+        for job in jobs {
+            do throws(Problem) {
+                let job = try job.get()
+                let (body, patience) = try await body(job.admission, job.body)
+                candidates.append(.success(Acceptance.Candidate(job.admission, body, patience)))
+            } catch {
+                candidates.append(.failure(error))
+            }
+        }
+        var accepted = await durable.acceptance.accept(candidates.compactMap { try? $0.get() })[...]
+        return candidates.map { candidate in
+            if case .failure(let problem) = candidate { return .failure(problem) }
+            return accepted.removeFirst()
+        }
+    }
+
+    private func body(
+        _ admission: Admission,
+        _ bytes: [UInt8]
+    ) async throws(Problem) -> (body: StoredBody, patience: Patience) {
         guard bytes.count > admission.snapshot.settings.replayBuffer else {
-            let patience = Patience(ports, admission.context.options)
-            return try await durable.acceptance.accept(admission, body: .bytes(bytes), patience)
+            return (.bytes(bytes), Patience(ports, admission.context.options))
         }
         var rest = bytes[...]
         return try await spool(admission) { () throws(Problem) in
@@ -35,13 +69,14 @@ struct JobIntake {
         broken: (Failure) -> Problem
     ) async throws(Problem) -> Acceptance.Accepted {
         do throws(Problem) {
-            return try await spool(admission) { () async throws(Problem) in
+            let (body, patience) = try await spool(admission) { () async throws(Problem) in
                 do throws(Failure) {
                     return try await source.next()
                 } catch {
                     throw broken(error)
                 }
             }
+            return try await durable.acceptance.accept(admission, body: body, patience)
         } catch {
             source.cancel()
             throw error
@@ -50,10 +85,11 @@ struct JobIntake {
 
     private static let pieceSize = 65_536
 
+    /// Writes a body beside the records, and tells what is left of the caller's patience.
     private func spool(
         _ admission: Admission,
         _ next: () async throws(Problem) -> [UInt8]?
-    ) async throws(Problem) -> Acceptance.Accepted {
+    ) async throws(Problem) -> (body: StoredBody, patience: Patience) {
         try await checkDisk(admission)
         var patience = Patience(ports, admission.context.options)
         let spool = try await patiently(admission, &patience) { [durable] () throws(StoreError) in
@@ -74,7 +110,7 @@ struct JobIntake {
             if error.code != .storageStalled { spool.discard() }
             throw error
         }
-        return try await durable.acceptance.accept(admission, body: .file(file), patience)
+        return (.file(file), patience)
     }
 
     /// Does something with the disk, for as long as the caller is to wait for it in all.

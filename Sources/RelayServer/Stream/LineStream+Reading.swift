@@ -4,23 +4,33 @@ import RelayHTTP
 import RelayPosix
 
 extension LineStream {
-    /// The next line, once there is room for its outcome; nil when there is none to come.
-    func nextLine() async -> LineSplitter.Line? {
-        await room()
+    enum Reading {
+        case line(LineSplitter.Line)
+        /// There is none that has come already and for whose outcome there is room.
+        case later
+        /// There is none to come.
+        case end
+    }
+
+    /// The next line, once there is room for its outcome; what takes time is not waited for unless `waits`.
+    func nextLine(waits: Bool) async -> Reading {
+        if waits { await room() } else if !hasRoom { return .later }
         while connection.phase == .busy {
             steps += 1
             // A caller that writes and reads as fast as this loop must not have it to itself.
-            if steps.isMultiple(of: 16) { await turn() }
-            if let line = splitter.next() { return line }
-            if isRead { return splitter.finish() }
-            guard let piece = await nextPiece() else {
+            if steps.isMultiple(of: 16) { await connection.loop.turn() }
+            if let line = splitter.next() { return .line(line) }
+            if isRead { return splitter.finish().map { .line($0) } ?? .end }
+            guard let piece = await nextPiece(waits) else {
                 if isRead { continue }
-                return nil
+                return waits ? .end : .later
             }
             splitter.feed(piece)
         }
-        return nil
+        return .end
     }
+
+    private var hasRoom: Bool { !isWriting && order.hasPlace && connection.unsent.isEmpty }
 
     /// Waits until an outcome more can be held, and the caller has taken those that went out.
     private func room() async {
@@ -35,15 +45,8 @@ extension LineStream {
         }
     }
 
-    /// Lets the loop look at its descriptors and run whatever else is ready.
-    private func turn() async {
-        await withCheckedContinuation { continuation in
-            connection.loop.afterBatch { continuation.resume() }
-        }
-    }
-
-    /// The next piece of the body; nil when there is none, which `isRead` or `ending` then explains.
-    private func nextPiece() async -> [UInt8]? {
+    /// The next piece of the body; nil when there is none, which `isRead` or `ending` then explains, or none yet.
+    private func nextPiece(_ waits: Bool) async -> [UInt8]? {
         while connection.phase == .busy, ending == nil || !hasLooked {
             if let breakBehind {
                 ending = breakBehind
@@ -59,7 +62,9 @@ extension LineStream {
                 case .end:
                     isRead = true
                     return nil
-                case .blocked: if ending == nil { await arrival() }
+                case .blocked:
+                    guard waits else { return nil }
+                    if ending == nil { await arrival() }
                 }
             } catch {
                 breakBehind = connection.upload?.refusal ?? Problem(.badRequest, error.detail)

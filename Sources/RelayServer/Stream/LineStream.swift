@@ -52,9 +52,23 @@ final class LineStream {
         sendHead()
         let stream = LoopBound(self, connection.loop)
         await withDiscardingTaskGroup { jobs in
-            while let line = await nextLine() {
-                guard let job = await admit(line) else { continue }
-                jobs.addTask { await stream.value.run(job) }
+            // What came together goes on disk together.
+            var together: [AdmittedJob] = []
+            while true {
+                let reading = await nextLine(waits: together.isEmpty)
+                if case .line(let line) = reading, let job = await admit(line) {
+                    if job.admission.durable != nil {
+                        together.append(job)
+                    } else {
+                        jobs.addTask { await stream.value.run(job) }
+                    }
+                }
+                let lines = together.first.map { order.begun - $0.line + 1 } ?? 0
+                // One that fills the stream with other lines must not keep its own jobs from the disk.
+                if case .line = reading, lines < StreamOptions.inFlight.upperBound { continue }
+                if !together.isEmpty { jobs.addTask { [together] in await stream.value.keep(together) } }
+                together = []
+                if case .end = reading { break }
             }
         }
         connection.loop.cancel(timer)
@@ -103,7 +117,6 @@ final class LineStream {
 
     private func run(_ job: AdmittedJob) async {
         let server = connection.server
-        if job.admission.durable != nil { return await keep(job) }
         let outcome = await server.engine.run(
             job.admission,
             body: job.body,
@@ -114,14 +127,22 @@ final class LineStream {
     }
 
     /// The outcome of a line that is kept on disk is that it is.
-    private func keep(_ job: AdmittedJob) async {
-        var body: [UInt8] = []
-        if case .bytes(let bytes) = job.body { body = bytes }
-        do throws(Problem) {
-            let accepted = try await JobIntake(connection.server).keep(job.admission, body)
-            await report(StreamOutcome.accepted(accepted, job), of: job.line)
-        } catch {
-            await report(StreamOutcome.refused(error, line: job.line, id: job.id), of: job.line)
+    private func keep(_ jobs: [AdmittedJob]) async {
+        let intake = JobIntake(connection.server)
+        let outcomes: [Result<Acceptance.Accepted, Problem>]
+        if jobs.count == 1, let job = jobs.first {
+            outcomes = [
+                await Result(of: { () async throws(Problem) in
+                    try await intake.keep(job.admission, job.content)
+                })
+            ]
+        } else {
+            outcomes = await intake.keep(
+                jobs.map { .success(KeptJob(admission: $0.admission, body: $0.content)) }
+            )
+        }
+        for (job, outcome) in zip(jobs, outcomes) {
+            await report(StreamOutcome.kept(outcome, line: job.line, id: job.id), of: job.line)
         }
     }
 

@@ -5,8 +5,9 @@ import RelayHTTP
 /// What the head of `POST /v1/stream` asks for.
 struct StreamOptions {
     let order: JobOrder
-    /// Jobs under way at once; 1…64.
+    /// Jobs under way at once.
     let maxInFlight: Int
+    static let inFlight = 1...64
 
     init(_ head: RequestHead) throws(Problem) {
         if let type = head.fields[.contentType] {
@@ -18,16 +19,23 @@ struct StreamOptions {
                 )
             }
         }
-        for entry in head.fields.entries {
-            let name = head.fields.nameText(entry).lowercased()
+        try head.fields.checkNone(of: "a stream")
+        let query = try Query(head.target, ["order", "max_in_flight"])
+        order = try query.word("order", JobOrder.allCases.map { ($0.rawValue, $0) }) ?? .completion
+        maxInFlight = try query.number("max_in_flight", StreamOptions.inFlight) ?? 8
+    }
+}
+
+extension HeaderFields {
+    /// Refuses the fields of one job where there are several.
+    func checkNone(of many: String) throws(Problem) {
+        for entry in entries {
+            let name = nameText(entry).lowercased()
             guard name == "idempotency-key" || name.hasPrefix("waystation-") else { continue }
             throw Problem(
                 .badHeader,
-                "on a stream \(name) belongs into each job: see options and headers there"
+                "on \(many) \(name) belongs into each job: see options and headers there"
             )
         }
-        let query = try Query(head.target, ["order", "max_in_flight"])
-        order = try query.word("order", JobOrder.allCases.map { ($0.rawValue, $0) }) ?? .completion
-        maxInFlight = try query.number("max_in_flight", 1...64) ?? 8
     }
 }

@@ -6,25 +6,48 @@ import RelayJSON
 enum StreamOutcome {
     /// The line never became a job.
     static func refused(_ problem: Problem, line: Int, id: String?) -> AnswerDocument {
-        var json = begin(line, id, isSuccess: false)
-        json.member("error", json: problem.body)
+        kept(.failure(problem), line: line, id: id)
+    }
+
+    /// The job is on disk, or why it is not.
+    static func kept(
+        _ outcome: Result<Acceptance.Accepted, Problem>,
+        line: Int,
+        id: String?
+    ) -> AnswerDocument {
+        var json = JSONObjectWriter()
+        json.member("line", line)
+        write(outcome, id: id, into: &json)
         return AnswerDocument(json, isLine: true)
     }
 
-    /// The job is on disk; how it ends is told by `/v1/jobs/{id}`.
-    static func accepted(_ accepted: Acceptance.Accepted, _ job: AdmittedJob) -> AnswerDocument {
-        var json = begin(job.line, job.id, isSuccess: true)
-        json.member("job", accepted.id.description)
-        json.member("state", "accepted")
-        if accepted.isReplayed { json.member("replayed", true) }
-        json.member("repeatable", accepted.mayRepeat)
-        json.member("location", "/v1/jobs/\(accepted.id)")
-        return AnswerDocument(json, isLine: true)
+    /// How a job on disk ends is told by `/v1/jobs/{id}`.
+    static func write(
+        _ outcome: Result<Acceptance.Accepted, Problem>,
+        id: String?,
+        into json: inout JSONObjectWriter
+    ) {
+        if let id { json.member("id", id) }
+        switch outcome {
+        case .failure(let problem):
+            json.member("ok", false)
+            json.member("error", json: problem.body)
+        case .success(let accepted):
+            json.member("ok", true)
+            json.member("job", accepted.id.description)
+            json.member("state", "accepted")
+            if accepted.isReplayed { json.member("replayed", true) }
+            json.member("repeatable", accepted.mayRepeat)
+            json.member("location", "/v1/jobs/\(accepted.id)")
+        }
     }
 
     static func ended(_ outcome: Outcome, _ job: AdmittedJob) -> AnswerDocument {
         let content = outcome.answer.map { JSONContent($0.body) }
-        var json = begin(job.line, job.id, isSuccess: outcome.failure == nil)
+        var json = JSONObjectWriter()
+        json.member("line", job.line)
+        if let id = job.id { json.member("id", id) }
+        json.member("ok", outcome.failure == nil)
         json.member("job", job.admission.id.description)
         json.member("attempts", outcome.attempts.count)
         if let failure = outcome.failure {
@@ -42,14 +65,6 @@ enum StreamOutcome {
             JobAnswer.write(response, content, into: &json)
         }
         return AnswerDocument(json, content, isLine: true, room: outcome.room)
-    }
-
-    private static func begin(_ line: Int, _ id: String?, isSuccess: Bool) -> JSONObjectWriter {
-        var json = JSONObjectWriter()
-        json.member("line", line)
-        if let id { json.member("id", id) }
-        json.member("ok", isSuccess)
-        return json
     }
 
     /// Where there is an answer of the upstream it speaks for itself; else the code is that of the drop-in way.

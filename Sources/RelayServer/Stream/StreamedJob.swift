@@ -2,31 +2,25 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 
-/// One line of a stream: the document of `POST /v1/jobs`, and an `id` of the caller's own.
+/// One of several jobs, on a stream or in an array: the document of `POST /v1/jobs`, and an `id` of the caller's own.
 struct StreamedJob {
-    /// Echoed in the outcome, also when the rest of the line is refused.
+    /// Echoed in the outcome, also when the rest is refused.
     let id: String?
     let submission: Result<Submission, Problem>
 
     init(_ line: [UInt8]) {
-        let value: JSONValue
-        do throws(Problem) {
-            value = try JSONValue(line, as: "the job", or: .invalidJob)
-        } catch {
-            id = nil
-            submission = .failure(error)
-            return
-        }
-        if case .string(let text)? = value["id"], Submission.idLengths.contains(text.utf8.count) {
+        self.init(Result { () throws(Problem) in try JSONValue(line, as: "the job", or: .invalidJob) })
+    }
+
+    init(_ document: Result<JSONValue, Problem>) {
+        if case .string(let text)? = (try? document.get())?["id"],
+            Submission.idLengths.contains(text.utf8.count)
+        {
             id = text
         } else {
             id = nil
         }
-        do throws(Problem) {
-            submission = .success(try Submission(value, onStream: true))
-        } catch {
-            submission = .failure(error)
-        }
+        submission = Result { () throws(Problem) in try Submission(document.get(), isAlone: false) }
     }
 }
 
@@ -36,4 +30,7 @@ struct AdmittedJob: Sendable {
     let id: String?
     let admission: Admission
     let body: Body
+
+    /// The body's bytes, which came with the line.
+    var content: [UInt8] { if case .bytes(let bytes) = body { bytes } else { [] } }
 }

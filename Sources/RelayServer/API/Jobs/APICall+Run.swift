@@ -4,11 +4,19 @@ import RelayJSON
 import RelayPosix
 
 extension APICall {
-    /// Runs a JSON job and answers with what became of it, or keeps it and answers with where it stands.
+    /// Does what `POST /v1/jobs` asks, of one job or of an array of them.
     func run(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
-        let server = caller.server
         _ = try Query(self.target, [])
         try checkJSON("a job")
+        // Blanks come before all else in the order of bytes.
+        let first = document.first { $0 > UInt8(ascii: " ") }
+        return first == UInt8(ascii: "[")
+            ? try await keepAll(document, caller) : try await runOne(document, caller)
+    }
+
+    /// Runs a JSON job and answers with what became of it, or keeps it and answers with where it stands.
+    private func runOne(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
+        let server = caller.server
         let submission = try Submission(document)
         var jobFields = submission.fields
         // What the caller says about the job in the request's own fields counts as in the drop-in way.
@@ -45,7 +53,7 @@ extension APICall {
 
 extension Submission {
     /// A problem with a header field that stands for a member of this document, said of that member.
-    fileprivate func placed(_ problem: Problem) -> Problem {
+    func placed(_ problem: Problem) -> Problem {
         let members = ["waystation-delay": "delay", "waystation-not-before": "not_before"]
         guard let field = problem.field, let member = members[field],
             fields.pairs.contains(where: { $0.name.lowercased() == field })
@@ -57,7 +65,7 @@ extension Submission {
         invalid("/mode", "the route keeps every request (delivery.mode)", hint: "leave out mode")
     }
 
-    private static func invalid(_ pointer: String, _ message: String, hint: String? = nil) -> Problem {
+    static func invalid(_ pointer: String, _ message: String, hint: String? = nil) -> Problem {
         Problem(.invalidJob, "the job has 1 error; see errors", errors: [(pointer, message, hint)])
     }
 }

@@ -17,19 +17,19 @@ struct Submission {
     /// What `mode` said; nil leaves it to the route and the options.
     private(set) var isAsynchronous: Bool?
 
-    /// Bytes of the name a caller may give a job on a stream.
+    /// Bytes of the name a caller may give one of several jobs.
     static let idLengths = 1...128
 
     var content: Body { body.isEmpty ? .empty : .bytes(body) }
 
     init(_ document: [UInt8]) throws(Problem) {
-        try self.init(try JSONValue(document, as: "the job", or: .invalidJob), onStream: false)
+        try self.init(try JSONValue(document, as: "the job", or: .invalidJob), isAlone: true)
     }
 
-    /// Only a job on a stream has an `id`: elsewhere there is no other job to tell it from.
-    init(_ document: JSONValue, onStream: Bool) throws(Problem) {
+    /// Only one of several jobs has an `id`: alone there is no other to tell it from.
+    init(_ document: JSONValue, isAlone: Bool) throws(Problem) {
         var reader = SubmissionReader()
-        let known = ["route", "mode", "request", "options"] + (onStream ? ["id"] : [])
+        let known = ["route", "mode", "request", "options"] + (isAlone ? [] : ["id"])
         reader.members(document, "", known, hints: SubmissionHints.outside) { reader, name, value in
             switch name {
             case "id":

@@ -1,0 +1,125 @@
+package import RelayCore
+
+extension Acceptance {
+    /// An admitted job that is to go on disk with others.
+    package struct Candidate: Sendable {
+        let admission: Admission
+        let body: StoredBody
+        let patience: Patience
+
+        package init(_ admission: Admission, _ body: StoredBody, _ patience: Patience) {
+            self.admission = admission
+            self.body = body
+            self.patience = patience
+        }
+    }
+
+    /// Puts admitted jobs on disk in one commit, and tells of each what it would be told alone.
+    ///
+    /// Where there is no room for all of them the first have it.
+    package func accept(_ candidates: [Candidate]) async -> [Result<Accepted, Problem>] {
+        await accept(candidates, holding: room.reserve(upTo: candidates.count))
+    }
+
+    /// Holds the room until the jobs are known to be on disk, or not to be.
+    private func accept(
+        _ candidates: [Candidate],
+        holding room: borrowing QueueRoom.Reservation
+    ) async -> [Result<Accepted, Problem>] {
+        let count = room.count
+        var group = JobGroup(candidates.map { newJob($0.admission, $0.body) }, candidates.map(\.patience))
+        group.refuseRoom(from: count)
+        var refusal: StoreError?
+        var answers: [EnqueueResult]
+        do throws(StoreError) {
+            answers = try await enqueue(group)
+        } catch {
+            guard error.code == .full else {
+                return group.jobs.map { .failure(Problem(error, route: $0.record.route)) }
+            }
+            // Whoever reads 507 and then asks for the status sees why.
+            await watch.look()
+            refusal = error
+            // Also without keys: the store removes the files of bodies that it does not accept.
+            group.refuseRoom(from: 0)
+            answers = (try? await enqueue(group)) ?? group.abandoned
+        }
+        return group.jobs.indices.map { index in
+            let job = group.jobs[index]
+            return Result { () throws(Problem) in
+                guard job.hasNoRoom, answers[index] == .abandoned else {
+                    return try accepted(job, answers[index])
+                }
+                let route = job.record.route
+                if let refusal, index < count { throw Problem(refusal, route: route) }
+                throw full(route)
+            }
+        }
+    }
+
+    /// What the store says, or `abandoned` of those whose callers' patience is over first.
+    private func enqueue(_ group: JobGroup) async throws(StoreError) -> [EnqueueResult] {
+        guard let ports = group.ports, !Patience.isOver(store, ports.time) else { return group.abandoned }
+        let jobs = group.awaited()
+        let began = ports.time.now()
+        let pending = ports.begin { [self] in
+            await Result(of: { () async throws(StoreError) in try await put(jobs) })
+        }
+        for limit in group.limits {
+            var answer = await ports.wait(for: pending, by: began.advanced(by: limit))
+            if answer == nil, !group.giveUp(jobs, at: limit) { answer = await pending.value() }
+            guard let answers = try answer?.get() else { continue }
+            return zip(jobs, answers).map { $0.wait?.isGivenUp == true ? .abandoned : $1 }
+        }
+        return group.abandoned
+    }
+
+    private func put(_ jobs: [NewJob]) async throws(StoreError) -> [EnqueueResult] {
+        let answers = try await store.enqueue(jobs, at: JobMoment(engine.time))
+        // A job with a key stays, for the caller that comes again.
+        for (job, answer) in zip(jobs, answers)
+        where answer.isAccepted && (job.staysUnawaited || job.wait?.isGivenUp != true) {
+            let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
+            announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))
+        }
+        return answers
+    }
+}
+
+/// Jobs that go on disk together, and how long each caller waits for that.
+private struct JobGroup {
+    private(set) var jobs: [NewJob]
+    private let patience: [Patience]
+
+    init(_ jobs: [NewJob], _ patience: [Patience]) {
+        self.jobs = jobs
+        self.patience = patience
+    }
+
+    var ports: RelayPorts? { patience.first?.ports }
+
+    /// The ends of patience, soonest first.
+    var limits: [Duration] { Set(patience.map(\.limit)).sorted() }
+
+    var abandoned: [EnqueueResult] { jobs.map { _ in .abandoned } }
+
+    mutating func refuseRoom(from index: Int) {
+        for index in index..<jobs.count { jobs[index].hasNoRoom = true }
+    }
+
+    /// The jobs, each with a wait of its own.
+    func awaited() -> [NewJob] {
+        jobs.map { job in
+            var job = job
+            job.wait = AcceptanceWait()
+            return job
+        }
+    }
+
+    /// Those whose patience ends at `limit` wait no longer.
+    ///
+    /// - Returns: false when the store was first, and the answer is on its way.
+    func giveUp(_ jobs: [NewJob], at limit: Duration) -> Bool {
+        zip(jobs, patience).filter { $1.limit == limit }.allSatisfy { $0.0.wait?.giveUp() ?? true }
+    }
+}
