@@ -9,8 +9,9 @@ package struct ConcurrencyMachine: Sendable {
     private var queue: [UInt64] = []
     private var head = 0
     private var waiting: Set<UInt64> = []
-    /// The one who looks for kept jobs and waits beside the others, in its turn among them, and takes none of their room.
-    private var beside: UInt64?
+    /// Who looks for kept jobs and waits beside the others, in its turn among them, and takes none of their room: one, or
+    /// two where a reload has taken the place of the first.
+    private var beside: Set<UInt64> = []
     /// Permits, of those in flight, of which nobody knows yet whether there is a kept job for them.
     private var looking = 0
 
@@ -20,7 +21,7 @@ package struct ConcurrencyMachine: Sendable {
     }
 
     /// Requests that wait.
-    package var pending: Int { waiting.count - (beside == nil ? 0 : 1) }
+    package var pending: Int { waiting.count - beside.count }
 
     package enum Arrival: Sendable {
         case admit
@@ -30,8 +31,7 @@ package struct ConcurrencyMachine: Sendable {
 
     /// One that `looks` for kept jobs waits however many do, and is none of the requests that wait.
     ///
-    /// There is at most one such at a time. As many requests as it has permits wait beyond the bound, for it may give them
-    /// back in a moment.
+    /// As many requests as those have permits wait beyond the bound, for they may give them back in a moment.
     package mutating func arrived(_ id: UInt64, looks: Bool = false) -> Arrival {
         if inFlight < limit, waiting.isEmpty {
             inFlight += 1
@@ -40,7 +40,7 @@ package struct ConcurrencyMachine: Sendable {
         }
         guard looks || pending < maxPending + looking else { return .refuse }
         waiting.insert(id)
-        if looks { beside = id }
+        if looks { beside.insert(id) }
         queue.append(id)
         return .wait
     }
@@ -95,7 +95,7 @@ package struct ConcurrencyMachine: Sendable {
                 queue.removeFirst(head)
                 head = 0
             }
-            if beside == id { looking += 1 }
+            if beside.contains(id) { looking += 1 }
             if gaveUp(id) { return id }
         }
         return nil
@@ -105,7 +105,7 @@ package struct ConcurrencyMachine: Sendable {
     ///
     /// - Returns: false when it had been let in already: it then has a permit to give back.
     package mutating func gaveUp(_ id: UInt64) -> Bool {
-        if beside == id { beside = nil }
+        beside.remove(id)
         return waiting.remove(id) != nil
     }
 }

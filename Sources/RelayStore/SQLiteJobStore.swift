@@ -143,6 +143,7 @@ package final class SQLiteJobStore: JobStore {
     deinit { queue.close() }
 
     package func close() async {
+        shared.close()
         queue.close()
         await ended.wait()
     }
@@ -194,11 +195,7 @@ extension SQLiteJobStore {
         } catch {
             // What failed for good may be on disk; the next start knows.
             let names = spooled
-            // Who is refused for want of room finds that of its body free again; in a closed store the next start sees to
-            // it.
-            if error.code != .failed, !names.isEmpty {
-                try? await fileThread.perform { $0.remove(names) }
-            }
+            if error.code != .failed { fileThread.start { $0.remove(names) } }
             throw error
         }
     }

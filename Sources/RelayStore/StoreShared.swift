@@ -25,6 +25,7 @@ final class StoreShared: Sendable {
     private static let toldLimit = 1_000
     /// Of the writer: a transaction with all that belongs to it is an operation.
     let activity = Activity("store")
+    private let closing = Atomic<Bool>(false)
 
     private let state: Mutex<State>
     private let notice: @Sendable (String) -> Void
@@ -35,6 +36,11 @@ final class StoreShared: Sendable {
         state.facts.maxBytes = maxBytes
         self.state = Mutex(state)
     }
+
+    /// Whether nobody will run what is claimed from now on.
+    var isClosing: Bool { closing.load(ordering: .relaxed) }
+
+    func close() { closing.store(true, ordering: .relaxed) }
 
     /// As of the last transaction.
     var timeline: JobTimeline { state.withLock { $0.timeline } }

@@ -64,6 +64,8 @@ struct BirthTests {
     /// Why a job is not sent as soon as it is accepted.
     enum Obstacle: CaseIterable, Sendable {
         case taken, paused, notStarted, delayed
+        /// Its body goes to a file, from which a run reads it by pieces.
+        case large
     }
 
     @Test("It waits in the queue as long as no claim would take it", arguments: Obstacle.allCases)
@@ -74,9 +76,19 @@ struct BirthTests {
         if obstacle == .taken { try await bench.submit(target: "first") }
         if obstacle == .paused { try await bench.jobs.pauses.pause("hooks", reason: "now", for: nil) }
         let fields = obstacle == .delayed ? [("Waystation-Delay", "1h")] : []
-        let id = try await bench.submit(fields, target: "second")
-        try await bench.job(id, is: obstacle == .delayed ? .scheduled : .queued)
-        #expect(bench.sent == (obstacle == .taken ? ["/first"] : []))
+        let state = Mutex<JobState?>(nil)
+        bench.faults.after(.enqueue) {
+            state.withLock { $0 = nil }
+            do {
+                let page = try await bench.store.jobs(JobFilter(), order: .newestFirst, limit: 1, after: nil)
+                state.withLock { $0 = page.jobs.first?.state }
+            } catch { Issue.record("\(error)") }
+        }
+        let length = obstacle == .large ? StoredBodyFile.pieceSize + 1 : 5
+        try await bench.submit(fields, target: "second", body: String(repeating: "x", count: length))
+        #expect(state.withLock { $0 } == (obstacle == .delayed ? .scheduled : .queued))
+        await untilIdle()
+        #expect(bench.sent == (obstacle == .taken ? ["/first"] : obstacle == .large ? ["/second"] : []))
         #expect(await bench.stop())
     }
 
@@ -157,6 +169,37 @@ struct UnawaitedBirthTests {
         #expect(await caller.value == .storageStalled)
         try await bench.job(admission.id, is: isKeyed ? .succeeded : .cancelled)
         #expect(bench.sent.count == (isKeyed ? 1 : 0))
+        #expect(await bench.stop())
+    }
+
+    @Test(
+        "A caller is answered within the time that it gives its request",
+        arguments: [300, 600, 1_000, 3_900]
+    )
+    func inTime(milliseconds: Int) async throws {
+        let bench = DurableBench { _ in .answer(200) }
+        try await bench.start()
+        await untilIdle()
+        let time = bench.time
+        let isOnDisk = Flag()
+        bench.faults.after(.enqueue) {
+            try? await time.sleep(until: time.now().advanced(by: .seconds(10)))
+            isOnDisk.set()
+        }
+        let admission = try bench.admit([("Waystation-Timeout", "\(milliseconds)ms")])
+        let (began, isAnswered) = (time.now(), Flag())
+        let caller = Task { () -> Duration in
+            defer { isAnswered.set() }
+            do {
+                _ = try await bench.acceptPatiently(admission)
+                Issue.record("a job was accepted while the disk stood still")
+            } catch {}
+            return began.duration(to: time.now())
+        }
+        await bench.eventually { isAnswered.isSet }
+        #expect(await caller.value <= .milliseconds(milliseconds))
+        await bench.eventually { isOnDisk.isSet }
+        await untilIdle()
         #expect(await bench.stop())
     }
 }

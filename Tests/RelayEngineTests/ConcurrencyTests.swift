@@ -73,6 +73,17 @@ struct ConcurrencyTests {
         #expect(others == (0...2).map { $0 <= maxPending ? "wait" : "refuse" })
     }
 
+    @Test("Two who look, as over a reload, are counted as two")
+    func twoLook() {
+        var machine = ConcurrencyMachine(limit: 1, maxPending: 0)
+        _ = machine.arrived(1)
+        let both = [machine.arrived(2, looks: true), machine.arrived(3, looks: true)].map(admitted)
+        #expect(both == ["wait", "wait"] && machine.pending == 0)
+        #expect(machine.left() == 2 && machine.left(looked: true) == 3 && machine.left(looked: true) == nil)
+        let others = [machine.arrived(4, looks: true), machine.arrived(5), machine.arrived(6)].map(admitted)
+        #expect(others == ["admit", "wait", "refuse"])
+    }
+
     @Test("A look that finds nothing, or too little, gives its permits to those who wait", arguments: [0, 1])
     func looked(found: Int) async {
         var limit = ConcurrencyLimit()

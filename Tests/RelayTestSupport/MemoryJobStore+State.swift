@@ -149,7 +149,7 @@ extension MemoryJobStore.State {
             } else {
                 !job.staysUnawaited && change(position) { $0.cancel(now: now) }
             }
-        if isChanged, !job.staysUnawaited { tell(position) }
+        if isChanged, entries[position]?.machine.state.isTerminal == true { tell(position) }
         wakeSuccessors(of: position)
     }
 

@@ -81,7 +81,7 @@ package final class Acceptance: Sendable {
         holding: borrowing QueueRoom.Reservation
     ) async throws(Problem) -> Accepted {
         let moment = JobMoment(engine.time)
-        var offer = job.due == .now ? dispatcher.offer(route) : nil
+        var offer = mayBeOffered(job) ? dispatcher.offer(route) : nil
         var new = job
         new.upstream = offer?.upstream
         let acceptance: EnqueueResult
@@ -99,6 +99,16 @@ package final class Acceptance: Sendable {
         }
         return try accepted(job, acceptance)
     }
+
+    /// Whether a permit may wait for the disk with the job: not with one whose body goes to a file, from which its run
+    /// reads it by pieces, and not for a disk that is slow.
+    private func mayBeOffered(_ job: NewJob) -> Bool {
+        if case .bytes(let bytes) = job.body, bytes.count > StoredBodyFile.pieceSize { return false }
+        return job.due == .now && store.writing(at: engine.time.now()) < Acceptance.slowWrite
+    }
+
+    /// A write that takes longer holds no permits of requests that need no disk.
+    private static let slowWrite: Duration = .milliseconds(100)
 
     /// The earlier job of the same key, where there is no room for a new one.
     ///

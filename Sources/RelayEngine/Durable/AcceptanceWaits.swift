@@ -55,7 +55,7 @@ final class AcceptanceWaits: Sendable {
         var isWatched = false
     }
 
-    /// How exactly deadlines are kept.
+    /// How often one looks for deadlines that came meanwhile; one that is nearer has a task of its own.
     private static let interval = Duration.milliseconds(250)
 
     private let state = Mutex(State())
@@ -68,7 +68,14 @@ final class AcceptanceWaits: Sendable {
             defer { state.isWatched = true }
             return !state.isWatched
         }
-        if isFirst { _ = ports.start { [self] in await watch(ports.time) } }
+        let time = ports.time
+        if time.now().advanced(by: AcceptanceWaits.interval) >= deadline {
+            _ = ports.start {
+                try? await time.expire(at: deadline)
+                place.end()
+            }
+        }
+        if isFirst { _ = ports.start { [self] in await watch(time) } }
         return place
     }
 
@@ -78,17 +85,24 @@ final class AcceptanceWaits: Sendable {
 
     /// Ends the waits whose time is over, as long as anybody waits.
     private func watch(_ time: any TimeSource) async {
-        repeat {
-            try? await time.expire(at: time.now().advanced(by: AcceptanceWaits.interval))
-        } while endOverdue(time.now())
+        while let next = endOverdue(time.now()) {
+            try? await time.expire(at: min(next, time.now().advanced(by: AcceptanceWaits.interval)))
+        }
     }
 
-    private func endOverdue(_ now: Instant) -> Bool {
-        let (overdue, isWatched) = state.withLock { state in
+    /// Ends the waits that are over at that moment.
+    ///
+    /// - Returns: the first deadline that is left; nil when nobody waits.
+    private func endOverdue(_ now: Instant) -> Instant? {
+        let (overdue, next) = state.withLock { state in
             state.isWatched = !state.places.isEmpty
-            return (state.places.values.filter { $0.deadline <= now }, state.isWatched)
+            var (overdue, next) = ([Place](), Instant.distantFuture)
+            for place in state.places.values {
+                if place.deadline <= now { overdue.append(place) } else { next = min(next, place.deadline) }
+            }
+            return (overdue, state.isWatched ? next : nil)
         }
         for place in overdue { place.end() }
-        return isWatched
+        return next
     }
 }

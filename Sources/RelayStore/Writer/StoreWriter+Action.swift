@@ -63,8 +63,10 @@ extension StoreWriter {
         case .claimed(let token, let stays):
             guard let old = try intact(token.position), old.id == token.id else { return }
             let row = try change(old) { $0.giveUp(token: token.number, stays: stays, now: now) }
-            if let row, !stays { tell(row) }
-            if let row { try wakeSuccessors(of: row) }
+            guard let row else { return }
+            // One that stays may be over all the same: cancelled or superseded since.
+            if row.machine.state.isTerminal { tell(row) }
+            try wakeSuccessors(of: row)
         }
     }
 

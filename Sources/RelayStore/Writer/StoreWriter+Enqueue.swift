@@ -81,8 +81,8 @@ extension StoreWriter {
         of job: NewJob,
         at moment: JobMoment
     ) throws(StoreError) -> ClaimToken? {
-        guard let upstream = job.upstream, job.wait?.isGivenUp != true, row.machine.isReady,
-            try !hasDue(row.route), try !isRunning(before: row)
+        guard let upstream = job.upstream, job.wait?.isGivenUp != true, !shared.isClosing,
+            row.machine.isReady, try !hasDue(row.route), try !isRunning(before: row)
         else { return nil }
         let begun = BegunAttempt(upstream: upstream, beganAt: moment.wall)
         guard row.machine.claim(token: volatile.nextToken, begun, now: now) else { return nil }
