@@ -250,7 +250,10 @@ class Storage(DurableTest):
             lines = trace.read_text().splitlines()
             failed = next((index for index, line in enumerate(lines) if "INJECTED" in line), None)
             if relay.process.poll() is None:
-                relay.stop(signal.SIGKILL)
+                # Its tracer alone would leave it running.
+                tracer = f"/proc/{relay.process.pid}/task/{relay.process.pid}/children"
+                os.kill(int(pathlib.Path(tracer).read_text().split()[0]), signal.SIGKILL)
+                relay.stop()
                 if failed is None:
                     break
                 # SQLite keeps to itself that it could not sync a directory: then somebody else has.
