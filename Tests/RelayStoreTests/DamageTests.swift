@@ -1,8 +1,9 @@
 import Glibc
 import RelayCore
-import RelayStore
 import RelayTestSupport
 import Testing
+
+@testable import RelayStore
 
 @Suite("A damaged store never gives other bytes than were stored", .timeLimit(.minutes(10)))
 struct DamageTests {
@@ -59,6 +60,54 @@ struct DamageTests {
         let after = Files.read(scratch.path + "/jobs.db-wal")
         // The salt of a generation stands in the log's header and in each of its frames.
         #expect(after.count > 32 && after.count < before.count && after[16..<24] != before[16..<24])
+        for (id, bytes) in original.bodies { #expect(try await store.body(of: id) == .bytes(bytes)) }
+        await store.close()
+    }
+
+    @Test(
+        "A log that was cut off while it was begun anew, its header but for the last byte, has lost nothing",
+        arguments: [true, false]
+    )
+    func begunAnew(isNext: Bool) async throws {
+        let original = try await Original(hasLog: true)
+        let scratch = TemporaryFolder()
+        for (name, bytes) in original.files { Files.write(scratch.path + "/" + name, bytes) }
+        let database = try Database(scratch.path + "/jobs.db", readOnly: false)
+        // The log is opened with the first read.
+        try database.execute("SELECT count(*) FROM job")
+        #expect(try database.checkpoint())
+        var files = original.files
+        files["jobs.db"] = Files.read(scratch.path + "/jobs.db")
+        var log = Files.read(scratch.path + "/jobs.db-wal")
+        // The generation's number and first salt count up, and the checksum is another.
+        log[15] &+= 1
+        let salt = log[16..<20].reduce(0 as UInt32) { $0 << 8 | UInt32($1) } &+ (isNext ? 1 : 2)
+        for place in 0..<4 { log[16 + place] = UInt8(truncatingIfNeeded: salt >> (24 - 8 * UInt32(place))) }
+        let isBig = log[3] & 1 == 1
+        var sum = (first: UInt32(0), second: UInt32(0))
+        for start in stride(from: 0, to: 24, by: 8) {
+            func word(_ at: Int) -> UInt32 {
+                let bytes = isBig ? Array(log[at..<at + 4]) : log[at..<at + 4].reversed()
+                return bytes.reduce(0) { $0 << 8 | UInt32($1) }
+            }
+            sum.first &+= word(start) &+ sum.second
+            sum.second &+= word(start + 4) &+ sum.first
+        }
+        for place in 0..<4 {
+            log[24 + place] = UInt8(truncatingIfNeeded: sum.first >> (24 - 8 * UInt32(place)))
+            log[28 + place] = UInt8(truncatingIfNeeded: sum.second >> (24 - 8 * UInt32(place)))
+        }
+        log[31] ^= 1
+        files["jobs.db-wal"] = log
+        let cut = TemporaryFolder()
+        for (name, bytes) in files where name != "jobs.db-shm" { Files.write(cut.path + "/" + name, bytes) }
+        var options = SQLiteJobStore.Options(directory: cut.path)
+        options.ballast = 0
+        guard isNext else {
+            await #expect(throws: StoreError.self) { try await SQLiteJobStore.open(options, at: Self.now) }
+            return
+        }
+        let store = try await SQLiteJobStore.open(options, at: Self.now)
         for (id, bytes) in original.bodies { #expect(try await store.body(of: id) == .bytes(bytes)) }
         await store.close()
     }

@@ -27,9 +27,11 @@ enum LogCheck {
         var sum = (first: UInt32(0), second: UInt32(0))
         add(header[0..<24], &sum, isBig: isBig)
         guard magic & 0xFFFF_FFFE == 0x377F_0682, (512...65_536).contains(pageSize),
-            pageSize.nonzeroBitCount == 1,
-            sum.first == word(header, 24), sum.second == word(header, 28)
+            pageSize.nonzeroBitCount == 1, sum.first == word(header, 24)
         else { return hasFrames(descriptor, size: Int(size)) }
+        guard sum.second == word(header, 28) else {
+            return hasFrames(descriptor, size: Int(size), after: word(header, 16))
+        }
 
         let frameSize = 24 + pageSize
         var commitsBehind = 0
@@ -57,9 +59,12 @@ enum LogCheck {
     }
 
     /// Whether anything stands behind a header that is wrong: a header is on disk before the first frame.
-    private static func hasFrames(_ descriptor: Int32, size: Int) -> Bool {
+    ///
+    /// Where only its end is missing and its `salt` is the one after the frames', the log was being begun anew, which
+    /// SQLite does when all of it is in the database.
+    private static func hasFrames(_ descriptor: Int32, size: Int, after salt: UInt32? = nil) -> Bool {
         guard size >= 32 + 24 + 512, let frame = read(descriptor, at: 32, 24) else { return false }
-        return frame.contains { $0 != 0 }
+        return frame.contains { $0 != 0 } && salt != word(frame, 8) &+ 1
     }
 
     private static func add(
