@@ -114,7 +114,7 @@ let brokenFiles = BrokenRow.rows(
     + "client_id": "x"}}
       2:22: error: "refresh_token" is missing  [/credentials/b]
       2:68: error: the host is a private address, which the relay does not dial  [/credentials/b/token_url]
-        => if it is meant, add "allow_addresses": ["10.0.0.0/8"]
+        => if it is meant, add "allow_addresses": ["10.0.0.0/8"] to the credential
     top "defaults": {"auth": {}}
       2:14: error: unknown key "auth"  [/defaults]
     top "defaults": {"recovery": [{"name": "over", "on": ["any"], "failover": {"upstream": "nowhere"}}]}

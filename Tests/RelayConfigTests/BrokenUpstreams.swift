@@ -74,17 +74,17 @@ let brokenUpstreams = BrokenRow.rows(
     upstreams [{"name": "u", "url": "http://127.0.0.1/"}]
       2:23: error: the host is a loopback address, which the relay does not
         dial  [/routes/r/upstreams/0/url]
-        => if it is meant, add "allow_addresses": ["127.0.0.0/8"]
+        => if it is meant, add "allow_addresses": ["127.0.0.0/8"] to the route
     upstreams [{"name": "u", "url": "https://[::ffff:169.254.169.254]/"}]
       2:23: error: the host is a link-local address, which the relay does not
         dial  [/routes/r/upstreams/0/url]
-        => if it is meant, add "allow_addresses": ["169.254.0.0/16"]
+        => if it is meant, add "allow_addresses": ["169.254.0.0/16"] to the route
     upstreams [{"name": "u", "url": "https://localhost:8443/"}]
       2:23: error: the host is this machine, which the relay does not dial  [/routes/r/upstreams/0/url]
-        => if it is meant, add "allow_addresses": ["127.0.0.0/8", "::1/128"]
+        => if it is meant, add "allow_addresses": ["127.0.0.0/8", "::1/128"] to the route
     upstreams [{"name": "u", "url": "http://192.168.1.1/"}]
       2:23: error: the host is a private address, which the relay does not dial  [/routes/r/upstreams/0/url]
-        => if it is meant, add "allow_addresses": ["192.168.0.0/16"]
+        => if it is meant, add "allow_addresses": ["192.168.0.0/16"] to the route
     upstreams [{"name": "u", "unix":
     + "/run/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}]
       2:24: error: a path of 115 bytes: at most 107 are possible here  [/routes/r/upstreams/0/unix]

@@ -57,8 +57,9 @@ extension ConfigurationTable {
             fields: fields
         ) { draft, node, reading in
             guard isShared, let url = draft.tokenURL else { return }
-            checkHost(url, allowed: draft.allowAddresses, in: node, at: ["token_url"], &reading)
-            checkPlainHTTP(url, in: node, at: ["token_url"], &reading)
+            let place = ["token_url"]
+            checkHost(url, allowed: draft.allowAddresses, by: "credential", in: node, at: place, &reading)
+            checkPlainHTTP(url, in: node, at: place, &reading)
         }
     }
 
@@ -106,10 +107,11 @@ extension ConfigurationTable {
         }.writing { .string($0) }
     }
 
-    /// Reports a host that is a private address or this machine and is not allowed by name.
+    /// Reports a host that is a private address or this machine and is not allowed by its `owner`.
     static func checkHost(
         _ url: UpstreamURL,
         allowed: [AddressRange],
+        by owner: StaticString,
         in node: JSONNode,
         at tokens: [String],
         _ reading: inout Reading
@@ -122,14 +124,15 @@ extension ConfigurationTable {
                 "the host is \(special.what), which the relay does not dial",
                 in: node,
                 at: tokens,
-                hint: "if it is meant, add \"allow_addresses\": [\"\(special.range)\"]"
+                hint: "if it is meant, add \"allow_addresses\": [\"\(special.range)\"] to the \(owner)"
             )
         } else if url.host == "localhost" || url.host.hasSuffix(".localhost"), allowed.isEmpty {
             reading.error(
                 "the host is this machine, which the relay does not dial",
                 in: node,
                 at: tokens,
-                hint: "if it is meant, add \"allow_addresses\": [\"127.0.0.0/8\", \"::1/128\"]"
+                hint: "if it is meant, add "
+                    + "\"allow_addresses\": [\"127.0.0.0/8\", \"::1/128\"] to the \(owner)"
             )
         }
     }

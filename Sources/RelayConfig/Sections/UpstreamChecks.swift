@@ -15,12 +15,13 @@ extension ConfigurationTable {
                 continue
             }
             let tokens = ["upstreams", "\(index)", "url"]
-            checkHost(url, allowed: route.allowAddresses, in: node, at: tokens, &reading)
+            checkHost(url, allowed: route.allowAddresses, by: "route", in: node, at: tokens, &reading)
             if route.auth != nil { checkPlainHTTP(url, in: node, at: tokens, &reading) }
         }
         guard case .oauth2(let draft) = route.auth, let url = draft.tokenURL else { return }
-        checkHost(url, allowed: route.allowAddresses, in: node, at: ["auth", "token_url"], &reading)
-        checkPlainHTTP(url, in: node, at: ["auth", "token_url"], &reading)
+        let place = ["auth", "token_url"]
+        checkHost(url, allowed: route.allowAddresses, by: "route", in: node, at: place, &reading)
+        checkPlainHTTP(url, in: node, at: place, &reading)
     }
 
     private static func checkUses(_ list: JSONNode, _ reading: inout Reading) {

@@ -77,10 +77,8 @@ extension Acceptance {
     private func put(_ jobs: [NewJob]) async throws(StoreError) -> [EnqueueResult] {
         let answers = try await store.enqueue(jobs, at: JobMoment(engine.time))
         // A job with a key stays, for the caller that comes again.
-        for (job, answer) in zip(jobs, answers)
-        where answer.isAccepted && (job.staysUnawaited || job.wait?.isGivenUp != true) {
-            let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
-            announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))
+        for (job, answer) in zip(jobs, answers) where job.staysUnawaited || job.wait?.isGivenUp != true {
+            announce(job, answer)
         }
         return answers
     }

@@ -186,7 +186,8 @@ package final class Acceptance: Sendable {
         return result
     }
 
-    private func announce(_ job: NewJob, _ result: EnqueueResult) {
+    /// Tells of a job that is on disk.
+    func announce(_ job: NewJob, _ result: EnqueueResult) {
         guard result.isAccepted else { return }
         let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
         announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))

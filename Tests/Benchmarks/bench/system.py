@@ -60,27 +60,6 @@ def start(
         preexec_fn=prepare, text=True)
 
 
-class Logged:
-    """Something measured: a process, and what it says."""
-
-    name = ""
-    process = None
-
-    def check_alive(self):
-        if self.process.poll() is not None:
-            self.fail(f"ended with status {self.process.returncode}")
-
-    def fail(self, what):
-        with open(self.log) as file:
-            tail = file.read()[-2000:]
-        self.stop()
-        raise Unavailable(f"{self.name} {what}\n{tail}")
-
-    def stop(self):
-        stop(self.process)
-        self.process = None
-
-
 def stop(process):
     """Ends a process this program started."""
     if process is None or process.poll() is not None:
