@@ -129,8 +129,11 @@ extension ExecutionMachine {
     /// Of a request that somebody waits for; mutating, so that the machine is not copied for it.
     package mutating func outcome(room: MemoryHold?) -> Outcome {
         let (attempts, reason) = (recovery.attempts, preparation.body.sentOnceBecause)
-        switch step {
-        case .end(.answered(let response, let source)):
+        guard case .end(let ending) = step else {
+            preconditionFailure("a request was asked for its outcome before its end")
+        }
+        switch ending {
+        case .answered(let response, let source):
             return Outcome(
                 context,
                 response,
@@ -139,7 +142,7 @@ extension ExecutionMachine {
                 sentOnceBecause: reason,
                 room: room
             )
-        case .end(.failed(let failure)):
+        case .failed(let failure):
             return Outcome(
                 context,
                 failure,
@@ -148,7 +151,7 @@ extension ExecutionMachine {
                 sentOnceBecause: reason,
                 room: room
             )
-        default: preconditionFailure("a request was asked for its outcome at the step \(step)")
+        case .undelivered: preconditionFailure("a run has no outcome but a delivery")
         }
     }
 

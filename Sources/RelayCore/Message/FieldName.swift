@@ -23,6 +23,13 @@ public struct FieldName: Hashable, Sendable {
         return 1 << UInt64(truncatingIfNeeded: sum & 63)
     }
 
+    /// The bits of several names.
+    package struct Marks: Sendable {
+        let bits: UInt64
+
+        package init(_ names: [FieldName]) { bits = names.reduce(0) { $0 | $1.mark } }
+    }
+
     /// The name in lower case.
     public var lowercasedText: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -100,12 +100,27 @@ public struct HeaderFields: Sendable {
     /// Takes away every field of that name.
     public mutating func remove(_ name: FieldName) {
         guard contains(name) else { return }
-        entries = entries.filter { !matches($0, name) }
+        self = keeping { !matches($0, name) }
     }
+
+    /// Those fields only; the bytes of the others stay in the storage.
+    package func keeping(_ isKept: (Entry) -> Bool) -> HeaderFields {
+        var kept = HeaderFields()
+        kept.storage = storage
+        kept.marks = marks
+        kept.entries.reserveCapacity(entries.count)
+        for entry in entries where isKept(entry) { kept.entries.append(entry) }
+        return kept
+    }
+
+    /// Whether there may be a field of one of those names.
+    package func mayContain(_ names: FieldName.Marks) -> Bool { marks & names.bits != 0 }
 
     /// Whether there is a field of that name.
     public func contains(_ name: FieldName) -> Bool {
-        marks & name.mark != 0 && entries.contains { matches($0, name) }
+        guard marks & name.mark != 0 else { return false }
+        for entry in entries where matches(entry, name) { return true }
+        return false
     }
 
     /// Whether a field of that name says anything.
@@ -150,6 +165,18 @@ extension HeaderFields {
         guard count == name.bytes.count else { return false }
         let start = Int(entry.nameStart)
         for index in 0..<count where lowercased(storage[start + index]) != name.bytes[index] { return false }
+        return true
+    }
+
+    /// Whether the name of the field begins with that text, which is in lower case.
+    package func isName(of entry: Entry, below prefix: StaticString) -> Bool {
+        let count = prefix.utf8CodeUnitCount
+        guard entry.nameCount > count else { return false }
+        let start = Int(entry.nameStart)
+        for index in 0..<count
+        where unsafe lowercased(storage[start &+ index]) != prefix.utf8Start[index] {
+            return false
+        }
         return true
     }
 

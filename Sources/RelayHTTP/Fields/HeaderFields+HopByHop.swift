@@ -8,14 +8,9 @@ extension HeaderFields {
     /// such as Host or Content-Length, stays: the parsers refuse such a listing, and it must not work
     /// elsewhere either.
     package func removingHopByHop() -> HeaderFields {
-        guard entries.contains(where: isHopByHop) else { return self }
+        guard mayContain(hopByHop), entries.contains(where: isHopByHop) else { return self }
         let listed = connectionOptions()
-        return HeaderFields(
-            storage: storage,
-            entries: entries.filter { entry in
-                !isHopByHop(entry) && !listed.contains { matches(entry, $0) }
-            }
-        )
+        return keeping { entry in !isHopByHop(entry) && !listed.contains { matches(entry, $0) } }
     }
 
     /// Whether the field is hop-by-hop by its name alone; cheap enough to ask for each field of each message.
@@ -55,3 +50,11 @@ extension HeaderFields {
         return options
     }
 }
+
+private let hopByHop = FieldName.Marks(
+    [
+        "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te",
+        "trailer",
+        "transfer-encoding", "upgrade",
+    ].compactMap { FieldName($0) }
+)

@@ -37,7 +37,7 @@ struct AnswerWriter {
         to output: inout OutputBuffer
     ) {
         HeadWriter.appendStatusLine(status, to: &output)
-        let listed = fields.contains(.connection) ? fields.removingHopByHop() : fields
+        let listed = fields.removingHopByHop()
         let hasDate = listed.contains(.date)
         HeadWriter.appendFields(listed, to: &output) { entry in
             switch Int(entry.nameCount) {
@@ -45,7 +45,7 @@ struct AnswerWriter {
             case 14
             where (framing != .none || status == 204) && listed.matches(entry, .contentLength): true
             case 11...64 where facts.isUpstream && isReserved(listed, entry): true
-            default: listed.isHopByHop(entry)
+            default: false
             }
         }
         facts.append(to: &output)
@@ -76,12 +76,6 @@ struct AnswerWriter {
 
     /// Fields of the relay's own that an upstream might pretend to; it has seen no preference of the caller's.
     private func isReserved(_ fields: HeaderFields, _ entry: HeaderFields.Entry) -> Bool {
-        if fields.matches(entry, .preferenceApplied) { return true }
-        let start = Int(entry.nameStart)
-        for (index, byte) in "waystation-".utf8.enumerated()
-        where lowercased(fields.storage[start + index]) != byte {
-            return false
-        }
-        return true
+        fields.matches(entry, .preferenceApplied) || fields.isName(of: entry, below: "waystation-")
     }
 }

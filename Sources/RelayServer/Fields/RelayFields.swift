@@ -19,25 +19,26 @@ extension RequestTerms {
     ///
     /// - Throws: `bad_header` for a relay field that is unknown, repeated or not well-formed.
     package init(_ fields: HeaderFields) throws(Problem) {
-        self.init(forwarded: HeaderFields())
-        var kept: [HeaderFields.Entry] = []
-        kept.reserveCapacity(fields.entries.count)
+        var saysSomething = false
+        let forwarded = fields.keeping { entry in
+            let kind = RequestTerms.kind(fields, entry)
+            saysSomething = saysSomething || kind != .endToEnd && kind != .dropped
+            return kind != .dropped && kind != .prefer && kind != .relay
+        }
+        self.init(forwarded: forwarded)
+        if saysSomething { try take(fields) }
+    }
+
+    private mutating func take(_ fields: HeaderFields) throws(Problem) {
         var seen: Set<String> = []
         var preferences = Preferences()
         for entry in fields.entries {
             switch RequestTerms.kind(fields, entry) {
-            case .endToEnd: kept.append(entry)
-            case .dropped: continue
-            case .via:
-                kept.append(entry)
-                isLoop = isLoop || RequestTerms.namesUs(fields.valueText(entry))
+            case .endToEnd, .dropped: continue
+            case .via: isLoop = isLoop || RequestTerms.namesUs(fields.valueText(entry))
             case .prefer: preferences.take(fields.valueText(entry))
-            case .priority:
-                kept.append(entry)
-                try priority(fields.valueText(entry))
-            case .idempotencyKey:
-                kept.append(entry)
-                try idempotencyKey(fields.valueText(entry))
+            case .priority: try priority(fields.valueText(entry))
+            case .idempotencyKey: try idempotencyKey(fields.valueText(entry))
             case .relay:
                 let name = fields.nameText(entry).lowercased()
                 guard seen.insert(name).inserted || name == "waystation-label" else {
@@ -50,7 +51,6 @@ extension RequestTerms {
         }
         wantsDurable = wantsDurable || preferences.isAsynchronous
         durable.wait = preferences.waitDuration
-        forwarded = HeaderFields(storage: fields.storage, entries: kept)
     }
 }
 
@@ -79,15 +79,8 @@ extension RequestTerms {
         case 15: if isNamed(.idempotencyKey) { return .idempotencyKey }
         default: break
         }
-        guard entry.nameCount > prefix.count else { return .endToEnd }
-        let start = Int(entry.nameStart)
-        for index in prefix.indices where lowercased(fields.storage[start + index]) != prefix[index] {
-            return .endToEnd
-        }
-        return .relay
+        return fields.isName(of: entry, below: "waystation-") ? .relay : .endToEnd
     }
-
-    private static let prefix = Array("waystation-".utf8)
 
     private mutating func option(_ name: String, _ value: String) throws(Problem) {
         switch name {
