@@ -81,29 +81,62 @@ struct JobArrayTests {
         #expect(try await commits(served) == 1)
     }
 
-    private static let arrays: [(document: String, field: String?, status: String, word: String)] = [
-        ("[]", nil, "422", "1 to 1000 jobs"), (" [ ] ", nil, "422", "1 to 1000 jobs"),
-        (
-            "[" + Array(repeating: "0", count: 1_001).joined(separator: ",") + "]", nil, "422",
-            "1 to 1000 jobs"
+    struct BadArray: Sendable, CustomTestStringConvertible {
+        var document: String
+        var field: String?
+        var status = "422"
+        var word: String
+
+        /// Some have a megabyte.
+        var testDescription: String {
+            "\(document.prefix(40)), \(document.utf8.count) bytes, \(field ?? "no field")"
+        }
+    }
+
+    private static let arrays = [
+        BadArray(document: "[]", word: "1 to 1000 jobs"),
+        BadArray(document: " [ ] ", word: "1 to 1000 jobs"),
+        BadArray(
+            document: "[" + Array(repeating: "0", count: 1_001).joined(separator: ",") + "]",
+            word: "1 to 1000 jobs"
         ),
-        ("[\(kept())", nil, "422", "is not JSON"), ("[\(kept())] x", nil, "422", "is not JSON"),
-        ("[\(kept()),]", nil, "422", "is not JSON"),
-        (String(repeating: "[", count: 10_000), nil, "422", "is not JSON"),
-        ("[\(kept())]", "Idempotency-Key: k", "400", "idempotency-key belongs into each job"),
-        ("[\(kept())]", "Waystation-Delay: 1s", "400", "waystation-delay belongs into each job"),
-        ("[\(kept())]", "Content-Type: text/plain", "415", "application/json"),
-        ("[" + String(repeating: " ", count: 1_048_576) + "]", nil, "413", "1048576"),
+        BadArray(document: "[\(kept())", word: "is not JSON"),
+        BadArray(document: "[\(kept())] x", word: "is not JSON"),
+        BadArray(document: "[\(kept()),]", word: "is not JSON"),
+        BadArray(document: String(repeating: "[", count: 10_000), word: "is not JSON"),
+        BadArray(
+            document: "[\(kept())]",
+            field: "Idempotency-Key: k",
+            status: "400",
+            word: "idempotency-key belongs into each job"
+        ),
+        BadArray(
+            document: "[\(kept())]",
+            field: "Waystation-Delay: 1s",
+            status: "400",
+            word: "waystation-delay belongs into each job"
+        ),
+        BadArray(
+            document: "[\(kept())]",
+            field: "Content-Type: text/plain",
+            status: "415",
+            word: "application/json"
+        ),
+        BadArray(
+            document: "[" + String(repeating: " ", count: 1_048_576) + "]",
+            status: "413",
+            word: "1048576"
+        ),
     ]
 
     @Test(
         "What is wrong with the array as a whole is a problem, and nothing of it is kept",
         arguments: arrays
     )
-    func whole(document: String, field: String?, status: String, word: String) async throws {
+    func whole(array: BadArray) async throws {
         let served = try ServedLoop()
-        let reply = try served.ask("POST", "/v1/jobs", field.map { [$0] } ?? [], document)
-        #expect(reply.status == status && reply.body.contains(word), "\(reply.body.prefix(300))")
+        let reply = try served.ask("POST", "/v1/jobs", array.field.map { [$0] } ?? [], array.document)
+        #expect(reply.status == array.status && reply.body.contains(array.word), "\(reply.body.prefix(300))")
         #expect(try await commits(served) == 0)
     }
 
