@@ -216,7 +216,7 @@ extension SQLiteJobStore {
                 kind: job.hasNoRoom ? .other : .accept,
                 weight: 1,
                 run: { [shared] writer throws(StoreError) in
-                    let answer = try writer.enqueue([job], at: now)[0]
+                    let answer = try writer.enqueue(job, at: now)
                     return {
                         shared.land(job, answer)
                         told(.success(answer))

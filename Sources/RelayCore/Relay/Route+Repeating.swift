@@ -31,6 +31,7 @@ extension Route {
     ///
     /// Asked at acceptance, for the job's record, and again of the rules in force before it is sent after a crash.
     package func mayRepeatAfterCrash(_ method: Method, _ fields: HeaderFields) -> Bool {
+        if method.isIdempotent || !mayBeKeyed(fields) { return mayRepeatAfterCrash(method, isKeyed: false) }
         // Without content nothing in the preparation can fail, and only its fields are asked for here.
         let prepared = try? Preparation(
             HTTPRequest(method: method, target: "", fields: fields),
@@ -42,13 +43,33 @@ extension Route {
         return mayRepeatAfterCrash(method, isKeyed: prepared?.isKeyed ?? false)
     }
 
+    /// Whether anything could give a request with these fields a key: nearly none has to be prepared to see that it has none.
+    private func mayBeKeyed(_ fields: HeaderFields) -> Bool {
+        policy.signing != nil || policy.idempotency.generates || !policy.request.setFields.isEmpty
+            || !policy.prepare.isEmpty || fields.contains(.idempotencyKey)
+            || keyFields.contains { fields.contains($0) }
+    }
+
     /// The same of a prepared one: no rule was asked about it, so that a rule has to repeat every request that was cut off
     /// or had no answer in time.
     func mayRepeatAfterCrash(_ method: Method, isKeyed: Bool) -> Bool {
-        [FailureKind.connectionTerminated, .httpResponseTimeout].contains { kind in
+        if method.isIdempotent || isKeyed { return true }
+        guard deliveryRules.contains(where: \.repeatsAny) else { return false }
+        return [FailureKind.connectionTerminated, .httpResponseTimeout].contains { kind in
             let cut = Failure(kind, sent: .unknown, "the relay was interrupted")
             let named = ResponseJudge(route: self, method: method).named(cut)
             return mayRepeat(method, isKeyed: isKeyed, after: named, isExhausted: false)
+        }
+    }
+}
+
+extension RecoveryRule {
+    /// Whether it repeats requests whose repetition may not be safe.
+    fileprivate var repeatsAny: Bool {
+        switch action {
+        case .retry(let policy): policy.methods == .any
+        case .failover(_, let methods), .consult(_, let methods): methods == .any
+        case .refreshCredentials, .respond, .respondStale, .fail, .deadLetter, .pauseRoute, .hold: false
         }
     }
 }

@@ -6,17 +6,19 @@ package enum DurationText {
 
     /// Reads a duration of whole milliseconds, at most ten thousand days.
     package static func parse(_ text: String) -> Duration? {
-        var rest = Substring(text)
+        var rest = text.utf8[...]
         var total: Int64 = 0
         var nextUnit = 0
         guard !rest.isEmpty else { return nil }
         while !rest.isEmpty {
-            let digits = rest.prefix { $0.isASCII && $0.isNumber }
-            guard !digits.isEmpty, digits.utf8.count <= 12, let count = Int64(digits) else { return nil }
+            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard (1...12).contains(digits.count) else { return nil }
+            let count = digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
             rest = rest[digits.endIndex...]
-            let name = rest.prefix { $0.isASCII && $0.isLetter }
+            let name = rest.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
             rest = rest[name.endIndex...]
-            guard let index = units.firstIndex(where: { $0.name == name }), index >= nextUnit else {
+            guard let index = units.firstIndex(where: { name.elementsEqual($0.name.utf8) }), index >= nextUnit
+            else {
                 return nil
             }
             nextUnit = index + 1

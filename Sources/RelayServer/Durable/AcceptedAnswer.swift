@@ -42,29 +42,40 @@ struct AcceptedAnswer {
     func document(_ admission: Admission, _ durable: DurableOptions) -> [UInt8] {
         var json = begin(admission)
         if accepted.isReplayed {
-            json.member("dropped", true)
-            return json.bytes
+            json.append(text: ",\"dropped\":true}")
+            return json
         }
         switch durable.due {
-        case .now, .after(.zero): json.member("state", "queued")
-        case .after, .date: json.member("state", "scheduled")
+        case .now, .after(.zero): json.append(text: ",\"state\":\"queued\",\"repeatable\":")
+        case .after, .date: json.append(text: ",\"state\":\"scheduled\",\"repeatable\":")
         }
-        json.member("repeatable", accepted.mayRepeat)
-        json.object("links") { links in
-            links.member("self", path)
-            links.member("response", path + "/response")
-        }
-        return json.bytes
+        json.append(text: accepted.mayRepeat ? "true" : "false")
+        json.append(text: ",\"links\":{\"self\":\"")
+        json.append(contentsOf: path.utf8)
+        json.append(text: "\",\"response\":\"")
+        json.append(contentsOf: path.utf8)
+        json.append(text: "/response\"}}")
+        return json
     }
 
     /// Which job it is, and nothing about it.
-    func receipt(_ admission: Admission) -> [UInt8] { begin(admission).bytes }
+    func receipt(_ admission: Admission) -> [UInt8] { begin(admission) + [UInt8(ascii: "}")] }
 
-    private func begin(_ admission: Admission) -> JSONObjectWriter {
-        var json = JSONObjectWriter()
-        json.member("id", id)
-        json.member("route", admission.route.name)
-        json.member("durable", true)
+    /// As bytes: nearly all of it is the same for every job, and this is what most who keep jobs ever hear.
+    private func begin(_ admission: Admission) -> [UInt8] {
+        var json: [UInt8] = []
+        json.reserveCapacity(256)
+        json.append(text: "{\"id\":\"")
+        json.append(contentsOf: id.utf8)
+        json.append(text: "\",\"route\":")
+        JSONText.append(string: admission.route.name, to: &json)
+        json.append(text: ",\"durable\":true")
         return json
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(text: StaticString) {
+        text.withUTF8Buffer { unsafe append(contentsOf: $0) }
     }
 }

@@ -54,6 +54,7 @@ package struct Preferences: Sendable {
     ///
     /// A wait that ended without the answer has been honoured as well (RFC 7240 §4.3).
     package var applied: String? {
+        guard wait != nil else { return isAsynchronous ? "respond-async" : nil }
         let words = (isAsynchronous ? ["respond-async"] : []) + (wait.map { ["wait=\($0)"] } ?? [])
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }

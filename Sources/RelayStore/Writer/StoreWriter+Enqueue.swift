@@ -2,19 +2,21 @@ import RelayCore
 
 extension StoreWriter {
     func enqueue(_ jobs: [NewJob], at moment: JobMoment) throws(StoreError) -> [EnqueueResult] {
-        try advance(to: moment)
         var answers: [EnqueueResult] = []
         answers.reserveCapacity(jobs.count)
-        for job in jobs {
-            let answer = try enqueue(job, at: moment)
-            if !answer.isAccepted, case .file(let file) = job.body { volatile.orphans.append(file.name) }
-            answers.append(answer)
-        }
-        volatile.operations += UInt64(jobs.count)
+        for job in jobs { answers.append(try enqueue(job, at: moment)) }
         return answers
     }
 
-    private func enqueue(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
+    func enqueue(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
+        try advance(to: moment)
+        let answer = try put(job, at: moment)
+        if !answer.isAccepted, case .file(let file) = job.body { volatile.orphans.append(file.name) }
+        volatile.operations += 1
+        return answer
+    }
+
+    private func put(_ job: NewJob, at moment: JobMoment) throws(StoreError) -> EnqueueResult {
         let record = job.record
         if job.hasNoRoom {
             let known = try job.idempotency.flatMap { key throws(StoreError) in
