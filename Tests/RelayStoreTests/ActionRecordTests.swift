@@ -87,7 +87,7 @@ struct ActionRecordTests {
         await bench.store.close()
         do {
             let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
-            try database.execute("DROP TABLE action; PRAGMA user_version = 4")
+            try database.execute(StoreBench.fifthLayout + "DROP TABLE action; PRAGMA user_version = 4")
         }
         try await bench.reopen()
         #expect(try await bench.state(id) == .queued)

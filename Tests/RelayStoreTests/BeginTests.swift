@@ -135,6 +135,7 @@ struct BeginTests {
             row.machine.begun = nil
             try database.execute(
                 """
+                \(StoreBench.fifthLayout)
                 UPDATE job SET upstream = NULL, began = NULL, sum = \(row.sum) WHERE seq = \(seq);
                 ALTER TABLE job DROP COLUMN upstream; ALTER TABLE job DROP COLUMN began;
                 ALTER TABLE job DROP COLUMN status;

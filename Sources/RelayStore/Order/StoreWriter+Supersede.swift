@@ -6,8 +6,8 @@ extension StoreWriter {
     func supersede(_ key: String, route: Int64) throws(StoreError) {
         let select = try database.statement(
             """
-            SELECT seq FROM job WHERE route = ? AND skey = ? AND skey IS NOT NULL AND fin IS NULL
-            AND state BETWEEN 0 AND 4 ORDER BY seq
+            SELECT mark.seq FROM mark CROSS JOIN job ON job.seq = mark.seq
+            WHERE list = 1 AND mark.route = ? AND word = ? AND at = 0 AND state BETWEEN 0 AND 4 ORDER BY mark.seq
             """
         )
         select.bind(1, route)
@@ -25,8 +25,8 @@ extension StoreWriter {
         guard let key = row.supersedeKey else { return false }
         let select = try database.statement(
             """
-            SELECT 1 FROM job WHERE route = ? AND skey = ? AND skey IS NOT NULL AND fin IS NULL AND state = 2
-            AND seq < ? LIMIT 1
+            SELECT 1 FROM mark CROSS JOIN job ON job.seq = mark.seq
+            WHERE list = 1 AND mark.route = ? AND word = ? AND at = 0 AND mark.seq < ? AND state = 2 LIMIT 1
             """
         )
         select.bind(1, row.route)
@@ -44,8 +44,9 @@ extension StoreWriter {
     func wakeSuccessors(_ key: String, route: Int64) throws(StoreError) {
         let select = try database.statement(
             """
-            SELECT seq FROM job WHERE route = ? AND skey = ? AND skey IS NOT NULL AND fin IS NULL AND state = 1
-            AND reason = ? AND prv IS NULL ORDER BY seq
+            SELECT mark.seq FROM mark CROSS JOIN job ON job.seq = mark.seq
+            WHERE list = 1 AND mark.route = ? AND word = ? AND at = 0 AND state = 1 AND reason = ? AND prv IS NULL
+            ORDER BY mark.seq
             """
         )
         select.bind(1, route)

@@ -3,7 +3,7 @@ import RelayCore
 extension Database {
     /// When the first scheduled job of a route is due, on the line.
     func nextScheduled(_ route: Int64) throws(StoreError) -> Int64? {
-        let select = try statement("SELECT min(run_at) FROM job WHERE route = ? AND state = 0")
+        let select = try statement("SELECT min(run_at) FROM job WHERE route = ? AND lane = 8")
         select.bind(1, route)
         defer { select.reset() }
         return try select.step() ? select.optionalInt(0) : nil
@@ -14,15 +14,15 @@ extension Database {
         let select = try statement(
             """
             SELECT min(due) FROM (
-            SELECT min(run_at) AS due FROM job WHERE route = ?1 AND ready = 0
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 1
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 2
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 3
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 4
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 5
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 6
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND ready = 7
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND state = 0)
+            SELECT min(run_at) AS due FROM job WHERE route = ?1 AND lane = 0
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 1
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 2
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 3
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 4
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 5
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 6
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 7
+            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 8)
             """
         )
         select.bind(1, route)

@@ -92,8 +92,8 @@ struct JobQuery {
             number = Int64(state.rawValue)
             conditions.append("side = ?4")
         } else if filter.states == [.running] {
-            source = "job INDEXED BY job_running"
-            conditions.append("state = 2")
+            source = "job INDEXED BY job_lane"
+            conditions.append("route IN (SELECT id FROM route) AND lane = 9")
         } else {
             isNarrow = false
             if let route = filter.route {

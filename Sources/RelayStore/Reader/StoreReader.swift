@@ -251,8 +251,7 @@ final class StoreReader {
             for number in numbers {
                 let select = try database.statement(
                     """
-                    SELECT kind, created / 60000, count(*) FROM job INDEXED BY job_failed
-                    WHERE route = ? AND fin IS NULL AND kind IS NOT NULL GROUP BY 1, 2
+                    SELECT word, at / 60000, count(*) FROM mark WHERE list = 2 AND route = ? GROUP BY 1, 2
                     """
                 )
                 select.bind(1, number)

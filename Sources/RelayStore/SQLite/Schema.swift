@@ -73,6 +73,30 @@ enum Schema {
         """,
         // What operators did, of jobs that they did something to.
         "CREATE TABLE action(seq INTEGER PRIMARY KEY, record BLOB NOT NULL)",
+        // A write opens every index that has a column it names, whether the row belongs there or not: one index takes the
+        // place of those of all that waits or runs, and lists that few jobs stand in are a table. `lane` is the priority
+        // of a job that may be claimed, 8 while it is scheduled and 9 while it runs. An answer stands with the attempt
+        // that brought it, or at number zero.
+        """
+        DROP INDEX job_ready; DROP INDEX job_running; DROP INDEX job_due; DROP INDEX job_expires;
+        DROP INDEX job_dated; DROP INDEX job_supersede; DROP INDEX job_failed;
+        ALTER TABLE job RENAME COLUMN ready TO lane;
+        UPDATE job SET lane = CASE state WHEN 0 THEN 8 ELSE 9 END WHERE state IN (0, 2);
+        CREATE INDEX job_lane ON job(route, lane, run_at) WHERE lane IS NOT NULL;
+        CREATE INDEX job_expires ON job(expires) WHERE expires IS NOT NULL AND fin IS NULL AND state <> 2;
+        CREATE TABLE mark(
+            list INTEGER NOT NULL, route INTEGER NOT NULL, word TEXT NOT NULL, at INTEGER NOT NULL,
+            seq INTEGER NOT NULL, PRIMARY KEY(list, route, word, at, seq)
+        ) WITHOUT ROWID;
+        INSERT INTO mark SELECT 0, 0, '', 0, seq FROM job WHERE date IS NOT NULL AND fin IS NULL;
+        INSERT INTO mark SELECT 1, route, skey, 0, seq FROM job WHERE skey IS NOT NULL AND fin IS NULL;
+        INSERT INTO mark SELECT 2, route, kind, created, seq FROM job WHERE kind IS NOT NULL AND fin IS NULL;
+        ALTER TABLE attempt ADD COLUMN head BLOB;
+        ALTER TABLE attempt ADD COLUMN body BLOB;
+        ALTER TABLE attempt ADD COLUMN sum INTEGER;
+        INSERT INTO attempt SELECT seq << 16, x'', head, body, sum FROM answer;
+        DROP TABLE answer;
+        """,
     ]
 
     /// Brings the tables to this version, in one transaction.

@@ -66,7 +66,17 @@ struct JobRow {
     /// Whether there is anything left to expunge.
     var hasBodies: Bool { hasBody || hasAnswerBody }
 
-    var ready: Int64? { machine.isReady ? priority : nil }
+    static let scheduledLane: Int64 = 8
+    static let runningLane: Int64 = 9
+
+    /// Where those who look for work, or for what runs, find it; nil where there is nothing to find.
+    var lane: Int64? {
+        switch machine.state {
+        case .scheduled: Self.scheduledLane
+        case .running: Self.runningLane
+        default: machine.isReady ? priority : nil
+        }
+    }
 
     var side: Int64? {
         switch machine.state {

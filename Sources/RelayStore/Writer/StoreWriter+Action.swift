@@ -105,18 +105,18 @@ extension StoreWriter {
         try giveUpBodies(of: old.seq)
         for delete in [
             try database.statement("DELETE FROM payload WHERE seq = ?"),
-            try database.statement("DELETE FROM answer WHERE seq = ?"),
             try database.statement("DELETE FROM job WHERE seq = ?"),
         ] {
             delete.bind(1, old.seq)
             try delete.run()
         }
-        if old.machine.attempts > 0 {
+        if old.machine.attempts > 0 || old.hasAnswer {
             let delete = try database.statement("DELETE FROM attempt WHERE key BETWEEN ? AND ?")
             delete.bind(1, AttemptKey.make(old.seq, 0))
             delete.bind(2, AttemptKey.make(old.seq, .max))
             try delete.run()
         }
+        try mark(nil, before: old)
         if old.hasActions { try forgetActions(of: old.seq) }
         count(old, -1)
         volatile.hasErased = true
@@ -132,12 +132,7 @@ extension StoreWriter {
             try giveUp(answer.body)
             answer.body = .expunged
             answer.fields = HeaderFields()
-            let update = try database.statement(
-                "UPDATE answer SET head = ?, body = NULL, sum = NULL WHERE seq = ?"
-            )
-            update.bind(1, answer.sealedHead(at: old.seq))
-            update.bind(2, old.seq)
-            try update.run()
+            try replaceAnswer(of: old.seq, with: answer.sealedHead(at: old.seq))
         }
         volatile.hasErased = true
         row.hasAnswerBody = false

@@ -19,7 +19,7 @@ extension StoreWriter {
         let now = now
         for route in routeNames.keys {
             let select = try database.statement(
-                "SELECT seq FROM job WHERE route = ? AND state = 0 AND run_at <= ? ORDER BY run_at LIMIT ?"
+                "SELECT seq FROM job WHERE route = ? AND lane = 8 AND run_at <= ? ORDER BY run_at LIMIT ?"
             )
             select.bind(1, route)
             select.bind(2, now)
@@ -38,7 +38,7 @@ extension StoreWriter {
     private func redate(from: Int64) throws(StoreError) -> Int64? {
         let select = try database.statement(
             """
-            SELECT seq FROM job INDEXED BY job_dated WHERE seq >= ? AND date IS NOT NULL AND fin IS NULL
+            SELECT seq FROM mark WHERE list = 0 AND route = 0 AND word = '' AND at = 0 AND seq >= ?
             ORDER BY seq LIMIT ?
             """
         )
@@ -103,7 +103,7 @@ extension StoreWriter {
             named: "due",
             """
             SELECT \(JobRow.columns) FROM (
-            SELECT seq AS place FROM job WHERE route = ? AND ready = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?
+            SELECT seq AS place FROM job WHERE route = ? AND lane = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?
             ) CROSS JOIN job ON job.seq = place
             """
         )
@@ -162,7 +162,7 @@ extension StoreWriter {
         )
         guard isBegun else { return false }
         if let last = next.earlier.last { row.machine.failureStatus = last.status }
-        try put(next.earlier, after: old.machine.attempts, of: row.seq)
+        try put(next.earlier, after: old.machine.attempts, of: row.seq, with: nil)
         try save(row, replacing: old)
         return true
     }

@@ -62,7 +62,7 @@ extension StoreWriter {
 
     private func unindex(_ seq: Int64) throws(StoreError) {
         let update = try database.statement(
-            "UPDATE job SET ready = NULL, side = NULL, state = -1 WHERE seq = ?"
+            "UPDATE job SET lane = NULL, side = NULL, state = -1 WHERE seq = ?"
         )
         update.bind(1, seq)
         do throws(StoreError) {

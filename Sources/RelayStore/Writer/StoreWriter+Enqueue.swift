@@ -105,7 +105,7 @@ extension StoreWriter {
     private func insert(_ row: JobRow) throws(StoreError) -> Bool {
         let insert = try database.statement(
             """
-            INSERT INTO job(seq, id, route, prio, state, reason, ready, side, run_at, date, expires, created,
+            INSERT INTO job(seq, id, route, prio, state, reason, lane, side, run_at, date, expires, created,
             attempts, spent, earlier, crashes, token, version, flags, okey, prv, skey, length, sum, user, upstream,
             began)
             VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -118,7 +118,7 @@ extension StoreWriter {
         insert.bind(4, row.priority)
         insert.bind(5, Int64(row.machine.state.rawValue))
         insert.bind(6, Int64(row.machine.reason?.rawValue ?? 0))
-        insert.bind(7, row.ready)
+        insert.bind(7, row.lane)
         insert.bind(8, row.side)
         insert.bind(9, row.machine.runAt)
         insert.bind(10, row.date)
@@ -137,6 +137,7 @@ extension StoreWriter {
         insert.bind(23, row.machine.begun?.beganAt)
         try insert.run()
         guard database.changes > 0 else { return false }
+        try mark(row, before: nil)
         count(row, 1)
         noteWaiting(row, before: nil)
         if row.machine.state == .running { remember(row) }

@@ -186,14 +186,21 @@ extension StoreWriter {
         try setMeta("key1", Int64(bitPattern: key.1))
         let now = now
         let running = try database.statement(
-            "SELECT seq FROM job INDEXED BY job_running WHERE state = 2 ORDER BY seq"
+            """
+            SELECT seq FROM job INDEXED BY job_lane WHERE route IN (SELECT id FROM route) AND lane = 9 ORDER BY seq
+            """
         )
         for seq in try running.numbers() {
             guard let old = try intact(seq) else { continue }
             guard let row = try change(old, { $0.recover(now: now) }) else { continue }
             if let begun = old.machine.begun {
                 let count = old.machine.attempts
-                try put([Attempt(interrupted: begun, number: Int(count) + 1)], after: count, of: seq)
+                try put(
+                    [Attempt(interrupted: begun, number: Int(count) + 1)],
+                    after: count,
+                    of: seq,
+                    with: nil
+                )
             }
             try wakeSuccessors(of: row)
             if row.machine.state.isTerminal { tell(row) }

@@ -30,12 +30,16 @@ extension StoreWriter {
         else { return try stale(settlement) }
         if settlement.failureKind != nil { row.machine.failureStatus = settlement.failureStatus }
         if let answer = settlement.answer {
-            if old.hasAnswer { try dropAnswerFile(token.position) }
-            try put(answer, of: token.position)
+            if old.hasAnswer { try dropAnswer(of: token.position) }
             row.hasAnswer = true
             row.hasAnswerBody = answer.body != .expunged
         }
-        try put(settlement.attempts, after: old.machine.attempts, of: token.position)
+        try put(
+            settlement.attempts,
+            after: old.machine.attempts,
+            of: token.position,
+            with: settlement.answer
+        )
         if row.machine.state.isTerminal {
             try unlink(&row)
             if settlement.dropsBody { try dropContent(of: &row) }
@@ -45,19 +49,47 @@ extension StoreWriter {
         return .applied(row.machine.state, row.machine.end)
     }
 
-    /// Keeps attempts that follow the first `count` of a job.
+    /// Keeps attempts that follow the first `count` of a job, and an answer with the last of them.
     func put(
         _ attempts: [Attempt],
         after count: UInt32,
-        of seq: Int64
+        of seq: Int64,
+        with answer: StoredAnswer?
     ) throws(StoreError) {
         for (index, attempt) in attempts.enumerated() {
             let key = AttemptKey.make(seq, Int(count) + index + 1)
-            let insert = try database.statement("INSERT OR REPLACE INTO attempt(key, record) VALUES(?, ?)")
-            insert.bind(1, key)
-            insert.bind(2, attempt.sealed(at: key))
-            try insert.run()
+            let isLast = index + 1 == attempts.count
+            try put(attempt.sealed(at: key), at: key, of: seq, with: isLast ? answer : nil)
         }
+        // Nobody was asked for it.
+        if attempts.isEmpty, let answer { try put([], at: AttemptKey.make(seq, 0), of: seq, with: answer) }
+    }
+
+    private func put(
+        _ record: [UInt8],
+        at key: Int64,
+        of seq: Int64,
+        with answer: StoredAnswer?
+    ) throws(StoreError) {
+        let insert = try database.statement(
+            "INSERT OR REPLACE INTO attempt(key, record, head, body, sum) VALUES(?, ?, ?, ?, ?)"
+        )
+        insert.bind(1, key)
+        insert.bind(2, record)
+        insert.bind(3, answer?.sealedHead(at: seq))
+        switch answer?.body {
+        case .bytes(let bytes)?:
+            insert.bind(4, bytes)
+            insert.bind(5, Int64(Checksum.of(bytes, at: seq)))
+        case .file(let file)?:
+            insert.bind(4, nil as [UInt8]?)
+            insert.bind(5, nil as Int64?)
+            try keep(file, for: seq)
+        case .expunged?, nil:
+            insert.bind(4, nil as [UInt8]?)
+            insert.bind(5, nil as Int64?)
+        }
+        try insert.run()
     }
 
     /// Removes the request's body and all that its caller sent with it; the answer stays.
@@ -81,31 +113,23 @@ extension StoreWriter {
         return .stale
     }
 
-    private func put(_ answer: StoredAnswer, of seq: Int64) throws(StoreError) {
-        let insert = try database.statement(
-            "INSERT OR REPLACE INTO answer(seq, head, body, sum) VALUES(?, ?, ?, ?)"
-        )
-        insert.bind(1, seq)
-        insert.bind(2, answer.sealedHead(at: seq))
-        switch answer.body {
-        case .bytes(let bytes):
-            insert.bind(3, bytes)
-            insert.bind(4, Int64(Checksum.of(bytes, at: seq)))
-        case .file(let file):
-            insert.bind(3, nil as [UInt8]?)
-            insert.bind(4, nil as Int64?)
-            try keep(file, for: seq)
-        case .expunged:
-            insert.bind(3, nil as [UInt8]?)
-            insert.bind(4, nil as Int64?)
-        }
-        try insert.run()
+    /// Gives up an answer that another one replaces.
+    private func dropAnswer(of seq: Int64) throws(StoreError) {
+        if let old = try? database.answer(seq), case .file(let file) = old.body { try forget(file) }
+        try replaceAnswer(of: seq, with: nil)
     }
 
-    /// Gives up the file of an answer that another one replaces.
-    private func dropAnswerFile(_ seq: Int64) throws(StoreError) {
-        guard let old = try? database.answer(seq), case .file(let file) = old.body else { return }
-        try forget(file)
+    /// Leaves no more of an answer than this head.
+    func replaceAnswer(of seq: Int64, with head: [UInt8]?) throws(StoreError) {
+        let update = try database.statement(
+            """
+            UPDATE attempt SET head = ?, body = NULL, sum = NULL WHERE key BETWEEN ? AND ? AND head IS NOT NULL
+            """
+        )
+        update.bind(1, head)
+        update.bind(2, AttemptKey.make(seq, 0))
+        update.bind(3, AttemptKey.make(seq, .max))
+        try update.run()
     }
 
     func forget(_ file: StoredBodyFile) throws(StoreError) {
@@ -134,8 +158,14 @@ extension StoreWriter {
 
 extension Database {
     func answer(_ seq: Int64) throws(StoreError) -> StoredAnswer? {
-        let select = try statement("SELECT head, body, sum FROM answer WHERE seq = ?")
-        select.bind(1, seq)
+        let select = try statement(
+            """
+            SELECT head, body, sum FROM attempt WHERE key BETWEEN ? AND ? AND head IS NOT NULL
+            ORDER BY key DESC LIMIT 1
+            """
+        )
+        select.bind(1, AttemptKey.make(seq, 0))
+        select.bind(2, AttemptKey.make(seq, .max))
         defer { select.reset() }
         guard try select.step() else { return nil }
         do throws(RecordReader.Damage) {

@@ -25,8 +25,8 @@ extension StoreWriter {
     private func expire(_ limit: Int, _ report: inout SweepReport) throws(StoreError) {
         let select = try database.statement(
             """
-            SELECT seq FROM job WHERE expires <= ? AND expires IS NOT NULL AND fin IS NULL AND state BETWEEN 0 AND 4
-            AND state <> 2 ORDER BY expires LIMIT ?
+            SELECT seq FROM job INDEXED BY job_expires WHERE expires <= ? AND expires IS NOT NULL AND fin IS NULL
+            AND state BETWEEN 0 AND 4 AND state <> 2 ORDER BY expires LIMIT ?
             """
         )
         select.bind(1, now)

@@ -127,7 +127,11 @@ extension StoreWriter {
     /// Puts `row` in the place of `old` and moves the counts.
     func save(_ row: JobRow, replacing old: JobRow) throws(StoreError) {
         let machine = row.machine
-        if row.isClaim(of: old) { try saveClaim(row) } else { try saveAll(row) }
+        let stays =
+            row.side == old.side && machine.runAt == old.machine.runAt
+            && machine.expiresAt == old.machine.expiresAt
+        try write(row, stays: stays)
+        try mark(row, before: old)
         if machine.state == .running || old.machine.state == .running { remember(row) }
         if old.machine.state != machine.state {
             count(old, -1)
@@ -136,61 +140,47 @@ extension StoreWriter {
         noteWaiting(row, before: old)
     }
 
-    private func saveAll(_ row: JobRow) throws(StoreError) {
-        let update = try database.statement(
+    /// `stays` says that nothing has changed that only some changes touch: SQLite rewrites every index that has a named
+    /// column, whether its value is another or not.
+    private func write(_ row: JobRow, stays: Bool) throws(StoreError) {
+        let columns = """
+            state = ?2, reason = ?3, lane = ?4, fin = ?5, attempts = ?6, spent = ?7, crashes = ?8, token = ?9,
+            version = ?10, flags = ?11, kind = ?12, ending = ?13, prv = ?14, nxt = ?15, sum = ?16, earlier = ?17,
+            status = ?18, upstream = ?19, began = ?20
             """
-            UPDATE job SET state = ?2, reason = ?3, ready = ?4, side = ?5, run_at = ?6, expires = ?7, fin = ?8,
-            attempts = ?9, spent = ?10, crashes = ?11, token = ?12, version = ?13, flags = ?14, kind = ?15,
-            ending = ?16, prv = ?17, nxt = ?18, sum = ?19, earlier = ?20, status = ?21, upstream = ?22,
-            began = ?23 WHERE seq = ?1
-            """
-        )
+        let update =
+            stays
+            ? try database.statement(named: "stay", "UPDATE job SET \(columns) WHERE seq = ?1")
+            : try database.statement(
+                named: "move",
+                "UPDATE job SET \(columns), side = ?21, run_at = ?22, expires = ?23 WHERE seq = ?1"
+            )
         let machine = row.machine
         update.bind(1, row.seq)
         update.bind(2, Int64(machine.state.rawValue))
         update.bind(3, Int64(machine.reason?.rawValue ?? 0))
-        update.bind(4, row.ready)
-        update.bind(5, row.side)
-        update.bind(6, machine.runAt)
-        update.bind(7, machine.expiresAt)
-        update.bind(8, machine.finishedAt)
-        update.bind(9, Int64(machine.attempts))
-        update.bind(10, Int64(machine.spentAttempts))
-        update.bind(11, Int64(machine.crashes))
-        update.bind(12, Int64(bitPattern: machine.token))
-        update.bind(13, Int64(bitPattern: machine.version))
-        update.bind(14, row.flags)
-        update.bind(15, machine.failureKind?.rawValue)
-        update.bind(16, machine.end?.rawValue)
-        update.bind(17, row.previous)
-        update.bind(18, row.next)
-        update.bind(19, row.sum)
-        update.bind(20, Int64(machine.earlierAttempts))
-        update.bind(21, machine.failureStatus.map { Int64($0.rawValue) })
-        update.bind(22, machine.begun?.upstream)
-        update.bind(23, machine.begun?.beganAt)
-        try update.run()
-    }
-
-    /// Names only what a claim changes: SQLite rewrites every index that has a named column, whether its value is
-    /// another or not.
-    private func saveClaim(_ row: JobRow) throws(StoreError) {
-        let update = try database.statement(
-            """
-            UPDATE job SET state = ?2, reason = ?3, ready = ?4, side = ?5, token = ?6, version = ?7, sum = ?8,
-            upstream = ?9, began = ?10 WHERE seq = ?1
-            """
-        )
-        update.bind(1, row.seq)
-        update.bind(2, Int64(row.machine.state.rawValue))
-        update.bind(3, Int64(row.machine.reason?.rawValue ?? 0))
-        update.bind(4, row.ready)
-        update.bind(5, row.side)
-        update.bind(6, Int64(bitPattern: row.machine.token))
-        update.bind(7, Int64(bitPattern: row.machine.version))
-        update.bind(8, row.sum)
-        update.bind(9, row.machine.begun?.upstream)
-        update.bind(10, row.machine.begun?.beganAt)
+        update.bind(4, row.lane)
+        update.bind(5, machine.finishedAt)
+        update.bind(6, Int64(machine.attempts))
+        update.bind(7, Int64(machine.spentAttempts))
+        update.bind(8, Int64(machine.crashes))
+        update.bind(9, Int64(bitPattern: machine.token))
+        update.bind(10, Int64(bitPattern: machine.version))
+        update.bind(11, row.flags)
+        update.bind(12, machine.failureKind?.rawValue)
+        update.bind(13, machine.end?.rawValue)
+        update.bind(14, row.previous)
+        update.bind(15, row.next)
+        update.bind(16, row.sum)
+        update.bind(17, Int64(machine.earlierAttempts))
+        update.bind(18, machine.failureStatus.map { Int64($0.rawValue) })
+        update.bind(19, machine.begun?.upstream)
+        update.bind(20, machine.begun?.beganAt)
+        if !stays {
+            update.bind(21, row.side)
+            update.bind(22, machine.runAt)
+            update.bind(23, machine.expiresAt)
+        }
         try update.run()
     }
 
@@ -290,18 +280,5 @@ extension StoreWriter {
         routes[name] = select.int(0)
         routeNames[select.int(0)] = name
         return select.int(0)
-    }
-}
-
-extension JobRow {
-    /// Whether nothing is different from `old` but what a claim changes.
-    fileprivate func isClaim(of old: JobRow) -> Bool {
-        let (new, before) = (machine, old.machine)
-        return new.state == .running && flags == old.flags && previous == old.previous && next == old.next
-            && new.runAt == before.runAt && new.expiresAt == before.expiresAt
-            && new.finishedAt == before.finishedAt && new.attempts == before.attempts
-            && new.spentAttempts == before.spentAttempts && new.crashes == before.crashes
-            && new.failureKind == before.failureKind && new.failureStatus == before.failureStatus
-            && new.end == before.end
     }
 }
