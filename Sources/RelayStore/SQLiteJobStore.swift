@@ -233,7 +233,7 @@ extension SQLiteJobStore {
         upstream: String,
         at now: JobMoment
     ) async throws(StoreError) -> ClaimBatch {
-        try await write(.other, weight: limit) { writer throws(StoreError) in
+        try await write(.claim, weight: limit) { writer throws(StoreError) in
             try writer.claim(route, limit: min(limit, 1_024), upstream: upstream, at: now)
         }
     }

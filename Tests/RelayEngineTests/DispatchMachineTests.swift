@@ -11,8 +11,8 @@ private final class Moved {
     func step(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> DispatchMachine.Step {
         machine.step(now, permits: permits, isPaused: isPaused)
     }
-    func claiming() { machine.claiming() }
-    func ready() { machine.ready() }
+    func claiming(_ asked: Int = 64) { machine.claiming(asked) }
+    func ready(_ work: FreshWork? = nil) { machine.ready(work) }
     func offered(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> Bool {
         machine.offered(now, permits: permits, isPaused: isPaused)
     }
@@ -61,6 +61,52 @@ struct DispatchMachineTests {
         machine.ready()
         _ = machine.claimed(0, of: 64, at(0))
         #expect(machine.step(at(0)) == .claim(atMost: 64))
+    }
+
+    private func work(_ jobs: Int, hasDates: Bool = false) -> FreshWork {
+        var work = FreshWork()
+        (work.jobs, work.hasDates) = (jobs, hasDates)
+        return work
+    }
+
+    @Test("Once it has seen that none wait, it claims no more than have come since")
+    func counted() {
+        let machine = Moved()
+        idle(machine)
+        machine.ready(work(3))
+        #expect(machine.step(at(0)) == .claim(atMost: 3))
+        machine.claiming(2)
+        machine.ready(work(1))
+        _ = machine.claimed(2, of: 2, at(0))
+        #expect(machine.step(at(0)) == .claim(atMost: 2))
+        machine.claiming(2)
+        _ = machine.claimed(2, of: 2, at(0))
+        #expect(machine.step(at(0)) == .sleep(until: at(60)))
+        machine.ready(work(1, hasDates: true))
+        #expect(machine.step(at(0)) == .claim(atMost: 64))
+    }
+
+    @Test("A claim that found all it knew of leaves the date that was known")
+    func date() {
+        let machine = Moved()
+        idle(machine, due: 10)
+        machine.ready(work(1))
+        machine.claiming(1)
+        _ = machine.claimed(1, of: 1, at(0))
+        #expect(machine.step(at(1)) == .sleep(until: at(10)))
+        #expect(machine.step(at(10)) == .claim(atMost: 64))
+    }
+
+    @Test("A claim that failed is not asked for again at once, however many are known to wait")
+    func failedClaim() {
+        var machine = DispatchMachine()
+        machine.claiming(64)
+        _ = machine.claimed(0, of: 64, nextDue: nil, at(0))
+        machine.ready(work(9))
+        machine.claiming(3)
+        machine.claimFailed(at(0))
+        #expect(machine.step(at(0)) == .sleep(until: at(1)))
+        #expect(machine.step(at(1)) == .claim(atMost: 64))
     }
 
     @Test("It sleeps until the next job is due, and never longer than a minute")

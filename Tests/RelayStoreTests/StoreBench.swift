@@ -46,7 +46,7 @@ final class StoreBench {
         let ended = Log<JobReport>()
         endedJobs = ended
         var events = JobStoreEvents()
-        events.ready = { log.add($0) }
+        events.ready = { log.add($0.keys) }
         events.ended = { ended.add($0) }
         self.events = events
         store = MemoryJobStore(at: now, events: events)
@@ -102,6 +102,9 @@ final class StoreBench {
         nextID += 1
         return JobID(milliseconds: now.wall, random: (0, nextID))
     }
+
+    /// A body with which a job is not kept in memory until its claim.
+    static let unremembered = String(repeating: "b", count: 4_096)
 
     func newJob(
         _ route: String = "hooks",

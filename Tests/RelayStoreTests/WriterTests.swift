@@ -128,3 +128,16 @@ struct WriterTests {
         #expect(try accept(5) == .duplicate(job(5).record.id))
     }
 }
+
+@Suite("What waits for the writer")
+struct CommitQueueTests {
+    @Test("Claims go first, and all else stays in its order")
+    func order() throws {
+        let queue = CommitQueue()
+        for (weight, kind) in [CommitQueue.Kind.accept, .claim, .other, .claim, .accept].enumerated() {
+            queue.submit(CommitQueue.Task(kind: kind, weight: weight, run: { _ in {} }, fail: { _ in }))
+        }
+        let tasks = try #require(queue.take(waits: false))
+        #expect(tasks.map(\.weight) == [1, 3, 0, 2, 4])
+    }
+}

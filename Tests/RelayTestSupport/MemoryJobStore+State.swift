@@ -41,10 +41,15 @@ extension MemoryJobStore.State {
         entries[position] = entry
         let machine = entry.machine
         if machine.isAwaited, !was.isAwaited || machine.runAt < was.runAt || machine.isReady && !was.isReady {
-            ready.insert(entry.record.route)
+            note(machine, entry.record.route)
         }
         if entry.machine.state.isTerminal, !was.state.isTerminal { wakeBehind(entry) }
         return true
+    }
+
+    private mutating func note(_ machine: JobStateMachine, _ route: String) {
+        let due = machine.isReady ? machine.runAt : .max
+        ready[route, default: FreshWork()].add(dueAt: due, now: timeline.now)
     }
 
     /// Remembers a job whose end nobody hears of otherwise.
@@ -114,7 +119,7 @@ extension MemoryJobStore.State {
             token = ClaimToken(id: record.id, position: nextPosition, number: nextToken)
             nextToken += 1
         }
-        if machine.isAwaited { ready.insert(record.route) }
+        if machine.isAwaited { note(machine, record.route) }
         entries[nextPosition] = MemoryJobStore.Entry(
             record: record,
             body: job.body,

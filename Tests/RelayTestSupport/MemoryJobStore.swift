@@ -45,7 +45,7 @@ package final class MemoryJobStore: JobStore {
         var nextTurn: Int64 = 1
         var nextToken: UInt64 = 1
         var facts = StoreFacts()
-        var ready: Set<String> = []
+        var ready: [String: FreshWork] = [:]
         /// Jobs that this call has ended without anybody's asking for it.
         var ended: [JobReport] = []
         var pauses: [String: RoutePause] = [:]
@@ -95,7 +95,7 @@ package final class MemoryJobStore: JobStore {
             if let now { state.advance(to: now) }
             let value = body(&state)
             defer {
-                state.ready = []
+                state.ready = [:]
                 state.ended = []
             }
             return (value, state.ready, state.ended)

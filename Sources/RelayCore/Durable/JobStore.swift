@@ -94,10 +94,25 @@ package protocol JobStore: AnyObject, Sendable {
     func close() async
 }
 
+/// What a route has got to do since it was last told.
+package struct FreshWork: Hashable, Sendable {
+    /// Jobs that have come to wait and may be claimed now.
+    package var jobs = 0
+    /// Whether some may be claimed at a date, which the next claim tells.
+    package var hasDates = false
+
+    package init() {}
+
+    /// A job has come to wait until then; `now` is on the same line.
+    package mutating func add(dueAt: Int64, now: Int64) {
+        if dueAt <= now { jobs += 1 } else { hasDates = true }
+    }
+}
+
 /// What a store tells without being asked; called on a thread of the store's, so never to wait in.
 package struct JobStoreEvents: Sendable {
     /// Routes that may have work now, or sooner than before.
-    package var ready: @Sendable (Set<String>) -> Void = { _ in }
+    package var ready: @Sendable ([String: FreshWork]) -> Void = { _ in }
     /// The store is done for; the process should end and be started again.
     package var fatal: @Sendable (StoreError) -> Void = { _ in }
     /// Something an operator should read.

@@ -19,8 +19,12 @@ package struct DispatchMachine: Sendable {
     /// Jobs that are claimed and not settled.
     package private(set) var unsettled = 0
     private var isEnded = false
-    /// Whether the store may have a due job; true until a claim has shown that it has none.
-    private var mayHaveWork = true
+    /// Due jobs that the store may have; nil while there may be any number, until a claim has shown that it has no more.
+    ///
+    /// Never less than there are: who claims for more than wait keeps permits from jobs that are being accepted.
+    private var waiting: Int?
+    /// Whether the claim that is on its way was asked for without knowing how many wait.
+    private var isSearching = false
     private var nextDue: Instant?
     private let maxUnsettled: Int
     /// Runs whose settlement is on its way to disk.
@@ -64,30 +68,35 @@ package struct DispatchMachine: Sendable {
         if isEnded { return .end }
         let latest = now.advanced(by: DispatchMachine.longestSleep)
         if let due = nextDue, due <= now {
-            mayHaveWork = true
+            waiting = nil
             nextDue = nil
         }
         let limit = limit(now, permits)
         isFull = unsettled >= limit
         guard !isPaused, !isFull else { return .sleep(until: latest) }
-        guard mayHaveWork else { return .sleep(until: min(latest, nextDue ?? latest)) }
+        guard waiting != 0 else { return .sleep(until: min(latest, nextDue ?? latest)) }
         switch gate {
-        case .open: return .claim(atMost: min(DispatchMachine.batch, limit - unsettled))
+        case .open:
+            return .claim(atMost: min(DispatchMachine.batch, limit - unsettled, waiting ?? .max))
         case .shut(let until, _): return until <= now ? .claim(atMost: 1) : .sleep(until: min(latest, until))
         case .probing: return .sleep(until: latest)
         }
     }
 
-    /// A claim is about to be asked for: what becomes ready from now on may not be in its answer.
-    package mutating func claiming() { mayHaveWork = false }
+    /// A claim of so many jobs is about to be asked for: what becomes ready from now on may not be in its answer.
+    package mutating func claiming(_ asked: Int) {
+        isSearching = waiting == nil
+        waiting = max(0, (waiting ?? 0) - asked)
+    }
 
     /// The store has answered a claim.
     ///
     /// - Returns: whether the job is a probe of the credential.
     package mutating func claimed(_ count: Int, of asked: Int, nextDue: Instant?, _ now: Instant) -> Bool {
         unsettled += count
-        if count == asked { mayHaveWork = true }
-        self.nextDue = nextDue
+        // Who found as many as were known to wait has not looked any further.
+        if isSearching || count < asked { self.nextDue = nextDue }
+        if isSearching, count == asked { waiting = nil }
         guard count > 0, case .shut(let until, let wait) = gate, until <= now else { return false }
         gate = .probing(wait: wait)
         return true
@@ -95,6 +104,8 @@ package struct DispatchMachine: Sendable {
 
     /// The store could not answer a claim.
     package mutating func claimFailed(_ now: Instant) {
+        // Until then only what is new is a reason to ask.
+        waiting = 0
         nextDue = now.advanced(by: .seconds(1))
     }
 
@@ -148,8 +159,10 @@ package struct DispatchMachine: Sendable {
         return hasFailed || lastProgress.duration(to: now) >= DispatchMachine.longestSettlement
     }
 
-    /// Jobs may have become due.
-    package mutating func ready() { mayHaveWork = true }
+    /// Jobs have become due; any number may have where that is not told.
+    package mutating func ready(_ work: FreshWork? = nil) {
+        if let work, !work.hasDates { waiting? += work.jobs } else { waiting = nil }
+    }
 
     /// No more claims.
     package mutating func end() { isEnded = true }
@@ -187,10 +200,10 @@ extension DispatchMachine {
         case (.passed, .probing), (.passed, .shut):
             guard isProbe else { break }
             gate = .open
-            mayHaveWork = true
+            waiting = nil
         case (.unknown, .probing(let wait)) where isProbe:
             gate = .shut(until: now, wait: wait)
-            mayHaveWork = true
+            waiting = nil
         case (.failed, _), (.unknown, _), (.passed, .open): break
         }
         return gate != before
@@ -206,6 +219,6 @@ extension DispatchMachine {
         let spread = wait.saturatedNanoseconds / 5
         let extra = Int64(random >> 11) % max(1, spread)
         gate = .shut(until: now.advanced(by: wait).advanced(by: .nanoseconds(extra)), wait: wait)
-        mayHaveWork = true
+        waiting = nil
     }
 }

@@ -84,11 +84,16 @@ extension Dispatcher {
         }
     }
 
-    /// The store, or the end of a pause, says that these routes may have work; called on any thread.
-    func ready(_ routes: Set<String>) {
-        let lanes = state.withLock { state in routes.compactMap { state.lanes[$0] } }
-        for lane in lanes { lane.tell { $0.ready() } }
+    /// The store says that these routes have work; called on any thread.
+    func ready(_ work: [String: FreshWork]) {
+        let lanes = state.withLock { state in
+            work.compactMap { name, work in state.lanes[name].map { ($0, work) } }
+        }
+        for (lane, work) in lanes { lane.tell { $0.ready(work) } }
     }
+
+    /// A pause is over; called on any thread.
+    func resumed(_ route: String) { lane(route)?.tell { $0.ready() } }
 
     /// Another configuration is in force.
     func configured() {
@@ -145,9 +150,9 @@ extension Dispatcher {
         // Whoever ends the serving counts afterwards: it sees this claim, or this claim sees the end.
         guard phase == .serving else { return }
         permits.add(atMost: count - 1)
-        lane.ask { $0.claiming() }
+        let asked = permits.count
+        lane.ask { $0.claiming(asked) }
         do throws(StoreError) {
-            let asked = permits.count
             let batch = try await store.claim(
                 lane.route,
                 limit: asked,

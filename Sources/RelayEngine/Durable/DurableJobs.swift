@@ -63,7 +63,7 @@ package final class DurableJobs: Sendable {
     }
 
     /// The store says that these routes may have work; called on any thread.
-    package func ready(_ routes: Set<String>) { dispatcher.ready(routes) }
+    package func ready(_ work: [String: FreshWork]) { dispatcher.ready(work) }
 
     /// Another configuration is in force: routes, limits and retention may be others.
     package func configured(_ settings: Settings) {

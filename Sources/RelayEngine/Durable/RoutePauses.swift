@@ -162,7 +162,7 @@ extension RoutePauses {
         set(nil, of: route)
         // Those that were put aside in between.
         try await release(filter, means)
-        means.dispatcher.ready([route])
+        means.dispatcher.resumed(route)
         means.announcer.record(.routeResumed(route: route))
     }
 

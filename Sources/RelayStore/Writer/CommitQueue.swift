@@ -16,6 +16,9 @@ final class CommitQueue: Sendable {
 
     enum Kind: Sendable {
         case accept
+        /// Goes before what came with it: whoever waits is claimed first, and a job that is accepted may then be born
+        /// running.
+        case claim
         case other
     }
 
@@ -61,7 +64,9 @@ final class CommitQueue: Sendable {
                     count += 1
                 }
                 defer { state.tasks.removeFirst(count) }
-                return Array(state.tasks[..<count])
+                let batch = state.tasks[..<count]
+                let claims = batch.filter { $0.kind == .claim }
+                return claims.isEmpty ? Array(batch) : claims + batch.filter { $0.kind != .claim }
             }
             if let taken { return taken }
             if state.withLock({ $0.isClosing && $0.tasks.isEmpty }) { return nil }

@@ -268,7 +268,7 @@ extension GroupCommit {
     private func announce() {
         let ready = writer.volatile.ready
         let orphans = writer.volatile.orphans
-        writer.volatile.ready = []
+        writer.volatile.ready = [:]
         writer.volatile.orphans = []
         writer.volatile.erased = 0
         if !orphans.isEmpty { removeFiles(orphans) }

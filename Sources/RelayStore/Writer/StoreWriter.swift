@@ -30,7 +30,7 @@ final class StoreWriter {
         /// Changes of `tally` in this transaction.
         var tally: [TallyKey: Int] = [:]
         /// Routes that have got work, or work that is due sooner, in this transaction.
-        var ready: Set<String> = []
+        var ready: [String: FreshWork] = [:]
         /// Files that nothing refers to once this transaction is on disk.
         var orphans: [String] = []
         /// No scheduled job is due before it.
@@ -218,7 +218,9 @@ extension StoreWriter {
         if let first = volatile.firstDue[row.route], machine.runAt < first {
             volatile.firstDue[row.route] = machine.runAt
         }
-        if let name = routeNames[row.route] { volatile.ready.insert(name) }
+        guard let name = routeNames[row.route] else { return }
+        let due = machine.isReady ? machine.runAt : .max
+        volatile.ready[name, default: FreshWork()].add(dueAt: due, now: now)
     }
 
     func count(_ row: JobRow, _ change: Int) {

@@ -163,13 +163,13 @@ extension DurableWorld {
     }
 
     /// The store says what may be claimed: at once, or a little later, as another thread would.
-    private func ready(_ routes: Set<String>) {
+    private func ready(_ work: [String: FreshWork]) {
         if plant == .losesReady || isDeafToReady { return }
         guard let daemon else { return }
-        guard draw.chance(30) else { return daemon.jobs.ready(routes) }
+        guard draw.chance(30) else { return daemon.jobs.ready(work) }
         let alive = Confined(daemon)
         timeline.add(
-            .call { if !alive.value.life.isDead { alive.value.jobs.ready(routes) } },
+            .call { if !alive.value.life.isDead { alive.value.jobs.ready(work) } },
             at: timeline.now + draw.time(0...20)
         )
     }
