@@ -101,10 +101,14 @@ struct ConfinedDamageTests {
         #expect(try await drain(bench) == (place == 0 ? [ids[1], ids[2]] : [ids[2]]))
     }
 
-    @Test("Others of its route are claimed when the indexes no longer agree with it")
-    func indexes() async throws {
+    @Test(
+        "Others of its route are claimed when the indexes no longer agree with it, in a second try if it was in memory",
+        arguments: [false, true]
+    )
+    func indexes(isRemembered: Bool) async throws {
         let bench = try await StoreBench(.sqlite)
-        let ids = [try await bench.accept(), try await bench.accept()]
+        let body = isRemembered ? "body" : StoreBench.unremembered
+        let ids = [try await bench.accept(body: body), try await bench.accept(body: body)]
         let path = bench.scratch.path + "/jobs.db"
         let database = try Database(path, readOnly: false)
         // It knows of the log once it has read.
@@ -123,6 +127,7 @@ struct ConfinedDamageTests {
         Files.write(path, [file[place] ^ 1], at: off_t(place))
         // A commit of another makes the store read its pages again.
         try database.execute("UPDATE meta SET v = v WHERE k = 'epoch'")
+        if isRemembered { await #expect(throws: StoreError.self) { try await bench.claim() } }
         #expect(try await bench.claim().map(\.token.id) == [ids[1]])
         #expect(try await bench.ended() == [corrupt(ids[0])])
     }
@@ -132,7 +137,9 @@ struct ConfinedDamageTests {
         let bench = try await StoreBench(.sqlite)
         var ids: [JobID] = []
         for place in 0..<3 {
-            ids.append(try await bench.accept { $0.record.supersedeKey = "s" })
+            ids.append(
+                try await bench.accept(body: StoreBench.unremembered) { $0.record.supersedeKey = "s" }
+            )
             if place == 0 { try damage(bench, ids[0]) }
         }
         #expect(try await bench.claim().map(\.token.id) == [ids[2]])

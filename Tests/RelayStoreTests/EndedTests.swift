@@ -78,7 +78,7 @@ struct EndedTests {
     @Test("A job whose record a claim finds damaged is told")
     func corrupt() async throws {
         let bench = try await StoreBench(.sqlite)
-        let id = try await accept(bench)
+        let id = try await accept(bench) { $0.body = .bytes(Array(StoreBench.unremembered.utf8)) }
         let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
         try database.execute("UPDATE payload SET sum = sum + 1")
         #expect(try await bench.claim().isEmpty)

@@ -4,17 +4,19 @@ extension RecordWriter {
     mutating func add(_ fields: HeaderFields) {
         add(UInt64(fields.entries.count))
         // What was removed from them may still stand in their storage, and is none of the disk's business.
-        var storage: [UInt8] = []
+        var length: UInt64 = 0
         for entry in fields.entries {
-            for (start, count) in [
-                (Int(entry.nameStart), Int(entry.nameCount)), (Int(entry.valueStart), Int(entry.valueCount)),
-            ] {
-                add(UInt64(storage.count))
-                add(UInt64(count))
-                storage += fields.storage[start..<start + count]
+            for count in [UInt64(entry.nameCount), UInt64(entry.valueCount)] {
+                add(length)
+                add(count)
+                length += count
             }
         }
-        add(storage)
+        add(length)
+        for entry in fields.entries {
+            add(fields.storage[Int(entry.nameStart)...].prefix(Int(entry.nameCount)))
+            add(fields.storage[Int(entry.valueStart)...].prefix(Int(entry.valueCount)))
+        }
     }
 
     mutating func add(_ file: StoredBodyFile) {

@@ -4,7 +4,7 @@ import RelayCore
 struct RecordWriter {
     private(set) var bytes: [UInt8] = []
 
-    init() { bytes.reserveCapacity(256) }
+    init() { bytes.reserveCapacity(512) }
 
     mutating func add(_ value: UInt64) {
         var rest = value
@@ -26,6 +26,9 @@ struct RecordWriter {
         add(UInt64(value.count))
         bytes += value
     }
+
+    /// Bytes whose count stands elsewhere.
+    mutating func add(_ part: ArraySlice<UInt8>) { bytes += part }
 
     mutating func add(_ value: String) {
         add(UInt64(value.utf8.count))

@@ -69,16 +69,12 @@ extension StoreWriter {
             while hasMore, batch.claims.count < limit {
                 let due = try due(number, priority, limit: limit - batch.claims.count)
                 hasMore = false
-                var isStale = false
-                for (seq, found) in due {
-                    if let row = isStale || found == nil ? try intact(seq) : found,
-                        let claim = try claim(row, route: route, begun)
-                    {
+                for seq in due {
+                    if let row = try intact(seq), let claim = try claim(row, route: route, begun) {
                         batch.claims.append(claim)
                     } else {
-                        // It is ready no more, and another one takes its place; others may have changed with it.
+                        // It is ready no more, and another one takes its place.
                         hasMore = true
-                        isStale = true
                     }
                 }
             }
@@ -92,29 +88,16 @@ extension StoreWriter {
         return batch
     }
 
-    /// The next jobs, in order, without the rows that are damaged.
-    private func due(
-        _ route: Int64,
-        _ priority: Int,
-        limit: Int
-    ) throws(StoreError) -> [(seq: Int64, row: JobRow?)] {
-        // From the index alone the columns in it would be taken as well, and not be those that the sum is of.
+    /// The next jobs, in order.
+    private func due(_ route: Int64, _ priority: Int, limit: Int) throws(StoreError) -> [Int64] {
         let select = try database.statement(
-            named: "due",
-            """
-            SELECT \(JobRow.columns) FROM (
-            SELECT seq AS place FROM job WHERE route = ? AND lane = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?
-            ) CROSS JOIN job ON job.seq = place
-            """
+            "SELECT seq FROM job WHERE route = ? AND lane = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?"
         )
         select.bind(1, route)
         select.bind(2, Int64(priority))
         select.bind(3, now)
         select.bind(4, Int64(limit))
-        defer { select.reset() }
-        var rows: [(Int64, JobRow?)] = []
-        while try select.step() { rows.append((select.int(0), JobRow(select))) }
-        return rows
+        return try select.numbers()
     }
 
     private func claim(_ old: JobRow, route: String, _ begun: BegunAttempt) throws(StoreError) -> Claim? {
@@ -129,7 +112,11 @@ extension StoreWriter {
         }
         let payload: (record: JobRecord, body: StoredBody)
         do throws(StoreError) {
-            payload = try database.payload(seq)
+            if let known = lately[seq] {
+                payload = (known.record, known.body)
+            } else {
+                payload = try database.payload(seq)
+            }
             guard payload.record.id == old.id, payload.record.route == route else { throw corrupt(seq) }
         } catch {
             guard error.code == .corrupt else { throw error }

@@ -68,6 +68,7 @@ extension StoreWriter {
         let token = try claim(&row, of: job, at: moment)
         guard try insert(row) else { return .duplicate(record.id) }
         try insertPayload(seq, job)
+        lately.add(row, job, now: now)
         for label in Set(record.labels) {
             let insert = try database.statement("INSERT INTO label(label, seq) VALUES(?, ?)")
             insert.bind(1, label)

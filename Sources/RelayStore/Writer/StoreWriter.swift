@@ -17,6 +17,8 @@ final class StoreWriter {
     /// Rows of jobs that run, as the open transaction has them: their settlements need not read them again.
     private var running: [Int64: JobRow] = [:]
     private static let runningLimit = 8_192
+    /// As the open transaction has them.
+    var lately = LatelyAccepted()
     var commits: UInt64 = 0
     /// Bytes that a transaction erases before a sweep stops: the log has to hold what they are overwritten with.
     var eraseLimit = Int.max
@@ -94,7 +96,7 @@ final class StoreWriter {
 
 extension StoreWriter {
     func row(_ seq: Int64) throws(StoreError) -> JobRow? {
-        if let known = running[seq] { return known }
+        if let known = running[seq] ?? lately[seq]?.row { return known }
         do throws(StoreError) {
             return try database.jobRow(seq)
         } catch {
@@ -109,10 +111,16 @@ extension StoreWriter {
         running[row.seq] = row
     }
 
-    func forgetRow(_ seq: Int64) { running[seq] = nil }
+    func forgetRow(_ seq: Int64) {
+        running[seq] = nil
+        lately.remove(seq)
+    }
 
     /// The open transaction has never been.
-    func forgetRows() { running.removeAll(keepingCapacity: true) }
+    func forgetRows() {
+        running.removeAll(keepingCapacity: true)
+        lately.removeAll()
+    }
 
     func seq(of id: JobID) throws(StoreError) -> Int64? { try database.seq(of: id) }
 
@@ -130,6 +138,7 @@ extension StoreWriter {
         let stays =
             row.side == old.side && machine.runAt == old.machine.runAt
             && machine.expiresAt == old.machine.expiresAt
+        lately.remove(row.seq)
         try write(row, stays: stays)
         try mark(row, before: old)
         if machine.state == .running || old.machine.state == .running { remember(row) }
