@@ -240,6 +240,8 @@ extension DurableWorld {
                 guard let facts = here.value.checker.byID[job.record.id] else { continue }
                 if facts.runningSince != nil {
                     here.value.checker.tell(facts, "is found in flight: \(job.state.name)")
+                    // How its attempt ended, if it did, is on no record.
+                    facts.mayHaveActed = true
                 }
                 facts.runningSince = nil
                 if job.state.isTerminal { here.value.checker.over(facts, job.state) }
