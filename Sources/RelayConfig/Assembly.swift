@@ -112,6 +112,7 @@ extension RouteDraft {
         }
         policy.timeouts = timeouts
         policy.concurrency = concurrency
+        policy.traffic = traffic
         policy.callers = callers
         policy.maxAttempts = maxAttempts
         policy.request = request

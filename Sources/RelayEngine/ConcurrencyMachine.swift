@@ -1,10 +1,11 @@
 /// Bounds how many requests of a route are with the upstream, and how many may wait.
 ///
-/// Waiting requests are let in first come, first served. This is where rate limits, breaker and an adaptive window
-/// will stand: what they add is another reason for `wait`.
+/// Waiting requests are let in first come, first served.
 package struct ConcurrencyMachine: Sendable {
     package private(set) var inFlight = 0
     private var limit: Int
+    /// How many the upstream takes at once as far as that is known.
+    package var width = Int.max
     private var maxPending: Int
     private var queue: [UInt64] = []
     private var head = 0
@@ -20,6 +21,9 @@ package struct ConcurrencyMachine: Sendable {
         self.maxPending = maxPending
     }
 
+    /// Requests that may be with the upstream now.
+    private var most: Int { min(limit, max(1, width)) }
+
     /// Requests that wait.
     package var pending: Int { waiting.count - beside.count }
 
@@ -33,12 +37,13 @@ package struct ConcurrencyMachine: Sendable {
     ///
     /// As many requests as those have permits wait beyond the bound, for they may give them back in a moment.
     package mutating func arrived(_ id: UInt64, looks: Bool = false) -> Arrival {
-        if inFlight < limit, waiting.isEmpty {
+        if inFlight < most, waiting.isEmpty {
             inFlight += 1
             if looks { looking += 1 }
             return .admit
         }
-        guard looks || pending < maxPending + looking else { return .refuse }
+        // Who waits for the window and not for the limit takes none of the room.
+        guard looks || pending < maxPending + looking + (limit - most) else { return .refuse }
         waiting.insert(id)
         if looks { beside.insert(id) }
         queue.append(id)
@@ -48,7 +53,7 @@ package struct ConcurrencyMachine: Sendable {
     /// Takes up to `count` free permits to look for as many kept jobs; there are none while anybody waits.
     package mutating func take(_ count: Int) -> Int {
         guard waiting.isEmpty else { return 0 }
-        let taken = max(0, min(count, limit - inFlight))
+        let taken = max(0, min(count, most - inFlight))
         inFlight += taken
         looking += taken
         return taken
@@ -58,7 +63,7 @@ package struct ConcurrencyMachine: Sendable {
     ///
     /// There is none while anybody waits, and of several permits half are left to those who need no disk.
     package mutating func offer() -> Bool {
-        guard looking == 0 || looking * 2 < limit else { return false }
+        guard looking == 0 || looking * 2 < most else { return false }
         return take(1) == 1
     }
 
@@ -71,20 +76,26 @@ package struct ConcurrencyMachine: Sendable {
     package mutating func resized(limit: Int, maxPending: Int) -> [UInt64] {
         self.limit = limit
         self.maxPending = maxPending
+        return admitted()
+    }
+
+    /// Those who wait and are let in now, in their order.
+    private mutating func admitted() -> [UInt64] {
         var admitted: [UInt64] = []
-        while inFlight < limit, let next = nextWaiting() {
+        while inFlight < most, let next = nextWaiting() {
             inFlight += 1
             admitted.append(next)
         }
         return admitted
     }
 
-    /// A request left the upstream, or one `looked` and there was no job; its permit goes to the one returned.
-    package mutating func left(looked: Bool = false) -> UInt64? {
+    /// A request left the upstream, or one `looked` and there was no job; its permit goes to the first of those returned.
+    ///
+    /// There are more where the window has grown meanwhile.
+    package mutating func left(looked: Bool = false) -> [UInt64] {
         if looked { looking -= 1 }
-        if inFlight <= limit, let next = nextWaiting() { return next }
         inFlight -= 1
-        return nil
+        return waiting.isEmpty ? [] : admitted()
     }
 
     private mutating func nextWaiting() -> UInt64? {

@@ -82,6 +82,7 @@ package struct Problem: Error, Sendable {
         case invalidResponse = "invalid_response"
         case credentialsFailed = "credentials_failed"
         case preparationFailed = "preparation_failed"
+        case breakerOpen = "breaker_open"
         case overloaded = "overloaded"
         case draining = "draining"
         case notStarted = "not_started"
@@ -100,6 +101,8 @@ extension Problem {
             case .preparation: .preparationFailed
             case .credentialsFailed: .credentialsFailed
             case .overloaded: .overloaded
+            case .breakerOpen: .breakerOpen
+            case .rateLimited: .rateLimited
             // What an earlier attempt may have done counts for more than why there is no other.
             case .storedBodyUnread: failure.sent.mayHaveActed ? .upstreamFailed : .storageFailed
             case .deadlineExceeded: .deadlineExceeded
@@ -122,7 +125,9 @@ extension Problem {
         kind = failure.kind
         sent = failure.sent
         isPastDeadline = failure.isPastDeadline
-        if [.overloaded, .storageFailed, .draining].contains(code), failure.sent != .unknown {
+        if [.overloaded, .breakerOpen, .rateLimited, .storageFailed, .draining].contains(code),
+            failure.sent != .unknown
+        {
             retryAfter = failure.retryAfter ?? .seconds(1)
         }
     }

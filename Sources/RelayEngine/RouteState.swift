@@ -11,6 +11,7 @@ package final class RouteState: Sendable {
         var turns: [UInt64: Waiter] = [:]
         var nextTurn: UInt64 = 0
         var pause: PauseInForce?
+        var traffic: RouteTraffic
     }
 
     fileprivate enum Waiter {
@@ -26,10 +27,11 @@ package final class RouteState: Sendable {
     /// Whether there may be a pause to look at.
     private let mayBePaused = Atomic<Bool>(false)
 
-    package init(_ limit: ConcurrencyLimit = ConcurrencyLimit()) {
+    package init(_ limit: ConcurrencyLimit = ConcurrencyLimit(), _ traffic: RouteTraffic = RouteTraffic()) {
         state = Mutex(
             State(
-                machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
+                machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests),
+                traffic: traffic
             )
         )
     }
@@ -98,6 +100,7 @@ extension RouteState {
     private func arrive(looks: Bool = false) -> (ConcurrencyMachine.Arrival, UInt64) {
         state.withLock { state in
             state.nextTurn += 1
+            state.machine.width = state.traffic.width
             let arrival = state.machine.arrived(state.nextTurn, looks: looks)
             if case .wait = arrival { state.turns[state.nextTurn] = .queued }
             return (arrival, state.nextTurn)
@@ -123,19 +126,22 @@ extension RouteState {
     }
 
     /// A reload may have changed the limits: whoever waits for a permit there is now gets it.
-    package func resize(_ limit: ConcurrencyLimit) {
+    package func resize(_ limit: ConcurrencyLimit, _ traffic: RouteTraffic) {
         let admitted = state.withLock { state in
-            state.machine.resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
+            state.traffic = traffic
+            state.machine.width = traffic.width
+            return state.machine.resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
                 .compactMap { state.admit($0) }
         }
         for waiter in admitted { waiter.resume() }
     }
 
     private func giveBack(looked: Bool = false) {
-        let waiter = state.withLock { state in
-            state.machine.left(looked: looked).flatMap { state.admit($0) }
+        let admitted = state.withLock { state in
+            state.machine.width = state.traffic.width
+            return state.machine.left(looked: looked).compactMap { state.admit($0) }
         }
-        waiter?.resume()
+        for waiter in admitted { waiter.resume() }
     }
 
     private func wait(_ id: UInt64) async {

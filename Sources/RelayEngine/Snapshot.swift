@@ -67,13 +67,13 @@ package final class Snapshot: Sendable {
             let limit = route.policy.concurrency
             let kept = previous?.routes[route.name]
             let state = kept?.state ?? previous?.left[route.name]?.state
-            state?.resize(limit)
             // Answers made under other rules, or by another upstream, may not be what this route would answer.
-            let memory = kept.flatMap { $0.route.answersLike(route) ? $0.memory : nil }
+            let memory = kept.flatMap { $0.route.answersLike(route) ? $0.memory : nil } ?? RouteMemory()
+            state?.resize(limit, memory.traffic)
             entries[route.name] = Entry(
                 route: route,
-                state: state ?? RouteState(limit),
-                memory: memory ?? RouteMemory()
+                state: state ?? RouteState(limit, memory.traffic),
+                memory: memory
             )
         }
         self.routes = entries

@@ -134,6 +134,23 @@ enum DurableRecords {
         return record
     }
 
+    static func breaker(_ route: String, _ change: BreakerChange) -> JournalRecord {
+        let upstream = "upstream \(change.upstream) of route \(route)"
+        var record =
+            if let wait = change.probeIn {
+                JournalRecord(
+                    .warning,
+                    .breakerOpened,
+                    "\(upstream) is left alone: its breaker is open, and a probe goes in \(DurationText.text(wait))"
+                )
+            } else {
+                JournalRecord(.notice, .breakerClosed, "\(upstream) works again: its breaker is closed")
+            }
+        record.add(.route, route)
+        record.add(.upstream, change.upstream)
+        return record
+    }
+
     static func resumed(_ route: String) -> JournalRecord {
         var record = JournalRecord(.notice, .routeResumed, "route \(route) goes on")
         record.add(.route, route)

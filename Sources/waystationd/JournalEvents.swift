@@ -38,6 +38,8 @@ final class JournalEvents: JobListener {
         case .bodyFoundNoRoom(let route): write(DurableRecords.noRoom(route), route, nil)
         case .jobsChanged(let change): journal.record(DurableRecords.changed(change))
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
+        case .breakerChanged(let route, let change):
+            write(DurableRecords.breaker(route, change), route, .breakerOpen)
         case .routeResumed(let route): write(DurableRecords.resumed(route), route, nil)
         case .credentialRefreshed(let name, let expiresIn): refreshed(name, expiresIn)
         case .credentialFailed(let name, let detail): failed(name, detail)

@@ -53,7 +53,7 @@ struct MeaningTests {
     @Test(
         "A word with several meanings has them all, whatever its case and hyphens",
         arguments: [
-            ("rate_limited", ["problem code", "reason of a wait"]),
+            ("rate_limited", ["problem code", "reason of a wait", "failure kind"]),
             ("waystation.job.dead", ["event"]), ("reload failed", ["state of the daemon"]),
             ("failing", ["state of a route", "state of a credential"]),
             ("dot-segment", ["fault of a message"]), ("stale-token", ["rule of the relay's own"]),

@@ -107,10 +107,9 @@ let brokenDurable = BrokenRow.rows(
     + "on": ["any"], "respond": {"as": "placeholder", "status": 200}}]
       2:72: error: the route says "never_fails", and this rule fails  [/routes/r/recovery/0/hold]
         => remove the rule, or respond
-    route "recovery": [{"name": "a", "on": ["expired", "throttled", "rate_limited"], "retry": {}}]
+    route "recovery": [{"name": "a", "on": ["expired", "throttled"], "retry": {}}]
       2:35: error: "expired" is not available in this version: remove it  [/routes/r/recovery/0/on/0]
       2:46: error: "throttled" is not available in this version: remove it  [/routes/r/recovery/0/on/1]
-      2:59: error: "rate_limited" is not available in this version: remove it  [/routes/r/recovery/0/on/2]
     top "storage": {"sync": "off"}
       2:21: warning: 202 then does not mean that a job survives a power cut  [/storage/sync] => write "full"
     top "storage": {"max_size": "1MiB", "retention": {"succeeded": "0s", "dead": "1y", "body": "1d"}}

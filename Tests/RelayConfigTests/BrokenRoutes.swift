@@ -161,9 +161,12 @@ let brokenRoutes = BrokenRow.rows(
     route "response": {"redirects": "return", "expect": "xml", "stream": {}}
       2:47: error: expected "json"  [/routes/r/response/expect]
       2:54: error: "stream" is not available in this version: remove it  [/routes/r/response]
-    route "circuit_breaker": {"failure_ratio": 0.5}, "rate_limit": {}
-      2:1: error: "circuit_breaker" is not available in this version: remove it  [/routes/r]
-      2:44: error: "rate_limit" is not available in this version: remove it  [/routes/r]
+    route "circuit_breaker": {"failure_ratio": 0}, "rate_limit": {}
+      2:38: error: expected a number from 0.01 to 1.0  [/routes/r/circuit_breaker/failure_ratio]
+      2:56: error: "max_requests" is missing  [/routes/r/rate_limit]
+    route "circuit_breaker": {"break_duration": "1m"}
+      2:39: error: the longest break is shorter than the first  [/routes/r/circuit_breaker/break_duration]
+        => give max_break_duration at least break_duration
     route "tls": {"pin": {}, "verify": false, "client_certificate": {"certificate": "-----BEGIN
     + hunter2"}}
       2:9: error: unknown key "pin"  [/routes/r/tls] => did you mean "pins"?

@@ -20,10 +20,10 @@ let brokenRules = BrokenRow.rows(
         "tls", "protocol", "any" or "exhausted"  [/routes/r/recovery/0/on/0]
         => write "429"
     route "recovery": [{"name": "x", "on": ["conection"], "retry": {}}, {"name": "y", "on":
-    + ["breaker_open"], "fail": {}}]
+    + ["throttled"], "fail": {}}]
       2:35: error: no rule of this route names a failure "conection"  [/routes/r/recovery/0/on/0]
         => did you mean "connection"?
-      2:84: error: "breaker_open" is not available in this version: remove it  [/routes/r/recovery/1/on/0]
+      2:84: error: "throttled" is not available in this version: remove it  [/routes/r/recovery/1/on/0]
     route "recovery": [{"name": "x", "on": ["busy"], "retry": {}}, {"name": "x", "on": ["any"], "fail":
     + {}}]
       2:35: error: no rule of this route names a failure "busy"  [/routes/r/recovery/0/on/0]

@@ -7,18 +7,19 @@ enum ExecutionEvent: String, CaseIterable {
     case prepared, obtained, missedToken, failed, received, collected, collectingFailed, letGo, foundNoRoom
     case opinion, noOpinion, recovered, notRecovered, named, recalled, advised, passedOn, waited, begun,
         cancelled
-    case accepted, notAccepted
+    case accepted, notAccepted, permitted, held, heldOver
 }
 
 /// Where a job may stand, and how it gets there.
 enum ExecutionPlace: String, CaseIterable {
-    case prepare, token, send, collect, classify, recover, name, recall, consult, wait, begin, accept, end
+    case prepare, leave, hold, token, send, collect, classify, recover, name, recall, consult, wait, begin,
+        accept, end
 
     /// Whether only a program's own code brings a job there, of which no run of a durable job has any.
     var isProgram: Bool {
         switch self {
         case .prepare, .classify, .recover, .name, .accept: true
-        case .token, .send, .collect, .recall, .consult, .wait, .begin, .end: false
+        case .leave, .hold, .token, .send, .collect, .recall, .consult, .wait, .begin, .end: false
         }
     }
 
@@ -26,16 +27,18 @@ enum ExecutionPlace: String, CaseIterable {
         var machine = try bench.machine(
             hasToken: self == .token,
             asks: self == .consult,
-            isProgram: isProgram
+            isProgram: isProgram,
+            isPermitted: self != .leave && self != .hold
         )
         let way: [ExecutionEvent] =
             switch self {
-            case .prepare, .token, .send: []
+            case .prepare, .leave, .token, .send: []
+            case .hold: [.held]
             case .collect: [.received]
-            case .classify: [.prepared, .received]
-            case .recover: [.prepared, .received, .opinion]
-            case .name: [.prepared, .received, .opinion, .notRecovered]
-            case .accept: [.prepared, .received, .noOpinion]
+            case .classify: [.prepared, .permitted, .received]
+            case .recover: [.prepared, .permitted, .received, .opinion]
+            case .name: [.prepared, .permitted, .received, .opinion, .notRecovered]
+            case .accept: [.prepared, .permitted, .received, .noOpinion]
             case .recall: [.failed]
             case .consult: [.failed, .recalled]
             case .wait: bench.isDurable ? [.failed, .recalled, .advised] : [.failed, .recalled]
@@ -97,11 +100,13 @@ struct ExecutionBench {
         hasToken: Bool = false,
         asks: Bool = false,
         isProgram: Bool = false,
+        isPermitted: Bool = true,
         doing action: RecoveryRule.Action = retry(wait: .seconds(1))
     ) throws(Failure) -> ExecutionMachine {
         let route = makeRoute {
             let action = asks ? .consult(Adviser(), methods: .any) : action
             $0.recovery = [rule("r", ["any"], action)]
+            $0.traffic = TrafficSettings()
             if hasToken { $0.authentication = Authentication(form: .bearer, credential: "login") }
         }
         var options = JobOptions()
@@ -116,13 +121,15 @@ struct ExecutionBench {
             hooks: isProgram ? Nobody() : nil,
             history: isDurable ? JobHistory() : nil
         )
-        return try ExecutionMachine(
+        var machine = try ExecutionMachine(
             HTTPRequest(method: method, target: "x"),
             context,
             added: HeaderFields(),
             canRefresh: false,
             moment(0)
         )
+        if isPermitted { machine.permitted() }
+        return machine
     }
 
     func tell(_ event: ExecutionEvent, to machine: inout ExecutionMachine, _ moment: Moment) {
@@ -160,6 +167,11 @@ struct ExecutionBench {
         case .begun: machine.begun(isConstrained: false, moment)
         case .cancelled: machine.cancelled(moment)
         case .accepted: machine.accepted(moment)
+        case .permitted: machine.permitted()
+        case .held:
+            let until = Instant(nanoseconds: 9_000_000_000)
+            machine.held(TrafficHold(reason: .throttled, upstream: "u", until: until), moment)
+        case .heldOver: machine.heldOver(moment)
         case .notAccepted: machine.notAccepted(Failure(.decoding, sent: .unknown, "no value"), moment)
         }
     }
@@ -170,6 +182,8 @@ extension ExecutionMachine {
     fileprivate var words: String {
         switch step {
         case .prepare: "prepare"
+        case .leave: "leave"
+        case .hold: "hold"
         case .token: "token"
         case .send: "send"
         case .collect: "collect"
@@ -194,7 +208,10 @@ struct ExecutionTableTests {
     /// What comes of the events that a step waits for; every other changes nothing.
     private static func next(_ place: ExecutionPlace, _ event: ExecutionEvent, isDurable: Bool) -> String? {
         switch (place, event) {
-        case (.prepare, .prepared): "send"
+        case (.prepare, .prepared), (.hold, .heldOver): "leave"
+        case (.leave, .permitted): "send"
+        case (.leave, .held): isDurable ? "recall rate_limited neverSent" : "hold"
+        case (.hold, .cancelled): "recall cancelled neverSent"
         case (.prepare, .failed): "recover connection_refused neverSent"
         case (.token, .obtained): "send"
         case (.token, .missedToken): isDurable ? "back credentials" : "recall credentials_failed neverSent"
@@ -212,7 +229,7 @@ struct ExecutionTableTests {
         case (.consult, .advised): "wait"
         case (.consult, .passedOn): isDurable ? "dead exhausted" : "failed connection_refused neverSent"
         case (.wait, .waited): "begin"
-        case (.begin, .begun): "send"
+        case (.begin, .begun): "leave"
         case (.wait, .cancelled): isDurable ? "back now" : "failed cancelled neverSent"
         case (.accept, .accepted): "answered 200 upstream"
         case (.accept, .notAccepted): "name decoding answered"
@@ -225,7 +242,7 @@ struct ExecutionTableTests {
         var legal = 0
         for isDurable in [false, true] {
             let bench = ExecutionBench(isDurable: isDurable)
-            for place in ExecutionPlace.allCases where !(isDurable && place.isProgram) {
+            for place in ExecutionPlace.allCases where !(isDurable && (place.isProgram || place == .hold)) {
                 for event in ExecutionEvent.allCases {
                     var machine = try place.machine(bench)
                     let before = (machine.words, machine.recovery.attempts.count)
@@ -245,7 +262,7 @@ struct ExecutionTableTests {
                 }
             }
         }
-        #expect(legal == 24 + 15)
+        #expect(legal == 28 + 17)
     }
 
     @Test(

@@ -27,9 +27,9 @@ struct ConcurrencyTests {
         var machine = ConcurrencyMachine(limit: 1, maxPending: 10)
         for id in 1...4 { _ = machine.arrived(UInt64(id)) }
         let gaveUp = machine.gaveUp(2)
-        let next = machine.left()
+        let next = machine.left().first
         let isLate = !machine.gaveUp(3)
-        let order = [next, machine.left(), machine.left()]
+        let order = [next, machine.left().first, machine.left().first]
         #expect(gaveUp && isLate && order == [3, 4, nil])
         #expect(machine.inFlight == 0 && machine.pending == 0)
     }
@@ -42,7 +42,8 @@ struct ConcurrencyTests {
         ]
         #expect(arrivals.map(admitted) == ["admit", "wait", "wait", "refuse"])
         #expect(machine.pending == 1)
-        #expect(machine.left() == 2 && machine.pending == 1 && machine.left() == 3 && machine.pending == 0)
+        #expect(machine.left() == [2] && machine.pending == 1)
+        #expect(machine.left() == [3] && machine.pending == 0)
         for givesUp in [true, false] {
             var full = ConcurrencyMachine(limit: 1, maxPending: 1)
             let others = [full.arrived(1), full.arrived(2), full.arrived(3, looks: true)]
@@ -59,8 +60,8 @@ struct ConcurrencyTests {
         let others = (3...5).map { admitted(machine.arrived($0)) }
         #expect(others == ["wait", "wait", "refuse"])
         machine.found()
-        #expect(machine.left(looked: true) == 3 && admitted(machine.arrived(6)) == "refuse")
-        let rest = (0..<4).map { _ in machine.left() }
+        #expect(machine.left(looked: true).first == 3 && admitted(machine.arrived(6)) == "refuse")
+        let rest = (0..<4).map { _ in machine.left().first }
         #expect(rest == [4, nil, nil, nil] && machine.inFlight == 0 && machine.pending == 0)
     }
 
@@ -68,7 +69,7 @@ struct ConcurrencyTests {
     func lookingAfterAWait(maxPending: Int) {
         var machine = ConcurrencyMachine(limit: 1, maxPending: maxPending)
         let arrivals = [machine.arrived(1), machine.arrived(2, looks: true)].map(admitted)
-        #expect(arrivals == ["admit", "wait"] && machine.left() == 2)
+        #expect(arrivals == ["admit", "wait"] && machine.left().first == 2)
         let others = (3...5).map { admitted(machine.arrived($0)) }
         #expect(others == (0...2).map { $0 <= maxPending ? "wait" : "refuse" })
     }
@@ -79,7 +80,8 @@ struct ConcurrencyTests {
         _ = machine.arrived(1)
         let both = [machine.arrived(2, looks: true), machine.arrived(3, looks: true)].map(admitted)
         #expect(both == ["wait", "wait"] && machine.pending == 0)
-        #expect(machine.left() == 2 && machine.left(looked: true) == 3 && machine.left(looked: true) == nil)
+        #expect(machine.left() == [2] && machine.left(looked: true) == [3])
+        #expect(machine.left(looked: true) == [])
         let others = [machine.arrived(4, looks: true), machine.arrived(5), machine.arrived(6)].map(admitted)
         #expect(others == ["admit", "wait", "refuse"])
     }
@@ -113,7 +115,7 @@ struct ConcurrencyTests {
         var machine = ConcurrencyMachine(limit: 1, maxPending: 10)
         _ = machine.arrived(1)
         _ = machine.arrived(2)
-        let next = machine.left()
+        let next = machine.left().first
         let newcomer = admitted(machine.arrived(3))
         #expect(next == 2 && newcomer == "wait")
     }
@@ -125,7 +127,7 @@ struct ConcurrencyTests {
         let admitted = machine.resized(limit: 3, maxPending: 10)
         #expect(admitted == [2, 3] && machine.inFlight == 3 && machine.pending == 2)
         _ = machine.resized(limit: 1, maxPending: 10)
-        let order = [machine.left(), machine.left(), machine.left()]
+        let order = [machine.left().first, machine.left().first, machine.left().first]
         #expect(order == [nil, nil, 4] && machine.inFlight == 1 && machine.pending == 1)
     }
 
@@ -144,7 +146,7 @@ struct ConcurrencyTests {
                 case .refuse: #expect(waiting.count == 8)
                 }
             case 1 where inside > 0:
-                if let next = machine.left() {
+                if let next = machine.left().first {
                     #expect(waiting.remove(next) != nil)
                 } else {
                     inside -= 1

@@ -3,7 +3,7 @@ import RelayJSON
 
 extension ConfigurationTable {
     /// Failure kinds of later versions: refused in `on`, since no rule could ever act on them.
-    private static let reservedKinds: Set<String> = ["breaker_open", "rate_limited", "throttled", "expired"]
+    private static let reservedKinds: Set<String> = ["throttled", "expired"]
 
     /// What must hold between the keys of one route.
     static func checkRoute(_ route: RouteDraft, _ node: JSONNode, _ reading: inout Reading) {

@@ -22,6 +22,7 @@ extension ConfigurationTable {
                 \.concurrency,
                 "How many requests may be with the upstream at once."
             ),
+        ] + trafficFields + [
             Field(
                 "max_attempts",
                 .integer(1...100),
@@ -114,7 +115,6 @@ extension ConfigurationTable {
                         + "remain. The rules must then end with one that acts on \"any\" and responds with a "
                         + "placeholder or fallback, and none above it may fail."
                 ),
-                .reserved("circuit_breaker"), .reserved("rate_limit"), .reserved("retry_budget"),
             ],
             check: checkRoute
         )

@@ -55,6 +55,9 @@ extension ExecutionMachine {
     mutating func judged(_ inbound: InboundResponse, _ moment: Moment) {
         switch judge.judge(inbound, wallSeconds: moment.wallSeconds) {
         case .success(let response):
+            if !context.route.policy.traffic.isOff {
+                word = AttemptWord(response, wallMilliseconds: moment.wall)
+            }
             recovery.attemptSucceeded(
                 at: moment.now,
                 status: response.status,
@@ -91,6 +94,7 @@ extension ExecutionMachine {
     }
 
     mutating func quickRecovered(_ response: HTTPResponse, from failure: Failure, _ moment: Moment) {
+        say(failure, moment)
         recovery.quickRecovered(from: failure, at: moment.now)
         if let attempt = recovery.attempts.last { notes.append(.decided(attempt)) }
         accept(response, from: .quickRecovery)

@@ -16,6 +16,7 @@ extension ExecutionMachine {
 
     /// Takes note of a failure and gives it its name.
     mutating func note(_ failure: Failure, _ moment: Moment) {
+        say(failure, moment)
         // Under its own name: what a route calls a failure does not change whose it is.
         if !moment.isCancelled, failure.saysUpstreamFailed { notes.append(.upstreamFailed) }
         var named = judge.named(failure)
@@ -25,6 +26,13 @@ extension ExecutionMachine {
         // What was never sent because it could not be made, and what the caller gave up, keep their names.
         if named.kind == .preparation || named.kind == .cancelled { return decide(named, moment) }
         step = .name(named)
+    }
+
+    /// Tells the route's traffic how the attempt was.
+    mutating func say(_ failure: Failure, _ moment: Moment) {
+        guard !context.route.policy.traffic.isOff else { return }
+        let fields = failure.status == nil ? nil : answer?.fields
+        word = AttemptWord(failure, fields, wallMilliseconds: moment.wall)
     }
 
     mutating func decide(_ found: Failure, _ moment: Moment) {
@@ -57,6 +65,7 @@ extension ExecutionMachine {
         situation.canRefresh = canRefresh
         situation.hasStale = recall.stale != nil
         situation.cooling = recall.cooling
+        situation.hasBudget = recall.hasBudget
         return situation
     }
 
@@ -66,6 +75,7 @@ extension ExecutionMachine {
         _ recall: RouteRecall,
         _ moment: Moment
     ) {
+        if case .fail = decision, isDelivery, failure.isHold { return waitFor(failure, moment) }
         if case .consult(let strategy) = decision {
             step = .consult(strategy, failure)
             return
@@ -119,6 +129,7 @@ extension ExecutionMachine {
             return ended(error, moment)
         }
         program?.request = request
+        isRetry = true
         step = .wait(until: time, failure)
     }
 
@@ -129,7 +140,9 @@ extension ExecutionMachine {
 
     var firstStep: Step { program == nil ? afterPreparation : .prepare }
 
-    var afterPreparation: Step { context.route.policy.authentication == nil ? .send : .token }
+    var afterPreparation: Step { context.route.policy.traffic.isOff ? afterLeave : .leave }
+
+    var afterLeave: Step { context.route.policy.authentication == nil ? .send : .token }
 
     /// From now on what may be done is decided by that request.
     mutating func take(_ next: Preparation) {

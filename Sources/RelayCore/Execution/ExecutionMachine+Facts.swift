@@ -44,8 +44,8 @@ extension ExecutionMachine {
             switch step {
             case .send: .send
             case .token: .token
-            case .collect, .wait, .prepare, .consult: .wait
-            case .begin, .classify, .recover, .name, .recall, .accept: .answer
+            case .collect, .wait, .hold, .prepare, .consult: .wait
+            case .leave, .begin, .classify, .recover, .name, .recall, .accept: .answer
             case .end: .ended
             }
         }
@@ -53,7 +53,7 @@ extension ExecutionMachine {
 
     /// Whether there is nothing to tell or to answer before what the step waits for; mutating like `turn`.
     var isQuiet: Bool {
-        mutating get { notes.isEmpty && turn != .answer }
+        mutating get { notes.isEmpty && word == nil && turn != .answer }
     }
 
     /// The attempt under way with what its answer says; what observers are told.
@@ -168,6 +168,7 @@ extension ExecutionMachine {
         }
         delivery.leavesDoubt = recovery.leavesDoubt
         delivery.lacksContent = lacksContent
+        delivery.hold = hold
         delivery.room = room
         return delivery
     }

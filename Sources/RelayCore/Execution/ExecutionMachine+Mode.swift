@@ -53,6 +53,7 @@ extension ExecutionMachine {
     mutating func retry(at: Instant, _ failure: Failure, _ moment: Moment) {
         if isDelivery { return end(.retry(after: moment.now.duration(to: at)), failure) }
         discard()
+        isRetry = true
         step = .wait(until: at, failure)
     }
 
@@ -83,6 +84,12 @@ extension ExecutionMachine {
         if let end = recovery.endOfGivenUp(failure) { return self.end(.dead(end), failure) }
         if failure.kind == .preparation { return end(.dead(.rejected), failure) }
         end(moment.now < recovery.deadline ? .dead(.exhausted) : .expired, failure)
+    }
+
+    /// A run waits until it may send; nothing is spent on that.
+    mutating func waitFor(_ failure: Failure, _ moment: Moment) {
+        recovery.attemptInterrupted(failure, at: moment.now)
+        end(.back(hold?.reason.waitReason), failure)
     }
 
     /// Nobody wants the job any more, which waited after that failure.
@@ -116,6 +123,7 @@ extension ExecutionMachine {
             failure.exchange = exchange
             ending = endOfStopped(failure)
         }
+        say(failure, moment)
         recovery.attemptInterrupted(failure, at: moment.now)
         if failure.sent != .neverSent, let attempt = recovery.attempts.last {
             notes.append(.attemptFailed(attempt))

@@ -29,6 +29,14 @@ package struct ExecutionMachine: Sendable {
     var lacksContent = false
     package internal(set) var step: Step
     var notes: [Note] = []
+    /// How the attempt was that had leave, for the route's traffic; nil once that was told.
+    var word: AttemptWord?
+    /// Whether what comes next is a retry of a request that somebody waits for.
+    var isRetry = false
+    /// What holds a run back that has to wait for it.
+    var hold: TrafficHold?
+    /// Whether the attempt has waited for its turn in the route's rate.
+    var hasSlot = false
 
     /// A program's request, as it was before any per-attempt preparation.
     struct Program: Sendable {
@@ -42,6 +50,10 @@ package struct ExecutionMachine: Sendable {
     package enum Step: Sendable {
         /// A program's preparation of the attempt that has begun, after its observers.
         case prepare
+        /// Leave of the route's traffic to send the attempt that has begun.
+        case leave
+        /// That moment, to ask for leave again.
+        case hold(TrafficHold)
         /// A credential, for the attempt that has begun.
         case token
         /// The upstream's answer to `outbound`.
@@ -203,6 +215,35 @@ extension ExecutionMachine {
         }
     }
 
+    /// The attempt may be sent.
+    package mutating func permitted() {
+        guard case .leave = step else { return }
+        (isRetry, hasSlot) = (false, false)
+        step = afterLeave
+    }
+
+    /// The attempt may not be sent now: it waits, where a caller has the time, or comes to nothing.
+    package mutating func held(_ hold: TrafficHold, _ moment: Moment) {
+        guard case .leave = step else { return }
+        if !isDelivery, hold.reason != .breakerOpen, hold.until < recovery.deadline {
+            step = .hold(hold)
+            return
+        }
+        self.hold = hold
+        attemptFailed(hold.failure(moment.now), moment)
+    }
+
+    /// How the attempt was that had leave; told once.
+    mutating func takeWord() -> AttemptWord? { word.take() }
+
+    /// The moment of `hold` has come.
+    package mutating func heldOver(_ moment: Moment) {
+        guard case .hold(let hold) = step else { return }
+        hasSlot = hold.reason == .rateLimited
+        plan = recovery.attemptPostponed(at: moment.now, wall: moment.wall, plan)
+        step = .leave
+    }
+
     package mutating func obtained(_ token: Token, _ moment: Moment) {
         guard case .token = step else { return }
         guard moment.now < plan.deadline else { return missedToken(moment) }
@@ -224,7 +265,9 @@ extension ExecutionMachine {
     package mutating func failed(_ failure: Failure, _ moment: Moment) {
         switch step {
         case .prepare, .token, .send: attemptFailed(failure, moment)
-        case .collect, .classify, .recover, .name, .recall, .consult, .wait, .begin, .accept, .end: break
+        case .leave, .hold, .collect, .classify, .recover, .name, .recall, .consult, .wait, .begin, .accept,
+            .end:
+            break
         }
     }
 
@@ -330,8 +373,12 @@ extension ExecutionMachine {
 
     /// The caller went away while the job waited.
     package mutating func cancelled(_ moment: Moment) {
-        guard case .wait(_, let failure) = step else { return }
-        stopped(after: failure, moment)
+        switch step {
+        case .wait(_, let failure): stopped(after: failure, moment)
+        case .hold:
+            attemptFailed(Failure(.cancelled, sent: .neverSent, "the request was cancelled"), moment)
+        default: return
+        }
     }
 
     /// The program took the answer.

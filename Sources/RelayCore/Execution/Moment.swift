@@ -24,6 +24,8 @@ package struct RouteRecall: Sendable {
     package var stale: HTTPResponse?
     /// How long no credential is fetched, since the upstream refused a fresh one; nil when one may be.
     package var refreshHeld: Duration?
+    /// Whether the route's retries have room for another.
+    package var hasBudget = true
     /// Uniform in all of `UInt64`.
     package var random: UInt64
 

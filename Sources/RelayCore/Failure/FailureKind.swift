@@ -65,6 +65,10 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let preparation: FailureKind = "preparation"
     /// The program has too much to do to take the request.
     public static let overloaded: FailureKind = "overloaded"
+    /// The upstream has failed so often that it is left alone for a while.
+    public static let breakerOpen: FailureKind = "breaker_open"
+    /// The upstream has asked for patience, or the route's own limit is reached, for longer than the job can wait.
+    public static let rateLimited: FailureKind = "rate_limited"
     /// A credential could not be fetched.
     public static let credentialsFailed: FailureKind = "credentials_failed"
     /// The job's time was up.
@@ -83,7 +87,8 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
         .connectionLimitReached, .tlsProtocolError, .tlsCertificateError, .tlsAlertReceived,
         .httpResponseIncomplete, .httpResponseTimeout, .httpProtocolError, .httpResponseBodySize,
         .httpResponseHeaderSectionSize, .httpResponseContentCoding, .httpStatus, .apiError, .invalidResponse,
-        .decoding, .emptyResponse, .preparation, .overloaded, .credentialsFailed, .deadlineExceeded,
+        .decoding, .emptyResponse, .preparation, .overloaded, .breakerOpen, .rateLimited, .credentialsFailed,
+        .deadlineExceeded,
         .cancelled, .clientGone, .interrupted,
     ]
 }

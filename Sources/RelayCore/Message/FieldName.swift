@@ -131,3 +131,13 @@ package func lowercased(_ byte: UInt8) -> UInt8 {
 
 /// Space or tab: what may stand around a field value (RFC 9110 §5.6.3).
 package func isBlankByte(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+extension String {
+    /// Without blanks around it.
+    package var trimmingBlanks: String {
+        var text = Substring(self)
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return String(text)
+    }
+}

@@ -11,6 +11,10 @@ extension RecoveryMachine {
         for index in rules.indices.dropFirst(first)
         where rules[index].on.matches(failure, isExhausted: isExhausted) {
             let rule = rules[index]
+            // A job that is kept can wait until it may be sent, and spends nothing on that.
+            if isDurable, failure.isHold {
+                guard case .failover = rule.action else { continue }
+            }
             switch rule.action {
             case .respond where isDurable, .respondStale where isDurable: held(rule, .deliversNothing)
             case .failover where !options.allowsFallback, .respond where !options.allowsFallback,
@@ -27,7 +31,7 @@ extension RecoveryMachine {
                 if isDurable { later.canRepeat = true }
                 guard
                     let reason = spent(policy, index) ?? obstacle(failure, policy.methods, later)
-                        ?? lateness(at, situation)
+                        ?? lateness(at, situation) ?? spentBudget(situation)
                 else {
                     return decide(
                         rule,
@@ -113,6 +117,11 @@ extension RecoveryMachine {
 
     private func spent(_ policy: RetryPolicy, _ index: Int) -> HeldBack.Reason? {
         count(index) + 1 < policy.maxAttempts ? nil : .ruleSpent(policy.maxAttempts)
+    }
+
+    /// What a job that is kept adds to the load is asked when it is claimed again.
+    func spentBudget(_ situation: Situation) -> HeldBack.Reason? {
+        isDurable || situation.hasBudget ? nil : .budgetSpent
     }
 
     private func spentRefreshes(

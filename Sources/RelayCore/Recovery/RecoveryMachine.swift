@@ -126,14 +126,25 @@ package struct RecoveryMachine: Sendable {
         let number = (history?.attempts ?? 0) + attempts.count + 1
         attempts.append(Attempt(number: number, upstream: target.name, beganAt: wall))
         began = now
-        let end = now.advanced(by: attemptLimit.duration ?? .zero)
+        return planned(number, place)
+    }
+
+    private func planned(_ number: Int, _ place: Int) -> Plan {
+        let end = began.advanced(by: attemptLimit.duration ?? .zero)
         return Plan(
             number: number,
-            upstream: target,
+            upstream: route.policy.upstreams[place],
             place: place,
             deadline: min(end, deadline),
             limit: end <= deadline ? attemptLimit : jobLimit
         )
+    }
+
+    /// The attempt that has begun has not been sent, and begins now.
+    package mutating func attemptPostponed(at now: Instant, wall: Int64, _ plan: Plan) -> Plan {
+        attempts[attempts.count - 1].beganAt = wall
+        began = now
+        return planned(plan.number, plan.place)
     }
 
     /// How long the last attempt has been under way.
@@ -177,6 +188,8 @@ package struct RecoveryMachine: Sendable {
         package var refreshHeld: Duration?
         /// Whether a last good answer to the request is kept.
         package var hasStale = false
+        /// Whether the route's retries have room for another.
+        package var hasBudget = true
         /// Upstreams that failed so recently that no rule may enter them.
         package var cooling: [Int] = []
         /// Uniform in all of `UInt64`.
@@ -192,7 +205,7 @@ package struct RecoveryMachine: Sendable {
     package mutating func attemptFailed(_ failure: Failure, _ situation: Situation) -> Decision {
         note(failure, at: situation.now)
         if failure.sent == .neverSent {
-            unsentAttempts += 1
+            if !failure.isHold { unsentAttempts += 1 }
             unsentInARow += 1
         } else {
             countedAttempts += 1
@@ -227,7 +240,9 @@ package struct RecoveryMachine: Sendable {
             var advised = situation
             advised.canRepeat = request.body.isReplayable
             guard case .consult(_, let methods) = rule.action else { return .fail }
-            if let reason = obstacle(asked.failure, methods, advised) ?? lateness(at, situation) {
+            if let reason = obstacle(asked.failure, methods, advised) ?? lateness(at, situation)
+                ?? spentBudget(situation)
+            {
                 held(rule, reason)
                 return read(from: asked.index + 1, asked.failure, situation, isExhausted: true)
             }

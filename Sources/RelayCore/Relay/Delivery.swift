@@ -26,6 +26,8 @@ package struct Delivery: Sendable {
     package var leavesDoubt = false
     /// The memory its answer takes, until that is on disk.
     package var room: MemoryHold?
+    /// What it waits for before it may be sent.
+    package var hold: TrafficHold?
     /// There was no room for the answer's content, which nothing had to look into.
     package var lacksContent = false
 

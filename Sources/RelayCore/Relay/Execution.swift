@@ -15,6 +15,10 @@ package final class Execution {
     var sending: (any Sending)?
     /// How the attempt goes on whose kept connection was gone.
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?
+    /// The leave of the attempt that is under way.
+    private var leave: TrafficLeave?
+    /// Whether a retry that was decided on has room in the route's budget.
+    private var holdsBudget = false
     /// Whether nobody wants the job any more, which its task, where it has one, may not know.
     private(set) var isGivenUp = false
 
@@ -22,6 +26,11 @@ package final class Execution {
         self.machine = machine
         self.ports = ports
         self.vault = vault
+    }
+
+    deinit {
+        if let leave { tell(AttemptWord(), leave) }
+        if holdsBudget { giveBackBudget() }
     }
 
     /// Gives up the job that has no task: its receiver is told.
@@ -63,9 +72,11 @@ extension Execution {
     /// Does all that, up to the next step at which the job waits or ends.
     func advance() {
         while !machine.isQuiet {
+            if let word = machine.takeWord(), let leave = leave.take() { tell(word, leave) }
             for note in machine.takeNotes() { tell(note) }
             switch machine.step {
-            case .prepare, .token, .send, .collect, .consult, .wait, .end: return
+            case .prepare, .hold, .token, .send, .collect, .consult, .wait, .end: return
+            case .leave: askLeave()
             case .begin:
                 machine.begun(isConstrained: ports.isConstrained(for: machine.context.route), moment)
             case .recall(_, let refusal): machine.recalled(recall(after: refusal), moment)
@@ -102,6 +113,7 @@ extension Execution {
         let (context, now) = (machine.context, ports.time.now())
         var recall = RouteRecall(random: ports.entropy.next())
         recall.cooling = context.memory.cooling(context.route, now: now)
+        recall.hasBudget = context.memory.traffic.tell(context.route) { $0.hasBudget(context.route, now) }
         if let stale = machine.stale {
             recall.stale = context.memory.answer(for: stale.key, maxAge: stale.maxAge, now: now)
         }
@@ -135,5 +147,54 @@ extension Execution {
             if case .stream(let source) = body { source.cancel() }
             if wasKept { room = nil }
         }
+    }
+}
+
+// What the route's traffic has to say.
+extension Execution {
+    private func askLeave() {
+        let (context, moment) = (machine.context, moment)
+        let (place, deadline, hasSlot) = (machine.plan.place, machine.recovery.deadline, machine.hasSlot)
+        let kind: RouteTrafficMachine.Kind =
+            if holdsBudget { .retry } else if machine.recovery.attempts.count > 1 { .another } else {
+                machine.recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first
+            }
+        let answer = context.memory.traffic.tell(context.route) {
+            $0.leave(
+                context.route,
+                place: place,
+                kind,
+                slot: hasSlot ? .taken : machine.isDelivery ? .none : .wanted(before: deadline),
+                moment.now
+            )
+        }
+        switch answer {
+        case .go(let leave):
+            self.leave = leave
+            holdsBudget = false
+            machine.permitted()
+        case .held(let hold): machine.held(hold, moment)
+        }
+    }
+
+    /// The wait before a retry begins, and with it what the retry takes of the budget.
+    func takeBudget() {
+        guard machine.isRetry, !holdsBudget else { return }
+        holdsBudget = true
+        machine.context.memory.traffic.tell(machine.context.route) { $0.retryBegan() }
+    }
+
+    private func giveBackBudget() {
+        let now = ports.time.now()
+        machine.context.memory.traffic.tell(machine.context.route) { $0.retryAbandoned(now) }
+    }
+
+    private func tell(_ word: AttemptWord, _ leave: TrafficLeave) {
+        let (context, now, random) = (machine.context, ports.time.now(), ports.entropy.next())
+        let change = context.memory.traffic.tell(context.route) {
+            $0.ended(leave, word, of: context.route, random: random, now)
+        }
+        guard let change else { return }
+        ports.sink.record(.breakerChanged(route: context.route.name, change))
     }
 }

@@ -35,6 +35,8 @@ public struct HeldBack: Sendable, Equatable {
         case freshTokenRefused(for: Duration)
         /// The route has no credential that can be fetched anew.
         case noCredential
+        /// The route's retries are as much of its load as they may be.
+        case budgetSpent
         /// The job has been sent to that upstream before.
         case entered(String)
         /// That upstream failed a moment ago and is left alone for its cooldown.
@@ -71,6 +73,8 @@ public struct HeldBack: Sendable, Equatable {
             case .freshTokenRefused(let wait):
                 "a fresh token was refused, and no other is fetched for \(DurationText.text(wait))"
             case .noCredential: "there is no credential to fetch anew"
+            case .budgetSpent:
+                "the retries of the route are as much of its load as they may be (retry_budget)"
             case .entered(let name): "the job has been sent to \(name) before"
             case .cooling(let name): "\(name) failed a moment ago and is left alone for its cooldown"
             case .fallbackOff: "the caller asked for no fallback"

@@ -70,12 +70,13 @@ extension Relay {
                     continue
                 }
                 await send(execution)
+            case .hold(let hold): await wait(for: hold, execution)
             case .token: await obtainToken(execution)
             case .collect(let collecting): await collect(collecting, execution)
             case .wait(let until, _): await wait(until, execution)
             case .prepare: await prepare(execution)
             case .consult(let strategy, let failure): await consult(strategy, about: failure, execution)
-            case .begin, .classify, .recover, .name, .recall, .accept: break
+            case .leave, .begin, .classify, .recover, .name, .recall, .accept: break
             case .end: return
             }
         }
@@ -151,7 +152,18 @@ extension Relay {
     }
 
     @inline(never)
+    private func wait(for hold: TrafficHold, _ execution: Execution) async {
+        do throws(CancellationError) {
+            try await ports.time.sleep(until: hold.until)
+            execution.machine.heldOver(execution.moment)
+        } catch {
+            execution.machine.cancelled(execution.moment)
+        }
+    }
+
+    @inline(never)
     private func wait(_ until: Instant, _ execution: Execution) async {
+        execution.takeBudget()
         do throws(CancellationError) {
             try await ports.time.sleep(until: until)
             execution.machine.waited(execution.moment)

@@ -17,6 +17,8 @@ package final class RouteMemory: Sendable {
     private static let refusalLimit = 10_000
 
     private let state = Mutex(State())
+    /// What the upstreams are sent, and how they take it.
+    package let traffic = RouteTraffic()
 
     package init() {}
 

@@ -28,6 +28,8 @@ package enum JobEvent: Sendable {
     indirect case pauseWanted(route: String, rule: String?, reason: String)
     indirect case routePaused(route: String, RoutePause)
     case routeResumed(route: String)
+    /// The breaker of an upstream has opened, stays open or has closed.
+    indirect case breakerChanged(route: String, BreakerChange)
     /// The relay itself refused a request.
     indirect case requestRefused(RefusedRequest)
     case credentialRefreshed(credential: String, expiresIn: Duration?)

@@ -16,6 +16,10 @@ package final class Route: Sendable {
     package let answersStale: Bool
     /// The rules for jobs that are kept.
     let deliveryRules: [RecoveryRule]
+    /// Upstreams that an attempt can get to while others are left alone, as indices: the first, and where a rule leads.
+    let openPlaces: [Int]
+    /// The longest that one answer holds an upstream back; nil when none does.
+    let longestHold: Duration?
 
     package init(name: String, policy: RoutePolicy) {
         self.name = name
@@ -24,6 +28,17 @@ package final class Route: Sendable {
         hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
         answersStale = policy.recovery.contains { if case .respondStale = $0.action { true } else { false } }
         deliveryRules = policy.deliversLater ? policy.recovery + [.deliverLater] : policy.recovery
+        longestHold =
+            policy.traffic.throttling.isEnabled
+            ? policy.traffic.throttling.longest ?? policy.longestWait : nil
+        let refused = Failure(.breakerOpen, sent: .neverSent, "")
+        openPlaces =
+            [0]
+            + policy.recovery.compactMap { rule in
+                guard case .failover(let target, _) = rule.action, rule.on.matches(refused, isExhausted: true)
+                else { return nil }
+                return target
+            }
         keyField = FieldName(policy.idempotency.header) ?? .idempotencyKey
         keyFields = [.idempotencyKey, .webhookID] + (keyField == .idempotencyKey ? [] : [keyField])
         inspectsBody =
@@ -50,6 +65,8 @@ public struct RoutePolicy: Sendable {
     /// The bounds of every wait.
     public var timeouts = Timeouts()
     package var concurrency = ConcurrencyLimit()
+    /// What keeps requests from making an upstream's trouble worse; off unless it is set.
+    public var traffic = TrafficSettings.off
     package var callers = AllowedCallers()
     /// Attempts of one job, the first included: 1 to 100.
     ///
@@ -88,6 +105,17 @@ public struct RoutePolicy: Sendable {
 
     /// The defaults of every property, with those upstreams; the first serves ordinary attempts.
     public init(upstreams: [Upstream]) { self.upstreams = upstreams }
+}
+
+extension RoutePolicy {
+    /// The longest that a rule lets an upstream's word make it wait; nil when none listens.
+    fileprivate var longestWait: Duration? {
+        let retries = recovery.compactMap { rule in
+            if case .retry(let retry) = rule.action { retry } else { nil }
+        }
+        if retries.isEmpty { return .seconds(60) }
+        return retries.filter(\.honorsRetryAfter).map(\.maxRetryAfter).max()
+    }
 }
 
 /// Whether a request is answered when it is done, or kept on disk first.

@@ -14,6 +14,7 @@ extension JobEvent {
         case jobHeld = "waystation.job.held"
         case routePaused = "waystation.route.paused"
         case routeResumed = "waystation.route.resumed"
+        case routeBreaker = "waystation.route.breaker"
         case credentialsRefreshed = "waystation.route.credentials.refreshed"
         case credentialsFailed = "waystation.route.credentials.failed"
         case configReloaded = "waystation.config.reloaded"
@@ -32,6 +33,7 @@ extension JobEvent {
         case .ended(let report): JobEvent.kind(ofEnd: report)
         case .routePaused: .routePaused
         case .routeResumed: .routeResumed
+        case .breakerChanged: .routeBreaker
         case .credentialRefreshed: .credentialsRefreshed
         case .credentialFailed: .credentialsFailed
         case .configReloaded: .configReloaded
@@ -82,7 +84,7 @@ extension JobEvent {
     package var route: String? {
         switch self {
         case .bodyFoundNoRoom(let route), .pauseWanted(let route, _, _), .routePaused(let route, _),
-            .routeResumed(let route):
+            .routeResumed(let route), .breakerChanged(let route, _):
             route
         case .requestRefused(let refused): refused.route
         default: report?.route ?? context?.route.name

@@ -92,11 +92,26 @@ extension DurableJobs {
             return Blocker(.credentials, "the route's credential failed; another job is trying it now")
         case .open?, nil: break
         }
+        if let hold = entry.memory.traffic.room(entry.route, engine.time.now(), atMost: 1).hold {
+            return Blocker(hold, engine.time.now(), now)
+        }
         let limit = entry.route.policy.concurrency.maxRequests
         if entry.state.load.inFlight >= limit {
             return Blocker(.concurrency, "the route's \(limit) permits are taken (concurrency.max_requests)")
         }
         let isServing = dispatcher.phase == .serving
         return Blocker("due", isServing ? "it is next" : "the relay is stopping or starting")
+    }
+}
+
+extension Blocker {
+    /// What keeps the route from sending, with the present on both clocks.
+    fileprivate init(_ hold: TrafficHold, _ now: Instant, _ wall: Int64) {
+        let until = wall + max(0, now.duration(to: hold.until).saturatedNanoseconds / 1_000_000)
+        self.init(
+            hold.reason.waitReason,
+            hold.words(until: UTCTime.format(seconds: until / 1000)),
+            until: until
+        )
     }
 }

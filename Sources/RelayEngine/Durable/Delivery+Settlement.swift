@@ -70,9 +70,10 @@ extension Delivery {
         case .retry(let wait): return .retry(after: wait, .backoff)
         case .held: return .held(.operatorHold)
         case .routePaused(_, let end): return end.map { .dead($0) } ?? .held(.routePaused)
-        case .back(.credentials):
-            // The gate of the route says when, so that the job that waited longest is the probe.
-            return .back(after: .zero, .credentials)
+        case .back(let reason?)
+        where reason == .credentials || reason == .breakerOpen || reason == .rateLimited:
+            // The gate of the route says when, so that the job that waited longest is the next.
+            return .back(after: .zero, reason)
         case .back(let reason):
             guard stop == nil else { return .back(after: .zero, reason) }
             return .back(after: .seconds(1), reason ?? .throttled)

@@ -37,15 +37,23 @@ final class DispatchLane: Sendable {
     /// `entry` is the route's as it is configured now, whose limit of requests counts, and its pause.
     func step(_ now: Instant, _ entry: Snapshot.Entry?) -> DispatchMachine.Step {
         let limit = entry?.route.policy.concurrency.maxRequests ?? 1
+        let room = entry.map { $0.memory.traffic.room($0.route, now) }
         return state.withLock { state in
             state.isWoken = false
-            return state.machine.step(now, permits: limit, isPaused: entry?.state.isPaused ?? false)
+            return state.machine.step(
+                now,
+                permits: limit,
+                isPaused: entry?.state.isPaused ?? false,
+                room: room?.count ?? .max,
+                later: room?.hold?.until
+            )
         }
     }
 
     /// Whether a job on its way to disk may be claimed with its acceptance.
     func offers(_ now: Instant, _ entry: Snapshot.Entry) -> Bool {
         let limit = entry.route.policy.concurrency.maxRequests
+        guard entry.memory.traffic.room(entry.route, now, atMost: 1).count > 0 else { return false }
         return state.withLock {
             $0.machine.offered(now, permits: limit, isPaused: entry.state.isPaused)
         }

@@ -9,6 +9,8 @@ package struct DispatchMachine: Sendable {
     package static let batch = 64
     /// How long it sleeps at most: a step of the wall clock may have brought a date nearer.
     package static let longestSleep: Duration = .seconds(60)
+    /// How long nothing is claimed at most after a run that was held back.
+    package static let longestHold: Duration = .seconds(1)
     /// The first and the longest wait after a failed credential.
     package static let firstProbe: Duration = .seconds(1)
     package static let longestProbe: Duration = .seconds(60)
@@ -35,6 +37,10 @@ package struct DispatchMachine: Sendable {
     private var hasFailed = false
     /// Whether more would be claimed if less were unsettled.
     private var isFull = false
+    /// Whether more would be claimed if the upstream might be sent more.
+    private var isHeldBack = false
+    /// Nothing is claimed before then, since a run was held back that should not have been claimed.
+    private var notBefore: Instant?
 
     package init(maxUnsettled: Int = 1_024) { self.maxUnsettled = maxUnsettled }
 
@@ -63,8 +69,15 @@ package struct DispatchMachine: Sendable {
 
     /// What to do now.
     ///
-    /// While settlements fail or are slow, no more is unsettled than the route has `permits`.
-    package mutating func step(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> Step {
+    /// While settlements fail or are slow, no more is unsettled than the route has `permits`; no more is claimed than there
+    /// is `room` for in the route's traffic, which may be `later`.
+    package mutating func step(
+        _ now: Instant,
+        permits: Int = .max,
+        isPaused: Bool = false,
+        room: Int = .max,
+        later: Instant? = nil
+    ) -> Step {
         if isEnded { return .end }
         let latest = now.advanced(by: DispatchMachine.longestSleep)
         if let due = nextDue, due <= now {
@@ -75,9 +88,12 @@ package struct DispatchMachine: Sendable {
         isFull = unsettled >= limit
         guard !isPaused, !isFull else { return .sleep(until: latest) }
         guard waiting != 0 else { return .sleep(until: min(latest, nextDue ?? latest)) }
+        let held = room == 0 ? later ?? latest : notBefore ?? now
+        isHeldBack = held > now
+        if isHeldBack { return .sleep(until: min(latest, held)) }
         switch gate {
         case .open:
-            return .claim(atMost: min(DispatchMachine.batch, limit - unsettled, waiting ?? .max))
+            return .claim(atMost: min(DispatchMachine.batch, limit - unsettled, waiting ?? .max, room))
         case .shut(let until, _): return until <= now ? .claim(atMost: 1) : .sleep(until: min(latest, until))
         case .probing: return .sleep(until: latest)
         }
@@ -127,6 +143,12 @@ package struct DispatchMachine: Sendable {
         return isFull
     }
 
+    /// A run could not be sent before that moment, which its claim had not known: what held it back may be another
+    /// upstream's, or others were faster.
+    package mutating func heldBack(until moment: Instant, _ now: Instant) {
+        notBefore = min(moment, now.advanced(by: DispatchMachine.longestHold))
+    }
+
     /// The store is asked to settle a claim.
     package mutating func settling(_ now: Instant) {
         if settling == 0 { lastProgress = now }
@@ -144,8 +166,8 @@ package struct DispatchMachine: Sendable {
         settling -= 1
         lastProgress = now
         hasFailed = false
-        defer { isFull = false }
-        return isFull
+        defer { (isFull, isHeldBack) = (false, false) }
+        return isFull || isHeldBack
     }
 
     /// Claims that may be unsettled.

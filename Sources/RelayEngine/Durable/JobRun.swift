@@ -59,6 +59,7 @@ final class JobRun: Sendable {
         let (random, now) = (relay.ports.entropy.next(), time.now())
         let isGateMoved = lane.ask { $0.ran(result.credential, isProbe: isProbe, random: random, now) }
         if isGateMoved { lane.wake() }
+        if let hold = result.hold { lane.ask { $0.heldBack(until: hold.until, now) } }
         if let reason = result.pauseReason {
             await dispatcher.pauses.pause(lane.route, by: result.report.attempts.last?.rule, reason)
         }
@@ -113,6 +114,8 @@ extension JobRun {
         /// Why the route is to be paused.
         var pauseReason: String?
         var credential = DispatchMachine.Credential.unknown
+        /// What the run waits for before it may send.
+        var hold: TrafficHold?
         /// The memory of the answer.
         var room: MemoryHold?
     }
@@ -164,6 +167,7 @@ extension JobRun {
         if case .routePaused(let reason, _) = delivery.ending { result.pauseReason = reason }
         result.credential = delivery.credential
         result.room = delivery.room
+        if case .back = delivery.ending { result.hold = delivery.hold }
         return result
     }
 

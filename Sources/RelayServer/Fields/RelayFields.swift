@@ -130,13 +130,3 @@ extension RequestTerms {
         return duration
     }
 }
-
-extension String {
-    /// Without blanks around it.
-    package var trimmingBlanks: String {
-        var text = Substring(self)
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(text)
-    }
-}

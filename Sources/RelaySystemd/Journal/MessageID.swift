@@ -50,6 +50,10 @@ package struct MessageID: Hashable, Sendable {
     /// A route sends nothing until it is resumed.
     package static let routePaused = MessageID("02d26309775ceab8868b1b3a163fd695")
     package static let routeResumed = MessageID("f98c10cfca24f15b5e81908b209a6418")
+    /// An upstream has failed too often, or still does: it is left alone for a while.
+    package static let breakerOpened = MessageID("3f6c0d6b1c5f4a0f9d1a7e6b52c9e84d")
+    /// An upstream works again.
+    package static let breakerClosed = MessageID("a91d5f3e0b7c4d6e8f25c3b4907d1e62")
     /// The job store has something to say: it is full, or has room again.
     package static let storeNotice = MessageID("6d4c6645daa8ad4ab90a5262b053980c")
     /// The job store cannot go on; the daemon ends and is started again.
@@ -69,7 +73,8 @@ package struct MessageID: Hashable, Sendable {
         ("records_suppressed", recordsSuppressed), ("loop_stalled", loopStalled),
         ("never_fails_breached", neverFailsBreached), ("pins_missed", pinsMissed),
         ("constrained_changed", constrainedChanged), ("job_dead", jobDead), ("job_expired", jobExpired),
-        ("route_paused", routePaused), ("route_resumed", routeResumed), ("store_notice", storeNotice),
+        ("route_paused", routePaused), ("route_resumed", routeResumed), ("breaker_opened", breakerOpened),
+        ("breaker_closed", breakerClosed), ("store_notice", storeNotice),
         ("store_failed", storeFailed), ("jobs_changed", jobsChanged), ("callers_hidden", callersHidden),
         ("store_stalled", storeStalled), ("store_resumed", storeResumed), ("request_refused", requestRefused),
     ]

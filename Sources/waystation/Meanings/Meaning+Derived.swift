@@ -57,6 +57,10 @@ extension Meaning {
         event("job.held", "A kept job was put aside."),
         event("route.paused", "A route sends nothing until it is resumed; detail is the reason."),
         event("route.resumed", "A paused route goes on."),
+        event(
+            "route.breaker",
+            "The breaker of an upstream has opened, stays open after a probe, or has closed; state tells which."
+        ),
         event("route.credentials.refreshed", "A credential was fetched anew; detail names it."),
         event("route.credentials.failed", "A credential could not be obtained; detail names it."),
         event("config.reloaded", "A new configuration is in force."),

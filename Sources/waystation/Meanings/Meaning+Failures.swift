@@ -224,6 +224,23 @@ extension Meaning {
         ),
         Meaning(
             .failure,
+            "breaker_open",
+            "The upstream is left alone because it fails, so nothing was sent.",
+            causes: "Half of the last 20 attempts failed, or what circuit_breaker says.",
+            remedy: "Mend the upstream; give the route a rule on breaker_open that fails over or responds."
+        ),
+        Meaning(
+            .failure,
+            "rate_limited",
+            "The request could not wait as long as it would have had to, so nothing was sent.",
+            causes: """
+                The upstream asked for patience (Retry-After, RateLimit) beyond the request's time; the route's \
+                rate_limit has no turn before it.
+                """,
+            remedy: "Wait as Retry-After says; send less, give requests more time, or have them kept."
+        ),
+        Meaning(
+            .failure,
             "credentials_failed",
             "The route's credential could not be obtained; nothing was sent.",
             causes: "The token endpoint is down or refuses; the secret was replaced.",

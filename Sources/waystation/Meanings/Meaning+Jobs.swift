@@ -70,16 +70,16 @@ extension Meaning {
         Meaning(
             .reason,
             "breaker_open",
-            "The route is left alone because its upstream fails.",
-            causes: "This version has no breaker and never says this.",
-            remedy: "Wait."
+            "The upstream has failed so often that it is left alone; the job has lost no attempt.",
+            causes: "Half of the last 20 attempts failed, or what circuit_breaker says.",
+            remedy: "Mend the upstream; one job at a time tries it again, and the others follow."
         ),
         Meaning(
             .reason,
             "rate_limited",
             "The route's rate is used up for the moment.",
-            causes: "This version sets no rates and never says this.",
-            remedy: "Wait."
+            causes: "More to send than rate_limit allows.",
+            remedy: "Wait; raise rate_limit when the upstream can bear it."
         ),
         Meaning(
             .reason,
@@ -127,7 +127,10 @@ extension Meaning {
             .reason,
             "throttled",
             "The job is held back to spare the upstream.",
-            causes: "A replay at a rate, or a relay that is short of something for a moment.",
+            causes: """
+                The upstream asked for patience (Retry-After, RateLimit); the route's retries are as much of its load \
+                as retry_budget allows; a replay at a rate; a relay that is short of something for a moment.
+                """,
             remedy: "Wait."
         ),
         Meaning(

@@ -214,9 +214,12 @@ extension Meaning {
             .problem,
             "rate_limited",
             status: 429,
-            "The caller has sent too many requests.",
-            causes: "This version sets no rates and never answers this.",
-            remedy: "Wait as Retry-After says."
+            "The request could not wait as long as it would have had to, so nothing was sent.",
+            causes: """
+                The upstream asked for patience (Retry-After, RateLimit) beyond the request's time; the route's \
+                rate_limit has no turn before it.
+                """,
+            remedy: "Wait as Retry-After says; send less, give requests more time, or have them kept."
         ),
         Meaning(
             .problem,

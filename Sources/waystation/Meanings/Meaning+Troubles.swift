@@ -49,6 +49,14 @@ extension Meaning {
         ),
         Meaning(
             .problem,
+            "breaker_open",
+            status: 503,
+            "The upstream is left alone because it fails, so nothing was sent.",
+            causes: "Half of the last 20 attempts failed, or what circuit_breaker says.",
+            remedy: "Wait as Retry-After says; mend the upstream, or give the route a rule on breaker_open."
+        ),
+        Meaning(
+            .problem,
             "overloaded",
             status: 503,
             """

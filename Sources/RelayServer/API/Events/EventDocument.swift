@@ -61,6 +61,10 @@ extension JSONObjectWriter {
         case .routePaused(_, let pause):
             member("detail", pause.reason)
             if let rule = pause.rule { member("rule", rule) }
+        case .breakerChanged(_, let change):
+            member("upstream", change.upstream)
+            member("state", change.probeIn == nil ? "closed" : "open")
+            if let wait = change.probeIn { milliseconds("wait_ms", wait) }
         case .credentialRefreshed(let name, let expiresIn):
             let validity = expiresIn.map { ", valid for \(DurationText.text($0))" } ?? ""
             member("detail", "credential \(name)\(validity)")

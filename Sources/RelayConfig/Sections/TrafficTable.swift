@@ -1,0 +1,215 @@
+import RelayCore
+import RelayJSON
+
+// What keeps the requests of a route from making an upstream's trouble worse.
+extension ConfigurationTable {
+    static var trafficFields: [Field<RouteDraft>] {
+        [
+            Field(
+                "circuit_breaker",
+                breaker.kind,
+                \.breaker,
+                "When an upstream is left alone because it fails; without the key never. Each upstream has a breaker of its own; while it is "
+                    + "open nothing is sent there but one probe at a time, requests fail with breaker_open, which rules "
+                    + "may act on, and kept jobs wait. What this side lacks (a descriptor, memory, a name server) "
+                    + "counts for nothing, and neither does an answer that asks for patience."
+            ),
+            Field(
+                "retry_budget",
+                budget.kind,
+                \.budget,
+                "How much of the route's load its retries may be, whatever the rules allow; without the key all of it. Without room a request ends "
+                    + "as if the rule were spent; a kept job waits. A retry that succeeds gives back what it took."
+            ),
+            Field(
+                "adaptive_concurrency",
+                window.kind,
+                \.window,
+                "How many requests an upstream is sent at once, within concurrency.max_requests: fewer when it does "
+                    + "not answer or says that there is too much (429, 503), more again while it takes them; without the key "
+                    + "as many as that."
+            ),
+            Field(
+                "throttling",
+                throttling.kind,
+                \.throttling,
+                "What becomes of an upstream's word that there is too much: Retry-After of 429 and 503, and RateLimit, "
+                    + "RateLimit-Remaining, X-RateLimit-Remaining and X-Rate-Limit-Remaining with their Reset on any "
+                    + "answer, hold back all that goes to it. A request that cannot wait so long fails with "
+                    + "rate_limited, and kept jobs wait. Without the key it holds back the request that got it, as the rules say."
+            ),
+            Field(
+                "rate_limit",
+                rateLimit.kind,
+                \.rateLimit,
+                "How fast the route sends, retries included; without the key as fast as there is work. A request waits "
+                    + "for its turn if that comes before its time runs out, and fails with rate_limited if not."
+            ),
+        ]
+    }
+
+    private static var breaker: Section<BreakerSettings> {
+        Section(
+            "circuit_breaker",
+            "When an upstream is left alone because it fails.",
+            prototype: BreakerSettings(),
+            fields: [
+                Field("enabled", .boolean, \.isEnabled, "Whether there is one."),
+                Field(
+                    "failure_ratio",
+                    .number(0.01...1),
+                    \.failureRatio,
+                    "Share of failures among the attempts of sampling_duration at which it opens."
+                ),
+                Field(
+                    "minimum_throughput",
+                    .integer(2...10_000),
+                    \.minimumThroughput,
+                    "Attempts that sampling_duration must have seen before the ratio counts."
+                ),
+                Field(
+                    "sampling_duration",
+                    .duration(.seconds(1) ... .seconds(600)),
+                    \.sampling,
+                    "How long an attempt counts."
+                ),
+                Field(
+                    "consecutive_failures",
+                    .integer(1...10_000),
+                    \.consecutiveFailures,
+                    "Failures one after the other at which it opens whatever the ratio; without the key none are too many."
+                ),
+                Field(
+                    "break_duration",
+                    .duration(.milliseconds(100) ... .seconds(600)),
+                    \.breakDuration,
+                    "How long it is open before the first probe, a fifth more or less; every probe that fails doubles it."
+                ),
+                Field(
+                    "max_break_duration",
+                    .duration(.milliseconds(100) ... .seconds(3_600)),
+                    \.maxBreakDuration,
+                    "The longest time between two probes."
+                ),
+                Field(
+                    "slow_call_duration",
+                    .duration(.milliseconds(1) ... .seconds(3_600)),
+                    \.slowDuration,
+                    "An attempt that takes longer is slow; without the key none is."
+                ),
+                Field(
+                    "slow_call_ratio",
+                    .number(0.01...1),
+                    \.slowRatio,
+                    "Share of slow attempts at which it opens."
+                ),
+            ]
+        ) { breaker, node, reading in
+            guard breaker.maxBreakDuration < breaker.breakDuration else { return }
+            reading.error(
+                "the longest break is shorter than the first",
+                in: node,
+                at: [node["max_break_duration"] == nil ? "break_duration" : "max_break_duration"],
+                hint: "give max_break_duration at least break_duration"
+            )
+        }
+    }
+
+    private static var budget: Section<RetryBudgetSettings> {
+        Section(
+            "retry_budget",
+            "How much of the route's load its retries may be.",
+            prototype: RetryBudgetSettings(),
+            fields: [
+                Field("enabled", .boolean, \.isEnabled, "Whether there is one."),
+                Field(
+                    "budget_percent",
+                    .integer(0...100),
+                    \.percent,
+                    "Retries that failed or are under way, in percent of the route's other attempts; of the last ten seconds."
+                ),
+                Field(
+                    "min_retry_concurrency",
+                    .integer(0...1_000),
+                    \.floor,
+                    "Retries that may be under way, their waits included, however small that share is."
+                ),
+            ]
+        )
+    }
+
+    private static var window: Section<WindowSettings> {
+        Section(
+            "adaptive_concurrency",
+            "How many requests an upstream is sent at once.",
+            prototype: WindowSettings(),
+            fields: [
+                Field("enabled", .boolean, \.isEnabled, "Whether that changes."),
+                Field(
+                    "initial",
+                    .integer(1...65_536),
+                    \.initial,
+                    "Where it begins; without the key with concurrency.max_requests."
+                ),
+                Field(
+                    "after_outage",
+                    .integer(1...65_536),
+                    \.afterOutage,
+                    "Where it begins when the breaker has closed, at most where it was."
+                ),
+            ]
+        )
+    }
+
+    private static var throttling: Section<ThrottlingSettings> {
+        Section(
+            "throttling",
+            "What becomes of an upstream's word that there is too much.",
+            prototype: ThrottlingSettings(),
+            fields: [
+                Field(
+                    "enabled",
+                    .boolean,
+                    \.isEnabled,
+                    "Whether it holds back more than the request that got it."
+                ),
+                Field(
+                    "max_retry_after",
+                    .duration(.seconds(1) ... .seconds(86_400)),
+                    \.longest,
+                    "The longest that one answer holds an upstream back; without the key the longest max_retry_after of "
+                        + "the retry rules that honour Retry-After, 60s where there are none, and nothing where none does."
+                ),
+            ]
+        )
+    }
+
+    private static var rateLimit: Section<RateLimitSettings> {
+        Section(
+            "rate_limit",
+            "How fast the route sends.",
+            prototype: RateLimitSettings(maxRequests: 1, per: .seconds(1)),
+            fields: [
+                Field(
+                    "max_requests",
+                    .integer(1...1_000_000),
+                    \.maxRequests,
+                    isRequired: true,
+                    "Attempts in each \"per\"."
+                ),
+                Field(
+                    "per",
+                    .duration(.milliseconds(1) ... .seconds(86_400)),
+                    \.per,
+                    "What they are counted in."
+                ),
+                Field(
+                    "burst",
+                    .integer(1...1_000_000),
+                    \.burst,
+                    "Attempts that may follow each other at once; without the key one."
+                ),
+            ]
+        )
+    }
+}

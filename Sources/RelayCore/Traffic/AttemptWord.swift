@@ -1,0 +1,53 @@
+/// What the end of an attempt says of its upstream; of the request it says nothing.
+struct AttemptWord: Sendable, Equatable {
+    var breaker = BreakerMachine.Word.nothing
+    var window = WindowMachine.Word.nothing
+    /// Whether a retry did what it was for; nil where nothing is known.
+    var succeeded: Bool?
+    /// How long the upstream is to be left alone, as it has asked.
+    var hold: Duration?
+
+    /// Nothing is known.
+    init() {}
+
+    /// An answer that is taken: what its upstream says of its own limit counts.
+    init(_ response: HTTPResponse, wallMilliseconds: Int64) {
+        (breaker, window, succeeded) = (.works, .fine, true)
+        hold = RateLimitFields.hold(response.fields, wallMilliseconds: wallMilliseconds)
+    }
+
+    init(_ failure: Failure, _ fields: HeaderFields?, wallMilliseconds: Int64) {
+        if failure.isOurs { return }
+        succeeded = false
+        let status = failure.status
+        if status == 429 || status == 503 {
+            window = .tooMuch
+            hold =
+                failure.retryAfter
+                ?? fields.flatMap { RateLimitFields.hold($0, wallMilliseconds: wallMilliseconds) }
+            // Who asks for patience is there: it need not be probed.
+            breaker = status == 503 && hold == nil ? .fails : .nothing
+        } else if failure.saysUpstreamFailed {
+            breaker = .fails
+            window = status == nil ? .lost : .fine
+        } else {
+            (breaker, window) = (.works, .fine)
+        }
+    }
+}
+
+extension Failure {
+    /// Whether the fault is on this side: nothing was sent for want of a descriptor, of memory, of a name server, or nobody
+    /// waits any more.
+    fileprivate var isOurs: Bool {
+        if status != nil { return false }
+        return switch kind {
+        case .cancelled, .clientGone, .preparation, .credentialsFailed, .overloaded, .connectionLimitReached,
+            .dnsTimeout,
+            .dnsError, .destinationIPProhibited, .deadlineExceeded, .interrupted, .breakerOpen, .rateLimited,
+            .storedBodyCorrupt, .storedBodyUnread, .attemptUnrecorded:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,148 @@
+/// Leaves an upstream alone that fails, and finds out with one attempt at a time whether it is back.
+///
+/// With the defaults: 20 attempts of the last 30 s of which 10 failed open it; after 1 s one attempt probes; each probe that
+/// fails doubles the break, to 2, 4, 8 and at most 15 s; one that succeeds closes it. A break is a fifth longer or
+/// shorter, as chance has it, so that the probes of many relays do not meet.
+package struct BreakerMachine: Sendable {
+    package enum State: Hashable, Sendable {
+        /// Attempts are counted. Can transition to: open.
+        case closed
+        /// None is sent before then. Can transition to: probing.
+        case open(until: Instant, wait: Duration)
+        /// One attempt is under way to find out. Can transition to: closed, open.
+        case probing(wait: Duration)
+    }
+
+    /// What an operator has said.
+    package enum Order: String, Hashable, Sendable, CaseIterable {
+        case open
+        case closed
+    }
+
+    /// The answer to who would send.
+    enum Leave: Hashable, Sendable {
+        case go
+        /// It goes, and alone.
+        case probe
+        /// Not before then.
+        case refused(until: Instant)
+    }
+
+    /// What an attempt says of its upstream.
+    enum Word: Hashable, Sendable {
+        case works
+        case fails
+        /// The attempt ended before anything was known, or for a reason that is not the upstream's.
+        case nothing
+    }
+
+    package private(set) var state = State.closed
+    /// When it opened; nil while it is closed.
+    package private(set) var since: Instant?
+    private var order: (order: Order, until: Instant)?
+    private var counts: RollingCounts
+    private var failuresInARow = 0
+    /// Counted at every change: what an attempt says that began before it is old news.
+    private(set) var epoch: UInt32 = 0
+
+    init(_ settings: BreakerSettings) { counts = RollingCounts(over: settings.sampling) }
+
+    mutating func leave(_ settings: BreakerSettings, _ now: Instant) -> Leave {
+        if let order = order(at: now) {
+            return order.order == .open ? .refused(until: order.until) : .go
+        }
+        guard settings.isEnabled else { return .go }
+        switch state {
+        case .closed: return .go
+        case .open(let until, let wait):
+            guard until <= now else { return .refused(until: until) }
+            state = .probing(wait: wait)
+            epoch &+= 1
+            return .probe
+        case .probing(let wait): return .refused(until: now.advanced(by: wait))
+        }
+    }
+
+    /// When it may be asked again; nil when it lets everything through.
+    ///
+    /// A moment that is past is that of a probe.
+    func refuses(_ settings: BreakerSettings, _ now: Instant) -> Instant? {
+        if let order = order(at: now) { return order.order == .open ? order.until : nil }
+        guard settings.isEnabled else { return nil }
+        return switch state {
+        case .closed: nil
+        case .open(let until, _): until
+        case .probing(let wait): now.advanced(by: wait)
+        }
+    }
+
+    /// An attempt that had leave has ended; `random` is uniform in all of `UInt64`.
+    ///
+    /// - Returns: whether the state has changed.
+    mutating func ended(
+        _ word: Word,
+        epoch began: UInt32,
+        isSlow: Bool = false,
+        _ settings: BreakerSettings,
+        random: UInt64,
+        _ now: Instant
+    ) -> Bool {
+        guard began == epoch else { return false }
+        switch (state, word) {
+        case (.closed, .nothing), (.open, _): return false
+        case (.closed, _):
+            counts.add(bad: word == .fails, slow: isSlow, now)
+            failuresInARow = word == .fails ? failuresInARow + 1 : 0
+            guard settings.isEnabled, order(at: now) == nil, isTooMuch(settings) else { return false }
+            since = now
+            open(settings.breakDuration, random, now)
+            return true
+        case (.probing(let wait), .nothing):
+            // Somebody else is to find out.
+            state = .open(until: now, wait: wait)
+            epoch &+= 1
+            return false
+        case (.probing(let wait), .fails):
+            open(min(wait * 2, settings.maxBreakDuration), random, now)
+            return true
+        case (.probing, .works):
+            close()
+            return true
+        }
+    }
+
+    /// An operator's word, for as long as that; nil leaves it to the machine again.
+    mutating func ordered(_ order: Order?, until: Instant) {
+        self.order = order.map { ($0, until) }
+        close()
+    }
+
+    /// What an operator has said, while it holds.
+    package func order(at now: Instant) -> (order: Order, until: Instant)? {
+        order.flatMap { now < $0.until ? $0 : nil }
+    }
+
+    private func isTooMuch(_ settings: BreakerSettings) -> Bool {
+        if let most = settings.consecutiveFailures, failuresInARow >= most { return true }
+        let total = counts.total
+        guard Int(total.all) >= settings.minimumThroughput else { return false }
+        return Double(total.bad) >= settings.failureRatio * Double(total.all)
+            || settings.slowDuration != nil && Double(total.slow) >= settings.slowRatio * Double(total.all)
+    }
+
+    private mutating func open(_ wait: Duration, _ random: UInt64, _ now: Instant) {
+        let nanoseconds = wait.saturatedNanoseconds
+        let spread = Int64(random >> 11) % max(1, nanoseconds * 2 / 5)
+        let until = now.advanced(by: .nanoseconds(nanoseconds - nanoseconds / 5 + spread))
+        state = .open(until: until, wait: wait)
+        epoch &+= 1
+    }
+
+    private mutating func close() {
+        state = .closed
+        since = nil
+        counts.clear()
+        failuresInARow = 0
+        epoch &+= 1
+    }
+}

@@ -1,0 +1,38 @@
+/// Bounds what a route's retries add to its load, whatever its rules allow.
+///
+/// With the defaults, of a route with 100 requests a second: while every attempt fails, 100 retries in each ten seconds,
+/// which are 10 percent of 1,000. A retry that succeeds gives back what it took, and counts as load itself: what drains a
+/// backlog is not held up. Three retries may be under way on a route that has hardly any load.
+struct RetryBudgetMachine: Sendable {
+    private static let memory: Duration = .seconds(10)
+
+    /// Attempts that were no retries, and retries that succeeded.
+    private var load = RollingCounts(over: memory)
+    private var failed = RollingCounts(over: memory)
+    /// Retries that were decided on and have not ended, their waits included.
+    private(set) var underWay = 0
+
+    /// Whether there is anything left.
+    mutating func hasRoom(_ settings: RetryBudgetSettings, _ now: Instant) -> Bool {
+        guard settings.isEnabled, underWay >= settings.floor else { return true }
+        load.advance(to: now)
+        failed.advance(to: now)
+        let spent = underWay + Int(failed.total.all)
+        return spent * 100 < settings.percent * Int(load.total.all)
+    }
+
+    /// A request began its first attempt.
+    mutating func began(_ now: Instant) { load.add(now) }
+
+    mutating func retryBegan() { underWay += 1 }
+
+    /// A retry ended; nil where nothing is known of the upstream.
+    mutating func retryEnded(succeeded: Bool?, _ now: Instant) {
+        underWay -= 1
+        switch succeeded {
+        case true?: load.add(now)
+        case false?: failed.add(now)
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Synchronization
+
+/// What the requests of one route together ask of its upstreams, and what they get: shared by all loops, by jobs that are
+/// kept and by requests that somebody waits for.
+package final class RouteTraffic: Sendable {
+    private let state = Mutex(RouteTrafficMachine())
+    /// As the window of the upstream in use has it; what the route's permits go by.
+    private let present = Atomic<Int>(.max)
+
+    package init() {}
+
+    /// How many attempts the upstream that is in use takes at once; `Int.max` where nobody has to care.
+    package var width: Int { present.load(ordering: .relaxed) }
+
+    /// How many attempts may begin now, of as many as `most`, and what holds the others back.
+    package func room(
+        _ route: Route,
+        _ now: Instant,
+        atMost most: Int = .max
+    ) -> (count: Int, hold: TrafficHold?) {
+        if route.policy.traffic.isOff { return (most, nil) }
+        return state.withLock { $0.room(route, now, atMost: most) }
+    }
+
+    /// Asks, or tells, what is known of the route's traffic.
+    func tell<Value: Sendable>(_ route: Route, _ body: (inout RouteTrafficMachine) -> Value) -> Value {
+        state.withLock { machine in
+            let value = body(&machine)
+            present.store(machine.width(of: route), ordering: .relaxed)
+            return value
+        }
+    }
+}

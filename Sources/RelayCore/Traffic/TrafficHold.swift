@@ -1,0 +1,90 @@
+/// The leave to send one attempt, given back with what came of it.
+package struct TrafficLeave: Hashable, Sendable {
+    /// Index of the upstream in the route's list.
+    let place: Int
+    let epoch: UInt32
+    let began: Instant
+    /// Whether, with it, as much is under way as may be.
+    let wasFull: Bool
+    let isRetry: Bool
+}
+
+/// The breaker of an upstream has opened, stays open or has closed.
+package struct BreakerChange: Hashable, Sendable {
+    package let upstream: String
+    /// How long it is until it is probed; nil when it has closed.
+    package let probeIn: Duration?
+
+    init(upstream: String, state: BreakerMachine.State, now: Instant) {
+        self.upstream = upstream
+        if case .open(let until, _) = state { probeIn = now.duration(to: until) } else { probeIn = nil }
+    }
+}
+
+/// Why an attempt does not begin now.
+package struct TrafficHold: Sendable, Hashable {
+    package enum Reason: Hashable, Sendable {
+        /// The breaker of the upstream is open.
+        case breakerOpen
+        /// The upstream has asked for patience.
+        case throttled
+        /// The route's own limit.
+        case rateLimited
+        /// The route's retries are enough for now.
+        case budgetSpent
+
+        /// Why a job that is kept waits.
+        package var waitReason: WaitReason {
+            switch self {
+            case .breakerOpen: .breakerOpen
+            case .throttled, .budgetSpent: .throttled
+            case .rateLimited: .rateLimited
+            }
+        }
+    }
+
+    package var reason: Reason
+    /// The upstream it is about; nil where it is the route.
+    package var upstream: String?
+    /// When it may be asked again.
+    package var until: Instant
+
+    package init(reason: Reason, upstream: String? = nil, until: Instant) {
+        self.reason = reason
+        self.upstream = upstream
+        self.until = until
+    }
+}
+
+extension TrafficHold {
+    /// What is wrong, and until when, in words.
+    package func words(until moment: String) -> String {
+        let name = upstream ?? ""
+        return switch reason {
+        case .breakerOpen:
+            "the upstream \(name) has failed too often and is tried again \(moment) (circuit_breaker)"
+        case .throttled:
+            "the upstream \(name) has asked for patience and is left alone until \(moment) (throttling)"
+        case .rateLimited: "the route's next turn comes \(moment) (rate_limit)"
+        case .budgetSpent: "the retries of the route are as much of its load as they may be (retry_budget)"
+        }
+    }
+
+    /// What an attempt comes to that does not wait for it.
+    func failure(_ now: Instant) -> Failure {
+        let wait = now.duration(to: until)
+        let time = DurationText.text(.milliseconds(max(1, wait.saturatedNanoseconds / 1_000_000)))
+        var failure = Failure(
+            reason == .breakerOpen ? .breakerOpen : .rateLimited,
+            sent: .neverSent,
+            words(until: reason == .throttled ? "\(time) from now" : "in \(time)")
+        )
+        failure.retryAfter = wait
+        return failure
+    }
+}
+
+extension Failure {
+    /// Whether the relay itself held the attempt back, for a reason that is the route's and not the job's.
+    var isHold: Bool { sent == .neverSent && (kind == .breakerOpen || kind == .rateLimited) }
+}

@@ -1,0 +1,114 @@
+/// What keeps a route's requests from making an upstream's trouble worse; each part can be switched off by itself.
+public struct TrafficSettings: Sendable {
+    /// When an upstream is left alone because it fails.
+    public var breaker = BreakerSettings()
+    /// How much of the load retries may be.
+    public var budget = RetryBudgetSettings()
+    /// How many attempts may be under way at once.
+    public var window = WindowSettings()
+    /// What becomes of an upstream's word that there is too much.
+    public var throttling = ThrottlingSettings()
+    /// Nil sends as fast as there is work.
+    public var rateLimit: RateLimitSettings?
+
+    /// Every part switched on, but for the rate limit.
+    public init() {}
+
+    /// Every part switched off.
+    public static var off: TrafficSettings {
+        var settings = TrafficSettings()
+        settings.breaker.isEnabled = false
+        settings.budget.isEnabled = false
+        settings.window.isEnabled = false
+        settings.throttling.isEnabled = false
+        return settings
+    }
+
+    /// Whether anything has to be asked before an attempt.
+    var isOff: Bool {
+        !breaker.isEnabled && !budget.isEnabled && !window.isEnabled && !throttling.isEnabled
+            && rateLimit == nil
+    }
+}
+
+/// When an upstream is left alone because it fails.
+public struct BreakerSettings: Sendable, Equatable {
+    /// Whether it is on.
+    public var isEnabled = true
+    /// Share of failures among the attempts of `sampling` at which it opens: above 0, at most 1.
+    public var failureRatio = 0.5
+    /// Attempts that `sampling` must have seen before the ratio counts: 2 to 10,000.
+    public var minimumThroughput = 20
+    /// How long an attempt is remembered: 1 s to 10 min.
+    public var sampling: Duration = .seconds(30)
+    /// Failures one after the other at which it opens whatever the ratio: 1 to 10,000; nil counts none.
+    public var consecutiveFailures: Int?
+    /// How long it stays open before the first probe: 100 ms to 10 min; doubled by every probe that fails.
+    public var breakDuration: Duration = .seconds(1)
+    /// The longest it stays open between two probes: up to an hour.
+    public var maxBreakDuration: Duration = .seconds(15)
+    /// An attempt that takes longer is slow: 1 ms to 1 h; nil calls none slow.
+    public var slowDuration: Duration?
+    /// Share of slow attempts at which it opens: above 0, at most 1.
+    public var slowRatio = 1.0
+
+    /// The defaults of every property.
+    public init() {}
+}
+
+/// How much of a route's load its own retries may be.
+public struct RetryBudgetSettings: Sendable, Equatable {
+    /// Whether it is on.
+    public var isEnabled = true
+    /// Retries, in percent of the other attempts of the last ten seconds: 0 to 100.
+    public var percent = 10
+    /// Retries that may be under way however small that share is: 0 to 1,000.
+    public var floor = 3
+
+    /// The defaults of every property.
+    public init() {}
+}
+
+/// How many attempts may be under way at once, by how the upstream takes them.
+public struct WindowSettings: Sendable, Equatable {
+    /// Whether it is on.
+    public var isEnabled = true
+    /// Where it begins: 1 to 65,535; nil begins with all that the route allows.
+    public var initial: Int?
+    /// Where it begins anew after an outage: 1 to 65,535.
+    public var afterOutage = 10
+
+    /// The defaults of every property.
+    public init() {}
+}
+
+/// What becomes of an upstream's word that there is too much.
+public struct ThrottlingSettings: Sendable, Equatable {
+    /// Whether it is on.
+    public var isEnabled = true
+    /// The longest that one answer holds an upstream back: 1 s to 1 d.
+    ///
+    /// Nil takes the longest ``RetryPolicy/maxRetryAfter`` of the rules that honour the word, and 60 s where there are no
+    /// retries; where no rule honours it nothing is held back.
+    public var longest: Duration?
+
+    /// The defaults of every property.
+    public init() {}
+}
+
+/// How fast a route sends.
+public struct RateLimitSettings: Sendable, Equatable {
+    /// Attempts in each `per`: 1 to 1,000,000.
+    public var maxRequests: Int
+    /// 1 ms to 1 d.
+    public var per: Duration
+    /// Attempts that may follow each other at once: 1 to 1,000,000.
+    public var burst: Int
+
+    /// So many attempts in each `per`; at once as many as `burst`, or all of them.
+    public init(maxRequests: Int, per: Duration, burst: Int? = nil) {
+        self.maxRequests = maxRequests
+        self.per = per
+        self.burst = burst ?? maxRequests
+    }
+}

@@ -1,0 +1,77 @@
+"""What the requests of a route do together to an upstream in trouble: the breaker, what it asks for, and the rate."""
+
+import time
+import unittest
+
+from durable import DurableTest, again, kept
+from relay import eventually, route
+from upstream import answer
+
+
+class Traffic(DurableTest):
+    BREAKER = {"minimum_throughput": 4, "break_duration": "300ms", "max_break_duration": "600ms"}
+
+    def test_an_upstream_that_fails_is_left_alone_and_found_again_with_no_attempt_burned(self):
+        self.upstream.on("/x", answer(500))
+        relay = self.new_relay({
+            "up": route(self.upstream.url, circuit_breaker=self.BREAKER),
+            "later": kept(self.upstream.url, circuit_breaker=self.BREAKER, recovery=[again(attempts=2)]),
+        }).start()
+        for _ in range(4):
+            self.assertEqual(relay.ask("GET", "/r/up/x").status, 500)
+        got = relay.ask("GET", "/r/up/x")
+        self.assert_problem(got, 503, "breaker_open")
+        self.assertIn("circuit_breaker", got.json()["detail"])
+        self.assertEqual(len(self.upstream.seen("/x")), 4)
+        relay.errors.wait("of route up is left alone")
+        self.upstream.on("/x", answer(200))
+        eventually(lambda: relay.ask("GET", "/r/up/x").status == 200, "one request finds out that the upstream is back")
+        relay.errors.wait("of route up works again")
+
+    def test_kept_jobs_wait_for_the_breaker_one_probes_and_all_are_delivered(self):
+        self.upstream.on("/x", answer(500))
+        breaker = dict(self.BREAKER, break_duration="1s", max_break_duration="1s")
+        relay = self.new_relay({
+            "up": kept(self.upstream.url, circuit_breaker=breaker, recovery=[again(attempts=100)], max_attempts=100),
+        }).start()
+        ids = [self.hand_over(relay, "/r/up/x", method="PUT") for _ in range(30)]
+        eventually(
+            lambda: any((self.look(relay, id).get("blocker") or {}).get("reason") == "breaker_open" for id in ids),
+            "a job tells that it waits for the breaker")
+        before = len(self.upstream.seen("/x"))
+        time.sleep(2.5)
+        self.assertLessEqual(len(self.upstream.seen("/x")) - before, 5, "one probe at a time")
+        self.upstream.on("/x", answer(200))
+        for id in ids:
+            self.wait_for_end(relay, id)
+        attempts = sum(len(self.look(relay, id)["attempts"]) for id in ids)
+        self.assertEqual(attempts, len(self.upstream.seen("/x")), "what was held back is no attempt")
+
+    def test_patience_that_is_asked_for_once_holds_for_all(self):
+        self.upstream.on("/x", answer(503, "", ("Retry-After", "2")))
+        self.upstream.on("/y", answer(200))
+        relay = self.new_relay({
+            "up": route(self.upstream.url, throttling={}, timeouts={"total": "10s"}),
+            "hasty": route(self.upstream.url, throttling={}, timeouts={"attempt": "1s", "total": "1s"}),
+        }).start()
+        self.assertEqual(relay.ask("GET", "/r/up/x").status, 503)
+        began = time.monotonic()
+        self.assertEqual(relay.ask("GET", "/r/up/y").status, 200)
+        self.assertGreater(time.monotonic() - began, 1.5)
+        self.assertEqual(relay.ask("GET", "/r/hasty/x").status, 503)
+        self.assert_problem(relay.ask("GET", "/r/hasty/y"), 429, "rate_limited")
+
+    def test_a_rate_is_kept_to(self):
+        self.upstream.on("/x", answer(200))
+        relay = self.new_relay({
+            "up": kept(self.upstream.url, rate_limit={"max_requests": 10, "per": "1s", "burst": 2}),
+        }).start()
+        began = time.monotonic()
+        for id in [self.hand_over(relay, "/r/up/x", method="PUT") for _ in range(12)]:
+            self.wait_for_end(relay, id)
+        self.assertGreater(time.monotonic() - began, 0.9)
+        self.assertEqual(len(self.upstream.seen("/x")), 12)
+
+
+if __name__ == "__main__":
+    unittest.main()

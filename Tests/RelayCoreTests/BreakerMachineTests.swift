@@ -1,0 +1,164 @@
+import RelayTestSupport
+import Testing
+
+@testable import RelayCore
+
+@Suite(
+    "An upstream that fails is left alone, and one request at a time finds out whether it is back",
+    .timeLimit(.minutes(1))
+)
+struct BreakerMachineTests {
+    private static let settings = BreakerSettings()
+
+    private func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
+
+    /// Attempts that begin and end at one moment each, one after the other, a tenth of a second apart.
+    private func run(
+        _ words: [BreakerMachine.Word],
+        _ settings: BreakerSettings = settings,
+        from start: Double = 0,
+        every step: Double = 0.1
+    ) -> BreakerMachine {
+        var machine = BreakerMachine(settings)
+        for (index, word) in words.enumerated() {
+            let now = at(start + Double(index) * step)
+            guard machine.leave(settings, now) == .go else { break }
+            _ = machine.ended(word, epoch: machine.epoch, settings, random: 0, now)
+        }
+        return machine
+    }
+
+    private func words(_ works: Int, _ fails: Int) -> [BreakerMachine.Word] {
+        Array(repeating: .works, count: works) + Array(repeating: .fails, count: fails)
+    }
+
+    @Test(
+        "It opens at half of twenty attempts, or at as many failures in a row as are configured",
+        arguments: [
+            (works: 0, fails: 19, inARow: nil, opens: false), (0, 20, nil, true), (10, 9, nil, false),
+            (10, 10, nil, true), (11, 9, nil, false), (0, 4, 5, false), (0, 5, 5, true), (30, 5, 5, true),
+        ] as [(works: Int, fails: Int, inARow: Int?, opens: Bool)]
+    )
+    func opens(works: Int, fails: Int, inARow: Int?, opens: Bool) {
+        var settings = Self.settings
+        settings.consecutiveFailures = inARow
+        let machine = run(words(works, fails), settings)
+        #expect((machine.state != .closed) == opens)
+        #expect((machine.since != nil) == opens)
+    }
+
+    @Test("What is older than the sampling duration counts no more")
+    func window() {
+        #expect(run(words(0, 40), every: 3.1).state == .closed)
+        #expect(run(words(0, 40), every: 1).state != .closed)
+    }
+
+    @Test("What is not the upstream's fault counts for nothing, and neither does a switched off breaker")
+    func neutral() {
+        #expect(run(Array(repeating: .nothing, count: 100)).state == .closed)
+        var settings = Self.settings
+        settings.isEnabled = false
+        #expect(run(words(0, 100), settings).state == .closed)
+    }
+
+    @Test("Slow attempts open it where they are configured to")
+    func slow() {
+        var settings = Self.settings
+        (settings.slowDuration, settings.slowRatio) = (.seconds(1), 0.5)
+        var machine = BreakerMachine(settings)
+        for index in 0..<20 {
+            _ = machine.ended(
+                .works,
+                epoch: machine.epoch,
+                isSlow: index % 2 == 1,
+                settings,
+                random: 0,
+                at(1)
+            )
+        }
+        #expect(machine.state != .closed)
+    }
+
+    @Test("Open it refuses all; then one probes, and the others wait for what comes of it")
+    func probes() throws {
+        var machine = run(words(0, 20))
+        guard case .open(let until, let wait) = machine.state else { throw Unexpected(machine.state) }
+        #expect(wait == .seconds(1))
+        let before = Instant(nanoseconds: until.nanoseconds - 1)
+        #expect(machine.leave(Self.settings, before) == .refused(until: until))
+        #expect(machine.leave(Self.settings, until) == .probe)
+        for _ in 0..<100 {
+            guard case .refused = machine.leave(Self.settings, until) else { throw Unexpected(machine.state) }
+        }
+        _ = machine.ended(.works, epoch: machine.epoch, Self.settings, random: 0, until)
+        #expect(machine.state == .closed && machine.since == nil)
+    }
+
+    @Test("Each probe that fails doubles the break up to the longest, and one that succeeds begins anew")
+    func grows() throws {
+        var machine = run(words(0, 20))
+        var waits: [Duration] = []
+        for _ in 0..<7 {
+            guard case .open(let until, let wait) = machine.state else { throw Unexpected(machine.state) }
+            waits.append(wait)
+            #expect(machine.leave(Self.settings, until) == .probe)
+            _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: 0, until)
+        }
+        #expect(waits == [1, 2, 4, 8, 15, 15, 15].map { .seconds($0) })
+    }
+
+    @Test("A break is a fifth longer or shorter by chance")
+    func jitter() throws {
+        var machine = BreakerMachine(Self.settings)
+        for random in [0, UInt64.max / 3, UInt64.max] {
+            machine = BreakerMachine(Self.settings)
+            for _ in 0..<20 {
+                _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: random, at(5))
+            }
+            guard case .open(let until, _) = machine.state else { throw Unexpected(machine.state) }
+            #expect((0.799...1.201).contains(Double(until.nanoseconds) / 1e9 - 5))
+        }
+    }
+
+    @Test("A probe of which nothing is known leaves it to the next to find out")
+    func abandoned() throws {
+        var machine = run(words(0, 20))
+        #expect(machine.leave(Self.settings, at(100)) == .probe)
+        let epoch = machine.epoch
+        _ = machine.ended(.nothing, epoch: epoch, Self.settings, random: 0, at(101))
+        #expect(machine.leave(Self.settings, at(101)) == .probe)
+        // What the first says after all is old news.
+        _ = machine.ended(.works, epoch: epoch, Self.settings, random: 0, at(102))
+        #expect(machine.state != .closed)
+    }
+
+    @Test("What began before it opened says nothing afterwards")
+    func oldNews() throws {
+        var machine = run(words(0, 20))
+        let state = machine.state
+        _ = machine.ended(.works, epoch: 0, Self.settings, random: 0, at(3))
+        _ = machine.ended(.fails, epoch: 0, Self.settings, random: 0, at(3))
+        #expect(machine.state == state)
+    }
+
+    @Test("An operator's word holds for its time, whatever happens, and then it is the machine's again")
+    func ordered() {
+        var machine = BreakerMachine(Self.settings)
+        machine.ordered(.open, until: at(60))
+        #expect(machine.leave(Self.settings, at(59)) == .refused(until: at(60)))
+        #expect(machine.leave(Self.settings, at(60)) == .go)
+        machine.ordered(.closed, until: at(120))
+        for _ in 0..<100 { _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: 0, at(61)) }
+        #expect(machine.leave(Self.settings, at(119)) == .go)
+        machine.ordered(nil, until: at(0))
+        for _ in 0..<20 { _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: 0, at(62)) }
+        #expect(machine.leave(Self.settings, at(62)) != .go)
+    }
+}
+
+/// A state that a test did not expect.
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ value: some Sendable) { description = "unexpected: \(value)" }
+}

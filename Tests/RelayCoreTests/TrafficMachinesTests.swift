@@ -1,0 +1,189 @@
+import RelayTestSupport
+import Testing
+
+@testable import RelayCore
+
+private func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
+
+@Suite("A route's retries are a share of its load", .timeLimit(.minutes(1)))
+struct RetryBudgetTests {
+    /// Requests a second for ten seconds, each retried as long as there is room; how many retries there were.
+    private func retries(_ rate: Int, succeeded: Bool?, _ settings: RetryBudgetSettings = .init()) -> Int {
+        var machine = RetryBudgetMachine()
+        var count = 0
+        for index in 0..<rate * 10 {
+            let now = at(Double(index) / Double(rate))
+            machine.began(now)
+            for _ in 0..<3 where machine.hasRoom(settings, now) {
+                machine.retryBegan()
+                count += 1
+                machine.retryEnded(succeeded: succeeded, now)
+            }
+        }
+        return count
+    }
+
+    @Test("While every retry fails they are a tenth, and where they succeed nothing holds them back")
+    func share() {
+        var settings = RetryBudgetSettings()
+        settings.floor = 0
+        #expect((95...100).contains(retries(100, succeeded: false, settings)))
+        #expect(retries(100, succeeded: true, settings) > 2_900)
+        settings.isEnabled = false
+        #expect(retries(100, succeeded: false, settings) == 3_000)
+    }
+
+    @Test("As many as the floor may be under way however small the load is, and no more")
+    func floor() {
+        let settings = RetryBudgetSettings()
+        var machine = RetryBudgetMachine()
+        for _ in 0..<3 {
+            #expect(machine.hasRoom(settings, at(0)) == true)
+            machine.retryBegan()
+        }
+        #expect(machine.hasRoom(settings, at(0)) == false)
+        machine.retryEnded(succeeded: nil, at(1))
+        #expect(machine.hasRoom(settings, at(1)) == true)
+    }
+
+    @Test("What failed is forgotten after ten seconds")
+    func memory() {
+        var settings = RetryBudgetSettings()
+        (settings.percent, settings.floor) = (50, 0)
+        var machine = RetryBudgetMachine()
+        for _ in 0..<2 { machine.began(at(0.5)) }
+        machine.retryBegan()
+        machine.retryEnded(succeeded: false, at(0.6))
+        machine.began(at(9.5))
+        #expect(machine.hasRoom(settings, at(9.6)) == true)
+        machine.retryBegan()
+        #expect(machine.hasRoom(settings, at(9.6)) == false)
+        machine.retryEnded(succeeded: false, at(9.7))
+        for _ in 0..<4 { machine.began(at(11)) }
+        #expect(machine.hasRoom(settings, at(11.1)) == true)
+    }
+}
+
+@Suite("Attempts are spaced", .timeLimit(.minutes(1)))
+struct RateLimitTests {
+    @Test(
+        "A burst at once, then one each interval",
+        arguments: [(50, 1.0, 100), (1, 1.0, 1), (3, 60.0, 2), (1_000_000, 1.0, 1)]
+    )
+    func spacing(count: Int, per: Double, burst: Int) {
+        let settings = RateLimitSettings(maxRequests: count, per: .seconds(per), burst: burst)
+        var machine = RateLimitMachine()
+        #expect(machine.room(settings, at(5), atMost: .max) == burst)
+        for _ in 0..<burst {
+            #expect(machine.next(settings, at(5)) == at(5))
+            machine.take(settings, at: at(5))
+        }
+        #expect(machine.room(settings, at(5), atMost: .max) == 0)
+        let interval = Int64(per * 1e9) / Int64(count)
+        for index in 1...3 {
+            let next = machine.next(settings, at(5))
+            #expect(next.nanoseconds == at(5).nanoseconds + interval * Int64(index))
+            machine.take(settings, at: next)
+        }
+        #expect(machine.room(settings, at(5 + per * Double(burst + 4)), atMost: .max) == burst)
+        #expect(machine.room(settings, at(1e6), atMost: 1) == 1)
+    }
+}
+
+@Suite("The window goes by how the upstream takes what it is sent", .timeLimit(.minutes(1)))
+struct WindowTests {
+    private let settings = WindowSettings()
+
+    /// Rounds of as many attempts as the window has, with an upstream that refuses what is above `capacity`.
+    private func sizes(_ rounds: Int, from initial: Int? = nil, capacity: Int, limit: Int = 256) -> [Int] {
+        var settings = settings
+        settings.initial = initial
+        var machine = WindowMachine(settings, limit: limit)
+        return (0..<rounds).map { round in
+            let (began, ended) = (at(Double(round)), at(Double(round) + 0.5))
+            let count = machine.size
+            for index in 0..<count {
+                let word: WindowMachine.Word = index < capacity ? .fine : .tooMuch
+                machine.ended(word, began: began, wasFull: true, limit: limit, ended)
+            }
+            return machine.size
+        }
+    }
+
+    @Test("It begins with all there is and stays there while all is well")
+    func open() {
+        #expect(sizes(5, capacity: .max) == [256, 256, 256, 256, 256])
+        #expect(sizes(3, from: 4, capacity: .max) == [4, 5, 6])
+    }
+
+    @Test("It settles within a fifth of what the upstream takes, and refusals are few from there")
+    func settles() {
+        let sizes = sizes(60, capacity: 50)
+        #expect(sizes.dropFirst(15).allSatisfy { (40...60).contains($0) }, "\(sizes)")
+    }
+
+    @Test("It shrinks once for what was under way together, to half when nothing comes back")
+    func once() {
+        var machine = WindowMachine(settings, limit: 100)
+        for _ in 0..<50 { machine.ended(.lost, began: at(0), wasFull: true, limit: 100, at(1)) }
+        #expect(machine.size == 50)
+        machine.ended(.lost, began: at(2), wasFull: true, limit: 100, at(3))
+        #expect(machine.size == 25)
+        for round in 3..<20 {
+            machine.ended(.lost, began: at(Double(round)), wasFull: true, limit: 100, at(Double(round)))
+        }
+        #expect(machine.size == 1)
+    }
+
+    @Test("It grows only when it was full, and never above the limit")
+    func full() {
+        var settings = settings
+        settings.initial = 10
+        var machine = WindowMachine(settings, limit: 12)
+        for _ in 0..<1_000 { machine.ended(.fine, began: at(0), wasFull: false, limit: 12, at(1)) }
+        #expect(machine.size == 10)
+        for _ in 0..<1_000 { machine.ended(.fine, began: at(0), wasFull: true, limit: 12, at(1)) }
+        #expect(machine.size == 12)
+    }
+
+    @Test("After an outage it begins small, and grows with every success up to half of what it was")
+    func restart() {
+        var machine = WindowMachine(settings, limit: 100)
+        machine.restart(settings)
+        #expect(machine.size == 10)
+        for _ in 0..<40 { machine.ended(.fine, began: at(0), wasFull: true, limit: 100, at(1)) }
+        #expect(machine.size == 50)
+        for _ in 0..<50 { machine.ended(.fine, began: at(0), wasFull: true, limit: 100, at(1)) }
+        #expect(machine.size == 50)
+    }
+}
+
+@Suite("What an upstream says of its limit is read in all its forms", .timeLimit(.minutes(1)))
+struct RateLimitFieldsTests {
+    private static let now: Int64 = 1_800_000_000_000
+
+    @Test(
+        "Nothing left means to wait, in seconds from now",
+        arguments: [
+            (["RateLimit: \"default\";r=0;t=30"], 30), (["ratelimit: \"a\";r=5;t=9, \"b\";r=0;t=7"], 7),
+            (["RateLimit: limit=100, remaining=0, reset=12"], 12),
+            (["RateLimit-Remaining: 0", "RateLimit-Reset: 5"], 5),
+            (["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1800000020"], 20),
+            (["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1800000020000"], 20),
+            (["X-Rate-Limit-Remaining: 0", "X-Rate-Limit-Reset: 2.5"], 2.5),
+            (["X-RateLimit-Remaining: 1", "X-RateLimit-Reset: 20"], nil),
+            (["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1700000000"], nil),
+            (["X-RateLimit-Remaining: 0"], nil), (["X-RateLimit-Remaining: x", "X-RateLimit-Reset: 5"], nil),
+            (["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: -5"], nil),
+            (["RateLimit: \"a\";r=0;t=-1"], nil), (["RateLimit: ,;=,;r;t"], nil), ([], nil),
+        ] as [([String], Double?)]
+    )
+    func forms(lines: [String], seconds: Double?) {
+        var fields = HeaderFields()
+        for line in lines {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            fields.append(String(parts[0]), String(parts[1]).trimmingBlanks)
+        }
+        #expect(RateLimitFields.hold(fields, wallMilliseconds: Self.now) == seconds.map { .seconds($0) })
+    }
+}

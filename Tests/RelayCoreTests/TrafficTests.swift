@@ -1,0 +1,209 @@
+import RelayCore
+import RelayTestSupport
+import Synchronization
+import Testing
+
+@Suite("What the requests of a route do together to an upstream", .runQueue, .timeLimit(.minutes(5)))
+struct TrafficTests {
+    /// An upstream of which the test says from when to when it answers 503; it counts what it is sent.
+    private final class Upstream: Sendable {
+        private let times = Mutex<[Instant]>([])
+
+        var arrivals: [Instant] { times.withLock { $0 } }
+
+        func bench(answer: @escaping @Sendable (Instant, OutboundRequest) -> ScriptedTransport.Step) -> Bench
+        {
+            let clock = Mutex<VirtualTime?>(nil)
+            let bench = Bench([]) { [self] request in
+                let now = clock.withLock { $0 }?.now() ?? Instant(nanoseconds: 0)
+                times.withLock { $0.append(now) }
+                return answer(now, request)
+            }
+            clock.withLock { $0 = bench.time }
+            return bench
+        }
+    }
+
+    /// A route with all of it on.
+    private func makeRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
+        RelayTestSupport.makeRoute {
+            $0.traffic = TrafficSettings()
+            change(&$0)
+        }
+    }
+
+    private func seconds(_ instant: Instant) -> Double { Double(instant.nanoseconds) / 1e9 }
+
+    /// A hundred requests a second for a minute of failures, then for ten seconds of health; one after the other, since
+    /// each moves the clock.
+    private func outage(
+        _ change: (inout RoutePolicy) -> Void = { _ in }
+    ) async -> (during: Int, after: Double) {
+        let upstream = Upstream()
+        let bench = upstream.bench { now, _ in Double(now.nanoseconds) < 60e9 ? .answer(500) : .answer(200) }
+        let (route, memory) = (
+            makeRoute {
+                $0.recovery = [rule("r", ["5xx"], retry(4, wait: .milliseconds(1)))]
+                change(&$0)
+            }, RouteMemory()
+        )
+        var good = 0
+        var wanted = 0
+        while seconds(bench.time.now()) < 90 {
+            let outcome = await bench.perform(on: route, memory: memory)
+            if seconds(bench.time.now()) >= 80 {
+                wanted += 1
+                if outcome.status == 200 { good += 1 }
+            }
+            bench.time.advance(by: .milliseconds(10))
+        }
+        let during = upstream.arrivals.count { seconds($0) < 60 }
+        return (during, Double(good) / Double(wanted))
+    }
+
+    @Test("A full outage is met by a probe now and then, and is over for all soon after it ends")
+    func fullOutage() async {
+        let (during, after) = await outage()
+        #expect(during < 60, "\(during) attempts for about 6,000 requests")
+        #expect(after == 1)
+        // The control: what the rules alone would do.
+        let control = await outage {
+            $0.traffic.breaker.isEnabled = false
+            $0.traffic.budget.isEnabled = false
+        }
+        #expect(control.during > 3 * 4_000)
+    }
+
+    @Test("Without a breaker the retries of an outage are a tenth of what comes")
+    func budget() async {
+        let (during, _) = await outage {
+            $0.traffic.breaker.isEnabled = false
+            $0.traffic.budget.floor = 0
+        }
+        #expect((5_500...6_600).contains(during), "\(during)")
+    }
+
+    @Test("An open breaker ends a request as breaker_open, unsent, and rules may act on it")
+    func open() async {
+        let bench = Bench([]) { _ in .answer(500) }
+        let memory = RouteMemory()
+        let plain = makeRoute()
+        for _ in 0..<20 { _ = await bench.perform(on: plain, memory: memory) }
+        let sent = bench.transport.sent.count
+        let failed = await bench.perform(on: plain, memory: memory)
+        #expect(failed.failure?.kind == .breakerOpen && failed.failure?.sent == .neverSent)
+        #expect(failed.failure?.retryAfter.map { $0 > .zero } == true)
+        let answered = await bench.perform(
+            on: makeRoute { $0.recovery = [rule("p", ["breaker_open"], placeholder())] },
+            memory: memory
+        )
+        #expect(answered.source == .placeholder && bench.transport.sent.count == sent)
+        let elsewhere = await bench.perform(
+            on: makeRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] },
+            memory: memory
+        )
+        #expect(elsewhere.status == 500 && bench.transport.sent.last?.upstream.name == "two")
+        let told = bench.sink.events.count { if case .breakerChanged = $0 { true } else { false } }
+        #expect(told == 1)
+    }
+
+    @Test(
+        "A job that is kept waits for the breaker and burns nothing, whatever its rules; a failover takes it elsewhere"
+    )
+    func kept() async {
+        let bench = Bench([]) { request in request.upstream.name == "two" ? .answer(200) : .answer(500) }
+        let memory = RouteMemory()
+        for _ in 0..<20 { _ = await bench.perform(on: makeRoute(), memory: memory) }
+        let sent = bench.transport.sent.count
+        let route = makeRoute {
+            $0.recovery = [rule("any", ["any"], retry(2)), rule("dead", ["any"], .deadLetter)]
+        }
+        let run = await bench.deliver(on: route, memory: memory)
+        #expect(run.ending == .back(.breakerOpen) && run.attempts.isEmpty, "\(run.words)")
+        #expect(bench.transport.sent.count == sent)
+        let other = makeRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] }
+        #expect(await bench.deliver(on: other, memory: memory).words == "succeeded 200 upstream")
+    }
+
+    @Test(
+        "What the relay itself lacks opens no breaker, and neither does what the upstream refuses with reason",
+        arguments: [
+            .fail(.connectionLimitReached, .neverSent), .fail(.dnsTimeout, .neverSent),
+            .fail(.dnsError, .neverSent),
+            .answer(404), .answer(401), .answer(429),
+        ] as [ScriptedTransport.Step]
+    )
+    func notTheirs(step: ScriptedTransport.Step) async {
+        let bench = Bench([]) { _ in step }
+        let memory = RouteMemory()
+        for _ in 0..<60 { _ = await bench.perform(on: makeRoute(), memory: memory) }
+        #expect(bench.transport.sent.count == 60)
+    }
+
+    @Test(
+        "Retry-After of one answer holds back every other request, and ends one whose time is shorter at once"
+    )
+    func patience() async {
+        let upstream = Upstream()
+        let bench = upstream.bench { now, _ in
+            now.nanoseconds == 0 ? .answer(503, [("Retry-After", "20")]) : .answer(200)
+        }
+        let (route, memory) = (makeRoute(), RouteMemory())
+        _ = await bench.perform(on: route, memory: memory)
+        var hasty = JobOptions()
+        hasty.timeout = .seconds(5)
+        let refused = await bench.perform(on: route, options: hasty, memory: memory)
+        #expect(
+            refused.failure?.kind == .rateLimited && refused.attempts.map(\.failure?.sent) == [.neverSent]
+        )
+        #expect(bench.time.now() == Instant(nanoseconds: 0))
+        let outcome = await bench.perform(on: route, memory: memory)
+        #expect(outcome.status == 200 && outcome.attempts.count == 1)
+        #expect(upstream.arrivals.map(seconds) == [0, 20])
+        let run = await Bench([.answer(429, [("Retry-After", "20")])]).deliver(
+            on: route,
+            memory: RouteMemory()
+        )
+        #expect(run.words == "dead exhausted")
+    }
+
+    @Test(
+        "A job that is kept waits as long as the upstream asks, and an answer may ask that is none to complain about"
+    )
+    func keptPatience() async {
+        let bench = Bench([.answer(200, [("RateLimit", "\"a\";r=0;t=30")]), .answer(200)])
+        let (route, memory) = (makeRoute(), RouteMemory())
+        #expect(await bench.deliver(on: route, memory: memory).words == "succeeded 200 upstream")
+        let run = await bench.deliver(on: route, memory: memory)
+        #expect(run.ending == .back(.throttled) && run.hold?.until == Instant(nanoseconds: 30_000_000_000))
+    }
+
+    @Test("A rate is kept to by requests that wait for their turn, and one that cannot wait fails")
+    func rate() async {
+        let upstream = Upstream()
+        let bench = upstream.bench { _, _ in .answer(200) }
+        let memory = RouteMemory()
+        let route = makeRoute {
+            $0.traffic.rateLimit = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 3)
+        }
+        for _ in 0..<8 { _ = await bench.perform(on: route, memory: memory) }
+        #expect(upstream.arrivals.map(seconds) == [0, 0, 0, 0.1, 0.2, 0.3, 0.4, 0.5])
+        var hasty = JobOptions()
+        hasty.timeout = .milliseconds(50)
+        let refused = await bench.perform(on: route, options: hasty, memory: memory)
+        #expect(refused.failure?.kind == .rateLimited && upstream.arrivals.count == 8)
+    }
+
+    @Test("Who is cancelled while held back is not sent, and takes no place from others")
+    func cancelled() async {
+        let bench = Bench([.answer(503, [("Retry-After", "20")]), .answer(200)], mode: .manual)
+        let (route, memory) = (makeRoute(), RouteMemory())
+        _ = await bench.perform(on: route, memory: memory)
+        let waiting = Task { await bench.perform(on: route, memory: memory) }
+        await untilIdle()
+        waiting.cancel()
+        let outcome = await waiting.value
+        #expect(outcome.failure?.kind == .cancelled && outcome.failure?.sent == .neverSent)
+        #expect(bench.transport.sent.count == 1)
+    }
+}
