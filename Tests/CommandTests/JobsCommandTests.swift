@@ -21,7 +21,8 @@ struct JobsCommandTests {
             ["jobs", "--limit", "0"], ["jobs", "--label", "x"], ["jobs", "--since", "yesterday"],
             ["jobs", "-o", "yaml"], ["dead", "--by", "age"], ["shape", "--by", "kind"], ["cat"],
             ["cat", id, "--headers"], ["events", "--job", "x"], ["events", "--after", "x"], ["pause"],
-            ["pause", "a", "b"], ["pause", "a", "--for", "10"], ["send", "a", "--async", "-i"],
+            ["pause", "a", "b"], ["breaker", "a"], ["breaker", "a", "open", "b"],
+            ["pause", "a", "--for", "10"], ["send", "a", "--async", "-i"],
             ["send", "a", "--wait", "10m"], ["send", "a", "--priority", "8"], ["send", "a", "--label", "x"],
             ["send", "a", "--not-before", "soon"], ["send", "a", "--key", "ü"],
             ["send", "a", "https://b.example/c"], ["send", "a", "b c"], ["jobs", "--status", "20"],
@@ -43,7 +44,8 @@ struct JobsCommandTests {
             ["jobs", "watch", id],
             ["jobs", "drop", id], ["jobs", "retry", "--where", "all", "--yes"], ["dead"], ["shape"],
             ["cat", id],
-            ["events"], ["events", "-f"], ["pause", "a"], ["resume", "a"], ["routes"], ["routes", "a"],
+            ["events"], ["events", "-f"], ["pause", "a"], ["resume", "a"], ["breaker", "a", "auto"],
+            ["routes"], ["routes", "a"],
             ["send", "a", "--async"], ["explain", id],
         ]
     )

@@ -1,15 +1,30 @@
 """What the requests of a route do together to an upstream in trouble: the breaker, what it asks for, and the rate."""
 
+import os
+import pathlib
+import subprocess
 import time
 import unittest
 
+from caller import ask
 from durable import DurableTest, again, kept
-from relay import eventually, route
+from relay import daemon, eventually, route
 from upstream import answer
+
+
+COMMAND = pathlib.Path(daemon()).with_name("waystation")
+JSON = [("Content-Type", "application/json")]
 
 
 class Traffic(DurableTest):
     BREAKER = {"minimum_throughput": 4, "break_duration": "300ms", "max_break_duration": "600ms"}
+
+    def command(self, relay, *words):
+        done = subprocess.run(
+            [COMMAND, *words], capture_output=True, text=True, timeout=30,
+            env={**os.environ, "WAYSTATION_CONTROL_SOCKET": relay.control})
+        self.assertEqual(done.returncode, 0, (words, done.stdout, done.stderr))
+        return done.stdout
 
     def test_an_upstream_that_fails_is_left_alone_and_found_again_with_no_attempt_burned(self):
         self.upstream.on("/x", answer(500))
@@ -60,6 +75,30 @@ class Traffic(DurableTest):
         self.assertGreater(time.monotonic() - began, 1.5)
         self.assertEqual(relay.ask("GET", "/r/hasty/x").status, 503)
         self.assert_problem(relay.ask("GET", "/r/hasty/y"), 429, "rate_limited")
+
+    def test_an_operator_has_the_last_word_about_a_breaker(self):
+        self.upstream.on("/x", answer(200))
+        relay = self.new_relay({
+            "up": route(self.upstream.url, circuit_breaker=self.BREAKER), "off": route(self.upstream.url),
+            "kept": kept(self.upstream.url, circuit_breaker=self.BREAKER),
+        }).start()
+        told = ask(relay.control, "PUT", "/v1/routes/up/breaker", body=b'{"state": "open", "for": "1h"}', fields=JSON).json()
+        self.assertEqual(told["upstreams"][0]["breaker"], "forced_open", told)
+        self.assert_problem(relay.ask("GET", "/r/up/x"), 503, "breaker_open")
+        self.command(relay, "breaker", "kept", "open")
+        id = self.hand_over(relay, "/r/kept/x", method="PUT")
+        eventually(lambda: self.look(relay, id)["blocker"]["reason"] == "breaker_open", "the job tells what it waits for")
+        self.assertIn("breaker forced open", self.command(relay, "routes", "kept"))
+        self.command(relay, "breaker", "kept", "auto")
+        self.wait_for_end(relay, id)
+        ask(relay.control, "PUT", "/v1/routes/up/breaker", JSON, b'{"state": "closed"}')
+        self.upstream.on("/x", answer(500))
+        for _ in range(10):
+            self.assertEqual(relay.ask("GET", "/r/up/x").status, 500)
+        got = ask(relay.control, "PUT", "/v1/routes/off/breaker", JSON, b'{"state": "open"}')
+        self.assertIn("circuit_breaker", self.assert_problem(got, 400, "bad_request")["detail"])
+        for bad in b"{}", b'{"state": "ajar"}', b'{"state": "open", "upstream": "nowhere"}', b'{"state": "open", "for": "1y"}':
+            self.assertEqual(ask(relay.control, "PUT", "/v1/routes/up/breaker", JSON, bad).status, 400, bad)
 
     def test_a_rate_is_kept_to(self):
         self.upstream.on("/x", answer(200))

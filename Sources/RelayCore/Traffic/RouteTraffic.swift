@@ -22,6 +22,16 @@ package final class RouteTraffic: Sendable {
         return state.withLock { $0.room(route, now, atMost: most) }
     }
 
+    /// How it stands.
+    package func standing(of route: Route, _ now: Instant) -> RouteStanding {
+        state.withLock { $0.standing(of: route, now) }
+    }
+
+    /// An operator's word about the breaker of an upstream, for as long as that; nil leaves it to itself again.
+    package func order(_ order: BreakerMachine.Order?, of upstream: String, _ route: Route, until: Instant) {
+        tell(route) { $0.ordered(order, of: upstream, until: until, route) }
+    }
+
     /// Asks, or tells, what is known of the route's traffic.
     func tell<Value: Sendable>(_ route: Route, _ body: (inout RouteTrafficMachine) -> Value) -> Value {
         state.withLock { machine in

@@ -1,9 +1,9 @@
 /// What the requests of one route together ask of its upstreams, and what they get.
 struct RouteTrafficMachine: Sendable {
     /// By the upstream's name, so that a reload keeps what is known.
-    private var upstreams: [String: UpstreamTraffic] = [:]
-    private var budget = RetryBudgetMachine()
-    private var rate = RateLimitMachine()
+    private(set) var upstreams: [String: UpstreamTraffic] = [:]
+    private(set) var budget = RetryBudgetMachine()
+    private(set) var rate = RateLimitMachine()
 
     /// What kind of attempt asks for leave.
     enum Kind: Hashable, Sendable {
@@ -130,9 +130,6 @@ struct RouteTrafficMachine: Sendable {
         let inUse = known.first { $0?.breaker.state == .closed || $0 == nil } ?? known.first ?? nil
         return inUse?.window.size ?? route.policy.traffic.window.initial ?? .max
     }
-
-    /// The breaker of an upstream; nil where nothing was sent to it yet.
-    func breaker(of upstream: String) -> BreakerMachine? { upstreams[upstream]?.breaker }
 
     mutating func ordered(_ order: BreakerMachine.Order?, of upstream: String, until: Instant, _ route: Route)
     {

@@ -92,7 +92,7 @@ extension Dispatcher {
         for (lane, work) in lanes { lane.tell { $0.ready(work) } }
     }
 
-    /// A pause is over; called on any thread.
+    /// A pause, or what else held the route back, is over; called on any thread.
     func resumed(_ route: String) { lane(route)?.tell { $0.ready() } }
 
     /// Another configuration is in force.

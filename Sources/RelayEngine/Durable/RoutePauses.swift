@@ -56,10 +56,16 @@ package final class RoutePauses: JobListener {
         }
     }
 
-    /// A rule of a request that was answered wants its route paused.
+    /// A rule of a request that was answered wants its route paused, or an upstream can be sent to again.
     package func heard(_ event: JobEvent, at wall: Int64) {
-        guard case .pauseWanted(let route, let rule, let reason) = event, let means else { return }
-        _ = means.ports.start { [self] in await pause(route, by: rule, reason) }
+        guard let means else { return }
+        switch event {
+        case .pauseWanted(let route, let rule, let reason):
+            _ = means.ports.start { [self] in await pause(route, by: rule, reason) }
+        // What kept jobs wait for may be over before its time.
+        case .breakerChanged(let route, _): means.dispatcher.resumed(route)
+        default: break
+        }
     }
 }
 

@@ -35,6 +35,7 @@ extension APICall {
         case whole
         case pause
         case resume
+        case breaker
     }
 }
 
@@ -54,6 +55,7 @@ extension APICall.Resource {
             case .action: [.post]
             }
         case .route(_, .whole): [.get]
+        case .route(_, .breaker): [.put]
         case .route: [.post]
         }
     }
@@ -126,6 +128,7 @@ extension APICall.RoutePart {
         case []: self = .whole
         case ["pause"]: self = .pause
         case ["resume"]: self = .resume
+        case ["breaker"]: self = .breaker
         default: return nil
         }
     }

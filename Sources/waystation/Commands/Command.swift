@@ -27,7 +27,8 @@ struct Command: Sendable {
 
     static var all: [Command] {
         [
-            .status, .send, .jobs, .dead, .explain, .cat, .shape, .events, .routes, .pause, .resume, .check,
+            .status, .send, .jobs, .dead, .explain, .cat, .shape, .events, .routes, .pause, .resume, .breaker,
+            .check,
             .reload, .constrained, .demo, .help, .version,
         ]
     }

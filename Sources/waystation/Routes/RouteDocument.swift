@@ -23,6 +23,25 @@ struct RouteDocument {
         return "paused\(until)\(reason)\(rule)"
     }
 
+    /// `eu breaker open, probed at 15:40:00; us closed`; nil where nothing is known.
+    var upstreams: String? {
+        let list = json["upstreams"]?.elements ?? []
+        guard !list.isEmpty else { return nil }
+        return list.map { upstream in
+            var words = [safe(upstream["name"]?.text ?? "?")]
+            if let breaker = upstream["breaker"]?.text, breaker != "off" {
+                words.append("breaker \(safe(breaker).replacingUnderscores)")
+            }
+            if let until = upstream["until"]?.text { words.append("until \(moments.short(until))") }
+            if let held = upstream["held_until"]?.text {
+                words.append("held back until \(moments.short(held))")
+            }
+            let window = upstream["window"]?.integer.map { " of \($0)" } ?? ""
+            words.append("\(upstream["under_way"]?.integer ?? 0)\(window) under way")
+            return words.joined(separator: ", ")
+        }.joined(separator: "; ")
+    }
+
     func jobs(_ state: String) -> String { json["jobs"]?[state]?.integer.map { String($0) } ?? "–" }
 
     func count(_ name: String) -> String { json[name]?.integer.map { String($0) } ?? "–" }
@@ -44,6 +63,7 @@ struct RouteDocument {
         let rows: [(String, String?)] = [
             ("Route", name), ("State", pause ?? state), ("Delivery", json["delivery"]?.text.map(safe)),
             ("In flight", "\(count("in_flight")) of \(count("max_requests")), \(count("pending")) waiting"),
+            ("Upstreams", upstreams),
             (
                 "Requests",
                 "\(count("requests")): \(count("succeeded")) succeeded, \(count("recovered")) of them recovered,"

@@ -33,6 +33,12 @@ extension APICall {
             try await patience.write(in: durable.store) { () throws(Problem) in
                 try await durable.pauses.pause(name, reason: order.reason, for: order.duration)
             }
+        case .breaker:
+            try checkJSON("the order")
+            let order = try BreakerOrder(document)
+            try order.apply(to: try server.engine.snapshot.entry(name), server.relay.ports.time.now())
+            // Kept jobs may have waited for it.
+            durable.resumed(name)
         case .resume:
             guard document.isEmpty else {
                 throw Problem(.badRequest, "a resume has no document")

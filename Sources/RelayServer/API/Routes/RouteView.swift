@@ -7,10 +7,12 @@ struct RouteView {
     let snapshot: Snapshot
     let durable: DurableJobs
     let counters: JobCounters
+    private let time: any TimeSource
 
     init(_ server: LoopServer) async throws(Problem) {
         snapshot = server.engine.snapshot
         durable = server.durable
+        time = server.relay.ports.time
         counters = try await RouteView.counters(server)
     }
 
@@ -43,6 +45,7 @@ struct RouteView {
             writePause(pause, into: &json)
             json.member("delivery", entry.route.policy.delivery.mode.rawValue)
             json.member("max_requests", entry.route.policy.concurrency.maxRequests)
+            writeTraffic(entry, into: &json)
             let kinds = RouteView.ownKinds(entry.route.policy)
             if !kinds.isEmpty {
                 json.array("own_kinds") { list in for kind in kinds { list.element(kind.rawValue) } }
@@ -69,6 +72,30 @@ struct RouteView {
             kinds.append(kind)
         }
         return kinds
+    }
+
+    /// How the upstreams take what they are sent, and what holds the route back.
+    private func writeTraffic(_ entry: Snapshot.Entry, into json: inout JSONObjectWriter) {
+        let (now, wall) = (time.now(), time.wallMilliseconds())
+        func moment(_ instant: Instant) -> Int64 {
+            wall + now.duration(to: instant).saturatedNanoseconds / 1_000_000
+        }
+        let standing = entry.memory.traffic.standing(of: entry.route, now)
+        json.array("upstreams") { list in
+            for upstream in standing.upstreams {
+                list.object { writer in
+                    writer.member("name", upstream.name)
+                    writer.member("breaker", upstream.breaker.rawValue)
+                    if let since = upstream.since { writer.moment("since", moment(since)) }
+                    if let until = upstream.until { writer.moment("until", moment(until)) }
+                    if let held = upstream.heldUntil { writer.moment("held_until", moment(held)) }
+                    writer.member("under_way", upstream.underWay)
+                    if let window = upstream.window { writer.member("window", window) }
+                }
+            }
+        }
+        json.member("retries_under_way", standing.retries)
+        if let next = standing.nextTurn { json.moment("next_turn_at", moment(next)) }
     }
 
     private func writePause(_ pause: RoutePause?, into json: inout JSONObjectWriter) {

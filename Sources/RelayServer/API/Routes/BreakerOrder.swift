@@ -1,0 +1,55 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+/// What `PUT /v1/routes/{route}/breaker` says, read strictly.
+struct BreakerOrder {
+    /// Nil leaves the breaker to itself.
+    private(set) var order: BreakerMachine.Order?
+    /// Nil means every upstream of the route.
+    private(set) var upstream: String?
+    private(set) var duration: Duration = .seconds(600)
+
+    init(_ document: [UInt8]) throws(Problem) {
+        let value = try JSONValue(document, as: "the order", or: .badRequest)
+        var reader = SubmissionReader()
+        var isNamed = false
+        reader.members(value, "", ["state", "upstream", "for"]) { reader, name, value in
+            switch name {
+            case "state":
+                guard let word = reader.text(value, "/state") else { return }
+                isNamed = true
+                order = BreakerMachine.Order(rawValue: word)
+                if order == nil, word != "auto" { reader.fail("/state", "the state is open, closed or auto") }
+            case "upstream": upstream = reader.text(value, "/upstream")
+            default: duration = reader.duration(value, "/for", .seconds(1)...(.seconds(86_400))) ?? duration
+            }
+        }
+        if !isNamed { reader.fail("", "the state is missing: open, closed or auto") }
+        try reader.check("the order", or: .badRequest)
+    }
+
+    /// Puts it in force.
+    ///
+    /// - Throws: `bad_request` when the route has no breaker, or no such upstream.
+    func apply(to entry: Snapshot.Entry, _ now: Instant) throws(Problem) {
+        let names = entry.route.policy.upstreams.map(\.name)
+        if let upstream, !names.contains(upstream) {
+            throw Problem(
+                .badRequest,
+                "the route has no upstream \"\(upstream.prefix(64))\"",
+                didYouMean: nearestWord(to: upstream, among: names)
+            )
+        }
+        guard entry.route.policy.traffic.breaker.isEnabled else {
+            throw Problem(
+                .badRequest,
+                "the route has no circuit_breaker that could be kept open or closed; pause the route instead"
+            )
+        }
+        let until = order == nil ? now : now.advanced(by: duration)
+        for name in names where upstream == nil || upstream == name {
+            entry.memory.traffic.order(order, of: name, entry.route, until: until)
+        }
+    }
+}
