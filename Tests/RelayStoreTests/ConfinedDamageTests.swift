@@ -132,6 +132,35 @@ struct ConfinedDamageTests {
         #expect(try await bench.ended() == [corrupt(ids[0])])
     }
 
+    @Test("An index that names a job which is not there is made anew, and the others are claimed")
+    func orphan() async throws {
+        let bench = try await StoreBench(.sqlite)
+        let body = StoreBench.unremembered
+        let ids = [
+            try await bench.accept(body: body), try await bench.accept(body: body),
+            try await bench.accept(body: body),
+        ]
+        let path = bench.scratch.path + "/jobs.db"
+        let database = try Database(path, readOnly: false)
+        let seq = UInt8(try #require(try database.seq(of: ids[1])))
+        #expect(try database.checkpoint(truncate: true))
+        let file = Files.read(path)
+        // An entry of the index ends with the due time and the number of the job.
+        let due = (0..<6).map { UInt8(truncatingIfNeeded: bench.now.wall >> Int64(40 - 8 * $0)) }
+        let places = file.indices.dropLast(40).filter { place in
+            file[place..<place + 7].elementsEqual(due + [seq])
+                && !(16..<28).contains {
+                    place >= $0 && file[place - $0..<place - $0 + 16].elementsEqual(ids[1].bytes)
+                }
+        }
+        #expect(places.count == 1)
+        for place in places { Files.write(path, [seq ^ 0x40], at: off_t(place + 6)) }
+        try database.execute("UPDATE meta SET v = v WHERE k = 'epoch'")
+        // The entry of the second stands for a job that is not there; from the table it is made anew.
+        #expect(try await bench.claim().map(\.token.id) == [ids[0], ids[2], ids[1]])
+        #expect(try await bench.claim().isEmpty)
+    }
+
     @Test("A supersede key that meets it takes new jobs")
     func supersede() async throws {
         let bench = try await StoreBench(.sqlite)

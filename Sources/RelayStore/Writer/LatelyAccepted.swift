@@ -18,8 +18,8 @@ struct LatelyAccepted {
     }
 
     private static let count = 1_024
-    /// Bytes of a body that may stay in memory until its job is claimed, or a thousand others have come.
-    private static let bodyLimit = 2_048
+    /// Bytes of a body and its fields that may stay in memory until their job is claimed, or a thousand others have come.
+    private static let limit = 4_096
 
     private var jobs: [Job?] = []
 
@@ -30,7 +30,7 @@ struct LatelyAccepted {
 
     mutating func add(_ row: JobRow, _ job: NewJob, now: Int64) {
         guard row.machine.isReady, row.machine.runAt <= now, case .bytes(let bytes) = job.body,
-            bytes.count <= Self.bodyLimit
+            bytes.count + job.record.fields.storage.count + job.record.target.utf8.count <= Self.limit
         else { return }
         if jobs.isEmpty { jobs = Array(repeating: nil, count: Self.count) }
         jobs[Self.place(row.seq)] = Job(row, job.record, job.body)

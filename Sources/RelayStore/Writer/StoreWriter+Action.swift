@@ -116,6 +116,7 @@ extension StoreWriter {
             delete.bind(2, AttemptKey.make(old.seq, .max))
             try delete.run()
         }
+        forgetRow(old.seq)
         try mark(nil, before: old)
         if old.hasActions { try forgetActions(of: old.seq) }
         count(old, -1)

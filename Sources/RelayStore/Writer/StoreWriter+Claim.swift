@@ -64,6 +64,7 @@ extension StoreWriter {
         try wake()
         var batch = ClaimBatch()
         guard let number = routes[route] else { return batch }
+        var passed: Set<Int64> = []
         for priority in 0..<8 {
             var hasMore = true
             while hasMore, batch.claims.count < limit {
@@ -75,6 +76,7 @@ extension StoreWriter {
                     } else {
                         // It is ready no more, and another one takes its place.
                         hasMore = true
+                        if !passed.insert(seq).inserted { try mendIndex(&passed) }
                     }
                 }
             }
@@ -86,6 +88,19 @@ extension StoreWriter {
         }
         volatile.operations += UInt64(batch.claims.count)
         return batch
+    }
+
+    /// The index names a job that is not there or is not ready, again and again: makes it anew from the table, once.
+    private func mendIndex(_ passed: inout Set<Int64>) throws(StoreError) {
+        guard !passed.contains(.min) else {
+            throw StoreError(
+                .corrupt,
+                "the index of waiting jobs names one that does not wait, also when made anew"
+            )
+        }
+        try database.execute("REINDEX job_lane")
+        shared.countCorrupt()
+        passed = [.min]
     }
 
     /// The next jobs, in order.
