@@ -101,8 +101,8 @@ extension Problem {
             case .preparation: .preparationFailed
             case .credentialsFailed: .credentialsFailed
             case .overloaded: .overloaded
-            case .breakerOpen: .breakerOpen
-            case .rateLimited: .rateLimited
+            case .breakerOpen: failure.sent.mayHaveActed ? .upstreamFailed : .breakerOpen
+            case .rateLimited: failure.sent.mayHaveActed ? .upstreamFailed : .rateLimited
             // What an earlier attempt may have done counts for more than why there is no other.
             case .storedBodyUnread: failure.sent.mayHaveActed ? .upstreamFailed : .storageFailed
             case .deadlineExceeded: .deadlineExceeded

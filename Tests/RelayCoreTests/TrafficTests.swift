@@ -194,6 +194,55 @@ struct TrafficTests {
         #expect(refused.failure?.kind == .rateLimited && upstream.arrivals.count == 8)
     }
 
+    @Test("A run that has sent something waits for its next turn, and keeps what it has done so far")
+    func middleOfRun() async {
+        let bench = Bench([.answer(500), .answer(200)])
+        let route = makeRoute {
+            $0.traffic.rateLimit = RateLimitSettings(maxRequests: 1, per: .seconds(1), burst: 1)
+            $0.recovery = [rule("o", ["500"], .failover(upstream: 1))]
+        }
+        let run = await bench.deliver(on: route)
+        #expect(run.words == "succeeded 200 upstream" && run.attempts.map(\.upstream) == ["one", "two"])
+        #expect(bench.time.now() == Instant(nanoseconds: 1_000_000_000))
+    }
+
+    @Test("What holds the whole route back sends no kept job elsewhere, and names no other failure")
+    func routeWide() async {
+        let bench = Bench([]) { _ in .answer(200) }
+        let memory = RouteMemory()
+        let route = makeRoute {
+            $0.traffic.rateLimit = RateLimitSettings(maxRequests: 1, per: .seconds(10), burst: 1)
+            $0.recovery = [rule("o", ["any"], .failover(upstream: 1))]
+            $0.errorTypes = [ErrorTypeRule(on: nil, apiCodes: [], kind: "mine", treatAsStatus: nil)]
+        }
+        #expect(await bench.deliver(on: route, memory: memory).words == "succeeded 200 upstream")
+        let run = await bench.deliver(on: route, memory: memory)
+        #expect(run.ending == .back(.rateLimited) && run.attempts.isEmpty)
+        #expect(bench.transport.sent.count == 1)
+    }
+
+    @Test("An outage that asks for no patience, or is given none, opens the breaker all the same")
+    func impatient() async {
+        for (retryAfter, isOn) in [("0", true), ("5", false)] {
+            let bench = Bench([]) { _ in .answer(503, [("Retry-After", retryAfter)]) }
+            let memory = RouteMemory()
+            let route = makeRoute { $0.traffic.throttling.isEnabled = isOn }
+            for _ in 0..<60 { _ = await bench.perform(on: route, memory: memory) }
+            #expect(bench.transport.sent.count == 20)
+        }
+    }
+
+    @Test("A rate with a burst of days is one like any other")
+    func longBurst() async {
+        let bench = Bench([]) { _ in .answer(200) }
+        let route = makeRoute {
+            $0.traffic.rateLimit = RateLimitSettings(maxRequests: 1, per: .seconds(86_400), burst: 1_000_000)
+        }
+        let memory = RouteMemory()
+        for _ in 0..<50 { _ = await bench.perform(on: route, memory: memory) }
+        #expect(bench.transport.sent.count == 50)
+    }
+
     @Test("Who is cancelled while held back is not sent, and takes no place from others")
     func cancelled() async {
         let bench = Bench([.answer(503, [("Retry-After", "20")]), .answer(200)], mode: .manual)

@@ -37,7 +37,7 @@ struct ManualTests {
         ]
         let paths =
             APICall.Resource.paths + job.map { "/v1/jobs/ID" + $0 }
-            + ["", "/pause", "/resume"].map { "/v1/routes/ROUTE" + $0 }
+            + ["", "/pause", "/resume", "/breaker"].map { "/v1/routes/ROUTE" + $0 }
         var calls: Set<String> = []
         for path in paths {
             guard let resource = APICall.Resource(path: path) else { continue }

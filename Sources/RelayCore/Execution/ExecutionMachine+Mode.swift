@@ -86,9 +86,36 @@ extension ExecutionMachine {
         end(moment.now < recovery.deadline ? .dead(.exhausted) : .expired, failure)
     }
 
+    /// Whether an attempt waits for its leave where it stands: a request as long as it has time, and a run in the middle,
+    /// which would spend what it has done so far.
+    func mayWait(for hold: TrafficHold, _ moment: Moment) -> Bool {
+        guard hold.reason != .breakerOpen, let deadline = deadlineOfWaits(moment) else { return false }
+        return hold.until < deadline
+    }
+
+    /// Before when the wait of an attempt has to be over; nil where none waits.
+    func deadlineOfWaits(_ moment: Moment) -> Instant? {
+        guard isDelivery else { return recovery.deadline }
+        guard recovery.attempts.count > 1 else { return nil }
+        return min(recovery.deadline, moment.now.advanced(by: Self.longestHoldOfRun))
+    }
+
+    private static let longestHoldOfRun: Duration = .seconds(60)
+
+    /// A run may not send now: only another upstream is worth to be asked about, where it is the upstream's fault.
+    mutating func deliveryHeld(_ failure: Failure, _ moment: Moment) {
+        if hold?.upstream == nil { waitFor(failure, moment) } else { decide(failure, moment) }
+    }
+
     /// A run waits until it may send; nothing is spent on that.
+    ///
+    /// One that has sent something is due when it may go on, as after any failure, so that it does not begin anew at once.
     mutating func waitFor(_ failure: Failure, _ moment: Moment) {
+        let until = hold?.until ?? moment.now
         recovery.attemptInterrupted(failure, at: moment.now)
+        guard recovery.attempts.isEmpty else {
+            return end(.retry(after: max(.seconds(1), moment.now.duration(to: until))), failure)
+        }
         end(.back(hold?.reason.waitReason), failure)
     }
 

@@ -225,12 +225,13 @@ extension ExecutionMachine {
     /// The attempt may not be sent now: it waits, where a caller has the time, or comes to nothing.
     package mutating func held(_ hold: TrafficHold, _ moment: Moment) {
         guard case .leave = step else { return }
-        if !isDelivery, hold.reason != .breakerOpen, hold.until < recovery.deadline {
-            step = .hold(hold)
-            return
-        }
         self.hold = hold
-        attemptFailed(hold.failure(moment.now), moment)
+        if mayWait(for: hold, moment) {
+            step = .hold(hold)
+        } else {
+            let failure = hold.failure(moment.now)
+            isDelivery ? deliveryHeld(failure, moment) : attemptFailed(failure, moment)
+        }
     }
 
     /// How the attempt was that had leave; told once.

@@ -154,7 +154,9 @@ extension Execution {
 extension Execution {
     private func askLeave() {
         let (context, moment) = (machine.context, moment)
-        let (place, deadline, hasSlot) = (machine.plan.place, machine.recovery.deadline, machine.hasSlot)
+        let (place, deadline, hasSlot) = (
+            machine.plan.place, machine.deadlineOfWaits(moment), machine.hasSlot
+        )
         let kind: RouteTrafficMachine.Kind =
             if holdsBudget { .retry } else if machine.recovery.attempts.count > 1 { .another } else {
                 machine.recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first
@@ -164,7 +166,7 @@ extension Execution {
                 context.route,
                 place: place,
                 kind,
-                slot: hasSlot ? .taken : machine.isDelivery ? .none : .wanted(before: deadline),
+                slot: hasSlot ? .taken : deadline.map { .wanted(before: $0) } ?? .none,
                 moment.now
             )
         }

@@ -20,13 +20,15 @@ struct AttemptWord: Sendable, Equatable {
         if failure.isOurs { return }
         succeeded = false
         let status = failure.status
-        if status == 429 || status == 503 {
+        if failure.isCutOff {
+            // Its head may have looked like health.
+            (breaker, window) = (.fails, .lost)
+        } else if status == 429 || status == 503 {
             window = .tooMuch
             hold =
                 failure.retryAfter
                 ?? fields.flatMap { RateLimitFields.hold($0, wallMilliseconds: wallMilliseconds) }
-            // Who asks for patience is there: it need not be probed.
-            breaker = status == 503 && hold == nil ? .fails : .nothing
+            breaker = status == 503 ? .fails : .works
         } else if failure.saysUpstreamFailed {
             breaker = .fails
             window = status == nil ? .lost : .fine
@@ -37,6 +39,12 @@ struct AttemptWord: Sendable, Equatable {
 }
 
 extension Failure {
+    /// Whether the upstream did not answer, or not to the end.
+    fileprivate var isCutOff: Bool {
+        FailureGroup.timeout.contains(kind) || FailureGroup.connection.contains(kind)
+            || kind == .httpResponseIncomplete
+    }
+
     /// Whether the fault is on this side: nothing was sent for want of a descriptor, of memory, of a name server, or nobody
     /// waits any more.
     fileprivate var isOurs: Bool {

@@ -7,8 +7,10 @@ struct RateLimitMachine: Sendable {
 
     /// When an attempt may go; now is `now`.
     func next(_ settings: RateLimitSettings, _ now: Instant) -> Instant {
-        let allowance = interval(settings) * Int64(settings.burst - 1)
-        return max(now, due.advanced(by: .nanoseconds(-allowance)))
+        let (allowance, overflow) = interval(settings).multipliedReportingOverflow(
+            by: Int64(settings.burst - 1)
+        )
+        return max(now, due.advanced(by: .nanoseconds(overflow ? -.max : -allowance)))
     }
 
     /// An attempt goes at that moment, which `next` has named.
@@ -20,7 +22,7 @@ struct RateLimitMachine: Sendable {
     func room(_ settings: RateLimitSettings, _ now: Instant, atMost most: Int) -> Int {
         let interval = interval(settings)
         let owed = max(0, now.duration(to: due).saturatedNanoseconds)
-        let free = Int64(settings.burst) - (owed + interval - 1) / interval
+        let free = Int64(settings.burst) - owed / interval - (owed % interval > 0 ? 1 : 0)
         return Int(max(0, min(free, Int64(most))))
     }
 

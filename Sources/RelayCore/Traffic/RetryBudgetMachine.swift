@@ -12,12 +12,12 @@ struct RetryBudgetMachine: Sendable {
     /// Retries that were decided on and have not ended, their waits included.
     private(set) var underWay = 0
 
-    /// Whether there is anything left.
-    mutating func hasRoom(_ settings: RetryBudgetSettings, _ now: Instant) -> Bool {
+    /// Whether there is anything left; kept jobs are bound by what has failed alone, since their pace is the window's.
+    mutating func hasRoom(_ settings: RetryBudgetSettings, isKept: Bool = false, _ now: Instant) -> Bool {
         guard settings.isEnabled, underWay >= settings.floor else { return true }
         load.advance(to: now)
         failed.advance(to: now)
-        let spent = underWay + Int(failed.total.all)
+        let spent = (isKept ? 0 : underWay) + Int(failed.total.all)
         return spent * 100 < settings.percent * Int(load.total.all)
     }
 

@@ -41,7 +41,7 @@ struct RouteTrafficMachine: Sendable {
         }
         var found = upstreams[upstream] ?? UpstreamTraffic(route)
         if let until = found.hold(route, now) { return held(.throttled, by: upstream, until) }
-        if kind == .keptRetry, !budget.hasRoom(settings.budget, now) {
+        if kind == .keptRetry, !budget.hasRoom(settings.budget, isKept: true, now) {
             return held(.budgetSpent, now.advanced(by: .seconds(1)))
         }
         if let limit = settings.rateLimit, slot != .taken {

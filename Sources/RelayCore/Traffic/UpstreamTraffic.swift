@@ -41,7 +41,10 @@ struct UpstreamTraffic: Sendable {
     ) -> Bool {
         let (settings, limit) = (route.policy.traffic, route.policy.concurrency.maxRequests)
         underWay -= 1
-        if let longest = route.longestHold, let hold = word.hold {
+        var said = word.breaker
+        if let longest = route.longestHold, let hold = word.hold, hold > .zero {
+            // Who asks for patience, and gets it, is there: it need not be probed.
+            if said == .fails { said = .nothing }
             let until = now.advanced(by: min(hold, longest))
             heldUntil = max(heldUntil ?? until, until)
         }
@@ -51,7 +54,7 @@ struct UpstreamTraffic: Sendable {
         let slow = settings.breaker.slowDuration.map { leave.began.duration(to: now) > $0 } ?? false
         let before = breaker.state
         let hasChanged = breaker.ended(
-            word.breaker,
+            said,
             epoch: leave.epoch,
             isSlow: slow,
             settings.breaker,

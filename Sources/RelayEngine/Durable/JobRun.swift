@@ -59,7 +59,10 @@ final class JobRun: Sendable {
         let (random, now) = (relay.ports.entropy.next(), time.now())
         let isGateMoved = lane.ask { $0.ran(result.credential, isProbe: isProbe, random: random, now) }
         if isGateMoved { lane.wake() }
-        if let hold = result.hold { lane.ask { $0.heldBack(until: hold.until, now) } }
+        // What a retry lacks others may have.
+        if let hold = result.hold, hold.reason != .budgetSpent {
+            lane.ask { $0.heldBack(until: hold.until, now) }
+        }
         if let reason = result.pauseReason {
             await dispatcher.pauses.pause(lane.route, by: result.report.attempts.last?.rule, reason)
         }
