@@ -31,6 +31,21 @@ struct QueueRoomTests {
         #expect(room.queued == after)
     }
 
+    @Test("A job that is on disk and not told of yet is counted once")
+    func onDisk() {
+        room.counted(0, since: room.told)
+        room.configure(limit: 2)
+        do {
+            let reservation = room.reserve()
+            // The store has it already when it is asked.
+            room.counted(1, since: room.told)
+            hear(JobEvent.accepted, .queued)
+            #expect(reservation != nil && room.queued == 1)
+        }
+        hear(JobEvent.ended, .cancelled)
+        #expect(room.queued == 0 && !room.isFull)
+    }
+
     @Test("The first count stands, with what was accepted meanwhile")
     func first() {
         let mark = room.told

@@ -90,11 +90,12 @@ package final class QueueRoom: JobListener {
     /// The store had so many, with or without those that were told of since `told`.
     ///
     /// What is told keeps the number right but for ends that are too many at once to be told each; so a count that may be
-    /// too high only ever lowers it.
+    /// too high only ever lowers it. It may be while room is held: a job may be on disk that is told of only now.
     func counted(_ count: Int, since told: Told) {
         state.withLock { state in
             let most = count + state.told.accepted - told.accepted
-            state.queued = state.told == told || !state.isKnown ? most : min(state.queued, most)
+            let isExact = state.told == told && state.reserved == 0
+            state.queued = isExact || !state.isKnown ? most : min(state.queued, most)
             state.isKnown = true
         }
     }
