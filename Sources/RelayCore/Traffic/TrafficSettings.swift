@@ -88,7 +88,7 @@ public struct ThrottlingSettings: Sendable, Equatable {
     public var isEnabled = true
     /// The longest that one answer holds an upstream back: 1 s to 1 d.
     ///
-    /// Nil takes the longest ``RetryPolicy/maxRetryAfter`` of the rules that honour the word, and 60 s where there are no
+    /// Nil takes the longest `maxRetryAfter` of the retries that honour the word, and 60 s where there are no
     /// retries; where no rule honours it nothing is held back.
     public var longest: Duration?
 
