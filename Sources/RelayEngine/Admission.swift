@@ -11,6 +11,10 @@ package final class Admission: Sendable {
     package let acceptedAt: Int64
     /// What was asked for the keeping of the job; nil for one that is answered when it is done.
     package let durable: DurableOptions?
+    /// Whose turn it has to wait for where its route is full.
+    let caller: WaitingLine.Caller
+    /// RFC 9218 urgency: 0 first, 7 last.
+    let urgency: UInt8
     /// The idempotency key, which nobody else may use until the request is answered.
     let key: KeysUnderWay.Held?
 
@@ -20,9 +24,13 @@ package final class Admission: Sendable {
         context: JobContext,
         fields: HeaderFields,
         acceptedAt: Int64,
+        caller: WaitingLine.Caller = .unknown,
+        urgency: UInt8 = 3,
         durable: DurableOptions? = nil,
         key: KeysUnderWay.Held? = nil
     ) {
+        self.caller = caller
+        self.urgency = urgency
         self.durable = durable
         self.key = key
         self.entry = entry

@@ -1,18 +1,17 @@
 /// Bounds how many requests of a route are with the upstream, and how many may wait.
 ///
-/// Waiting requests are let in first come, first served.
+/// Waiting requests are let in by turns of their callers, as `WaitingLine` has it.
 package struct ConcurrencyMachine: Sendable {
+    package typealias Caller = WaitingLine.Caller
+
     package private(set) var inFlight = 0
     private var limit: Int
     /// How many the upstream takes at once as far as that is known.
     package var width = Int.max
     private var maxPending: Int
-    private var queue: [UInt64] = []
-    private var head = 0
-    private var waiting: Set<UInt64> = []
-    /// Who looks for kept jobs and waits beside the others, in its turn among them, and takes none of their room: one, or
-    /// two where a reload has taken the place of the first.
-    private var beside: Set<UInt64> = []
+    /// Who looks for kept jobs waits among the others and takes none of their room: one, or two where a reload has taken
+    /// the place of the first.
+    private var line = WaitingLine()
     /// Permits, of those in flight, of which nobody knows yet whether there is a kept job for them.
     private var looking = 0
 
@@ -25,7 +24,7 @@ package struct ConcurrencyMachine: Sendable {
     private var most: Int { min(limit, max(1, width)) }
 
     /// Requests that wait.
-    package var pending: Int { waiting.count - beside.count }
+    package var pending: Int { line.requests }
 
     package enum Arrival: Sendable {
         case admit
@@ -33,26 +32,41 @@ package struct ConcurrencyMachine: Sendable {
         case refuse
     }
 
-    /// One that `looks` for kept jobs waits however many do, and is none of the requests that wait.
-    ///
-    /// As many requests as those have permits wait beyond the bound, for they may give them back in a moment.
-    package mutating func arrived(_ id: UInt64, looks: Bool = false) -> Arrival {
-        if inFlight < most, waiting.isEmpty {
+    /// Somebody wants a permit; one that looks for kept jobs waits however many do, and is none of the requests that wait.
+    package mutating func arrived(_ id: UInt64, _ caller: Caller, urgency: UInt8 = 3) -> Arrival {
+        if inFlight < most, line.isEmpty {
             inFlight += 1
-            if looks { looking += 1 }
+            if caller == .keptJobs { looking += 1 }
             return .admit
         }
-        // Who waits for the window and not for the limit takes none of the room.
-        guard looks || pending < maxPending + looking + (limit - most) else { return .refuse }
-        waiting.insert(id)
-        if looks { beside.insert(id) }
-        queue.append(id)
+        guard caller == .keptJobs || hasRoom(for: caller) else { return .refuse }
+        line.join(id, caller, urgency: urgency)
         return .wait
+    }
+
+    /// A caller that is alone may have all of the room. Where the room is full, one that has less than its share waits
+    /// beyond it, so that nobody keeps others out: with `n` callers at most 1 + 1/2 + … + 1/n times the room is taken.
+    ///
+    /// Of room for 12, with what the callers have waiting:
+    ///
+    /// | waiting | a newcomer may have | those who wait may have |
+    /// |---|---|---|
+    /// | 11 | any that is left | any that is left |
+    /// | 12 | 6 | none more |
+    /// | 12, 6 | 4 | the second none more |
+    /// | 4, 4, 4 | 3 | none more |
+    private func hasRoom(for caller: Caller) -> Bool {
+        // Permits with which somebody only looks may come back in a moment, and who waits for the window and not for the
+        // limit takes none of the room.
+        let room = maxPending + looking + (limit - most)
+        if pending < room { return true }
+        let own = line.count(of: caller)
+        return room > 0 && own < max(1, room / (line.callers + (own == 0 ? 1 : 0)))
     }
 
     /// Takes up to `count` free permits to look for as many kept jobs; there are none while anybody waits.
     package mutating func take(_ count: Int) -> Int {
-        guard waiting.isEmpty else { return 0 }
+        guard line.isEmpty else { return 0 }
         let taken = max(0, min(count, most - inFlight))
         inFlight += taken
         looking += taken
@@ -79,12 +93,21 @@ package struct ConcurrencyMachine: Sendable {
         return admitted()
     }
 
+    /// The window has grown.
+    ///
+    /// - Returns: those who are let in by that, in their order.
+    package mutating func widened(to width: Int) -> [UInt64] {
+        self.width = width
+        return admitted()
+    }
+
     /// Those who wait and are let in now, in their order.
     private mutating func admitted() -> [UInt64] {
         var admitted: [UInt64] = []
-        while inFlight < most, let next = nextWaiting() {
+        while inFlight < most, let next = line.next() {
             inFlight += 1
-            admitted.append(next)
+            if next.looks { looking += 1 }
+            admitted.append(next.id)
         }
         return admitted
     }
@@ -95,28 +118,11 @@ package struct ConcurrencyMachine: Sendable {
     package mutating func left(looked: Bool = false) -> [UInt64] {
         if looked { looking -= 1 }
         inFlight -= 1
-        return waiting.isEmpty ? [] : admitted()
-    }
-
-    private mutating func nextWaiting() -> UInt64? {
-        while head < queue.count {
-            let id = queue[head]
-            head += 1
-            if head > 64, head * 2 > queue.count {
-                queue.removeFirst(head)
-                head = 0
-            }
-            if beside.contains(id) { looking += 1 }
-            if gaveUp(id) { return id }
-        }
-        return nil
+        return line.isEmpty ? [] : admitted()
     }
 
     /// A waiting request gave up.
     ///
     /// - Returns: false when it had been let in already: it then has a permit to give back.
-    package mutating func gaveUp(_ id: UInt64) -> Bool {
-        beside.remove(id)
-        return waiting.remove(id) != nil
-    }
+    package mutating func gaveUp(_ id: UInt64) -> Bool { line.gaveUp(id) }
 }

@@ -107,6 +107,8 @@ package final class Engine: Sendable {
             context: context,
             fields: terms.forwarded,
             acceptedAt: now / 1000,
+            caller: client.map { .user($0.user) } ?? .unknown,
+            urgency: terms.durable.priority,
             durable: isDurable ? terms.durable : nil,
             key: key
         )

@@ -105,7 +105,7 @@ package final class RequestRun {
 
     private func enter() {
         guard case .new(let body) = stage else { return }
-        switch admission.state.enter() {
+        switch admission.state.enter(admission.caller, urgency: admission.urgency) {
         case .permitted(let permit):
             hold?.take(permit)
             stage = .permitted(body)

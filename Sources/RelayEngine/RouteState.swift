@@ -34,6 +34,7 @@ package final class RouteState: Sendable {
                 traffic: traffic
             )
         )
+        listen(to: traffic)
     }
 
     package var counters: RouteCounters { state.withLock { $0.counters } }
@@ -87,9 +88,9 @@ extension RouteState {
         package func take() -> Permit? { state.take(id) ? Permit(state) : nil }
     }
 
-    /// Asks for a permit.
-    package func enter() -> Entry {
-        let (arrival, id) = arrive()
+    /// Asks for a permit; `urgency` is that of RFC 9218.
+    package func enter(_ caller: WaitingLine.Caller = .unknown, urgency: UInt8 = 3) -> Entry {
+        let (arrival, id) = arrive(caller, urgency)
         return switch arrival {
         case .admit: .permitted(Permit(self))
         case .wait: .queued(Turn(self, id))
@@ -97,11 +98,14 @@ extension RouteState {
         }
     }
 
-    private func arrive(looks: Bool = false) -> (ConcurrencyMachine.Arrival, UInt64) {
+    private func arrive(
+        _ caller: WaitingLine.Caller,
+        _ urgency: UInt8
+    ) -> (ConcurrencyMachine.Arrival, UInt64) {
         state.withLock { state in
             state.nextTurn += 1
             state.machine.width = state.traffic.width
-            let arrival = state.machine.arrived(state.nextTurn, looks: looks)
+            let arrival = state.machine.arrived(state.nextTurn, caller, urgency: urgency)
             if case .wait = arrival { state.turns[state.nextTurn] = .queued }
             return (arrival, state.nextTurn)
         }
@@ -111,7 +115,7 @@ extension RouteState {
     ///
     /// - Returns: nil when the task is cancelled first.
     func permitToLook() async -> Permits? {
-        switch arrive(looks: true) {
+        switch arrive(.keptJobs, 3) {
         case (.admit, _): return Permits(self)
         case (.wait, let id):
             await wait(id)
@@ -132,6 +136,21 @@ extension RouteState {
             state.machine.width = traffic.width
             return state.machine.resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
                 .compactMap { state.admit($0) }
+        }
+        for waiter in admitted { waiter.resume() }
+        listen(to: traffic)
+    }
+
+    /// Lets in whoever waits when the window of `traffic` grows, since no permit has to come back then.
+    private func listen(to traffic: RouteTraffic) {
+        traffic.whenWider { [weak self] in self?.widened() }
+        // It may have grown before anybody listened.
+        widened()
+    }
+
+    private func widened() {
+        let admitted = state.withLock { state in
+            state.machine.widened(to: state.traffic.width).compactMap { state.admit($0) }
         }
         for waiter in admitted { waiter.resume() }
     }

@@ -201,3 +201,10 @@ struct ConcurrencyTests {
         if case .permitted(let permit) = state.enter() { permit } else { nil }
     }
 }
+
+extension ConcurrencyMachine {
+    /// Of one and the same caller.
+    mutating func arrived(_ id: UInt64, looks: Bool = false) -> Arrival {
+        arrived(id, looks ? .keptJobs : .unknown)
+    }
+}

@@ -6,11 +6,15 @@ package final class RouteTraffic: Sendable {
     private let state = Mutex(RouteTrafficMachine())
     /// As the window of the upstream in use has it; what the route's permits go by.
     private let present = Atomic<Int>(.max)
+    private let onWider = Mutex<(@Sendable () -> Void)?>(nil)
 
     package init() {}
 
     /// How many attempts the upstream that is in use takes at once; `Int.max` where nobody has to care.
     package var width: Int { present.load(ordering: .relaxed) }
+
+    /// Has `body` called, with no lock held, whenever the window has grown; whoever asked before is told no more.
+    package func whenWider(_ body: @escaping @Sendable () -> Void) { onWider.withLock { $0 = body } }
 
     /// How many attempts may begin now, of as many as `most`, and what holds the others back.
     package func room(
@@ -34,10 +38,13 @@ package final class RouteTraffic: Sendable {
 
     /// Asks, or tells, what is known of the route's traffic.
     func tell<Value: Sendable>(_ route: Route, _ body: (inout RouteTrafficMachine) -> Value) -> Value {
-        state.withLock { machine in
+        let (value, isWider) = state.withLock { machine in
             let value = body(&machine)
-            present.store(machine.width(of: route), ordering: .relaxed)
-            return value
+            let (before, after) = (width, machine.width(of: route))
+            if after != before { present.store(after, ordering: .relaxed) }
+            return (value, after > before)
         }
+        if isWider { onWider.withLock { $0 }?() }
+        return value
     }
 }
