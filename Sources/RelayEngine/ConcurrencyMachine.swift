@@ -44,8 +44,10 @@ package struct ConcurrencyMachine: Sendable {
         return .wait
     }
 
-    /// A caller that is alone may have all of the room. Where the room is full, one that has less than its share waits
-    /// beyond it, so that nobody keeps others out: with `n` callers at most 1 + 1/2 + … + 1/n times the room is taken.
+    /// A caller that is alone may have all of the room.
+    ///
+    /// Where the room is full, one that has less than its share waits beyond it, so that nobody keeps others out: with `n`
+    /// callers at most 1 + 1/2 + … + 1/n times the room is taken.
     ///
     /// Of room for 12, with what the callers have waiting:
     ///

@@ -9,7 +9,8 @@ struct WaitingLineTests {
     private typealias Caller = WaitingLine.Caller
 
     /// Those who were let in, until nobody waits or so many have been.
-    private func turns(_ line: inout WaitingLine, _ owners: [UInt64: Caller], atMost: Int = .max) -> [Caller] {
+    private func turns(_ line: inout WaitingLine, _ owners: [UInt64: Caller], atMost: Int = .max) -> [Caller]
+    {
         var turns: [Caller] = []
         while turns.count < atMost, let next = line.next() { turns.append(owners[next.id] ?? .unknown) }
         return turns
@@ -173,7 +174,8 @@ struct WaitingLineTests {
         limit.maxRequests = 4
         widen(traffic, to: 1)
         let state = RouteState(limit, traffic)
-        guard case .permitted(let permit) = state.enter(.user(1)), case .queued(let turn) = state.enter(.user(2))
+        guard case .permitted(let permit) = state.enter(.user(1)),
+            case .queued(let turn) = state.enter(.user(2))
         else {
             Issue.record("the window is not that of the traffic")
             return

@@ -251,7 +251,9 @@ extension ConfigurationTable {
                     "max_pending_requests",
                     .integer(0...1_000_000),
                     \.maxPendingRequests,
-                    "Requests that may wait for a permit; one more is answered 503 overloaded."
+                    "Requests that may wait for a permit; one more is answered 503 overloaded. A caller that is alone may have "
+                        + "all of that room; where it is full, one that has less than its share waits beyond it. Callers have "
+                        + "their turns one after the other, and kept jobs one of four turns or fewer."
                 ),
             ]
         )
