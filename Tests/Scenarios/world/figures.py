@@ -1,0 +1,61 @@
+"""What a scenario has to reach, and what its control has to miss."""
+
+import dataclasses
+
+
+@dataclasses.dataclass
+class Figure:
+    """A bound on one figure: of the relay as it is, and of the control, in which a part of it is switched off.
+
+    `at_most` or `at_least` holds for the relay; `fails` is the value that the control has to be at or beyond, on the
+    other side of the bound. Without it the control says nothing about this figure.
+    """
+
+    name: str
+    at_most: float = None
+    at_least: float = None
+    fails: float = None
+
+    def holds(self, value):
+        return value is not None and (self.at_most is None or value <= self.at_most) and (
+            self.at_least is None or value >= self.at_least)
+
+    def is_missed(self, value):
+        """Whether the control misses it by as much as it must."""
+        return value is None or (value >= self.fails if self.at_most is not None else value <= self.fails)
+
+    def words(self, of_control=False):
+        if of_control:
+            return f"{'≥' if self.at_most is not None else '≤'} {self.fails:g}"
+        return f"≤ {self.at_most:g}" if self.at_most is not None else f"≥ {self.at_least:g}"
+
+    def judge(self, value, of_control=False):
+        """(whether it is as it has to be, a line that says so)"""
+        is_good = self.is_missed(value) if of_control else self.holds(value)
+        told = "never" if value is None else f"{value:.4g}"
+        return is_good, f"{self.name}: {told} ({self.words(of_control)})"
+
+
+def percentile(values, share):
+    """The value below which that share of them lies; None of none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
+
+
+def per_slice(moments, slice, end):
+    """How many of the moments lie in each slice from 0 to `end`."""
+    counts = [0] * max(1, int(end / slice + 0.999))
+    for moment in moments:
+        if 0 <= moment < end:
+            counts[int(moment / slice)] += 1
+    return counts
+
+
+def since_when(good, wanted, share, begin, slice):
+    """Seconds after `begin` from which on every slice has that share of what is wanted; None where the last has not."""
+    for index in range(len(wanted) - 1, -1, -1):
+        if wanted[index] and good[index] < share * wanted[index]:
+            return None if index == len(wanted) - 1 else max(0.0, (index + 1) * slice - begin)
+        if index * slice < begin:
+            break
+    return 0.0
