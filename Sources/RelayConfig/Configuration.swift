@@ -34,6 +34,8 @@ package struct Listener: Sendable {
 /// Bounds on what all callers together may take; sizes in bytes.
 package struct Limits: Sendable {
     package var maxConnections = 512
+    /// Requests under way over all routes; nil bounds nothing.
+    package var maxRequests: Int?
     package var perUser = UserLimits()
     package var maxRequestBody = 16 << 20
     package var maxResponseBody = 16 << 20
@@ -49,8 +51,23 @@ package struct Limits: Sendable {
 
 /// Bounds on what one user may take of what all share.
 package struct UserLimits: Sendable {
+    /// How fast requests may come: so many in each `per`, and at once as many as `burst`, or all of them.
+    package struct Rate: Sendable {
+        package var maxRequests = 1
+        package var per: Duration = .seconds(1)
+        package var burst: Int?
+    }
+
+    /// Whether users are told apart.
+    package var isEnabled = true
     /// Nil is half of all.
     package var maxConnections: Int?
+    /// Nil is half of all, where all have a bound.
+    package var maxRequests: Int?
+    /// Nil bounds nothing.
+    package var maxBytes: Int?
+    /// Nil bounds nothing.
+    package var rate: Rate?
 }
 
 /// Where jobs are kept, and for how long.

@@ -15,6 +15,7 @@ package final class Admission: Sendable {
     let caller: WaitingLine.Caller
     /// RFC 9218 urgency: 0 first, 7 last.
     let urgency: UInt8
+    private let place: RequestPlace
     /// The idempotency key, which nobody else may use until the request is answered.
     let key: KeysUnderWay.Held?
 
@@ -27,8 +28,10 @@ package final class Admission: Sendable {
         caller: WaitingLine.Caller = .unknown,
         urgency: UInt8 = 3,
         durable: DurableOptions? = nil,
-        key: KeysUnderWay.Held? = nil
+        key: KeysUnderWay.Held? = nil,
+        place: consuming RequestPlace
     ) {
+        self.place = place
         self.caller = caller
         self.urgency = urgency
         self.durable = durable

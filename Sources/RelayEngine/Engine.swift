@@ -10,6 +10,9 @@ package final class Engine: Sendable {
     private let draining = Atomic<Bool>(false)
     let running = Atomic<Int>(0)
     let cutOff = Atomic<Int>(0)
+    /// Requests that were let in and are not over, those of operators included.
+    let admitted = Atomic<Int>(0)
+    package let callers = CallerShares()
     package let recent = RecentJobs(capacity: 1024)
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
@@ -39,7 +42,7 @@ package final class Engine: Sendable {
     /// `whileDraining` lets in what a caller sent on a connection that was open before the stop: it could not tell a
     /// restart from a failure. `target` stands below the route, checked and without leading slash; `terms` are read only
     /// when nothing before them refuses the request; `length` is what the body announces, nil when it is chunked;
-    /// `hasEmptySegment` tells of a `//` in the path.
+    /// `hasEmptySegment` tells of a `//` in the path; `share` is nil for operators, who have all there is.
     package func admit(
         route name: String,
         target: String,
@@ -47,11 +50,13 @@ package final class Engine: Sendable {
         terms: @autoclosure () throws(Problem) -> RequestTerms,
         length: UInt64?,
         client: ClientIdentity?,
+        share: CallerShare? = nil,
         whileDraining: Bool = false,
         hasEmptySegment: Bool = false
     ) throws(Problem) -> Admission {
         guard whileDraining || !isDraining else { throw Engine.stopping }
         let snapshot = snapshot
+        let place = try RequestPlace(self, share, snapshot.settings)
         let entry = try snapshot.entry(name)
         do throws(Problem) {
             if hasEmptySegment, !entry.route.policy.request.allowsEmptySegments {
@@ -61,7 +66,7 @@ package final class Engine: Sendable {
             if let length, length > UInt64(snapshot.settings.maxRequestBody) {
                 throw Engine.tooLarge(snapshot)
             }
-            return try admit(entry, snapshot, target, method, try terms(), client)
+            return try admit(entry, snapshot, target, method, try terms(), client, share, place)
         } catch {
             var problem = error
             problem.route = name
@@ -75,7 +80,9 @@ package final class Engine: Sendable {
         _ target: String,
         _ method: Method,
         _ terms: RequestTerms,
-        _ client: ClientIdentity?
+        _ client: ClientIdentity?,
+        _ share: CallerShare?,
+        _ place: consuming RequestPlace
     ) throws(Problem) -> Admission {
         guard !terms.isLoop else {
             throw Problem(.loop, "the request has passed through this relay before (it stands in Via)")
@@ -99,6 +106,7 @@ package final class Engine: Sendable {
             target: target,
             options: terms.options,
             client: client,
+            share: share,
             memory: entry.memory
         )
         return Admission(
@@ -107,10 +115,12 @@ package final class Engine: Sendable {
             context: context,
             fields: terms.forwarded,
             acceptedAt: now / 1000,
-            caller: client.map { .user($0.user) } ?? .unknown,
+            caller: snapshot.settings.callers.isEnabled
+                ? client.map { .user($0.user) } ?? .unknown : .unknown,
             urgency: terms.durable.priority,
             durable: isDurable ? terms.durable : nil,
-            key: key
+            key: key,
+            place: place
         )
     }
 

@@ -32,6 +32,10 @@ package final class Snapshot: Sendable {
         package var maxRequestBody = 16 * 1_048_576
         /// Bytes of a request body that are held so that it can be sent again; a larger one streams.
         package var replayBuffer = 262_144
+        /// Requests under way over all routes, of which one more is refused; nil bounds nothing.
+        package var maxRequests: Int?
+        /// What one caller may take.
+        package var callers = CallerLimits()
         /// Fields whose values a document about a job does not show, in lower case.
         package var redactedHeaders: Set<String> = []
         package var file = ""

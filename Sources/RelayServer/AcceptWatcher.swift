@@ -71,8 +71,18 @@ final class AcceptWatcher: Watcher {
                 unit: listener.unit(peer.process)
             )
         }
-        let connection = Connection(server: server, listener: listener, client: client, place: place)
-        guard add(connection, descriptor) != nil else { return server.places.leave(place) }
+        let share = listener.control == nil ? server.engine.callers.enter(peer?.user) : nil
+        let connection = Connection(
+            server: server,
+            listener: listener,
+            client: client,
+            place: place,
+            share: share
+        )
+        guard add(connection, descriptor) != nil else {
+            if let share { server.engine.callers.leave(share) }
+            return server.places.leave(place)
+        }
         guard listener.users.isEmpty || client.map({ listener.users.contains($0.user) }) ?? false else {
             // Who is at the other end of a TCP connection is not known, and so is on no list.
             let who = client.map { "uid \($0.user)" } ?? "a caller without peer credentials"

@@ -90,6 +90,7 @@ package final class LoopServer {
     func closed(_ connection: Connection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         if let place = connection.place { places.leave(place) } else { refusals -= 1 }
+        if let share = connection.share { engine.callers.leave(share) }
     }
 
     /// The `Date` line, made once a second.

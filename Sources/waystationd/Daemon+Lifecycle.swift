@@ -101,6 +101,9 @@ private final class Lifecycle {
 
     private func tick() {
         daemon.events.summarise()
+        for refused in daemon.engine.callers.look(Instant(nanoseconds: daemon.controlLoop.now)) {
+            daemon.journal.record(CallerRecords.refused(refused))
+        }
         daemon.condition.look()
         if daemon.memory.takeTrim() { ProcessLimits.trimMemory() }
         if machine.isDraining { look() } else { daemon.notifier.send(.status(daemon.report.line)) }

@@ -11,6 +11,8 @@ extension LoadedConfiguration {
         var settings = Snapshot.Settings()
         settings.maxRequestBody = configuration.limits.maxRequestBody
         settings.replayBuffer = configuration.limits.replayBuffer
+        settings.maxRequests = configuration.limits.maxRequests
+        settings.callers = configuration.limits.forCallers
         settings.redactedHeaders = Set(configuration.log.redactedHeaders)
         settings.file = file
         settings.digest = digest
@@ -34,7 +36,21 @@ extension Limits {
     var forConnections: ConnectionLimits {
         var limits = ConnectionLimits()
         limits.total = maxConnections
-        limits.perUser = perUser.maxConnections ?? (maxConnections + 1) / 2
+        limits.perUser =
+            perUser.isEnabled ? perUser.maxConnections ?? (maxConnections + 1) / 2 : maxConnections
+        return limits
+    }
+
+    /// Without a share of its own a user has half of the requests that all may have.
+    var forCallers: CallerLimits {
+        var limits = CallerLimits()
+        limits.isEnabled = perUser.isEnabled
+        guard perUser.isEnabled else { return limits }
+        limits.maxRequests = perUser.maxRequests ?? maxRequests.map { ($0 + 1) / 2 }
+        limits.maxBytes = perUser.maxBytes
+        limits.rate = perUser.rate.map {
+            RateLimitSettings(maxRequests: $0.maxRequests, per: $0.per, burst: $0.burst)
+        }
         return limits
     }
 }

@@ -51,6 +51,9 @@ struct StatusReport {
         json.member("in_flight", engine.inFlight)
         json.member("connections", connections)
         json.member("connections_refused", refusedConnections)
+        json.array("callers") { list in
+            for caller in engine.callers.standings { list.object { write(caller, into: &$0) } }
+        }
         json.member("constrained", isConstrained)
         json.member("callers_known", !hidesCallers)
         let counters = durable.watch.counters
@@ -137,6 +140,19 @@ struct StatusReport {
         return
             "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight + durable.inFlight) in flight, "
             + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(full)\(mute)\(pauses)\(breached)\(constraint)\(hidden)\(trouble)"
+    }
+
+    private func write(_ caller: CallerShares.Standing, into json: inout JSONObjectWriter) {
+        if let user = caller.user { json.member("user", user) } else { json.member("ports", true) }
+        json.member("connections", caller.connections)
+        json.member("requests", caller.requests)
+        json.member("bytes", caller.bytes)
+        guard !caller.refusals.isEmpty else { return }
+        json.object("refused") { refused in
+            for bound in CallerBound.allCases {
+                if let count = caller.refusals[bound] { refused.member(bound.rawValue, count) }
+            }
+        }
     }
 
     private func write(

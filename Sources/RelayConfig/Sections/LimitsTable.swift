@@ -15,6 +15,14 @@ extension ConfigurationTable {
                     "Connections of callers that may be open at once; one more is answered 503 overloaded. Each listener with "
                         + "the role admin has 32 besides, which no other takes."
                 ),
+                Field(
+                    "max_requests",
+                    .integer(1...1_000_000),
+                    \.maxRequests,
+                    "Requests that may be under way at once over all routes, those that wait or whose body is on its way "
+                        + "included; one more is answered 503 overloaded. Without the key as many as connections and "
+                        + "streams bring. Those of operators are counted and never refused."
+                ),
                 Field("per_user", perUser.kind, \.perUser, "What one user may take of it."),
                 Field(
                     "max_request_body",
@@ -68,30 +76,110 @@ extension ConfigurationTable {
                     hint: "write at least \"\(SizeText.text(limits.maxResponseBody * 3))\""
                 )
             }
-            guard let share = limits.perUser.maxConnections, share > limits.maxConnections else { return }
-            reading.warn(
-                "one user's share is more than all may have (limits.max_connections) and bounds nothing",
+            warn(
+                limits.perUser.maxConnections,
+                beyond: limits.maxConnections,
+                "max_connections",
                 in: node,
-                at: ["per_user", "max_connections"],
-                hint: "lower it, or raise limits.max_connections"
+                &reading
             )
+            if let all = limits.maxRequests {
+                warn(limits.perUser.maxRequests, beyond: all, "max_requests", in: node, &reading)
+            }
         }
+    }
+
+    /// A share that is more than there is was meant otherwise.
+    private static func warn(
+        _ share: Int?,
+        beyond all: Int,
+        _ key: String,
+        in node: JSONNode,
+        _ reading: inout Reading
+    ) {
+        guard let share, share > all else { return }
+        reading.warn(
+            "one user's share is more than all may have (limits.\(key)) and bounds nothing",
+            in: node,
+            at: ["per_user", key],
+            hint: "lower it, or raise limits.\(key)"
+        )
     }
 
     private static var perUser: Section<UserLimits> {
         Section(
             "per_user",
             "What one user may take of what all callers share. Users are told apart on Unix sockets; the callers of a "
-                + "port count as one.",
+                + "port count as one, and operators on a control listener are bounded by none of it.",
             prototype: UserLimits(),
             fields: [
+                Field(
+                    "enabled",
+                    .boolean,
+                    \.isEnabled,
+                    "Whether users are told apart. Without, nobody has a share: who waits for a full route is let in first "
+                        + "come, first served, and the other keys mean nothing."
+                ),
                 Field(
                     "max_connections",
                     .integer(1...65_536),
                     \.maxConnections,
                     "Connections of one user that may be open at once; one more is answered 503 overloaded. Without the "
                         + "key half of limits.max_connections."
-                )
+                ),
+                Field(
+                    "max_requests",
+                    .integer(1...1_000_000),
+                    \.maxRequests,
+                    "Requests of one user that may be under way at once over all routes, those that wait or whose body is on "
+                        + "its way included; one more is answered 503 overloaded. Without the key half of "
+                        + "limits.max_requests where that is set, and unbounded otherwise."
+                ),
+                Field(
+                    "max_bytes",
+                    .size(1 << 16...1 << 40),
+                    \.maxBytes,
+                    "Bytes that bodies of one user may take of memory and spool together: request bodies of more than "
+                        + "16 KiB, their copies, answers that are collected, and answers that are not taken. A body beyond it "
+                        + "is answered 503 overloaded, and one that would be copied to the spool is sent once; answers are "
+                        + "counted and never refused. Without the key unbounded but by limits.memory and limits.spool."
+                ),
+                Field(
+                    "rate",
+                    userRate.kind,
+                    \.rate,
+                    "How fast one user may send requests, jobs of streams and arrays among them; one more is answered 429 "
+                        + "rate_limited. Without the key as fast as it can."
+                ),
+            ]
+        )
+    }
+
+    private static var userRate: Section<UserLimits.Rate> {
+        Section(
+            "rate",
+            "How fast one user may send requests.",
+            prototype: UserLimits.Rate(),
+            fields: [
+                Field(
+                    "max_requests",
+                    .integer(1...1_000_000),
+                    \.maxRequests,
+                    isRequired: true,
+                    "Requests in each \"per\"."
+                ),
+                Field(
+                    "per",
+                    .duration(.milliseconds(1) ... .seconds(86_400)),
+                    \.per,
+                    "What they are counted in."
+                ),
+                Field(
+                    "burst",
+                    .integer(1...1_000_000),
+                    \.burst,
+                    "Requests that may follow each other at once; without the key max_requests."
+                ),
             ]
         )
     }

@@ -147,28 +147,50 @@ package final class MemoryHold: Sendable {
 
     private let account: MemoryAccount
     private let kind: Kind
-    private let bytes: Mutex<Int>
+    private let state: Mutex<State>
+
+    private struct State {
+        var bytes: Int
+        /// The same bytes as somebody's.
+        var charge: CallerBytes?
+    }
 
     fileprivate init(_ account: MemoryAccount, _ kind: Kind, _ bytes: Int) {
         self.account = account
         self.kind = kind
-        self.bytes = Mutex(bytes)
+        state = Mutex(State(bytes: bytes))
     }
 
-    deinit { account.giveBack(kind, bytes.withLock { $0 }) }
+    deinit { account.giveBack(kind, state.withLock { $0.bytes }) }
+
+    /// Counts what it takes as that caller's, until it goes.
+    package func charge(to share: CallerShare?) {
+        guard let share else { return }
+        state.withLock { $0.charge = CallerBytes(share, $0.bytes) }
+    }
+
+    /// Whether the caller to whom it is charged has more now than it may.
+    package func isOver(_ limits: CallerLimits) -> Bool {
+        state.withLock { $0.charge }?.isOver(limits) ?? false
+    }
 
     /// No more than so many bytes are needed.
     package func shrink(to count: Int) {
-        let excess = bytes.withLock { bytes in
-            defer { bytes = min(bytes, count) }
-            return max(0, bytes - count)
+        let excess = state.withLock { state in
+            let excess = max(0, state.bytes - count)
+            state.bytes -= excess
+            state.charge?.grow(by: -excess)
+            return excess
         }
         account.giveBack(kind, excess)
     }
 
     /// Counts so many bytes more; only of what is held.
     package func grow(by count: Int) {
-        bytes.withLock { $0 += count }
+        state.withLock { state in
+            state.bytes += count
+            state.charge?.grow(by: count)
+        }
         account.grow(count)
     }
 }

@@ -7,6 +7,8 @@ package final class JobContext: Sendable {
     package let target: String
     package let options: JobOptions
     package let client: ClientIdentity?
+    /// What the caller takes of what all share; nil for programs, operators and jobs that are kept.
+    package let share: CallerShare?
     package let memory: RouteMemory
     /// Nil for every job of the daemon.
     package let hooks: (any JobHooks)?
@@ -20,6 +22,7 @@ package final class JobContext: Sendable {
         target: String,
         options: JobOptions,
         client: ClientIdentity?,
+        share: CallerShare? = nil,
         memory: RouteMemory = RouteMemory(),
         hooks: (any JobHooks)? = nil,
         history: JobHistory? = nil
@@ -30,6 +33,7 @@ package final class JobContext: Sendable {
         self.target = target
         self.options = options
         self.client = client
+        self.share = share
         self.memory = memory
         self.hooks = hooks
         self.history = history

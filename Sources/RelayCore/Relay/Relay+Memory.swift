@@ -23,7 +23,10 @@ extension Relay {
         }
         let half = memory.usage.half
         if wanted <= half { execution.room = await room(wanted, in: memory, execution) }
-        if execution.room != nil { return true }
+        if let room = execution.room {
+            room.charge(to: execution.machine.context.share)
+            return true
+        }
         source.cancel()
         execution.machine.foundNoRoom(wanted, half: half, execution.moment)
         return false

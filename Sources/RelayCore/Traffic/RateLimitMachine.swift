@@ -26,6 +26,9 @@ struct RateLimitMachine: Sendable {
         return Int(max(0, min(free, Int64(most))))
     }
 
+    /// Whether it is as if nothing had ever gone.
+    func isIdle(_ now: Instant) -> Bool { due <= now }
+
     private func interval(_ settings: RateLimitSettings) -> Int64 {
         max(1, settings.per.saturatedNanoseconds / Int64(settings.maxRequests))
     }

@@ -7,6 +7,8 @@ struct Caller {
     let server: LoopServer
     let role: Role
     let client: ClientIdentity?
+    /// What it takes of what all share; nil for operators.
+    let share: CallerShare?
     private let connection: Connection
 
     init(_ connection: Connection) {
@@ -14,6 +16,7 @@ struct Caller {
         server = connection.server
         role = connection.listener.role
         client = connection.client
+        share = connection.share
     }
 
     /// Whether there is somebody to answer.

@@ -25,7 +25,7 @@ extension Connection: AnswerReceiver {
             return upload
         }
         do throws(Problem) {
-            try upload.findRoom(server.memory)
+            try upload.findRoom(server.memory, share, server.engine.snapshot.settings.callers)
             return upload
         } catch {
             keepsAlive = false

@@ -50,7 +50,9 @@ extension Connection {
 
     private func count(unsent bytes: Int) {
         guard listener.control == nil else { return }
-        if let unsentRoom { unsentRoom.grow(by: bytes) } else { unsentRoom = server.memory.overdraw(bytes) }
+        if let unsentRoom { return unsentRoom.grow(by: bytes) }
+        unsentRoom = server.memory.overdraw(bytes)
+        unsentRoom?.charge(to: share)
     }
 
     /// Waits until the socket has taken everything.

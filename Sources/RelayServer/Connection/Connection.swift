@@ -20,6 +20,8 @@ final class Connection: Watcher {
     let client: ClientIdentity?
     /// Its place among the connections there may be; one too many has none, and is refused.
     let place: ConnectionPlaces.Place?
+    /// What its caller takes of what all share; operators and those who are refused have none.
+    let share: CallerShare?
     var phase = Phase.idle
     /// Bytes received and not yet used: an incomplete head, the next request, or the beginning of a body.
     var pending: [UInt8] = []
@@ -66,9 +68,11 @@ final class Connection: Watcher {
         server: LoopServer,
         listener: ListenerIdentity,
         client: ClientIdentity?,
-        place: ConnectionPlaces.Place?
+        place: ConnectionPlaces.Place?,
+        share: CallerShare? = nil
     ) {
         self.place = place
+        self.share = share
         self.server = server
         self.listener = listener
         self.client = client

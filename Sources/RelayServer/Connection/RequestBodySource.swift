@@ -37,7 +37,8 @@ extension Connection {
             admission.maySendTwice
         else { return RequestBodySource(self) }
         do throws(StoreError) {
-            let copy = try server.spool.copy(length: upload.length)
+            var copy = try server.spool.copy(length: upload.length)
+            if let share { copy = ChargedCopy(copy, share, admission.snapshot.settings.callers) }
             let body = SpooledBody(self, copy: copy, length: upload.length)
             return body.source() ?? RequestBodySource(self)
         } catch {

@@ -32,6 +32,7 @@ extension Upload {
                 terms: RequestTerms(head.fields.removingHopByHop()),
                 length: length,
                 client: connection.client,
+                share: connection.share,
                 whileDraining: true,
                 hasEmptySegment: target.hasEmptySegment
             )
@@ -48,6 +49,7 @@ extension Upload {
             return
         }
         let call = try APICall(head, role: connection.listener.role)
+        try connection.share?.pass(call, snapshot.settings.callers, server.relay.ports.time.now())
         let limit = server.limits.maxDocument
         if case .stream = call.resource {
             guard !server.engine.isDraining else { throw Engine.stopping }

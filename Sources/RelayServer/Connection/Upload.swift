@@ -53,12 +53,21 @@ final class Upload {
     /// Finds room for what will be held of the body; what has none streams.
     ///
     /// - Throws: `overloaded` when it has to be held and there is no room.
-    func findRoom(_ memory: MemoryAccount) throws(Problem) {
+    func findRoom(
+        _ memory: MemoryAccount,
+        _ share: CallerShare?,
+        _ limits: CallerLimits
+    ) throws(Problem) {
         let most = streams ? holdLimit : limit
         let wanted = Int(clamping: min(length ?? UInt64(most), UInt64(most)))
         // Longer than what is held, it streams anyway.
         guard wanted > MemoryAccount.free, !(streams && length ?? 0 > UInt64(holdLimit)) else { return }
         room = memory.hold(wanted)
+        room?.charge(to: share)
+        if let share, room?.isOver(limits) == true {
+            room = nil
+            throw Problem(.bytes, of: share, limits)
+        }
         if room != nil { return }
         guard streams else {
             throw Problem(

@@ -96,8 +96,12 @@ struct JobIntake {
             try await durable.store.spool()
         }
         let file: StoredBodyFile
+        let (share, limits) = (admission.context.share, admission.snapshot.settings.callers)
+        let charge = share.map { CallerBytes($0, 0) }
         do throws(Problem) {
             while let piece = try await next() {
+                charge?.grow(by: piece.count)
+                if let share, charge?.isOver(limits) == true { throw Problem(.bytes, of: share, limits) }
                 try await patiently(admission, &patience) { () throws(StoreError) in
                     try await spool.append(piece)
                 }

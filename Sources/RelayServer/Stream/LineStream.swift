@@ -106,7 +106,8 @@ final class LineStream {
             let admission = try connection.server.engine.admit(
                 submission,
                 fields: submission.fields,
-                client: connection.client
+                client: connection.client,
+                share: connection.share
             )
             return AdmittedJob(line: number, id: id, admission: admission, body: submission.content)
         } catch {

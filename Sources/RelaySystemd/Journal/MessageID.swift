@@ -60,6 +60,8 @@ package struct MessageID: Hashable, Sendable {
     package static let storeFailed = MessageID("78f2e14bc7977bae8bc44b07b8a5f12d")
     /// A request was too large for the relay.
     package static let requestRefused = MessageID("b66f84c1fd1b4c9e924a443f3830011c")
+    /// A caller came to a bound on what one caller may take.
+    package static let callerRefused = MessageID("5b0e1c4d9a2f4e76b8c3d1f06a7e9254")
     /// An operator acted on durable jobs.
     package static let jobsChanged = MessageID("8f4297811067674f5f151ccbe57f9490")
 
@@ -77,5 +79,6 @@ package struct MessageID: Hashable, Sendable {
         ("breaker_closed", breakerClosed), ("store_notice", storeNotice),
         ("store_failed", storeFailed), ("jobs_changed", jobsChanged), ("callers_hidden", callersHidden),
         ("store_stalled", storeStalled), ("store_resumed", storeResumed), ("request_refused", requestRefused),
+        ("caller_refused", callerRefused),
     ]
 }

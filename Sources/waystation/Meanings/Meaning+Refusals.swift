@@ -217,7 +217,7 @@ extension Meaning {
             "The request could not wait as long as it would have had to, so nothing was sent.",
             causes: """
                 The upstream asked for patience (Retry-After, RateLimit) beyond the request's time; the route's \
-                rate_limit has no turn before it.
+                rate_limit has no turn before it; the user sends faster than limits.per_user.rate allows.
                 """,
             remedy: "Wait as Retry-After says; send less, give requests more time, or have them kept."
         ),

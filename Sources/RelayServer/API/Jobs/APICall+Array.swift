@@ -55,7 +55,12 @@ extension APICall {
         if isAsynchronous { fields.append("Prefer", "respond-async") }
         let admission: Admission
         do throws(Problem) {
-            admission = try caller.server.engine.admit(submission, fields: fields, client: caller.client)
+            admission = try caller.server.engine.admit(
+                submission,
+                fields: fields,
+                client: caller.client,
+                share: caller.share
+            )
         } catch { throw submission.placed(error) }
         guard admission.durable != nil, submission.isAsynchronous != false else {
             throw Submission.invalid(

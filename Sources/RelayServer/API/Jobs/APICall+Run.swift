@@ -29,7 +29,12 @@ extension APICall {
         }
         let admission: Admission
         do throws(Problem) {
-            admission = try server.engine.admit(submission, fields: jobFields, client: caller.client)
+            admission = try server.engine.admit(
+                submission,
+                fields: jobFields,
+                client: caller.client,
+                share: caller.share
+            )
         } catch { throw submission.placed(error) }
         if admission.durable != nil, submission.isAsynchronous == false { throw Submission.kept }
         if let durable = admission.durable {
@@ -75,7 +80,8 @@ extension Engine {
     func admit(
         _ submission: Submission,
         fields: HeaderFields,
-        client: ClientIdentity?
+        client: ClientIdentity?,
+        share: CallerShare?
     ) throws(Problem) -> Admission {
         func terms() throws(Problem) -> RequestTerms {
             var terms = try RequestTerms(fields)
@@ -89,6 +95,7 @@ extension Engine {
             terms: terms(),
             length: UInt64(submission.body.count),
             client: client,
+            share: share,
             hasEmptySegment: submission.hasEmptySegment
         )
     }

@@ -1,0 +1,107 @@
+import Synchronization
+
+/// What one caller takes of what all share, by all its connections on all loops.
+///
+/// What has no bound costs two additions a request.
+package final class CallerShare: Sendable {
+    /// Nil stands for all callers of ports, whom nobody knows.
+    package let user: UInt32?
+    private let underWay = Atomic<Int>(0)
+    private let charged = Atomic<Int>(0)
+    private let pace = Mutex(RateLimitMachine())
+    private let tallies = Mutex<[CallerBound: RefusalTally]>([:])
+
+    package init(user: UInt32?) { self.user = user }
+
+    /// Requests under way.
+    package var requests: Int { underWay.load(ordering: .relaxed) }
+    /// Bytes of bodies in memory and in the spool.
+    package var bytes: Int { charged.load(ordering: .relaxed) }
+    /// By the bound: refusals, as long as the caller is known.
+    package var refusals: [CallerBound: RefusalTally] { tallies.withLock { $0 } }
+
+    /// Counts one more request, whose end has to be told, unless it is over a bound.
+    ///
+    /// - Returns: nil when it may go on; otherwise why not, and when to come again.
+    package func begin(
+        _ limits: CallerLimits,
+        _ now: @autoclosure () -> Instant
+    ) -> (bound: CallerBound, wait: Duration)? {
+        let count = underWay.add(1, ordering: .relaxed).newValue
+        if let most = limits.maxRequests, count > most {
+            end()
+            refused(.requests)
+            return (.requests, .seconds(1))
+        }
+        guard let rate = limits.rate else { return nil }
+        guard let wait = pass(rate, now()) else { return nil }
+        end()
+        return (.rate, wait)
+    }
+
+    /// A request that was counted is over.
+    package func end() { underWay.subtract(1, ordering: .relaxed) }
+
+    /// Takes a turn by the rate.
+    ///
+    /// - Returns: nil when it has one now; otherwise when the next one comes.
+    package func pass(_ rate: RateLimitSettings, _ now: Instant) -> Duration? {
+        let wait: Duration? = pace.withLock { pace in
+            let next = pace.next(rate, now)
+            if next > now { return now.duration(to: next) }
+            pace.take(rate, at: now)
+            return nil
+        }
+        if wait != nil { refused(.rate) }
+        return wait
+    }
+
+    package func refused(_ bound: CallerBound) {
+        tallies.withLock { $0[bound, default: RefusalTally()].refused() }
+    }
+
+    fileprivate func charge(_ bytes: Int) { charged.add(bytes, ordering: .relaxed) }
+
+    /// What is to be told of refusals now.
+    func takeRefusals(_ now: Instant) -> [(bound: CallerBound, count: Int)] {
+        tallies.withLock { tallies in
+            CallerBound.allCases.compactMap { bound in
+                tallies[bound]?.take(now).map { (bound, $0) }
+            }
+        }
+    }
+
+    /// Whether forgetting the caller would change nothing.
+    func isIdle(_ now: Instant) -> Bool {
+        requests == 0 && bytes == 0 && pace.withLock { $0.isIdle(now) }
+            && tallies.withLock { $0.values.allSatisfy { $0.isSettled(now) } }
+    }
+}
+
+/// Bytes that are counted as a caller's until the last reference goes.
+package final class CallerBytes: Sendable {
+    private let share: CallerShare
+    private let count: Atomic<Int>
+
+    /// Counts `bytes`, whatever the bound.
+    package init(_ share: CallerShare, _ bytes: Int) {
+        self.share = share
+        count = Atomic(bytes)
+        share.charge(bytes)
+    }
+
+    deinit { share.charge(-count.load(ordering: .relaxed)) }
+
+    /// Counts so many more, or fewer.
+    package func grow(by bytes: Int) {
+        count.add(bytes, ordering: .relaxed)
+        share.charge(bytes)
+    }
+
+    /// Whether the caller has more now than it may; counted as a refusal.
+    package func isOver(_ limits: CallerLimits) -> Bool {
+        guard let most = limits.maxBytes, share.bytes > most else { return false }
+        share.refused(.bytes)
+        return true
+    }
+}
