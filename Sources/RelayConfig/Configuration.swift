@@ -39,6 +39,7 @@ package struct Limits: Sendable {
     package var perUser = UserLimits()
     package var maxRequestBody = 16 << 20
     package var maxResponseBody = 16 << 20
+    package var shedding = Shedding()
     /// A request body above this is copied to the disk while it is sent, so that it can be sent again.
     package var replayBuffer = 256 << 10
     /// Bytes all bodies in memory may take together; nil is a quarter of what there is.
@@ -47,6 +48,15 @@ package struct Limits: Sendable {
     package var spool = 1 << 30
     /// Unfinished jobs on disk; one more is refused.
     package var maxQueuedJobs = 100_000
+}
+
+extension Limits {
+    /// What becomes of new work while memory is short.
+    package struct Shedding: Sendable {
+        package var isEnabled = true
+        /// Bytes; nil is seven eighths of what there is.
+        package var maxResident: Int?
+    }
 }
 
 /// Bounds on what one user may take of what all share.

@@ -13,6 +13,7 @@ package final class Engine: Sendable {
     /// Requests that were let in and are not over, those of operators included.
     let admitted = Atomic<Int>(0)
     package let callers = CallerShares()
+    package let shedding = Shedding()
     package let recent = RecentJobs(capacity: 1024)
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
@@ -87,6 +88,7 @@ package final class Engine: Sendable {
         guard !terms.isLoop else {
             throw Problem(.loop, "the request has passed through this relay before (it stands in Via)")
         }
+        if share != nil, let refusal = shedding.refusal(terms.durable.priority, time) { throw refusal }
         let now = time.wallMilliseconds()
         let isDurable = terms.wantsDurable || entry.route.policy.delivery.mode == .durable
         if isDurable {

@@ -46,6 +46,9 @@ package final class Snapshot: Sendable {
         package init() {}
     }
 
+    /// Lets go of what only saves work or stands in for answers.
+    package func dropCaches() { for entry in routes.values { entry.memory.forgetAnswers() } }
+
     /// - Throws: `route_not_found`.
     package func entry(_ route: String) throws(Problem) -> Entry {
         guard let entry = routes[route] else { throw missing(route) }

@@ -68,6 +68,7 @@ extension Daemon: Control {
         let next = loaded.snapshot(previous: previous, tokens: tokens)
         engine.install(next)
         storage.configure(loaded.configuration)
+        engine.shedding.configure(loaded.configuration.limits.forShedding)
         places.configure(loaded.configuration.limits.forConnections)
         memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         recordLoaded(loaded, verb: "reloaded")

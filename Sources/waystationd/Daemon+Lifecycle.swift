@@ -74,6 +74,7 @@ private final class Lifecycle {
     private let daemon: Daemon
     private var signals: SignalWatcher?
     private var ticker: LoopTimer?
+    private var pressure: PressureWatcher?
     private var machine = DrainMachine()
     private var isEnding = false
 
@@ -94,14 +95,27 @@ private final class Lifecycle {
                 self.stop()
             }
         }
+        watchPressure()
         let ticker = LoopTimer { self.tick() }
         self.ticker = ticker
         daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period)
     }
 
+    /// What the service manager offers; without it only our own limits tell that memory is short.
+    private func watchPressure() {
+        do throws(PressureWatcher.Trouble) {
+            pressure = try PressureWatcher.offered(on: daemon.controlLoop) { [daemon] in
+                daemon.relieve(daemon.engine.shedding.signalled(daemon.controlInstant), dropsCaches: true)
+            }
+        } catch {
+            daemon.journal.record(JournalRecord(.warning, nil, error.message))
+        }
+    }
+
     private func tick() {
         daemon.events.summarise()
-        for refused in daemon.engine.callers.look(Instant(nanoseconds: daemon.controlLoop.now)) {
+        daemon.lookAtMemory()
+        for refused in daemon.engine.callers.look(daemon.controlInstant) {
             daemon.journal.record(CallerRecords.refused(refused))
         }
         daemon.condition.look()

@@ -73,6 +73,7 @@ final class Daemon: Sendable {
             entropy: MachineEntropy()
         )
         self.engine = engine
+        engine.shedding.configure(loaded.configuration.limits.forShedding)
         let audience = Audience(engine, feed: feed)
         announcer = audience.announcer(and: [events])
         places = ConnectionPlaces(loaded.configuration.limits.forConnections)

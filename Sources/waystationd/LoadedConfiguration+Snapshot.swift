@@ -41,6 +41,13 @@ extension Limits {
         return limits
     }
 
+    var forShedding: PressureMachine.Settings {
+        var settings = PressureMachine.Settings()
+        settings.isEnabled = shedding.isEnabled
+        settings.maxResident = shedding.maxResident.map { UInt64($0) } ?? MemoryLimit.available / 8 * 7
+        return settings
+    }
+
     /// Without a share of its own a user has half of the requests that all may have.
     var forCallers: CallerLimits {
         var limits = CallerLimits()

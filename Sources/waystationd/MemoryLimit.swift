@@ -8,11 +8,14 @@ enum MemoryLimit {
     /// The account's limit: what the configuration says, or a quarter of what there is, without an eighth of it for
     /// what bodies take beside their bytes.
     static func account(_ configured: Int?) -> Int {
-        let limit = configured ?? max(least, Int(clamping: available(machine: relay_machine_memory()) / 4))
+        let limit = configured ?? max(least, Int(clamping: available / 4))
         return limit - limit / 8
     }
 
     /// Bytes this process may use.
+    static var available: UInt64 { available(machine: relay_machine_memory()) }
+
+    /// Bytes a process may use.
     ///
     /// - Parameters:
     ///   - machine: bytes of the machine's memory; 0 when that is not known.

@@ -79,6 +79,19 @@ struct StatusReport {
             writer.member("limit_bytes", memory.limit)
             writer.member("waiting", memory.waiting)
         }
+        json.object("shedding") { writer in
+            let shedding = engine.shedding.standing
+            writer.member("level", shedding.level)
+            if let cause = shedding.cause { writer.member("reason", cause.rawValue) }
+            if let since = shedding.since {
+                let past = since.duration(to: Instant(nanoseconds: SystemClock.monotonic()))
+                writer.member(
+                    "since",
+                    UTCTime.format(seconds: SystemClock.wallSeconds() - past.components.seconds)
+                )
+            }
+            writer.member("refused", shedding.refused)
+        }
         json.object("spool") { writer in
             writer.member("used_bytes", spool.used)
             writer.member("limit_bytes", spool.limit)
@@ -135,11 +148,12 @@ struct StatusReport {
             isStalled
             ? "; the job store does not move"
             : durable.acceptance.lacksRoom ? "; the job store has no room" : ""
+        let short = engine.shedding.standing.level > 0 ? "; memory is short, new work is refused" : ""
         let mute = journal.blockedSeconds > 2 ? "; the journal takes no records" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
         return
             "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight + durable.inFlight) in flight, "
-            + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(full)\(mute)\(pauses)\(breached)\(constraint)\(hidden)\(trouble)"
+            + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(full)\(short)\(mute)\(pauses)\(breached)\(constraint)\(hidden)\(trouble)"
     }
 
     private func write(_ caller: CallerShares.Standing, into json: inout JSONObjectWriter) {

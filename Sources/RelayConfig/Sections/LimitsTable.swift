@@ -54,6 +54,14 @@ extension ConfigurationTable {
                         + "what the unit may use (MemoryMax=) where that is less."
                 ),
                 Field(
+                    "shedding",
+                    shedding.kind,
+                    \.shedding,
+                    "What becomes of new work while memory is short: the kernel reports pressure on the unit "
+                        + "(MemoryPressureWatch= of systemd 254 and later), the process takes more than max_resident, or "
+                        + "the bodies take nearly all of memory."
+                ),
+                Field(
                     "spool",
                     .size(0...1 << 40),
                     \.spool,
@@ -150,6 +158,31 @@ extension ConfigurationTable {
                     \.rate,
                     "How fast one user may send requests, jobs of streams and arrays among them; one more is answered 429 "
                         + "rate_limited. Without the key as fast as it can."
+                ),
+            ]
+        )
+    }
+
+    private static var shedding: Section<Limits.Shedding> {
+        Section(
+            "shedding",
+            "What becomes of new work while memory is short.",
+            prototype: Limits.Shedding(),
+            fields: [
+                Field(
+                    "enabled",
+                    .boolean,
+                    \.isEnabled,
+                    "Whether new work is refused then: with 503 overloaded, at first only what says that it is less urgent "
+                        + "than usual (Priority: u=4 to u=7), after 2 seconds what says nothing, after 5 everything, "
+                        + "and never what operators send. What was accepted goes on. Last good answers are let go."
+                ),
+                Field(
+                    "max_resident",
+                    .size(16 << 20...1 << 40),
+                    \.maxResident,
+                    "Resident memory of the process from which on it is short. Without the key seven eighths of the "
+                        + "machine's memory, or of what the unit may use (MemoryMax=) where that is less."
                 ),
             ]
         )

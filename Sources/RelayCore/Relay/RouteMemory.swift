@@ -83,6 +83,9 @@ package final class RouteMemory: Sendable {
         state.withLock { $0.answers.keep(response, for: key, now: now) }
     }
 
+    /// Lets go of the last good answers.
+    package func forgetAnswers() { state.withLock { $0.answers = LastGoodAnswers() } }
+
     /// Bytes of answers kept now.
     package var keptBytes: Int { state.withLock { $0.answers.bytes } }
 }

@@ -10,6 +10,8 @@ public struct Events: OptionSet, Sendable {
 
     /// There is something to read, or the end of it.
     public static let readable = Events(rawValue: EPOLLIN.rawValue)
+    /// The kernel has something to report that is not data.
+    package static let urgent = Events(rawValue: EPOLLPRI.rawValue)
     /// There is room to write.
     public static let writable = Events(rawValue: EPOLLOUT.rawValue)
     /// The peer will send no more.

@@ -62,6 +62,10 @@ package struct MessageID: Hashable, Sendable {
     package static let requestRefused = MessageID("b66f84c1fd1b4c9e924a443f3830011c")
     /// A caller came to a bound on what one caller may take.
     package static let callerRefused = MessageID("5b0e1c4d9a2f4e76b8c3d1f06a7e9254")
+    /// Memory is short: new work is refused.
+    package static let sheddingBegan = MessageID("c7a94be2130d4f58a6e1950c3b8d7f42")
+    /// Memory is no longer short.
+    package static let sheddingEnded = MessageID("0f6d2b81c94e47a3b5d8e07f1a3c6925")
     /// An operator acted on durable jobs.
     package static let jobsChanged = MessageID("8f4297811067674f5f151ccbe57f9490")
 
@@ -79,6 +83,7 @@ package struct MessageID: Hashable, Sendable {
         ("breaker_closed", breakerClosed), ("store_notice", storeNotice),
         ("store_failed", storeFailed), ("jobs_changed", jobsChanged), ("callers_hidden", callersHidden),
         ("store_stalled", storeStalled), ("store_resumed", storeResumed), ("request_refused", requestRefused),
-        ("caller_refused", callerRefused),
+        ("caller_refused", callerRefused), ("shedding_began", sheddingBegan),
+        ("shedding_ended", sheddingEnded),
     ]
 }

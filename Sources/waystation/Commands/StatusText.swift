@@ -24,6 +24,10 @@ struct StatusText {
         if let detail = status["config"]?["last_reload_error"]?.text {
             troubles.append("The last reload was refused: \(safe(detail))")
         }
+        if let level = status["shedding"]?["level"]?.integer, level > 0 {
+            let reason = status["shedding"]?["reason"]?.text.map { " (\(safe($0)))" } ?? ""
+            troubles.append("Memory is short\(reason): new work is refused, the least urgent first.")
+        }
         if status["constrained"] == .bool(true) { troubles.append("The network counts as constrained.") }
         if status["callers_known"] == .bool(false) {
             troubles.append(

@@ -1,0 +1,93 @@
+package import RelayCore
+import Synchronization
+
+/// Refuses new work while memory is short; what was accepted goes on.
+package final class Shedding: Sendable {
+    /// How it stands.
+    package struct Standing: Sendable {
+        /// 0 refuses nothing, 3 everything.
+        package let level: Int
+        package let since: Instant?
+        package let cause: PressureMachine.Cause?
+        /// Requests that were refused for it since the start.
+        package let refused: Int
+    }
+
+    /// What has begun or ended.
+    package enum Change: Sendable {
+        case began(PressureMachine.Cause)
+        /// After that long, with so many requests refused.
+        case ended(Duration, refused: Int)
+    }
+
+    private struct State {
+        var machine = PressureMachine()
+        var refused = 0
+        /// Refused before it last began.
+        var before = 0
+    }
+
+    private let state = Mutex(State())
+    /// Urgencies from this one on are refused.
+    private let from = Atomic<UInt8>(8)
+
+    package init() {}
+
+    package var standing: Standing {
+        state.withLock { state in
+            Standing(
+                level: state.machine.level,
+                since: state.machine.since,
+                cause: state.machine.cause,
+                refused: state.refused
+            )
+        }
+    }
+
+    package func configure(_ settings: PressureMachine.Settings) {
+        state.withLock { $0.machine.settings = settings }
+    }
+
+    /// The kernel reports pressure.
+    package func signalled(_ now: Instant) -> Change? { tell(now) { $0.signalled(now) } }
+
+    /// To be told every half a second.
+    package func looked(_ sight: PressureMachine.Sight, _ now: Instant) -> Change? {
+        tell(now) { $0.looked(sight, now) }
+    }
+
+    private func tell(_ now: Instant, _ body: (inout PressureMachine) -> Void) -> Change? {
+        state.withLock { state in
+            let before = state.machine.since
+            body(&state.machine)
+            from.store(state.machine.refusedFrom, ordering: .relaxed)
+            switch (before, state.machine.since) {
+            case (nil, .some):
+                state.before = state.refused
+                return state.machine.cause.map { .began($0) }
+            case (let began?, nil):
+                return .ended(began.duration(to: now), refused: state.refused - state.before)
+            default: return nil
+            }
+        }
+    }
+
+    /// Why new work of that urgency is refused; nil where it is not, which costs one load.
+    func refusal(_ urgency: UInt8, _ time: any ClockSource) -> Problem? {
+        guard urgency >= from.load(ordering: .relaxed) else { return nil }
+        return state.withLock { state in
+            guard urgency >= state.machine.refusedFrom, let cause = state.machine.cause else { return nil }
+            state.refused += 1
+            let all = state.machine.refusedFrom == 0
+            return Problem(
+                .overloaded,
+                "memory is short (\(cause.rawValue)), and "
+                    + (all
+                        ? "no new work is taken"
+                        : "no new work of urgency \(state.machine.refusedFrom) to 7 is taken")
+                    + " until it is not",
+                retryAfter: state.machine.wait(urgency, time.now())
+            )
+        }
+    }
+}

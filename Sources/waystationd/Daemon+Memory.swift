@@ -1,0 +1,60 @@
+import Glibc
+import RelayCore
+import RelayEngine
+import RelayPosix
+import RelaySystemd
+
+// What is done about memory; on the control loop.
+extension Daemon {
+    var controlInstant: Instant { Instant(nanoseconds: controlLoop.now) }
+
+    /// Looks how much the process and its bodies take.
+    func lookAtMemory() {
+        let bodies = memory.usage
+        let sight = PressureMachine.Sight(
+            resident: Daemon.resident,
+            bodies: bodies.used,
+            bodiesLimit: bodies.limit
+        )
+        let change = engine.shedding.looked(sight, controlInstant)
+        let isForBodies = engine.shedding.standing.cause == .account
+        relieve(change, dropsCaches: change != nil && !isForBodies)
+    }
+
+    /// Says what has begun or ended, and lets go of what only saves work.
+    func relieve(_ change: Shedding.Change?, dropsCaches: Bool) {
+        if dropsCaches {
+            engine.snapshot.dropCaches()
+            ProcessLimits.trimMemory()
+        }
+        switch change {
+        case .began(let cause):
+            var record = JournalRecord(
+                .warning,
+                .sheddingBegan,
+                "memory is short: \(cause.rawValue); new work is refused, the least urgent first"
+            )
+            record.add(.detail, cause.rawValue)
+            journal.record(record)
+        case .ended(let lasted, let refused):
+            var record = JournalRecord(
+                .notice,
+                .sheddingEnded,
+                "memory is no longer short, after \(lasted.components.seconds) s: new work is taken, "
+                    + "\(refused) request\(refused == 1 ? " was" : "s were") refused"
+            )
+            record.add(.count, refused)
+            journal.record(record)
+        case nil: return
+        }
+        if !engine.isDraining { notifier.send(.status(report.line)) }
+    }
+
+    /// Bytes of memory of the process; 0 where the kernel does not say.
+    private static var resident: UInt64 {
+        guard let contents = try? FileContents("/proc/self/statm", limit: 4096) else { return 0 }
+        let words = String(decoding: contents.bytes, as: UTF8.self).split(separator: " ")
+        guard words.count > 1, let pages = UInt64(words[1]) else { return 0 }
+        return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}
