@@ -15,7 +15,6 @@ package final class Admission: Sendable {
     let caller: WaitingLine.Caller
     /// RFC 9218 urgency: 0 first, 7 last.
     let urgency: UInt8
-    private let place: RequestPlace
     /// The idempotency key, which nobody else may use until the request is answered.
     let key: KeysUnderWay.Held?
 
@@ -28,10 +27,8 @@ package final class Admission: Sendable {
         caller: WaitingLine.Caller = .unknown,
         urgency: UInt8 = 3,
         durable: DurableOptions? = nil,
-        key: KeysUnderWay.Held? = nil,
-        place: consuming RequestPlace
+        key: KeysUnderWay.Held? = nil
     ) {
-        self.place = place
         self.caller = caller
         self.urgency = urgency
         self.durable = durable
@@ -42,6 +39,9 @@ package final class Admission: Sendable {
         self.fields = fields
         self.acceptedAt = acceptedAt
     }
+
+    /// It counts among what its caller has under way as long as it is there.
+    deinit { context.share?.end() }
 
     /// What the core is asked, with the body now at hand.
     func request(_ body: Body) -> HTTPRequest {

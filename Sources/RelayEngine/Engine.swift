@@ -10,8 +10,6 @@ package final class Engine: Sendable {
     private let draining = Atomic<Bool>(false)
     let running = Atomic<Int>(0)
     let cutOff = Atomic<Int>(0)
-    /// Requests that were let in and are not over, those of operators included.
-    let admitted = Atomic<Int>(0)
     package let callers = CallerShares()
     package let shedding = Shedding()
     package let recent = RecentJobs(capacity: 1024)
@@ -57,9 +55,9 @@ package final class Engine: Sendable {
     ) throws(Problem) -> Admission {
         guard whileDraining || !isDraining else { throw Engine.stopping }
         let snapshot = snapshot
-        let place = try RequestPlace(self, share, snapshot.settings)
-        let entry = try snapshot.entry(name)
+        try begin(share, snapshot)
         do throws(Problem) {
+            let entry = try snapshot.entry(name)
             if hasEmptySegment, !entry.route.policy.request.allowsEmptySegments {
                 throw Engine.emptySegment(in: target)
             }
@@ -67,10 +65,11 @@ package final class Engine: Sendable {
             if let length, length > UInt64(snapshot.settings.maxRequestBody) {
                 throw Engine.tooLarge(snapshot)
             }
-            return try admit(entry, snapshot, target, method, try terms(), client, share, place)
+            return try admit(entry, snapshot, target, method, try terms(), client, share)
         } catch {
+            share?.end()
             var problem = error
-            problem.route = name
+            if snapshot.routes[name] != nil { problem.route = name }
             throw problem
         }
     }
@@ -82,13 +81,16 @@ package final class Engine: Sendable {
         _ method: Method,
         _ terms: RequestTerms,
         _ client: ClientIdentity?,
-        _ share: CallerShare?,
-        _ place: consuming RequestPlace
+        _ share: CallerShare?
     ) throws(Problem) -> Admission {
         guard !terms.isLoop else {
             throw Problem(.loop, "the request has passed through this relay before (it stands in Via)")
         }
-        if share != nil, let refusal = shedding.refusal(terms.durable.priority, time) { throw refusal }
+        if share != nil, shedding.refuses(terms.durable.priority),
+            let refusal = shedding.refusal(terms.durable.priority, time)
+        {
+            throw refusal
+        }
         let now = time.wallMilliseconds()
         let isDurable = terms.wantsDurable || entry.route.policy.delivery.mode == .durable
         if isDurable {
@@ -121,8 +123,7 @@ package final class Engine: Sendable {
                 ? client.map { .user($0.user) } ?? .unknown : .unknown,
             urgency: terms.durable.priority,
             durable: isDurable ? terms.durable : nil,
-            key: key,
-            place: place
+            key: key
         )
     }
 

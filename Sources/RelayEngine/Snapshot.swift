@@ -44,6 +44,9 @@ package final class Snapshot: Sendable {
         package var loadedAt: Int64 = 0
 
         package init() {}
+
+        /// Whether there is anything that a request would have to be measured by before it is let in.
+        var isBounding: Bool { maxRequests != nil || callers.maxRequests != nil || callers.rate != nil }
     }
 
     /// Lets go of what only saves work or stands in for answers.

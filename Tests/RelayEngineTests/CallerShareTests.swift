@@ -8,6 +8,17 @@ import Testing
 struct CallerShareTests {
     private func at(_ seconds: Int) -> Instant { Instant(nanoseconds: 0).advanced(by: .seconds(seconds)) }
 
+    /// Begins a request, which ends at once where it may not go on.
+    private func refusal(
+        _ share: CallerShare,
+        _ limits: CallerLimits,
+        _ now: Instant
+    ) -> (bound: CallerBound, wait: Duration)? {
+        let refusal = share.refusal(share.begin(), limits, now)
+        if refusal != nil { share.end() }
+        return refusal
+    }
+
     @Test("Refusals are told of at once, and then once a minute")
     func tally() {
         var tally = RefusalTally()
@@ -29,12 +40,12 @@ struct CallerShareTests {
         var limits = CallerLimits()
         limits.maxRequests = 2
         limits.rate = RateLimitSettings(maxRequests: 1, per: .seconds(10), burst: 3)
-        func begin(_ second: Int) -> CallerBound? { share.begin(limits, at(second))?.bound }
+        func begin(_ second: Int) -> CallerBound? { refusal(share, limits, at(second))?.bound }
         #expect([begin(0), begin(0), begin(0)] == [nil, nil, .requests] && share.requests == 2)
         share.end()
         #expect(begin(0) == nil)
         share.end()
-        let refused = share.begin(limits, at(4))
+        let refused = refusal(share, limits, at(4))
         #expect(refused?.bound == .rate && refused?.wait == .seconds(6) && share.requests == 1)
         #expect(begin(10) == nil && share.requests == 2)
         #expect(share.refusals.mapValues(\.total) == [.requests: 1, .rate: 1])
@@ -63,10 +74,10 @@ struct CallerShareTests {
         limits.rate = RateLimitSettings(maxRequests: 1, per: .seconds(100))
         let share = shares.enter(1)
         #expect(shares.enter(1) === share && shares.standings.map(\.connections) == [2])
-        #expect(share.begin(limits, at(0)) == nil)
+        #expect(refusal(share, limits, at(0)) == nil)
         shares.leave(share)
         shares.leave(share)
-        #expect(share.begin(limits, at(1))?.bound == .rate)
+        #expect(refusal(share, limits, at(1))?.bound == .rate)
         let told = shares.look(at(1))
         #expect(told.map(\.count) == [1] && told.first?.bound == .rate && told.first?.user == 1)
         _ = shares.look(at(90))

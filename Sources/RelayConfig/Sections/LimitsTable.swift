@@ -21,7 +21,7 @@ extension ConfigurationTable {
                     \.maxRequests,
                     "Requests that may be under way at once over all routes, those that wait or whose body is on its way "
                         + "included; one more is answered 503 overloaded. Without the key as many as connections and "
-                        + "streams bring. Those of operators are counted and never refused."
+                        + "streams bring. Those of operators are neither counted nor refused."
                 ),
                 Field("per_user", perUser.kind, \.perUser, "What one user may take of it."),
                 Field(

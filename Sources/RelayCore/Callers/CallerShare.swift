@@ -2,7 +2,7 @@ import Synchronization
 
 /// What one caller takes of what all share, by all its connections on all loops.
 ///
-/// What has no bound costs two additions a request.
+/// What has no bound costs a request an addition at its beginning and one at its end.
 package final class CallerShare: Sendable {
     /// Nil stands for all callers of ports, whom nobody knows.
     package let user: UInt32?
@@ -20,22 +20,22 @@ package final class CallerShare: Sendable {
     /// By the bound: refusals, as long as the caller is known.
     package var refusals: [CallerBound: RefusalTally] { tallies.withLock { $0 } }
 
-    /// Counts one more request, whose end has to be told, unless it is over a bound.
+    /// Counts one more request, whose end has to be told.
     ///
-    /// - Returns: nil when it may go on; otherwise why not, and when to come again.
-    package func begin(
+    /// - Returns: how many there are now.
+    package func begin() -> Int { underWay.add(1, ordering: .relaxed).newValue }
+
+    /// Why the last of so many requests may not go on, and when to come again; nil when it may.
+    package func refusal(
+        _ count: Int,
         _ limits: CallerLimits,
-        _ now: @autoclosure () -> Instant
+        _ now: Instant
     ) -> (bound: CallerBound, wait: Duration)? {
-        let count = underWay.add(1, ordering: .relaxed).newValue
         if let most = limits.maxRequests, count > most {
-            end()
             refused(.requests)
             return (.requests, .seconds(1))
         }
-        guard let rate = limits.rate else { return nil }
-        guard let wait = pass(rate, now()) else { return nil }
-        end()
+        guard let rate = limits.rate, let wait = pass(rate, now) else { return nil }
         return (.rate, wait)
     }
 

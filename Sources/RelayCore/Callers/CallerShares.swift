@@ -41,6 +41,9 @@ package final class CallerShares: Sendable {
 
     package func leave(_ share: CallerShare) { known.withLock { $0[share.user]?.connections -= 1 } }
 
+    /// Requests under way of all of them; costs a look at each.
+    package var requests: Int { known.withLock { $0.values.reduce(0) { $0 + $1.share.requests } } }
+
     /// The callers, by user.
     package var standings: [Standing] {
         let known = known.withLock { Array($0.values) }

@@ -72,10 +72,13 @@ package final class Shedding: Sendable {
         }
     }
 
-    /// Why new work of that urgency is refused; nil where it is not, which costs one load.
+    /// Whether new work of that urgency may be refused; costs one load.
+    func refuses(_ urgency: UInt8) -> Bool { urgency >= from.load(ordering: .relaxed) }
+
+    /// Why new work of that urgency is refused; nil where it is not.
+    @inline(never)
     func refusal(_ urgency: UInt8, _ time: any ClockSource) -> Problem? {
-        guard urgency >= from.load(ordering: .relaxed) else { return nil }
-        return state.withLock { state in
+        state.withLock { state in
             guard urgency >= state.machine.refusedFrom, let cause = state.machine.cause else { return nil }
             state.refused += 1
             let all = state.machine.refusedFrom == 0

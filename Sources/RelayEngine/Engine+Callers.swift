@@ -1,46 +1,36 @@
 package import RelayCore
-import Synchronization
 
-/// A request's part in what its caller and all callers have under way, given up at its end.
-struct RequestPlace: ~Copyable, Sendable {
-    private let engine: Engine
-    private let share: CallerShare?
-
-    /// Operators have no share, and are asked for no place.
+extension Engine {
+    /// Counts the request as its caller's, which has to be told of its end, and looks whether that is over a bound.
     ///
-    /// - Throws: `overloaded`, `rate_limited`.
-    init(_ engine: Engine, _ share: CallerShare?, _ settings: Snapshot.Settings) throws(Problem) {
-        let count = engine.admitted.add(1, ordering: .relaxed).newValue
-        if let share, let problem = RequestPlace.refusal(count, share, settings, engine) {
-            engine.admitted.subtract(1, ordering: .relaxed)
-            throw problem
-        }
-        self.engine = engine
-        self.share = share
+    /// Operators have no share, and are refused nothing.
+    ///
+    /// - Throws: `overloaded`, `rate_limited`; nothing is counted then.
+    func begin(_ share: CallerShare?, _ snapshot: Snapshot) throws(Problem) {
+        guard let share else { return }
+        let count = share.begin()
+        // Nothing more is looked at where nothing is bounded.
+        if snapshot.settings.isBounding { try checkBounds(share, count, snapshot.settings) }
     }
 
-    /// Counts the request as its caller's, or says why not; it is the `count`th of all.
-    private static func refusal(
-        _ count: Int,
+    @inline(never)
+    private func checkBounds(
         _ share: CallerShare,
-        _ settings: Snapshot.Settings,
-        _ engine: Engine
-    ) -> Problem? {
-        if let most = settings.maxRequests, count > most {
+        _ count: Int,
+        _ settings: Snapshot.Settings
+    ) throws(Problem) {
+        if let most = settings.maxRequests, callers.requests > most {
+            share.end()
             share.refused(.allRequests)
-            return Problem(
+            throw Problem(
                 .overloaded,
                 "the relay has as many requests under way as limits.max_requests allows (\(most))",
                 retryAfter: .seconds(1)
             )
         }
-        guard let (bound, wait) = share.begin(settings.callers, engine.time.now()) else { return nil }
-        return Problem(bound, of: share, settings.callers, retryAfter: wait)
-    }
-
-    deinit {
-        engine.admitted.subtract(1, ordering: .relaxed)
-        share?.end()
+        guard let (bound, wait) = share.refusal(count, settings.callers, time.now()) else { return }
+        share.end()
+        throw Problem(bound, of: share, settings.callers, retryAfter: wait)
     }
 }
 
