@@ -27,15 +27,7 @@ extension Command {
         document.member("state", arguments.operands[1])
         if words.count == 2 { document.member("upstream", words[1]) }
         if let span = try arguments.duration("for") { document.member("for", DurationText.text(span)) }
-        let format = try arguments.format()
-        let response = try DaemonAccess.control(arguments)
-            .change(.put, "/v1/routes/\(percentEncoded(route))/breaker", document.bytes)
-        switch format {
-        case .json: Output.standard.write(response.body + [UInt8(ascii: "\n")])
-        case .table:
-            let view = RouteDocument(try DaemonAccess.parse(response), Moments(isUTC: arguments.has("utc")))
-            Output.standard.write("\(view.name): \(view.upstreams ?? "no upstreams")\n")
-        }
-        return .done
+        let target = "/v1/routes/\(percentEncoded(route))/breaker"
+        return try changeRoute(arguments, .put, target, document.bytes) { $0.upstreams ?? "no upstreams" }
     }
 }

@@ -21,7 +21,8 @@ extension Command {
         var document = JSONObjectWriter()
         if let reason = arguments["reason"] { document.member("reason", reason) }
         if let span = try arguments.duration("for") { document.member("for", DurationText.text(span)) }
-        return try change(arguments, "/v1/routes/\(percentEncoded(route))/pause", document.bytes)
+        let target = "/v1/routes/\(percentEncoded(route))/pause"
+        return try changeRoute(arguments, .post, target, document.bytes) { $0.pause ?? "goes on" }
     }
 
     static let resume = Command(
@@ -31,28 +32,32 @@ extension Command {
         options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
     ) { arguments throws(CommandFailure) in
         let route = try routeOperand(arguments)
-        return try change(arguments, "/v1/routes/\(percentEncoded(route))/resume", [])
+        let target = "/v1/routes/\(percentEncoded(route))/resume"
+        return try changeRoute(arguments, .post, target, []) { $0.pause ?? "goes on" }
     }
 }
 
-private func routeOperand(_ arguments: Arguments) throws(CommandFailure) -> String {
+func routeOperand(_ arguments: Arguments) throws(CommandFailure) -> String {
     try arguments.limitOperands(to: 1)
     guard let route = arguments.operands.first else { throw .usage("which route?", of: arguments.command) }
     return route
 }
 
-private func change(
+/// Has the daemon change something of a route, and prints the route's document or what `words` says of it.
+func changeRoute(
     _ arguments: Arguments,
+    _ method: Method,
     _ target: String,
-    _ document: [UInt8]
+    _ document: [UInt8],
+    words: (RouteDocument) -> String
 ) throws(CommandFailure) -> ExitCode {
     let format = try arguments.format()
-    let response = try DaemonAccess.control(arguments).change(.post, target, document)
+    let response = try DaemonAccess.control(arguments).change(method, target, document)
     switch format {
     case .json: Output.standard.write(response.body + [UInt8(ascii: "\n")])
     case .table:
         let view = RouteDocument(try DaemonAccess.parse(response), Moments(isUTC: arguments.has("utc")))
-        Output.standard.write("\(view.name): \(view.pause ?? "goes on")\n")
+        Output.standard.write("\(view.name): \(words(view))\n")
     }
     return .done
 }
