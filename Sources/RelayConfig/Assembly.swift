@@ -127,12 +127,22 @@ extension RouteDraft {
         policy.errorTypes = errorTypes
         let rules = (staleToken.map { [$0] } ?? []) + (recovery ?? [])
         policy.recovery = rules.compactMap { $0.rule(upstreams: upstreams.map(\.name)) }
-        policy.deliversLater = recovery == nil
+        policy.deliversLater = recovery == nil || keepsWithoutDelivery
         policy.limits.body = limits.maxResponseBody
         policy.delivery = delivery
         policy.signing = signing.map { SigningSettings(secrets: $0.secrets) }
         policy.neverFails = neverFails
         return policy
+    }
+}
+
+extension RouteDraft {
+    /// Whether a rule keeps requests, and none below it says how they are delivered.
+    fileprivate var keepsWithoutDelivery: Bool {
+        guard let recovery, let first = recovery.firstIndex(where: { $0.respond?.and == .keep }) else {
+            return false
+        }
+        return !recovery[first...].contains { $0.retry != nil }
     }
 }
 
@@ -159,7 +169,9 @@ extension RuleDraft {
         } else {
             action = .fail
         }
-        return RecoveryRule(name: name, on: matcher, action: action)
+        var rule = RecoveryRule(name: name, on: matcher, action: action)
+        rule.keepsRequest = respond?.and == .keep
+        return rule
     }
 }
 

@@ -9,12 +9,14 @@ package final class Admission: Sendable {
     package let fields: HeaderFields
     /// Seconds since 1970.
     package let acceptedAt: Int64
-    /// What was asked for the keeping of the job; nil for one that is answered when it is done.
-    package let durable: DurableOptions?
     /// Whose turn it has to wait for where its route is full.
     let caller: WaitingLine.Caller
     /// RFC 9218 urgency: 0 first, 7 last.
     let urgency: UInt8
+    /// Whether the job is kept before anything is sent.
+    private let isDurable: Bool
+    /// What was asked for its keeping; nil for one that is answered when it is done and that no rule keeps.
+    private let keeping: DurableOptions?
     /// The idempotency key, which nobody else may use until the request is answered.
     let key: KeysUnderWay.Held?
 
@@ -26,12 +28,14 @@ package final class Admission: Sendable {
         acceptedAt: Int64,
         caller: WaitingLine.Caller = .unknown,
         urgency: UInt8 = 3,
-        durable: DurableOptions? = nil,
+        isDurable: Bool = false,
+        keeping: DurableOptions? = nil,
         key: KeysUnderWay.Held? = nil
     ) {
         self.caller = caller
         self.urgency = urgency
-        self.durable = durable
+        self.isDurable = isDurable
+        self.keeping = keeping
         self.key = key
         self.entry = entry
         self.snapshot = snapshot
@@ -43,12 +47,22 @@ package final class Admission: Sendable {
     /// It counts among what its caller has under way as long as it is there.
     deinit { context.share?.end() }
 
+    /// From now on the store knows the idempotency key: others with it need not wait for the answer.
+    package func letKeyGo() { key?.letGo() }
+
     /// What the core is asked, with the body now at hand.
     func request(_ body: Body) -> HTTPRequest {
         HTTPRequest(method: context.method, target: context.target, fields: fields, body: body)
     }
 
     package var id: JobID { context.id }
+
+    /// What was asked for the keeping of the job; nil for one that is answered when it is done.
+    package var durable: DurableOptions? { isDurable ? keeping : nil }
+
+    /// The same of one that is answered, and that a rule may keep then; nil where none does.
+    package var keptLater: DurableOptions? { isDurable ? nil : keeping }
+
     package var route: Route { entry.route }
     package var state: RouteState { entry.state }
 

@@ -122,7 +122,8 @@ package final class Engine: Sendable {
             caller: snapshot.settings.callers.isEnabled
                 ? client.map { .user($0.user) } ?? .unknown : .unknown,
             urgency: terms.durable.priority,
-            durable: isDurable ? terms.durable : nil,
+            isDurable: isDurable,
+            keeping: isDurable || entry.route.keepsRequests ? terms.durable : nil,
             key: key
         )
     }

@@ -12,6 +12,8 @@ package final class RequestRun {
     private let began: Instant
     /// That of a job of a stream.
     private let turn: AnswerTurn?
+    /// Who keeps the request where a rule wants that.
+    private let keeper: (any RequestKeeper)?
     private var hold: Relayed.Hold?
     private var stage: Stage
 
@@ -31,9 +33,11 @@ package final class RequestRun {
         _ admission: Admission,
         _ body: Body,
         _ relay: Relay,
-        turn: AnswerTurn? = nil
+        turn: AnswerTurn? = nil,
+        keeper: (any RequestKeeper)? = nil
     ) {
         self.engine = engine
+        self.keeper = keeper
         self.admission = admission
         self.relay = relay
         self.turn = turn
@@ -77,7 +81,8 @@ package final class RequestRun {
                     context: admission.context,
                     vault: admission.snapshot.vault,
                     since: began,
-                    turn: turn
+                    turn: turn,
+                    keeper: keeper
                 )
             )
         }
@@ -124,6 +129,7 @@ package final class RequestRun {
         ) {
         case .success(let execution):
             execution.turn = turn
+            execution.keeper = keeper
             stage = .underWay(execution)
         case .failure(let failure): stage = .ended(Outcome(admission.context, failure))
         }
@@ -170,8 +176,9 @@ extension Engine {
         _ admission: Admission,
         body: Body,
         relay: Relay,
-        turn: AnswerTurn? = nil
+        turn: AnswerTurn? = nil,
+        keeper: (any RequestKeeper)? = nil
     ) async -> Relayed {
-        await RequestRun(self, admission, body, relay, turn: turn).finish()
+        await RequestRun(self, admission, body, relay, turn: turn, keeper: keeper).finish()
     }
 }

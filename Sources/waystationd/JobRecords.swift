@@ -36,13 +36,23 @@ enum JobRecords {
         var record = JournalRecord(
             .warning,
             .fallbackServed,
-            "job \(job.id): route \(job.route.name) answered with its \(source)\(rule)\n"
+            "job \(job.id): route \(job.route.name) answered with its \(source)\(rule)\(further(report))\n"
                 + timeline(report.attempts)
         )
         add(job, to: &record)
         if let last = report.attempts.last { add(last, to: &record) }
         record.add(.source, source)
         return record
+    }
+
+    /// Whether it goes on as a kept job, where a rule would have it so.
+    private static func further(_ report: JobReport) -> String {
+        if let job = report.keptJob {
+            return job.isReplayed
+                ? "; the request is that of the kept job \(job.id), which goes on"
+                : "; the request goes on as a kept job"
+        }
+        return report.notKeptBecause.map { "; the request is not kept: \($0)" } ?? ""
     }
 
     static func neverFailsBreached(_ job: JobContext, _ failure: Failure) -> JournalRecord {
@@ -150,6 +160,7 @@ enum JobRecords {
         case .refreshCredentials: "refresh the credentials and send again"
         case .failover(let upstream): "fail over to \(upstream ?? "another upstream")"
         case .respond(let source): "answer with the \(source.rawValue)"
+        case .respondAndKeep(let source): "answer with the \(source.rawValue) and go on as a kept job"
         case .quickRecovery: "taken as a success"
         case .fail, .deadLetter: "give up"
         case .pauseRoute: "pause the route"

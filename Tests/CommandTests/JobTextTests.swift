@@ -48,6 +48,26 @@ struct JobTextTests {
         )
     }
 
+    @Test("what was tried before a job was kept stands before that")
+    func answeredFirst() throws {
+        let document = """
+            {"id":"1","route":"r","state":"retrying","created_at":"2026-11-21T04:07:10.000Z","attempt_count":2,
+             "attempts":[
+              {"number":1,"upstream":"u","started_at":"2026-11-21T04:07:09.900Z","status":503,"rule":"answer",
+               "next":"respond_and_keep","next_source":"placeholder"},
+              {"number":2,"upstream":"u","started_at":"2026-11-21T04:07:15.000Z","status":503}]}
+            """
+        let lines = JobStory(try json(document), moments).text(for: .standard).split(separator: "\n")
+        #expect(
+            lines[1].contains("attempt 1") && lines[3].contains("accepted") && lines[4].contains("attempt 2")
+        )
+        #expect(
+            lines[2].contains(
+                "rule \"answer\": answered with the placeholder; the request goes on as a kept job"
+            )
+        )
+    }
+
     @Test("what was done to a job stands among its attempts, in order of time")
     func actions() throws {
         let document = """

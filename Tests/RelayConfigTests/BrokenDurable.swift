@@ -62,6 +62,14 @@ let brokenDurable = BrokenRow.rows(
     route "recovery": [{"name": "a", "on": ["any"], "hold": {}}, {"name": "b", "on": ["any"],
     + "pause_route": {"reason": "r"}}]
       2:56: warning: this rule is never reached: "a" ends every failure above it  [/routes/r/recovery/1]
+    route "delivery": {"mode": "durable"}, "recovery": [{"name": "a", "on": ["any"], "respond": {"as":
+    + "fallback", "status": 503, "and": "keep"}}]
+      2:46: warning: no rule acts when the upstream cannot be reached, so that a kept job is dead at
+        once  [/routes/r/recovery] => add a rule with "retry" on "connection"
+      2:128: error: the route keeps every request before it is sent, so that there is none to answer and to keep
+        then  [/routes/r/recovery/0/respond/and] => remove the rule, or write "delivery": {"mode": "sync"}
+    route "recovery": [{"name": "a", "on": ["any"], "respond": {"as": "fallback", "status": 503, "and": "keeps"}}]
+      2:95: error: expected "keep"  [/routes/r/recovery/0/respond/and] => did you mean "keep"?
     route "recovery": [{"name": "a", "on": ["any"], "respond": {"as": "fallback", "status": 503}},
     + {"name": "b", "on": ["any"], "dead_letter": {}}, {"name": "c", "on": ["any"], "fail": {}}]
       2:139: warning: this rule is never reached: "b" ends every failure above it  [/routes/r/recovery/2]

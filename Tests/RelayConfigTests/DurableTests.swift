@@ -111,6 +111,31 @@ struct DurableTests {
         #expect(policy.delivery.expiresAfter == .seconds(1))
     }
 
+    @Test("Rules below one that answers and keeps are those of the kept jobs, whatever their waits")
+    func keeping() throws {
+        func rules(_ and: String, _ below: String) -> ReadResult {
+            let answer =
+                #"{"name": "n", "on": ["any"], "respond": {"as": "placeholder", "status": 200\#(and)}}"#
+            return read(
+                #"""
+                {"routes": {"r": {"upstreams": [{"name": "u", "url": "https://u.example/"}], "max_attempts": 100,
+                  "recovery": [\#(answer)\#(below)]}}}
+                """#
+            )
+        }
+        let later = #", {"name": "l", "on": ["any"], "retry": {"schedule": ["1h", "5h"]}}"#
+        let kept = rules(#", "and": "keep""#, later)
+        #expect(Diagnostic.render(kept.diagnostics) == "")
+        #expect(kept.configuration?.routes.first?.policy.deliversLater == false)
+        #expect(Diagnostic.render(rules("", later).diagnostics).contains("never reached"))
+        let alone = rules(#", "and": "keep""#, "")
+        #expect(Diagnostic.render(alone.diagnostics) == "")
+        #expect(alone.configuration?.routes.first?.policy.deliversLater == true)
+        #expect(rules("", "").configuration?.routes.first?.policy.deliversLater == false)
+        let again = #", {"name": "m", "on": ["any"], "respond": {"as": "placeholder", "status": 200}}"#
+        #expect(Diagnostic.render(rules(#", "and": "keep""#, again).diagnostics).contains("never reached"))
+    }
+
     @Test("The effective configuration shows all of it, so that a reload sees what changed")
     func effective() throws {
         let entries = try #require(read(text).effective).entries

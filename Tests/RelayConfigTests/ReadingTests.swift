@@ -160,7 +160,8 @@ struct ReadingTests {
                     {"name": "constant", "on": ["dns"], "retry": {"backoff": {"type": "constant", "base_interval": "1s"}}},
                     {"name": "refresh", "on": ["401"], "refresh_credentials": {"max_times": 2}},
                     {"name": "other", "on": ["exhausted"], "failover": {"upstream": "b"}},
-                    {"name": "answer", "on": ["404"], "respond": {"as": "placeholder", "status": 200, "json": [1]}},
+                    {"name": "answer", "on": ["404"],
+                     "respond": {"as": "placeholder", "status": 200, "json": [1], "and": "keep"}},
                     {"name": "end", "on": ["any"], "fail": {}}]}}}
                 """#
             ).configuration
@@ -186,6 +187,7 @@ struct ReadingTests {
         #expect(constant.backoff.schedule == .constant(.seconds(1)))
         #expect(constant.backoff.jitter == .none)
         #expect(answer.source == .placeholder)
+        #expect(rules.map(\.keepsRequest) == [false, false, false, false, false, true, false])
         #expect(answer.body == Array("[1]".utf8))
         #expect(answer.fields.map(\.name) == ["Content-Type"])
         #expect(rules[0].on == FailureMatcher([.statusClass(.serverError)]))

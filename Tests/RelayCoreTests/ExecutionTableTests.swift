@@ -7,28 +7,33 @@ enum ExecutionEvent: String, CaseIterable {
     case prepared, obtained, missedToken, failed, received, collected, collectingFailed, letGo, foundNoRoom
     case opinion, noOpinion, recovered, notRecovered, named, recalled, advised, passedOn, waited, begun,
         cancelled
-    case accepted, notAccepted, permitted, held, heldOver
+    case accepted, notAccepted, permitted, held, heldOver, kept, notKept
 }
 
 /// Where a job may stand, and how it gets there.
 enum ExecutionPlace: String, CaseIterable {
     case prepare, leave, hold, token, send, collect, classify, recover, name, recall, consult, wait, begin,
-        accept, end
+        keep, accept, end
 
     /// Whether only a program's own code brings a job there, of which no run of a durable job has any.
     var isProgram: Bool {
         switch self {
         case .prepare, .classify, .recover, .name, .accept: true
-        case .leave, .hold, .token, .send, .collect, .recall, .consult, .wait, .begin, .end: false
+        case .leave, .hold, .token, .send, .collect, .recall, .consult, .wait, .begin, .keep, .end: false
         }
     }
+
+    /// Whether no run of a durable job gets there.
+    var isOfRequests: Bool { isProgram || self == .hold || self == .keep }
 
     fileprivate func machine(_ bench: ExecutionBench) throws -> ExecutionMachine {
         var machine = try bench.machine(
             hasToken: self == .token,
             asks: self == .consult,
             isProgram: isProgram,
-            isPermitted: self != .leave && self != .hold
+            isPermitted: self != .leave && self != .hold,
+            doing: self == .keep ? placeholder() : retry(wait: .seconds(1)),
+            keeps: self == .keep
         )
         let way: [ExecutionEvent] =
             switch self {
@@ -41,6 +46,7 @@ enum ExecutionPlace: String, CaseIterable {
             case .accept: [.prepared, .permitted, .received, .noOpinion]
             case .recall: [.failed]
             case .consult: [.failed, .recalled]
+            case .keep: [.failed, .recalled]
             case .wait: bench.isDurable ? [.failed, .recalled, .advised] : [.failed, .recalled]
             case .begin:
                 bench.isDurable ? [.failed, .recalled, .advised, .waited] : [.failed, .recalled, .waited]
@@ -101,11 +107,14 @@ struct ExecutionBench {
         asks: Bool = false,
         isProgram: Bool = false,
         isPermitted: Bool = true,
-        doing action: RecoveryRule.Action = retry(wait: .seconds(1))
+        doing action: RecoveryRule.Action = retry(wait: .seconds(1)),
+        keeps: Bool = false
     ) throws(Failure) -> ExecutionMachine {
         let route = makeRoute {
             let action = asks ? .consult(Adviser(), methods: .any) : action
-            $0.recovery = [rule("r", ["any"], action)]
+            var first = rule("r", ["any"], action)
+            first.keepsRequest = keeps
+            $0.recovery = keeps ? [first, rule("later", ["any"], retry())] : [first]
             $0.traffic = TrafficSettings()
             if hasToken { $0.authentication = Authentication(form: .bearer, credential: "login") }
         }
@@ -173,6 +182,8 @@ struct ExecutionBench {
             machine.held(TrafficHold(reason: .throttled, upstream: "u", until: until), moment)
         case .heldOver: machine.heldOver(moment)
         case .notAccepted: machine.notAccepted(Failure(.decoding, sent: .unknown, "no value"), moment)
+        case .kept: machine.kept(KeptJobName(machine.context.id), moment)
+        case .notKept: machine.notKept("the disk is full", moment)
         }
     }
 }
@@ -194,6 +205,7 @@ extension ExecutionMachine {
         case .consult: "consult"
         case .wait: "wait"
         case .begin: "begin"
+        case .keep: "keep"
         case .accept: "accept"
         case .end(.answered(let response, let source)):
             "answered \(response.status.rawValue) \(source.rawValue)"
@@ -231,6 +243,7 @@ struct ExecutionTableTests {
         case (.wait, .waited): "begin"
         case (.begin, .begun): "leave"
         case (.wait, .cancelled): isDurable ? "back now" : "failed cancelled neverSent"
+        case (.keep, .kept), (.keep, .notKept): "answered 200 placeholder"
         case (.accept, .accepted): "answered 200 upstream"
         case (.accept, .notAccepted): "name decoding answered"
         default: nil
@@ -242,7 +255,7 @@ struct ExecutionTableTests {
         var legal = 0
         for isDurable in [false, true] {
             let bench = ExecutionBench(isDurable: isDurable)
-            for place in ExecutionPlace.allCases where !(isDurable && (place.isProgram || place == .hold)) {
+            for place in ExecutionPlace.allCases where !(isDurable && place.isOfRequests) {
                 for event in ExecutionEvent.allCases {
                     var machine = try place.machine(bench)
                     let before = (machine.words, machine.recovery.attempts.count)
@@ -262,7 +275,7 @@ struct ExecutionTableTests {
                 }
             }
         }
-        #expect(legal == 28 + 17)
+        #expect(legal == 30 + 17)
     }
 
     @Test(

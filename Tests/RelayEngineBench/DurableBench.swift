@@ -170,6 +170,12 @@ package final class DurableBench: Sendable {
         await engine.run(try admit(), body: .empty, relay: relays[0]).outcome
     }
 
+    /// A request that waits for its answer, and that a rule may keep then.
+    package func run(_ admission: Admission, body: Body = .bytes(Array("hello".utf8))) async -> Outcome {
+        let keeper = StandInKeeper(admission, jobs, relays[0].ports)
+        return await engine.run(admission, body: body, relay: relays[0], keeper: keeper).outcome
+    }
+
     /// Lets everybody go on who can, and expects it to be so then.
     package func until(
         _ isSo: () async throws -> Bool,

@@ -111,6 +111,7 @@ extension MemoryJobStore.State {
             isBlocked: isBlocked,
             now: now
         )
+        if let past = job.past { machine.inherit(past) }
         var token: ClaimToken?
         if let upstream = job.upstream, job.wait?.isGivenUp != true, machine.isReady,
             !hasDue(record.route), !isRunning(before: nextPosition, record),
@@ -130,6 +131,7 @@ extension MemoryJobStore.State {
             turn: nextTurn,
             dropsContent: job.dropsContent
         )
+        if let past = job.past { add(past.attempts, after: 0, of: nextPosition) }
         positions[record.id] = nextPosition
         nextPosition += 1
         nextTurn += 1

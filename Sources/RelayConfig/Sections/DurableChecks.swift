@@ -26,8 +26,12 @@ extension ConfigurationTable {
 
     /// Whether `rule` still acts below the one that ends everything: for jobs that it does not answer.
     static func isPassed(_ ending: JSONNode, by rule: JSONNode, _ route: RouteDraft) -> Bool {
-        !isFinal(ending) && durableActions.contains { rule[$0] != nil }
+        if isFinal(ending) { return false }
+        return keeps(ending) ? rule["respond"] == nil : durableActions.contains { rule[$0] != nil }
     }
+
+    /// Whether a rule answers a request and keeps it.
+    static func keeps(_ rule: JSONNode) -> Bool { rule["respond"]?.value["and"]?.value.text == "keep" }
 
     /// Reports a durable route whose rules give a job up as soon as its upstream is down.
     static func checkReach(_ route: RouteDraft, _ list: JSONNode, taking: String?, _ reading: inout Reading) {
@@ -57,7 +61,14 @@ extension ConfigurationTable {
         _ reading: inout Reading
     ) {
         guard route.delivery.mode == .durable else { return }
-        if rule["respond"] != nil {
+        if keeps(rule) {
+            reading.error(
+                "the route keeps every request before it is sent, so that there is none to answer and to keep then",
+                in: list,
+                at: ["\(index)", "respond", "and"],
+                hint: taking ?? "remove the rule, or write \"delivery\": {\"mode\": \"sync\"}"
+            )
+        } else if rule["respond"] != nil {
             reading.warn(
                 "it answers only requests that wait for their answer, and the route keeps every one",
                 in: list,

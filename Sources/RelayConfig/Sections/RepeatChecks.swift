@@ -100,7 +100,9 @@ extension ConfigurationTable {
         _ rules: RuleList,
         _ reading: inout Reading
     ) {
-        guard route.delivery.mode == .sync, node["delivery"] == nil, let list = rules.list else { return }
+        guard route.delivery.mode == .sync, node["delivery"] == nil, let list = rules.list,
+            !rules.elements.contains(where: keeps)
+        else { return }
         let total = route.timeouts.total
         for (index, element) in list.elements.enumerated() {
             guard let name = element["name"]?.value.text,

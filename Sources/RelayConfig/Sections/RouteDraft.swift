@@ -169,7 +169,13 @@ struct FailoverDraft {
 }
 
 struct RespondDraft {
+    /// What is done besides.
+    enum Addition: String, CaseIterable {
+        case keep
+    }
+
     var source = StandIn.fallback
+    var and: Addition?
     var status: Status = 200
     var fields: [(name: String, value: String)] = []
     var json: JSONValue?

@@ -111,6 +111,8 @@ package struct NewJob: Sendable {
     package var idempotency: Idempotency?
     /// Whether the request's content goes with the job's end, whatever that is.
     package var dropsContent = false
+    /// What was tried for it before; nil of a job that is kept before anything is.
+    package var past: JobPast?
     /// Whether its caller still waits; nil when it waits for ever.
     ///
     /// A job that nobody waits for and that could not be told from the caller's next try is not accepted, or cancelled

@@ -65,6 +65,19 @@ package struct JobStateMachine: Equatable, Sendable {
         self.isDated = isDated
     }
 
+    /// What was tried before its acceptance is its own: it is being retried.
+    package mutating func inherit(_ past: JobPast) {
+        attempts = UInt32(clamping: past.attempts.count)
+        spentAttempts = UInt32(clamping: past.attempts.count { $0.isSpent })
+        isInDoubt = past.leavesDoubt
+        let last = past.attempts.last?.failure
+        (failureKind, failureStatus) = (last?.kind, last?.status)
+        guard attempts > 0, reason != .ordering else { return }
+        // What it waits for is no date of its submitter's.
+        if state == .scheduled { reason = .backoff }
+        state = .retrying
+    }
+
     /// Whether a claim may take it, once `runAt` has come.
     package var isReady: Bool {
         (state == .queued || state == .retrying) && reason != .ordering

@@ -80,6 +80,10 @@ extension ExecutionMachine {
             step = .consult(strategy, failure)
             return
         }
+        if let keeping = keeping(decision, recall) {
+            step = .keep(keeping)
+            return
+        }
         if let attempt = recovery.attempts.last { notes.append(.attemptFailed(attempt)) }
         switch decision {
         case .consult: break
@@ -178,7 +182,7 @@ extension ExecutionMachine {
 }
 
 extension CannedResponse {
-    fileprivate var response: HTTPResponse {
+    var response: HTTPResponse {
         var fields = HeaderFields()
         for field in self.fields { fields.append(field.name, field.value) }
         return HTTPResponse(status: status, fields: fields, body: body.isEmpty ? .empty : .bytes(body))

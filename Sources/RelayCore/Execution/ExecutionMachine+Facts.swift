@@ -44,7 +44,7 @@ extension ExecutionMachine {
             switch step {
             case .send: .send
             case .token: .token
-            case .collect, .wait, .hold, .prepare, .consult: .wait
+            case .collect, .wait, .hold, .prepare, .consult, .keep: .wait
             case .leave, .begin, .classify, .recover, .name, .recall, .accept: .answer
             case .end: .ended
             }
@@ -140,6 +140,7 @@ extension ExecutionMachine {
                 by: source,
                 attempts: attempts,
                 sentOnceBecause: reason,
+                keptJob: keptJob,
                 room: room
             )
         case .failed(let failure):

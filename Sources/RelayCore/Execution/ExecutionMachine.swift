@@ -37,6 +37,8 @@ package struct ExecutionMachine: Sendable {
     var hold: TrafficHold?
     /// Whether the attempt has waited for its turn in the route's rate.
     var hasSlot = false
+    /// The job that goes on with the request, whose caller is answered in the upstream's stead.
+    var keptJob: KeptJobName?
 
     /// A program's request, as it was before any per-attempt preparation.
     struct Program: Sendable {
@@ -74,6 +76,8 @@ package struct ExecutionMachine: Sendable {
         case wait(until: Instant, Failure)
         /// Another attempt, as the network is now.
         case begin
+        /// A kept job that goes on with the request, whose caller is answered then.
+        case keep(Keeping)
         /// Whether a program takes the answer.
         case accept(HTTPResponse, Maker)
         case end(Ending)
@@ -88,6 +92,14 @@ package struct ExecutionMachine: Sendable {
         package var key: StaticString = "limits.max_response_body"
         /// Whether a body larger than that passes through instead of being a failure.
         package var passesRest = false
+    }
+
+    /// A request that is answered in the upstream's stead and kept.
+    package struct Keeping: Sendable {
+        var response: HTTPResponse
+        var source: StandIn
+        /// When the job is due.
+        var wait: Duration
     }
 
     /// The upstream refused the credential, and a rule would fetch another.
@@ -164,7 +176,9 @@ package struct ExecutionMachine: Sendable {
             wallSeconds: preparedAt
         )
         if context.hooks != nil { program = Program(request: request, keys: preparation.keys) }
-        if program != nil || route.answersStale || route.policy.response.keepsLastGood != nil {
+        if program != nil || route.answersStale || route.keepsRequests
+            || route.policy.response.keepsLastGood != nil
+        {
             asked = request
         }
         // A program that asks for a value cannot take the absence of one.
@@ -266,8 +280,8 @@ extension ExecutionMachine {
     package mutating func failed(_ failure: Failure, _ moment: Moment) {
         switch step {
         case .prepare, .token, .send: attemptFailed(failure, moment)
-        case .leave, .hold, .collect, .classify, .recover, .name, .recall, .consult, .wait, .begin, .accept,
-            .end:
+        case .leave, .hold, .collect, .classify, .recover, .name, .recall, .consult, .wait, .begin, .keep,
+            .accept, .end:
             break
         }
     }

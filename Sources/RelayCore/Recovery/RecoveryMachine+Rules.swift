@@ -59,9 +59,12 @@ extension RecoveryMachine {
                 }
                 held(rule, reason)
                 isExhausted = true
-            case .respond(let canned): return decide(rule, index, .respond(canned.source), .respond(canned))
+            case .respond(let canned):
+                return respond(rule, index, canned.source, .respond(canned), failure, situation)
             case .respondStale:
-                if situation.hasStale { return decide(rule, index, .respond(.stale), .respondStale) }
+                if situation.hasStale {
+                    return respond(rule, index, .stale, .respondStale, failure, situation)
+                }
                 held(rule, .nothingKept)
             case .consult(let strategy, _):
                 consulted = (index, failure, isExhausted)

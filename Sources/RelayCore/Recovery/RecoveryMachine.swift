@@ -29,6 +29,8 @@ package struct RecoveryMachine: Sendable {
     var uses: [Int] = []
     /// What a durable job brings along; nil for every other.
     let history: JobHistory?
+    /// When a request that is answered in the upstream's stead is due as a kept job; nil of one that is not kept.
+    var keepsAfter: Duration?
     /// The failure a strategy is asked about, and where reading goes on when it passes.
     var consulted: (index: Int, failure: Failure, isExhausted: Bool)?
 

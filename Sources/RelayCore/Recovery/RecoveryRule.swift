@@ -5,6 +5,8 @@ public struct RecoveryRule: Sendable {
     /// The failures it acts on.
     public var on: FailureMatcher
     package var action: Action
+    /// Whether a request that the rule answers goes on as a kept job; only of one that responds.
+    package var keepsRequest = false
 
     package enum Action: Sendable {
         case retry(RetryPolicy)

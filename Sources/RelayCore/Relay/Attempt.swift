@@ -33,6 +33,8 @@ public struct Attempt: Sendable {
         case failover(to: String?)
         /// An answer is given in the upstream's stead.
         case respond(StandIn)
+        /// An answer is given in the upstream's stead, and the request goes on as a kept job.
+        case respondAndKeep(StandIn)
         /// The failure was a success after all; no rule was asked.
         case quickRecovery
         /// The job ends with its failure, or with the one the strategy gave.
@@ -51,6 +53,7 @@ public struct Attempt: Sendable {
             case .refreshCredentials: "refresh_credentials"
             case .failover: "failover"
             case .respond: "respond"
+            case .respondAndKeep: "respond_and_keep"
             case .quickRecovery: "quick_recovery"
             case .fail: "fail"
             case .deadLetter: "dead_letter"

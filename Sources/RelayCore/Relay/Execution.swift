@@ -8,6 +8,8 @@ package final class Execution {
     let vault: CredentialVault
     /// The memory that the collected answer takes.
     var room: MemoryHold?
+    /// Who keeps the request where a rule answers it and wants that; nil where nobody can.
+    package var keeper: (any RequestKeeper)?
     /// Whose answer may wait for room, where the job is one of a stream.
     package var turn: AnswerTurn?
 
@@ -75,7 +77,7 @@ extension Execution {
             if let word = machine.takeWord(), let leave = leave.take() { tell(word, leave) }
             for note in machine.takeNotes() { tell(note) }
             switch machine.step {
-            case .prepare, .hold, .token, .send, .collect, .consult, .wait, .end: return
+            case .prepare, .hold, .token, .send, .collect, .consult, .wait, .keep, .end: return
             case .leave: askLeave()
             case .begin:
                 machine.begun(isConstrained: ports.isConstrained(for: machine.context.route), moment)

@@ -1,8 +1,8 @@
-/// A rule that matched a failure and did not act on it.
+/// A rule that matched a failure and did not act on it, or did not do all that it says.
 public struct HeldBack: Sendable, Equatable {
     /// The rule's name.
     public let rule: String
-    /// What kept it from acting.
+    /// What kept it from that.
     public let reason: Reason
 
     /// Says of a rule why it did not act.
@@ -49,6 +49,10 @@ public struct HeldBack: Sendable, Equatable {
         case passedOn
         /// The job is to be delivered, and an answer of the relay's own delivers nothing.
         case deliversNothing
+        /// No rule would send the request again if it were kept.
+        case noRuleRepeats
+        /// The rule has answered, and the request does not go on as a kept job.
+        indirect case notKept(Reason)
         /// The reason in the words of a record on disk.
         case recorded(String)
 
@@ -81,8 +85,18 @@ public struct HeldBack: Sendable, Equatable {
             case .nothingKept: "no good answer to this request is kept"
             case .passedOn: "the strategy passed on"
             case .deliversNothing: "an answer in the upstream's stead would not deliver a durable job"
+            case .noRuleRepeats: "no rule of the route would send it again"
+            case .notKept(let reason): "not kept: " + reason.words
             case .recorded(let text): text
             }
         }
+    }
+}
+
+extension HeldBack.Reason {
+    /// The reason without what a request is kept from by it.
+    package var words: String {
+        let prefix = "not repeated: "
+        return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     }
 }

@@ -14,6 +14,7 @@ package struct Outcome: Sendable {
         by source: AnswerSource,
         attempts: [Attempt] = [],
         sentOnceBecause: String? = nil,
+        keptJob: KeptJobName? = nil,
         room: MemoryHold? = nil
     ) {
         self.answer = answer
@@ -24,7 +25,8 @@ package struct Outcome: Sendable {
             answer,
             by: source,
             attempts: attempts,
-            sentOnceBecause: sentOnceBecause
+            sentOnceBecause: sentOnceBecause,
+            keptJob: keptJob
         )
     }
 

@@ -40,7 +40,8 @@ package final class Relay: Sendable {
         context: JobContext,
         vault: CredentialVault,
         since began: Instant? = nil,
-        turn: AnswerTurn? = nil
+        turn: AnswerTurn? = nil,
+        keeper: (any RequestKeeper)? = nil
     ) async -> Outcome {
         let begun =
             needsCollecting(request, context)
@@ -51,6 +52,7 @@ package final class Relay: Sendable {
             return Outcome(context, failure, sentOnceBecause: request.body.sentOnceBecause)
         case .success(let execution):
             execution.turn = turn
+            execution.keeper = keeper
             await run(execution)
             return execution.outcome
         }
@@ -74,6 +76,7 @@ extension Relay {
             case .token: await obtainToken(execution)
             case .collect(let collecting): await collect(collecting, execution)
             case .wait(let until, _): await wait(until, execution)
+            case .keep: await keep(execution)
             case .prepare: await prepare(execution)
             case .consult(let strategy, let failure): await consult(strategy, about: failure, execution)
             case .leave, .begin, .classify, .recover, .name, .recall, .accept: break
@@ -148,6 +151,18 @@ extension Relay {
                 return execution.machine.foundNoRoom(half + 1, half: half, execution.moment)
             }
             execution.machine.collectingFailed(error, execution.moment)
+        }
+    }
+
+    /// Makes a kept job of the request, whose caller has its answer only then.
+    @inline(never)
+    private func keep(_ execution: Execution) async {
+        guard let keeper = execution.keeper, let kept = execution.machine.toBeKept(execution.moment) else {
+            return execution.machine.notKept("there is no job store", execution.moment)
+        }
+        switch await keeper.keep(kept.body, kept.past) {
+        case .kept(let job): execution.machine.kept(job, execution.moment)
+        case .refused(let reason): execution.machine.notKept(reason, execution.moment)
         }
     }
 

@@ -31,6 +31,11 @@ package final class JobReport: Sendable {
     package let cause: Cause
     /// Why its body was not kept for another attempt; nil when it was, or nobody could have wanted it.
     package let sentOnceBecause: String?
+    /// The job that goes on with a request that was answered in the upstream's stead; nil where none does.
+    package let keptJob: KeptJobName?
+    /// What the caller of a kept job was answered with before it was kept; nil of one that was kept at once, and where
+    /// that is not told.
+    package let answeredWith: StandIn?
 
     /// What may change a job.
     package enum Cause: Hashable, Sendable {
@@ -53,7 +58,8 @@ package final class JobReport: Sendable {
         by source: AnswerSource = .upstream,
         failure: Failure? = nil,
         attempts: [Attempt] = [],
-        sentOnceBecause: String? = nil
+        sentOnceBecause: String? = nil,
+        keptJob: KeptJobName? = nil
     ) {
         id = context.id
         route = context.route.name
@@ -70,6 +76,8 @@ package final class JobReport: Sendable {
         attemptCount = (context.history?.attempts ?? 0) + attempts.count
         cause = .run
         self.sentOnceBecause = sentOnceBecause
+        self.keptJob = keptJob
+        answeredWith = nil
     }
 
     /// A run with what the store made of it; what `attemptCount` it has had in all by then.
@@ -89,6 +97,8 @@ package final class JobReport: Sendable {
         self.attemptCount = attemptCount
         cause = run.cause
         sentOnceBecause = run.sentOnceBecause
+        keptJob = run.keptJob
+        answeredWith = nil
     }
 
     /// A job as the store alone knows it.
@@ -100,7 +110,8 @@ package final class JobReport: Sendable {
         reason: WaitReason? = nil,
         end: EndReason? = nil,
         attemptCount: Int = 0,
-        cause: Cause = .store
+        cause: Cause = .store,
+        answeredWith: StandIn? = nil
     ) {
         self.id = id
         self.route = route
@@ -117,6 +128,8 @@ package final class JobReport: Sendable {
         failure = nil
         attempts = []
         sentOnceBecause = nil
+        keptJob = nil
+        self.answeredWith = answeredWith
     }
 }
 
@@ -124,6 +137,14 @@ extension JobReport {
     /// Whether it succeeded where an attempt had failed.
     package var isRecovered: Bool {
         state == .succeeded && isFromUpstream && (attemptCount > 1 || attempts.last?.failure != nil)
+    }
+
+    /// Why the request does not go on as a kept job, though a rule would have it; nil where none would, or it does.
+    package var notKeptBecause: String? {
+        for held in attempts.last?.heldBack ?? [] {
+            if case .notKept(let reason) = held.reason { return reason.words }
+        }
+        return nil
     }
 
     /// Whether the answer is the upstream's, and no stand-in.

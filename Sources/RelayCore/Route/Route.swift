@@ -14,6 +14,8 @@ package final class Route: Sendable {
     package let hasCooldowns: Bool
     /// Whether a rule answers with the last good answer.
     package let answersStale: Bool
+    /// Whether a rule that responds keeps the request.
+    package let keepsRequests: Bool
     /// The rules for jobs that are kept.
     let deliveryRules: [RecoveryRule]
     /// Upstreams that an attempt can get to while others are left alone, as indices: the first, and where a rule leads.
@@ -27,6 +29,7 @@ package final class Route: Sendable {
         constrainedUpstream = policy.upstreams.firstIndex { $0.use == .whenConstrained }
         hasCooldowns = policy.upstreams.contains { $0.cooldown > .zero }
         answersStale = policy.recovery.contains { if case .respondStale = $0.action { true } else { false } }
+        keepsRequests = policy.recovery.contains(where: \.keepsRequest)
         deliveryRules = policy.deliversLater ? policy.recovery + [.deliverLater] : policy.recovery
         longestHold =
             policy.traffic.throttling.isEnabled
@@ -92,7 +95,7 @@ public struct RoutePolicy: Sendable {
     /// Empty recovers from nothing.
     public var recovery: [RecoveryRule] = []
     /// Whether jobs that are kept have ``RecoveryRule/deliverLater`` below `recovery`: nobody has said what is to be done
-    /// about failures.
+    /// about their failures.
     package var deliversLater = false
     /// What an answer may cost.
     public var limits = ResponseLimits()

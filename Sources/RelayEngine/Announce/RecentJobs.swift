@@ -15,7 +15,10 @@ package final class RecentJobs: JobListener {
     package init(capacity: Int) { self.capacity = capacity }
 
     package func heard(_ event: JobEvent, at wall: Int64) {
-        guard case .ended(let report) = event, !report.isDurable else { return }
+        // One that goes on as a kept job is found on disk.
+        guard case .ended(let report) = event, !report.isDurable, report.keptJob?.id != report.id else {
+            return
+        }
         ring.withLock { ring in
             if ring.records.count < capacity {
                 ring.records.append((report, wall))

@@ -57,16 +57,18 @@ package final class Acceptance: Sendable {
     /// Puts an admitted job on disk.
     ///
     /// A key that is known is answered with its job also where there is no room for another. Without `patience` the
-    /// caller waits as long as the disk takes.
+    /// caller waits as long as the disk takes. With a `past` it is a request that was tried before, and is answered
+    /// otherwise.
     ///
     /// - Throws: `idempotency_key_reused`, `queue_full`, `storage_full`, `storage_failed`, `storage_stalled`.
     package func accept(
         _ admission: Admission,
         body: StoredBody,
-        _ patience: Patience? = nil
+        _ patience: Patience? = nil,
+        past: JobPast? = nil
     ) async throws(Problem) -> Accepted {
         let route = admission.route.name
-        let job = newJob(admission, body)
+        let job = newJob(admission, body, past)
         guard let reservation = room.reserve() else {
             return try await known(job, patience, instead: full(route))
         }
@@ -104,7 +106,8 @@ package final class Acceptance: Sendable {
     /// reads it by pieces, and not for a disk that is slow.
     private func mayBeOffered(_ job: NewJob) -> Bool {
         if case .bytes(let bytes) = job.body, bytes.count > StoredBodyFile.pieceSize { return false }
-        return job.due == .now && store.writing(at: engine.time.now()) < Acceptance.slowWrite
+        return job.due == .now && job.past == nil
+            && store.writing(at: engine.time.now()) < Acceptance.slowWrite
     }
 
     /// A write that takes longer holds no permits of requests that need no disk.
@@ -167,12 +170,11 @@ package final class Acceptance: Sendable {
         let wait = AcceptanceWait()
         var job = job
         job.wait = wait
-        let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
-        let stays = job.staysUnawaited
+        let (report, stays) = (job.report, job.staysUnawaited)
         store.enqueue(job, at: moment) { [announcer] answer in
             // A job with a key stays, for the caller that comes again.
             if wait.isGivenUp, stays, case .success(let result) = answer, result.isAccepted {
-                announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))
+                announcer.record(.accepted(report))
             }
             place.give(answer)
         }
@@ -188,14 +190,12 @@ package final class Acceptance: Sendable {
 
     /// Tells of a job that is on disk.
     func announce(_ job: NewJob, _ result: EnqueueResult) {
-        guard result.isAccepted else { return }
-        let (id, route, user) = (job.record.id, job.record.route, job.record.submitter?.user)
-        announcer.record(.accepted(JobReport(id: id, route: route, user: user, state: .queued)))
+        if result.isAccepted { announcer.record(.accepted(job.report)) }
     }
 
-    func newJob(_ admission: Admission, _ body: StoredBody) -> NewJob {
+    func newJob(_ admission: Admission, _ body: StoredBody, _ past: JobPast? = nil) -> NewJob {
         let context = admission.context
-        let options = admission.durable ?? DurableOptions()
+        let options = admission.durable ?? admission.keptLater ?? DurableOptions()
         let policy = admission.route.policy
         var fields = admission.fields
         // What the route's credential takes the place of never goes out, and is none of the disk's business.
@@ -218,14 +218,17 @@ package final class Acceptance: Sendable {
         record.trace.parent = admission.fields[.traceparent]
         record.trace.state = admission.fields[.tracestate]
         record.trace.baggage = admission.fields[.baggage]
-        record.bounds.timeout = context.options.timeout
+        // How long a caller waits for its answer says nothing of how long the job may take that goes on behind it.
+        let timeout = past == nil ? context.options.timeout : nil
+        record.bounds.timeout = timeout
         record.bounds.attemptTimeout = context.options.attemptTimeout
         record.bounds.maxAttempts = context.options.maxAttempts
         record.bounds.allowsFallback = context.options.allowsFallback
         var job = NewJob(record, body: body)
         job.dropsContent = policy.delivery.keepsRequests == .never
-        job.due = options.due
-        job.expiresAfter = options.lifetime(longest: policy.delivery.expiresAfter, context.options)
+        job.past = past
+        job.due = past.map { .after($0.wait) } ?? options.due
+        job.expiresAfter = options.lifetime(longest: policy.delivery.expiresAfter, timeout)
         if let key = options.idempotencyKey {
             job.idempotency = NewJob.Idempotency(
                 user: context.client?.user ?? .max,
@@ -248,6 +251,20 @@ package final class Acceptance: Sendable {
         case .expunged: break
         }
         return digest(bytes)
+    }
+}
+
+extension NewJob {
+    /// What is told of it once it is on disk.
+    fileprivate var report: JobReport {
+        JobReport(
+            id: record.id,
+            route: record.route,
+            user: record.submitter?.user,
+            state: .queued,
+            attemptCount: past?.attempts.count ?? 0,
+            answeredWith: past?.standIn
+        )
     }
 }
 

@@ -18,8 +18,8 @@ package struct DurableOptions: Sendable {
 
 extension DurableOptions {
     /// How long the job may take: what the caller asked for, at most what the route allows.
-    func lifetime(longest: Duration, _ options: JobOptions) -> Duration {
-        [expiresAfter, options.timeout].reduce(longest) { min($0, $1 ?? $0) }
+    func lifetime(longest: Duration, _ timeout: Duration?) -> Duration {
+        [expiresAfter, timeout].reduce(longest) { min($0, $1 ?? $0) }
     }
 
     /// What the lifetime comes from.
@@ -41,7 +41,7 @@ extension DurableOptions {
                 throw Problem(.badHeader, "\(name) must be within 365 days", field: name)
             }
         }
-        let lifetime = lifetime(longest: longest, options)
+        let lifetime = lifetime(longest: longest, options.timeout)
         guard wait < lifetime else {
             throw Problem(
                 .badHeader,

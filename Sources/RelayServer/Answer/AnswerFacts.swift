@@ -28,11 +28,29 @@ struct AnswerFacts {
 
     init(_ report: JobReport) {
         self.init(
-            job: report.id,
+            job: report.keptJob?.id ?? report.id,
             source: report.source,
             isFailure: report.failure != nil,
             attempts: report.attempts
         )
+        if let job = report.keptJob {
+            extra = [("Waystation-Kept", "true")]
+            if job.isReplayed { extra.append(("Waystation-Replayed", "true")) }
+        } else if let reason = report.notKeptBecause {
+            extra = [("Waystation-Kept", "false; reason=" + AnswerFacts.quoted(reason))]
+        }
+    }
+
+    /// A string of RFC 9651 §3.3.3, as `appendString` writes it.
+    private static func quoted(_ text: String) -> String {
+        let visible = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case " "..."~": "\(scalar)"
+            default: "?"
+            }
+        }
+        return "\"\(visible.joined())\""
     }
 
     func append(to output: inout OutputBuffer) {

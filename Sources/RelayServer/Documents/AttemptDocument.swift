@@ -31,7 +31,8 @@ extension Attempt {
             switch next {
             case .retry(let wait): json.milliseconds("wait_ms", wait)
             case .failover(let upstream): if let upstream { json.member("next_upstream", upstream) }
-            case .respond(let source): json.member("next_source", source.rawValue)
+            case .respond(let source), .respondAndKeep(let source):
+                json.member("next_source", source.rawValue)
             case .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold: break
             }
         }

@@ -21,6 +21,7 @@ extension JobReport {
         json.member("finished_at", UTCTime.format(seconds: finishedAt / 1000))
         if let status = status { json.member("status", status.rawValue) }
         if let source = source { json.member("source", source.rawValue) }
+        writeKeeping(into: &json)
         if let context = context { json.member("max_attempts", context.maxAttempts) }
         json.array("attempts") { attemptDocuments(into: &$0) }
         if let failure = failure {
@@ -38,6 +39,19 @@ extension JobReport {
         }
         json.member("version", 1)
         return json
+    }
+
+    /// Whether a request that was answered in the upstream's stead goes on as a kept job, and as which.
+    package func writeKeeping(into json: inout JSONObjectWriter) {
+        if let job = keptJob {
+            json.object("kept") { kept in
+                kept.member("job", job.id.description)
+                kept.member("location", "/v1/jobs/\(job.id)")
+                if job.isReplayed { kept.member("replayed", true) }
+            }
+        } else if let reason = notKeptBecause {
+            json.member("not_kept_because", reason)
+        }
     }
 
     /// Only the attempts, as in the whole document.

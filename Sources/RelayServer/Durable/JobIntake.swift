@@ -11,10 +11,15 @@ struct KeptJob: Sendable {
 struct JobIntake {
     let durable: DurableJobs
     let ports: RelayPorts
+    /// Of a request that was tried before it is kept.
+    private let past: JobPast?
 
-    init(_ server: LoopServer) {
-        durable = server.durable
-        ports = server.relay.ports
+    init(_ server: LoopServer) { self.init(server.durable, server.relay.ports) }
+
+    init(_ durable: DurableJobs, _ ports: RelayPorts, past: JobPast? = nil) {
+        self.durable = durable
+        self.ports = ports
+        self.past = past
     }
 
     /// Keeps a job whose body is in memory: what is too large for a record goes beside it.
@@ -22,7 +27,7 @@ struct JobIntake {
     /// - Throws: what spooling and accepting throw.
     func keep(_ admission: Admission, _ bytes: [UInt8]) async throws(Problem) -> Acceptance.Accepted {
         let (body, patience) = try await body(admission, bytes)
-        return try await durable.acceptance.accept(admission, body: body, patience)
+        return try await durable.acceptance.accept(admission, body: body, patience, past: past)
     }
 
     /// Keeps jobs whose bodies are in memory in one commit; one that is refused touches no other.
@@ -51,7 +56,7 @@ struct JobIntake {
         _ bytes: [UInt8]
     ) async throws(Problem) -> (body: StoredBody, patience: Patience) {
         guard bytes.count > admission.snapshot.settings.replayBuffer else {
-            return (.bytes(bytes), Patience(ports, admission.context.options))
+            return (.bytes(bytes), patience(admission))
         }
         var rest = bytes[...]
         return try await spool(admission) { () throws(Problem) in
@@ -76,7 +81,7 @@ struct JobIntake {
                     throw broken(error)
                 }
             }
-            return try await durable.acceptance.accept(admission, body: body, patience)
+            return try await durable.acceptance.accept(admission, body: body, patience, past: past)
         } catch {
             source.cancel()
             throw error
@@ -85,13 +90,19 @@ struct JobIntake {
 
     private static let pieceSize = 65_536
 
+    /// Whoever is to have an answer anyway waits for the disk as long as its request may take, or a second.
+    private func patience(_ admission: Admission) -> Patience {
+        guard let past else { return Patience(ports, admission.context.options) }
+        return Patience(ports, atMost: max(.seconds(1), min(past.timeLeft, .seconds(4))))
+    }
+
     /// Writes a body beside the records, and tells what is left of the caller's patience.
     private func spool(
         _ admission: Admission,
         _ next: () async throws(Problem) -> [UInt8]?
     ) async throws(Problem) -> (body: StoredBody, patience: Patience) {
         try await checkDisk(admission)
-        var patience = Patience(ports, admission.context.options)
+        var patience = patience(admission)
         let spool = try await patiently(admission, &patience) { [durable] () throws(StoreError) in
             try await durable.store.spool()
         }

@@ -122,7 +122,8 @@ final class LineStream {
             job.admission,
             body: job.body,
             relay: server.relay,
-            turn: AnswerTurn(turns, job.line - 1)
+            turn: AnswerTurn(turns, job.line - 1),
+            keeper: StandInKeeper(job.admission, server.durable, server.relay.ports)
         ).outcome
         await report(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : nil, of: job.line)
     }

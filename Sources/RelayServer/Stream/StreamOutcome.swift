@@ -56,6 +56,7 @@ enum StreamOutcome {
             if let source = outcome.report.source { json.member("source", source.rawValue) }
         } else {
             if let source = outcome.report.source { json.member("source", source.rawValue) }
+            outcome.report.writeKeeping(into: &json)
             let rules = outcome.attempts.recoveredBy
             if !rules.isEmpty {
                 json.strings("recovered_by", rules)

@@ -92,7 +92,7 @@ extension Attempt.Next {
     fileprivate var target: String? {
         switch self {
         case .failover(let upstream): upstream
-        case .respond(let source): source.rawValue
+        case .respond(let source), .respondAndKeep(let source): source.rawValue
         case .retry, .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold: nil
         }
     }
@@ -102,9 +102,9 @@ extension Attempt.Next {
         switch name {
         case "retry": self = .retry(after: wait ?? .zero)
         case "failover": self = .failover(to: target)
-        case "respond":
+        case "respond", "respond_and_keep":
             guard let source = target.flatMap(StandIn.init(rawValue:)) else { return nil }
-            self = .respond(source)
+            self = name == "respond" ? .respond(source) : .respondAndKeep(source)
         default:
             let plain: [Attempt.Next] = [
                 .refreshCredentials, .quickRecovery, .fail, .deadLetter, .pauseRoute, .hold,

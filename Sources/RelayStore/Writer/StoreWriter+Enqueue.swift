@@ -68,6 +68,7 @@ extension StoreWriter {
         let token = try claim(&row, of: job, at: moment)
         guard try insert(row) else { return .duplicate(record.id) }
         try insertPayload(seq, job)
+        if let past = job.past { try take(past, &row) }
         lately.add(row, job, now: now)
         for label in Set(record.labels) {
             let insert = try database.statement("INSERT INTO label(label, seq) VALUES(?, ?)")
@@ -76,6 +77,14 @@ extension StoreWriter {
             try insert.run()
         }
         return token.map { .running($0) } ?? .accepted
+    }
+
+    /// What was tried before goes on record with the job.
+    private func take(_ past: JobPast, _ row: inout JobRow) throws(StoreError) {
+        let old = row
+        row.machine.inherit(past)
+        try put(past.attempts, after: 0, of: row.seq, with: nil)
+        try save(row, replacing: old)
     }
 
     /// Claims a job with its acceptance, where that is asked for and it would be the next to be claimed.

@@ -118,6 +118,16 @@ extension Meaning {
         ),
         Meaning(
             .action,
+            "respond_and_keep",
+            """
+            An answer was given in the upstream's stead, and the request goes on as a kept job, which has the id of the \
+            request unless its idempotency key was known.
+            """,
+            remedy:
+                "See why the upstream did not answer; waystation explain JOB tells when it is tried again."
+        ),
+        Meaning(
+            .action,
             "quick_recovery",
             "The failure counts as a success, because quick_recovery of the route says so.",
             remedy: "Nothing is to be done."

@@ -29,9 +29,10 @@ struct AttemptLines {
             text += column("", width) + "the relay crashed: whether it was sent is not known\n"
         }
         for held in attempt["held_back"]?.elements ?? [] {
+            // One that has acted has not done all that it says.
+            let verb = held["rule"] == attempt["rule"] ? "" : " did not act"
             text +=
-                column("", width)
-                + "rule \"\(string(held, "rule"))\" did not act: \(string(held, "reason"))\n"
+                column("", width) + "rule \"\(string(held, "rule"))\"\(verb): \(string(held, "reason"))\n"
         }
         if let decision = decision { text += column("", width) + decision + "\n" }
         return text
@@ -66,7 +67,8 @@ struct AttemptLines {
             action = wait > 0 ? "retry in \(DurationText.short(milliseconds: wait))" : "retry at once"
         case "refresh_credentials": action = "refresh the credential and try again"
         case "failover": action = "fail over to \(safe(attempt["next_upstream"]?.text ?? "another upstream"))"
-        case "respond": action = "answer with the \(safe(attempt["next_source"]?.text ?? "fallback"))"
+        case "respond": action = "answer with the \(standIn)"
+        case "respond_and_keep": action = "answered with the \(standIn); the request goes on as a kept job"
         case "quick_recovery": action = "take it as a success"
         case "fail": action = "fail"
         case let other?: action = safe(other).replacingUnderscores
@@ -75,6 +77,8 @@ struct AttemptLines {
         let rule = attempt["rule"]?.text.map { "rule \"\(safe($0))\": " } ?? ""
         return rule + action
     }
+
+    private var standIn: String { safe(attempt["next_source"]?.text ?? "fallback") }
 
     private func column(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text + "  "

@@ -26,13 +26,16 @@ struct JobStory {
 
     func text(for output: Output) -> String {
         let attempts = job.json["attempts"]?.elements ?? []
+        // One whose caller was answered first was kept only then.
+        let before = attempts.firstIndex { $0["next"]?.text == "respond_and_keep" }.map { $0 + 1 } ?? 0
         var text = output.styled(title, .bold) + "\n"
+        text += attempts[..<before].map { lines(of: $0, output) }.joined()
         text += line(job.json["created_at"]?.text, "accepted", accepted)
         let shown = Int64(attempts.count)
         if job.attemptCount > shown {
             text += column("") + "(earlier attempts not shown: \(job.attemptCount - shown))\n"
         }
-        text += life(attempts, output)
+        text += life(attempts[before...], output)
         if let end = job.string("end"), EndReason(rawValue: end).mayHaveActed {
             text +=
                 column("") + "it may have been carried out: ask the upstream first, a retry may do it twice\n"
@@ -46,7 +49,7 @@ struct JobStory {
     }
 
     /// The attempts, and what was done to the job before, between and after them.
-    private func life(_ attempts: [JSONValue], _ output: Output) -> String {
+    private func life(_ attempts: ArraySlice<JSONValue>, _ output: Output) -> String {
         var text = ""
         var actions = actions.filter { !ActionWords($0).isAfterTheEnd }[...]
         for attempt in attempts {
@@ -56,13 +59,13 @@ struct JobStory {
             {
                 text += line(actions.removeFirst())
             }
-            text += AttemptLines(attempt).text(
-                at: moments.precise(attempt["started_at"]?.text),
-                width: width,
-                output
-            )
+            text += lines(of: attempt, output)
         }
         return text + actions.map(line).joined()
+    }
+
+    private func lines(of attempt: JSONValue, _ output: Output) -> String {
+        AttemptLines(attempt).text(at: moments.precise(attempt["started_at"]?.text), width: width, output)
     }
 
     private var actions: [JSONValue] { job.json["actions"]?.elements ?? [] }

@@ -47,13 +47,21 @@ struct JobTimeline {
         switch job["outcome"]?.text {
         case "success": line = output.styled("answered \(status)", .green)
         case "fallback", "placeholder", "stale":
-            line = output.styled("answered \(status) with the \(string(job, "outcome"))", .yellow)
+            line = output.styled("answered \(status) with the \(string(job, "outcome"))", .yellow) + further
         default:
             let failure = job["last_failure"]
             let detail = failure?["detail"]?.text.map { ": \(safe($0))" } ?? ""
             line = output.styled("failed", .red) + detail + doubt(failure?["sent"]?.text)
         }
         return column(clock(end)) + line + "\n"
+    }
+
+    /// Whether it goes on as a kept job.
+    private var further: String {
+        guard let kept = job["kept"] else { return "" }
+        return kept["job"] == job["id"]
+            ? "; the request goes on as a kept job"
+            : "; the request goes on as the kept job \(string(kept, "job"))"
     }
 
     /// Whether the upstream may have done what was asked, where doing it twice would matter.

@@ -73,7 +73,12 @@ extension JSONObjectWriter {
             member("detail", "credential \(name): \(detail)")
         case .configRejected(let text), .storageStalled(let text), .storageResumed(let text):
             member("detail", text)
-        case .accepted, .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted, .routeResumed,
+        case .accepted(let report):
+            guard let source = report.answeredWith else { return }
+            member("source", source.rawValue)
+            member("attempt", report.attemptCount)
+            member("detail", "answered with the \(source.rawValue); the request goes on as a kept job")
+        case .pinsMissed, .dropped, .jobsChanged, .bodyFoundNoRoom, .pauseWanted, .routeResumed,
             .requestRefused, .configReloaded:
             break
         }

@@ -46,8 +46,12 @@ extension APICall {
             )
             return try await request.document(submission.body)
         }
-        let outcome = await server.engine.run(admission, body: submission.content, relay: server.relay)
-            .outcome
+        let outcome = await server.engine.run(
+            admission,
+            body: submission.content,
+            relay: server.relay,
+            keeper: StandInKeeper(admission, server.durable, server.relay.ports)
+        ).outcome
         var json = outcome.report.document(finishedAt: SystemClock.wall() / 1_000_000)
         guard let response = outcome.answer else { return Answer(200, json.bytes) }
         let content = JSONContent(response.body)

@@ -1,0 +1,28 @@
+/// Makes a kept job of a request whose caller is answered in the upstream's stead.
+package protocol RequestKeeper: AnyObject, Sendable {
+    /// Returns once the job is on disk, or is known not to come there in time.
+    ///
+    /// - Parameters:
+    ///   - body: the request's, from its beginning.
+    ///   - past: what was tried for it so far.
+    func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer
+}
+
+/// What became of a request that was to be kept.
+package enum KeepAnswer: Sendable {
+    case kept(KeptJobName)
+    /// In words that are safe to show.
+    case refused(String)
+}
+
+/// Which job goes on with a request.
+package struct KeptJobName: Hashable, Sendable {
+    package let id: JobID
+    /// Whether the idempotency key was known: the job is an earlier one.
+    package let isReplayed: Bool
+
+    package init(_ id: JobID, isReplayed: Bool = false) {
+        self.id = id
+        self.isReplayed = isReplayed
+    }
+}

@@ -1,0 +1,34 @@
+package import RelayCore
+package import RelayEngine
+
+/// Makes a kept job of one admitted request that a rule answers in the upstream's stead.
+package final class StandInKeeper: RequestKeeper {
+    private let admission: Admission
+    private let durable: DurableJobs
+    private let ports: RelayPorts
+
+    /// Nil where no rule keeps the request.
+    package init?(_ admission: Admission, _ durable: DurableJobs, _ ports: RelayPorts) {
+        guard admission.keptLater != nil else { return nil }
+        self.admission = admission
+        self.durable = durable
+        self.ports = ports
+    }
+
+    package func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer {
+        let intake = JobIntake(durable, ports, past: past)
+        do throws(Problem) {
+            let accepted: Acceptance.Accepted
+            switch body {
+            case .empty: accepted = try await intake.keep(admission, [])
+            case .bytes(let bytes): accepted = try await intake.keep(admission, bytes)
+            case .stream(let source):
+                accepted = try await intake.keep(admission, source) { Problem(.badRequest, $0.detail) }
+            }
+            admission.letKeyGo()
+            return .kept(KeptJobName(accepted.id, isReplayed: accepted.isReplayed))
+        } catch {
+            return .refused(error.detail)
+        }
+    }
+}
