@@ -126,6 +126,9 @@ let brokenRoutes = BrokenRow.rows(
       2:42: error: expected a list, each a status or class such as "302" or
         "2xx"  [/routes/r/api_error/statuses]
         => put it in brackets: [ … ]
+    route "error_types": [{"kind": "x", "header": {"value": "no"}, "retryable": "no"}]
+      2:41: error: "name" is missing  [/routes/r/error_types/0/header]
+      2:71: error: expected true or false  [/routes/r/error_types/0/retryable]
     route "error_types": [{"kind": "timeout"}, {"kind": "Busy"}, {"on": ["99"], "kind": "x"}]
       2:26: error: "timeout" already means something else in "on"  [/routes/r/error_types/0/kind]
         => choose another name

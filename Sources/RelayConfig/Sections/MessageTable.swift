@@ -223,8 +223,34 @@ extension ConfigurationTable {
     private struct ErrorTypeDraft {
         var on: [String]?
         var apiCodes: [String] = []
+        var header: HeaderDraft?
         var kind = ""
         var treatAsStatus: Status?
+        var isRetryable: Bool?
+    }
+
+    private struct HeaderDraft {
+        var name: FieldName?
+        var value: String?
+
+        var check: HeaderCheck? { name.map { HeaderCheck($0, value: value) } }
+    }
+
+    private static var header: Section<HeaderDraft> {
+        Section(
+            "answer_header",
+            "A header that an answer may have.",
+            prototype: HeaderDraft(),
+            fields: [
+                Field("name", .field(.answer), \.name, isRequired: true, "Its name."),
+                Field(
+                    "value",
+                    .fieldValue,
+                    \.value,
+                    "Its value, whatever the case of its letters; any when it is absent."
+                ),
+            ]
+        )
     }
 
     private static var errorType: ValueKind<ErrorTypeRule> {
@@ -245,7 +271,22 @@ extension ConfigurationTable {
                     \.apiCodes,
                     "The upstream's own codes it names, as api_error found them."
                 ),
+                Field(
+                    "header",
+                    header.kind,
+                    \.header,
+                    "A header of the answer without which the entry names nothing."
+                ),
                 Field("kind", .kindName, \.kind, isRequired: true, "The name."),
+                Field(
+                    "retryable",
+                    .boolean,
+                    \.isRetryable,
+                    "False keeps retry rules from acting on it, whatever they match; and neither circuit_breaker, "
+                        + "adaptive_concurrency, throttling nor a cooldown takes such an answer for the upstream's trouble. "
+                        + "With a rule above all others that has \"dead_letter\" or \"fail\" it ends a request or a job for "
+                        + "good."
+                ),
                 Field(
                     "treat_as_status",
                     .status,
@@ -259,8 +300,10 @@ extension ConfigurationTable {
             ErrorTypeRule(
                 on: draft.on.map { FailureMatcher($0.compactMap(FailureMatcher.token)) },
                 apiCodes: draft.apiCodes,
+                header: draft.header?.check,
                 kind: FailureKind(rawValue: draft.kind),
-                treatAsStatus: draft.treatAsStatus
+                treatAsStatus: draft.treatAsStatus,
+                isRetryable: draft.isRetryable
             )
         }
     }

@@ -90,6 +90,7 @@ extension ExecutionMachine {
         failure.status = inbound.response.status
         failure.retryAfter = RetryAfter.parse(inbound.response.fields, wallSeconds: moment.wallSeconds)
         failure.exchange = failure.exchange ?? inbound.exchange
+        failure = judge.marked(failure, inbound.response.fields)
         attemptFailed(judge.refusing(failure, inbound.response.status), moment)
     }
 

@@ -17,9 +17,9 @@ extension ExecutionMachine {
     /// Takes note of a failure and gives it its name.
     mutating func note(_ failure: Failure, _ moment: Moment) {
         say(failure, moment)
-        // Under its own name: what a route calls a failure does not change whose it is.
-        if !moment.isCancelled, failure.saysUpstreamFailed { notes.append(.upstreamFailed) }
         var named = judge.named(failure)
+        // Under its own name: what a route calls a failure does not change whose it is.
+        if !moment.isCancelled, !named.saysStop, failure.saysUpstreamFailed { notes.append(.upstreamFailed) }
         guard program != nil else { return decide(named, moment) }
         if named.response == nil { named.response = answer }
         named.url = url
@@ -32,7 +32,12 @@ extension ExecutionMachine {
     mutating func say(_ failure: Failure, _ moment: Moment) {
         guard !context.route.policy.traffic.isOff else { return }
         let fields = failure.status == nil ? nil : answer?.fields
-        word = AttemptWord(failure, fields, wallMilliseconds: moment.wall)
+        word = AttemptWord(
+            failure,
+            fields,
+            saysStop: judge.named(failure).saysStop,
+            wallMilliseconds: moment.wall
+        )
     }
 
     mutating func decide(_ found: Failure, _ moment: Moment) {
@@ -190,6 +195,9 @@ extension CannedResponse {
 }
 
 extension Failure {
+    /// Whether it is an answer by which its upstream says not to come again with the request: it works, and knows.
+    var saysStop: Bool { status != nil && isRetryable == false }
+
     /// Whether the failure is the upstream's, so that another request to it would likely fare no better.
     var saysUpstreamFailed: Bool {
         if let status { return status.class == .serverError }

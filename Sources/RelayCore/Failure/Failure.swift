@@ -34,6 +34,7 @@ public struct Failure: Error, Sendable {
         var underlying: (any Error)?
         var wantedType: Any.Type?
         var isPastDeadline = false
+        var headerMarks: [Int] = []
     }
 
     private var content: Content
@@ -143,6 +144,12 @@ public struct Failure: Error, Sendable {
     public var isPastDeadline: Bool {
         get { content.rest.isPastDeadline }
         set { change { $0.isPastDeadline = newValue } }
+    }
+
+    /// Places of those `error_types` whose `header` the answer has.
+    var headerMarks: [Int] {
+        get { content.rest.headerMarks }
+        set { change { $0.headerMarks = newValue } }
     }
 
     /// The type an answer could not be read as; only for the kinds `decoding` and `empty_response`.

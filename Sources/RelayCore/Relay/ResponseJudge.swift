@@ -64,7 +64,17 @@ package struct ResponseJudge: Sendable {
         var failure = failure
         failure.exchange = inbound.exchange
         failure.retryAfter = RetryAfter.parse(inbound.response.fields, wallSeconds: wallSeconds)
-        return refusing(failure, inbound.response.status)
+        return refusing(marked(failure, inbound.response.fields), inbound.response.status)
+    }
+
+    /// The failure with what `error_types` looks for among the fields of its answer.
+    func marked(_ failure: Failure, _ fields: HeaderFields) -> Failure {
+        let types = route.policy.errorTypes
+        let marks = types.indices.filter { types[$0].header?.holds(fields) ?? false }
+        guard !marks.isEmpty else { return failure }
+        var marked = failure
+        marked.headerMarks = marks
+        return marked
     }
 
     /// The failure with the verdict of its answer's status.
@@ -88,13 +98,15 @@ package struct ResponseJudge: Sendable {
         if failure.kind == .cancelled || failure.kind == .clientGone || failure.kind == .preparation {
             return failure
         }
-        for rule in route.policy.errorTypes {
+        for (index, rule) in route.policy.errorTypes.enumerated() {
+            if rule.header != nil, !failure.headerMarks.contains(index) { continue }
             if let on = rule.on, !on.matches(failure, isExhausted: false) { continue }
             if !rule.apiCodes.isEmpty {
                 guard let code = failure.apiCode, rule.apiCodes.contains(code) else { continue }
             }
             var named = failure
             named.kind = rule.kind
+            if let isRetryable = rule.isRetryable { named.isRetryable = isRetryable }
             if let status = rule.treatAsStatus {
                 named.treatedAsStatus = status
                 // What was not answered has no status to be treated as far as its verdict goes.

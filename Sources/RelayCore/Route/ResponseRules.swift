@@ -197,16 +197,52 @@ public struct ErrorTypeRule: Sendable {
     public var on: FailureMatcher?
     /// Empty matches whatever the upstream's code is.
     public var apiCodes: [String]
+    /// What the answer has to have among its fields; nil looks at none, and matches failures without an answer too.
+    public var header: HeaderCheck?
     /// What such a failure is called.
     public var kind: FailureKind
     /// The status that rules match it against; nil leaves it its own.
     public var treatAsStatus: Status?
+    /// What the failure says about repeating; nil leaves that to the rules.
+    ///
+    /// False keeps retry rules from acting on it, and an answer that says so counts for no trouble of the upstream: neither
+    /// for its breaker and its window nor for the patience it asks for.
+    public var isRetryable: Bool?
 
-    /// Names the failures that match both.
-    public init(on: FailureMatcher?, apiCodes: [String], kind: FailureKind, treatAsStatus: Status?) {
+    /// Names the failures that match all of it.
+    public init(
+        on: FailureMatcher?,
+        apiCodes: [String],
+        header: HeaderCheck? = nil,
+        kind: FailureKind,
+        treatAsStatus: Status?,
+        isRetryable: Bool? = nil
+    ) {
+        self.header = header
+        self.isRetryable = isRetryable
         self.on = on
         self.apiCodes = apiCodes
         self.kind = kind
         self.treatAsStatus = treatAsStatus
+    }
+}
+
+/// A field that an answer may have.
+public struct HeaderCheck: Sendable, Equatable {
+    /// The field's name.
+    public var name: FieldName
+    /// Its value, whatever the case of its letters; nil takes any.
+    public var value: String?
+
+    /// Looks for the field, with that value where there is one.
+    public init(_ name: FieldName, value: String? = nil) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Whether one of the fields is such a one.
+    func holds(_ fields: HeaderFields) -> Bool {
+        guard let value = value?.lowercased() else { return fields.contains(name) }
+        return fields.values(name).contains { $0.lowercased() == value }
     }
 }

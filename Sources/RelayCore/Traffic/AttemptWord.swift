@@ -16,9 +16,14 @@ struct AttemptWord: Sendable, Equatable {
         hold = RateLimitFields.hold(response.fields, wallMilliseconds: wallMilliseconds)
     }
 
-    init(_ failure: Failure, _ fields: HeaderFields?, wallMilliseconds: Int64) {
+    /// One that `saysStop` is about its request, whatever its status.
+    init(_ failure: Failure, _ fields: HeaderFields?, saysStop: Bool = false, wallMilliseconds: Int64) {
         if failure.isOurs { return }
         succeeded = false
+        if saysStop {
+            (breaker, window) = (.works, .fine)
+            return
+        }
         let status = failure.status
         if failure.isCutOff {
             // Its head may have looked like health.
