@@ -1,5 +1,6 @@
 """What the requests of a route do together to an upstream in trouble: the breaker, what it asks for, and the rate."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -99,6 +100,25 @@ class Traffic(DurableTest):
         self.assertIn("circuit_breaker", self.assert_problem(got, 400, "bad_request")["detail"])
         for bad in b"{}", b'{"state": "ajar"}', b'{"state": "open", "upstream": "nowhere"}', b'{"state": "open", "for": "1y"}':
             self.assertEqual(ask(relay.control, "PUT", "/v1/routes/up/breaker", JSON, bad).status, 400, bad)
+
+    def test_the_limits_of_a_route_are_shown_with_their_present_values(self):
+        self.upstream.on("/x", answer(500))
+        relay = self.new_relay({"up": route(
+            self.upstream.url, circuit_breaker=dict(self.BREAKER, break_duration="1m", max_break_duration="2m"),
+            retry_budget={}, adaptive_concurrency={}, concurrency={"max_requests": 7, "max_pending_requests": 9},
+            rate_limit={"max_requests": 100, "per": "1h", "burst": 10})}).start()
+        told = json.loads(self.command(relay, "limits", "up", "-o", "json"))
+        counts = {"attempts": 0, "failed": 0, "failed_in_a_row": 0, "span_ms": 30000}
+        self.assertEqual((told["upstreams"][0]["counts"], told["retries_left"], told["turns_left"]), (counts, 3, 10))
+        for _ in range(3):
+            relay.ask("GET", "/r/up/x")
+        told = json.loads(self.command(relay, "limits", "up", "-o", "json"))
+        counts.update(attempts=3, failed=3, failed_in_a_row=3)
+        self.assertEqual((told["upstreams"][0]["counts"], told["turns_left"]), (counts, 7))
+        relay.ask("GET", "/r/up/x")
+        text = self.command(relay, "limits", "up")
+        for words in ("0 of 7 taken, 0 of 9 places", "of a window of 7", "open since", "probed at", "6 attempts may begin now"):
+            self.assertIn(words, text)
 
     def test_a_rate_is_kept_to(self):
         self.upstream.on("/x", answer(200))

@@ -33,6 +33,28 @@ struct RetryBudgetTests {
         #expect(retries(100, succeeded: false, settings) == 3_000)
     }
 
+    @Test("It tells how many more may begin", arguments: [0, 9, 10, 11, 55, 300], [0, 2, 5])
+    func left(requests: Int, failed: Int) {
+        let settings = RetryBudgetSettings()
+        var machine = RetryBudgetMachine()
+        for _ in 0..<requests { machine.began(at(0)) }
+        for _ in 0..<failed {
+            machine.retryBegan()
+            machine.retryEnded(succeeded: false, at(0))
+        }
+        let left = machine.left(settings, at(1))
+        var begun = 0
+        while machine.hasRoom(settings, at(1)) {
+            machine.retryBegan()
+            begun += 1
+        }
+        #expect(left == begun && machine.left(settings, at(1)) == 0)
+        #expect(machine.left(settings, at(60)) == 0)
+        var off = settings
+        off.isEnabled = false
+        #expect(machine.left(off, at(1)) == nil)
+    }
+
     @Test("As many as the floor may be under way however small the load is, and no more")
     func floor() {
         let settings = RetryBudgetSettings()

@@ -76,6 +76,21 @@ package struct BreakerMachine: Sendable {
         }
     }
 
+    /// What is remembered of the attempts of late.
+    package struct Memory: Hashable, Sendable {
+        package let attempts: Int
+        package let failed: Int
+        package let failedInARow: Int
+    }
+
+    /// What it would judge by now.
+    func memory(at now: Instant) -> Memory {
+        var counts = counts
+        counts.advance(to: now)
+        let total = counts.total
+        return Memory(attempts: Int(total.all), failed: Int(total.bad), failedInARow: failuresInARow)
+    }
+
     /// An attempt that had leave has ended; `random` is uniform in all of `UInt64`.
     ///
     /// - Returns: whether the state has changed.

@@ -21,6 +21,18 @@ struct RetryBudgetMachine: Sendable {
         return spent * 100 < settings.percent * Int(load.total.all)
     }
 
+    /// How many retries more requests may decide on now; nil where nothing bounds them.
+    func left(_ settings: RetryBudgetSettings, _ now: Instant) -> Int? {
+        guard settings.isEnabled else { return nil }
+        var (load, failed) = (load, failed)
+        load.advance(to: now)
+        failed.advance(to: now)
+        let spent = underWay + Int(failed.total.all)
+        // As many as keep what is spent below the share, the last one included that begins below it.
+        let share = (settings.percent * Int(load.total.all) - spent * 100 + 99) / 100
+        return max(0, settings.floor - underWay, share)
+    }
+
     /// A request began its first attempt.
     mutating func began(_ now: Instant) { load.add(now) }
 

@@ -5,6 +5,8 @@ package struct RouteStanding: Sendable {
         package let breaker: Breaker
         /// Since when the breaker is not closed; nil while it is.
         package let since: Instant?
+        /// What the breaker remembers; nil where it is off.
+        package let counts: BreakerMachine.Memory?
         /// When the breaker is probed next, or when an operator's word ends; nil where neither is.
         package let until: Instant?
         /// Nothing is sent before then, as the upstream has asked; nil where it has not.
@@ -30,6 +32,10 @@ package struct RouteStanding: Sendable {
     package let upstreams: [Upstream]
     /// Retries under way, their waits included.
     package let retries: Int
+    /// Retries more that requests may decide on now; nil without a budget.
+    package let retriesLeft: Int?
+    /// Attempts more that may begin now by the route's rate; nil without one.
+    package let turnsLeft: Int?
     /// When the route's rate has its next turn; nil where none has to be waited for.
     package let nextTurn: Instant?
 }
@@ -44,6 +50,8 @@ extension RouteTrafficMachine {
                     ?? UpstreamTraffic(route).standing(of: route, upstream.name, now)
             },
             retries: budget.underWay,
+            retriesLeft: budget.left(settings.budget, now),
+            turnsLeft: settings.rateLimit.map { rate.room($0, now, atMost: $0.burst) },
             nextTurn: next.flatMap { $0 > now ? $0 : nil }
         )
     }
@@ -68,6 +76,7 @@ extension UpstreamTraffic {
             name: name,
             breaker: word,
             since: breaker.since,
+            counts: settings.breaker.isEnabled ? breaker.memory(at: now) : nil,
             until: until,
             heldUntil: hold(route, now),
             underWay: underWay,

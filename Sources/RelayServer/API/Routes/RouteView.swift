@@ -45,6 +45,7 @@ struct RouteView {
             writePause(pause, into: &json)
             json.member("delivery", entry.route.policy.delivery.mode.rawValue)
             json.member("max_requests", entry.route.policy.concurrency.maxRequests)
+            json.member("max_pending_requests", entry.route.policy.concurrency.maxPendingRequests)
             writeTraffic(entry, into: &json)
             let kinds = RouteView.ownKinds(entry.route.policy)
             if !kinds.isEmpty {
@@ -86,6 +87,15 @@ struct RouteView {
                 list.object { writer in
                     writer.member("name", upstream.name)
                     writer.member("breaker", upstream.breaker.rawValue)
+                    if let counts = upstream.counts {
+                        writer.object("counts") { object in
+                            object.member("attempts", counts.attempts)
+                            object.member("failed", counts.failed)
+                            object.member("failed_in_a_row", counts.failedInARow)
+                            let span = entry.route.policy.traffic.breaker.sampling
+                            object.member("span_ms", span.saturatedNanoseconds / 1_000_000)
+                        }
+                    }
                     if let since = upstream.since { writer.moment("since", moment(since)) }
                     if let until = upstream.until { writer.moment("until", moment(until)) }
                     if let held = upstream.heldUntil { writer.moment("held_until", moment(held)) }
@@ -95,6 +105,8 @@ struct RouteView {
             }
         }
         json.member("retries_under_way", standing.retries)
+        if let left = standing.retriesLeft { json.member("retries_left", left) }
+        if let left = standing.turnsLeft { json.member("turns_left", left) }
         if let next = standing.nextTurn { json.moment("next_turn_at", moment(next)) }
     }
 

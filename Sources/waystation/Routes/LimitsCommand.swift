@@ -1,0 +1,100 @@
+import RelayClient
+import RelayCore
+import RelayJSON
+
+extension Command {
+    static let limits = Command(
+        "limits",
+        "ROUTE [-o table|json]",
+        "Shows what holds the requests of a route back, with present values.",
+        details: """
+            Its permits, the breaker, the window and the patience of each upstream, its retries, its rate and its pause.
+
+            """,
+        options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
+    ) { arguments throws(CommandFailure) in
+        let route = try routeOperand(arguments)
+        let format = try arguments.format()
+        let (bytes, document) = try DaemonAccess.control(arguments)
+            .document(.get, "/v1/routes/\(percentEncoded(route))")
+        switch format {
+        case .json: Output.standard.write(bytes + [UInt8(ascii: "\n")])
+        case .table:
+            Output.standard.write(LimitsSheet(document, Moments(isUTC: arguments.has("utc"))).text)
+        }
+        return .done
+    }
+}
+
+/// What holds a route back, of its document, for people.
+struct LimitsSheet {
+    private let json: JSONValue
+    private let moments: Moments
+
+    init(_ json: JSONValue, _ moments: Moments) {
+        self.json = json
+        self.moments = moments
+    }
+
+    /// A line for each limit, with what it is about, how it stands, and how long.
+    var text: String {
+        let route = RouteDocument(json, moments)
+        guard json["max_requests"] != nil else {
+            return "\(route.name): the configuration has no such route, and its jobs wait\n"
+        }
+        var rows = [("Route", route.name + (route.pause.map { ", \($0)" } ?? ""))]
+        rows.append(("Permits", permits))
+        for upstream in json["upstreams"]?.elements ?? [] {
+            let name = safe(upstream["name"]?.text ?? "?")
+            rows.append(("Upstream", "\(name): \(underWay(upstream))"))
+            if let breaker = breaker(upstream) { rows.append(("  Breaker", breaker)) }
+            if let held = upstream["held_until"]?.text {
+                rows.append(("  Patience", "it has asked to be left alone until \(moments.short(held))"))
+            }
+        }
+        rows.append(("Retries", retries))
+        if let rate { rows.append(("Rate", rate)) }
+        return rows.map { title, value in
+            title + String(repeating: " ", count: max(1, 13 - title.count)) + value + "\n"
+        }.joined()
+    }
+
+    private func number(_ value: JSONValue?) -> String { value?.integer.map { String($0) } ?? "?" }
+
+    private var permits: String {
+        "\(number(json["in_flight"])) of \(number(json["max_requests"])) taken, "
+            + "\(number(json["pending"])) of \(number(json["max_pending_requests"])) places to wait for one taken"
+    }
+
+    private func underWay(_ upstream: JSONValue) -> String {
+        let window = upstream["window"]?.integer.map { " of a window of \($0)" } ?? ""
+        return "\(number(upstream["under_way"]))\(window) under way"
+    }
+
+    /// Nil where it is off.
+    private func breaker(_ upstream: JSONValue) -> String? {
+        guard let word = upstream["breaker"]?.text, word != "off" else { return nil }
+        var text = safe(word).replacingUnderscores
+        if let since = upstream["since"]?.text { text += " since \(moments.short(since))" }
+        if let until = upstream["until"]?.text {
+            text += word == "open" ? ", probed at \(moments.short(until))" : " until \(moments.short(until))"
+        }
+        guard let counts = upstream["counts"] else { return text }
+        let span = DurationText.text(.milliseconds(counts["span_ms"]?.integer ?? 0))
+        text += "; \(number(counts["failed"])) of \(number(counts["attempts"])) failed in the last \(span)"
+        if let row = counts["failed_in_a_row"]?.integer, row > 1 { text += ", \(row) in a row" }
+        return text
+    }
+
+    private var retries: String {
+        let underWay = "\(number(json["retries_under_way"])) under way"
+        return json["retries_left"]?.integer.map { "\(underWay), \($0) more may begin" } ?? underWay
+    }
+
+    /// Nil without a limit.
+    private var rate: String? {
+        guard let left = json["turns_left"]?.integer else { return nil }
+        let next = json["next_turn_at"]?.text.map { ", the next at \(moments.short($0))" } ?? ""
+        return "\(left) attempt\(left == 1 ? "" : "s") may begin now\(next)"
+    }
+}
