@@ -87,6 +87,35 @@ class Keep(DurableTest):
         self.assertGreater(done["attempt_count"], 1)
         self.assertEqual(done["spent_attempts"], 1, "those that never reached the wire cost none")
 
+    def test_a_placeholder_comes_at_once_and_the_order_later(self):
+        relay = self.example("answer-now")
+        self.first.on("/8841", answer(503), answer(503), answer(200))
+        got = relay.ask("POST", "/r/orders/8841", [], b"17")
+        self.assertEqual((got.status, got.json(), got["Waystation-Kept"]), (202, {"order": "received"}, "true"))
+        done = self.until(relay, got["Waystation-Job"], "succeeded", "dead")
+        self.assertEqual([each.get("next") for each in done["attempts"]], ["retry", "respond_and_keep", None], done)
+        keys = [(each.body, each["Idempotency-Key"]) for each in self.first.seen("/8841")]
+        self.assertEqual(keys, [(b"17", got["Waystation-Job"])] * 3)
+        self.first.on("/8842", answer(404))
+        got = relay.ask("POST", "/r/orders/8842", [], b"17")
+        self.assertEqual((got.status, got["Waystation-Kept"]),
+                         (202, 'false; reason="no rule of the route would send it again"'))
+
+    def test_an_upstream_says_when_to_stop(self):
+        relay = self.example("stop")
+        stop = answer(503, "", ("X-Should-Retry", "false"))
+        self.first.on("/a", stop)
+        for _ in range(30):
+            got = relay.ask("PUT", "/r/messages/a", [], b"1")
+            self.assertEqual((got.status, got["Waystation-Attempts"]), (503, "1"))
+        upstream = self.control(relay, "GET", "/v1/routes/messages")["upstreams"][0]
+        self.assertEqual(upstream["breaker"], "closed", "a stop is no trouble of the upstream's")
+        got = relay.ask("PUT", "/r/messages/a", [("Prefer", "respond-async, wait=9")], b"1")
+        self.assertEqual(self.control(relay, "GET", f"/v1/jobs/{got['Waystation-Job']}")["state"], "dead")
+        for status, attempts in (410, "1"), (503, "3"):
+            self.first.on("/b", answer(status))
+            self.assertEqual(relay.ask("PUT", "/r/messages/b", [], b"1")["Waystation-Attempts"], attempts)
+
     def test_a_caller_that_prefers_nothing_is_answered(self):
         relay = self.example("keep")
         self.first.on("/8841", answer(201, "made"))

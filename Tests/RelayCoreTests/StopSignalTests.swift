@@ -81,7 +81,12 @@ struct StopSignalTests {
         let route = route {
             $0.traffic = .off
             let origin = $0.upstreams[1].origin
-            $0.upstreams[1] = Upstream(name: "two", origin: origin, use: .failoverOnly, cooldown: .seconds(60))
+            $0.upstreams[1] = Upstream(
+                name: "two",
+                origin: origin,
+                use: .failoverOnly,
+                cooldown: .seconds(60)
+            )
             $0.recovery = [rule("other", ["any"], .failover(upstream: 1))]
         }
         _ = await bench.perform(on: route, memory: memory)
