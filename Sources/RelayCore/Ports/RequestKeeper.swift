@@ -5,6 +5,7 @@ package protocol RequestKeeper: AnyObject, Sendable {
     /// - Parameters:
     ///   - body: the request's, from its beginning.
     ///   - past: what was tried for it so far.
+    /// - Returns: which job goes on with it, or why none does.
     func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer
 }
 
