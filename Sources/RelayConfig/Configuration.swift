@@ -76,6 +76,8 @@ package struct UserLimits: Sendable {
     package var maxRequests: Int?
     /// Nil bounds nothing.
     package var maxBytes: Int?
+    /// Unfinished jobs on disk; nil bounds nothing.
+    package var maxQueuedJobs: Int?
     /// Nil bounds nothing.
     package var rate: Rate?
 }

@@ -100,6 +100,8 @@ final class JobStorage: Sendable {
         var settings = DurableJobs.Settings()
         settings.retention = configuration.storage.retention
         settings.maxQueued = configuration.limits.maxQueuedJobs
+        let perUser = configuration.limits.perUser
+        settings.maxQueuedPerUser = perUser.isEnabled ? perUser.maxQueuedJobs : nil
         return settings
     }
 

@@ -110,8 +110,9 @@ struct MeaningTests {
                 """
                 queue_full: problem code, status 503
                   As many jobs wait for their delivery as may.
-                  Causes: limits.max_queued_jobs is reached; an upstream is down, or slower
-                  than its callers.
+                  Causes: limits.max_queued_jobs is reached, or by one user its
+                  limits.per_user.max_queued_jobs; an upstream is down, or slower than its
+                  callers.
                   Do: See waystation shape for what waits; mend that upstream, cancel jobs, or
                   raise the limit.
 

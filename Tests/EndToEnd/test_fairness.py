@@ -103,6 +103,30 @@ class Fairness(RelayTest):
             self.assertEqual(holder.answer().status, 200)
         eventually(lambda: all(caller["bytes"] == 0 for caller in relay.status()["callers"]), "all is given back")
 
+    def test_kept_jobs_of_one_user_have_a_bound_that_outlives_a_restart(self):
+        relay = self.new_relay(
+            {"up": route(self.upstream.url, delivery={"mode": "durable"})},
+            limits={"per_user": {"max_queued_jobs": 3}}).start()
+        self.assertEqual(ask(relay.control, "POST", "/v1/routes/up/pause", body=b'{"reason": "test"}',
+                             fields=[("Content-Type", "application/json")]).status, 200)
+        for _ in range(2):
+            self.assertEqual(relay.ask("PUT", "/r/up/x", body=b"b").status, 202)
+        job = {"route": "up", "request": {"path": "x", "method": "PUT"}}
+        told = relay.ask("POST", "/v1/jobs", [("Content-Type", "application/json")], json.dumps([job] * 3).encode()).json()
+        self.assertEqual([entry.get("error", {}).get("code") for entry in told["jobs"]], [None] + ["queue_full"] * 2, told)
+        got = relay.ask("PUT", "/r/up/x", body=b"b")
+        self.assertIn("limits.per_user.max_queued_jobs", self.assert_problem(got, 503, "queue_full")["detail"])
+        self.assertEqual(ask_as(TWO, relay.jobs, "/r/up/x", method="PUT")[0], 202)
+        relay.stop()
+        relay = self.new_relay(
+            {"up": route(self.upstream.url, delivery={"mode": "durable"})}, directory=relay.directory,
+            limits=relay.members["limits"])
+        os.unlink(relay.directory / "notify")
+        relay.start()
+        eventually(lambda: relay.ask("PUT", "/r/up/x", body=b"b").status == 503, "the jobs on disk are counted")
+        self.assertEqual(ask(relay.control, "POST", "/v1/routes/up/resume").status, 200)
+        eventually(lambda: relay.ask("PUT", "/r/up/x", body=b"b").status == 202, "there is room again")
+
     def slow(self, *limits, **members):
         """A route that is full with eight requests, each of which takes 20 ms."""
         self.upstream.on("/slow", lambda got: time.sleep(0.02) or answer(200, "x"))

@@ -80,6 +80,15 @@ let brokenFiles = BrokenRow.rows(
       2:66: warning: one user's share is more than all may have (limits.max_connections) and bounds
         nothing  [/limits/per_user/max_connections]
         => lower it, or raise limits.max_connections
+    top "limits": {"max_requests": 8, "per_user": {"max_requests": 9}}
+      2:60: warning: one user's share is more than all may have (limits.max_requests) and bounds
+        nothing  [/limits/per_user/max_requests]
+        => lower it, or raise limits.max_requests
+    top "limits": {"per_user": {"rate": {"per": "1s"}, "max_bytes": "1KiB"}}
+      2:33: error: "max_requests" is missing  [/limits/per_user/rate]
+      2:61: error: expected a size from 64KiB to 1024GiB, such as "16MiB"  [/limits/per_user/max_bytes]
+    top "limits": {"shedding": {"max_resident": "1MiB"}}
+      2:41: error: expected a size from 16MiB to 1024GiB, such as "16MiB"  [/limits/shedding/max_resident]
     top "limits": {"per_user": {"max_connections": 0}}
       2:44: error: expected an integer from 1 to 65536  [/limits/per_user/max_connections]
     top "limits": {"max_connections": "512"}

@@ -53,4 +53,31 @@ struct QueueRoomTests {
         room.counted(7, since: mark)
         #expect(room.queued == 8)
     }
+
+    @Test("One user has no more jobs waiting than it may, and others have their own")
+    func users() {
+        var machine = UserRoomMachine()
+        let now = Instant(nanoseconds: 0)
+        machine.configured(limit: 100)
+        #expect(machine.room(of: 1) == .max, "nobody is refused before the jobs were counted")
+        let begins = [machine.beginsCount(now), machine.beginsCount(now)]
+        for _ in 0..<3 { machine.ended(1) }
+        machine.counted([1: 93, nil: 120])
+        machine.reserve(4, of: 1)
+        #expect(begins == [true, true] && machine.room(of: 1) == 6)
+        #expect(machine.room(of: nil) == 0 && machine.room(of: 2) == 100)
+        machine.reserve(-4, of: 1)
+        machine.accepted(1)
+        machine.ended(nil)
+        #expect(machine.room(of: 1) == 9 && machine.room(of: nil) == 0)
+        let again = [60, 69, 70].map { second in
+            if second > 60 { machine.refused() }
+            return machine.beginsCount(now.advanced(by: .seconds(second)))
+        }
+        #expect(again == [false, true, false], "only after a refusal, and not at once again")
+        machine.counted([:])
+        #expect(machine.room(of: nil) == 100)
+        machine.configured(limit: nil)
+        #expect(machine.room(of: nil) == .max)
+    }
 }

@@ -91,6 +91,13 @@ extension ConfigurationTable {
                 in: node,
                 &reading
             )
+            warn(
+                limits.perUser.maxQueuedJobs,
+                beyond: limits.maxQueuedJobs,
+                "max_queued_jobs",
+                in: node,
+                &reading
+            )
             if let all = limits.maxRequests {
                 warn(limits.perUser.maxRequests, beyond: all, "max_requests", in: node, &reading)
             }
@@ -151,6 +158,13 @@ extension ConfigurationTable {
                         + "16 KiB, their copies, answers that are collected, and answers that are not taken. A body beyond it "
                         + "is answered 503 overloaded, and one that would be copied to the spool is sent once; answers are "
                         + "counted and never refused. Without the key unbounded but by limits.memory and limits.spool."
+                ),
+                Field(
+                    "max_queued_jobs",
+                    .integer(1...10_000_000),
+                    \.maxQueuedJobs,
+                    "Jobs of one user on disk that are not over; one more is answered 503 queue_full. Without the key "
+                        + "unbounded but by limits.max_queued_jobs."
                 ),
                 Field(
                     "rate",

@@ -12,6 +12,7 @@ package final class QueueRoom: JobListener {
         /// Whether the store has been asked how many there are.
         var isKnown = false
         var told = Told()
+        var users = UserRoomMachine()
     }
 
     /// What was told of in all.
@@ -28,57 +29,87 @@ package final class QueueRoom: JobListener {
     package struct Reservation: ~Copyable {
         private let room: QueueRoom
         let count: Int
+        private let user: UInt32?
 
-        fileprivate init(_ room: QueueRoom, _ count: Int) {
+        fileprivate init(_ room: QueueRoom, _ count: Int, _ user: UInt32?) {
             self.room = room
             self.count = count
+            self.user = user
         }
 
-        deinit { room.state.withLock { $0.reserved -= count } }
+        deinit {
+            room.state.withLock { state in
+                state.reserved -= count
+                state.users.reserve(-count, of: user)
+            }
+        }
     }
 
     /// Unfinished jobs at most.
     package var limit: Int { state.withLock { $0.limit } }
 
-    package func configure(limit: Int) { state.withLock { $0.limit = limit } }
+    /// `userLimit` is that of one user, nil for none.
+    package func configure(limit: Int, userLimit: Int? = nil) {
+        state.withLock { state in
+            state.limit = limit
+            state.users.configured(limit: userLimit)
+        }
+    }
+
+    /// Unfinished jobs of one user at most; nil bounds nothing.
+    var userLimit: Int? { state.withLock { $0.users.limit } }
 
     /// Jobs that are not over, as far as is known.
     package var queued: Int { state.withLock { $0.queued } }
 
     var isFull: Bool { state.withLock { $0.queued + $0.reserved >= $0.limit } }
 
-    /// Room for one job; nil when there is none.
-    func reserve() -> Reservation? {
-        let reservation = reserve(upTo: 1)
+    /// Whether that user may hand over no more, whatever room there is.
+    func isFull(for user: UInt32?) -> Bool {
+        state.withLock { state in
+            let isFull = state.users.room(of: user) == 0
+            if isFull { state.users.refused() }
+            return isFull
+        }
+    }
+
+    /// Room for one job of that user, who may have no more than others unless `isBounded` is false; nil when there is none.
+    func reserve(of user: UInt32? = nil, isBounded: Bool = false) -> Reservation? {
+        let reservation = reserve(upTo: 1, of: user, isBounded: isBounded)
         if reservation.count == 0 { return nil }
         return reservation
     }
 
     /// Room for so many jobs, or for as many of them as there is.
-    func reserve(upTo wanted: Int) -> Reservation {
+    func reserve(upTo wanted: Int, of user: UInt32? = nil, isBounded: Bool = false) -> Reservation {
         let count = state.withLock { state in
-            let count = max(0, min(wanted, state.limit - state.queued - state.reserved))
+            let own = isBounded ? state.users.room(of: user) : .max
+            if own < wanted { state.users.refused() }
+            let count = max(0, min(wanted, own, state.limit - state.queued - state.reserved))
             state.reserved += count
+            state.users.reserve(count, of: user)
             return count
         }
-        return Reservation(self, count)
+        return Reservation(self, count, user)
     }
 
     package func heard(_ event: JobEvent, at wall: Int64) {
         switch event {
-        case .accepted:
+        case .accepted(let report):
             state.withLock { state in
+                state.users.accepted(report.user)
                 state.queued += 1
                 state.told.accepted += 1
             }
-        case .ended(let report) where report.isDurable: ended()
-        case .dropped(let report) where !report.state.isTerminal: ended()
+        case .ended(let report) where report.isDurable: ended(report.user)
+        case .dropped(let report) where !report.state.isTerminal: ended(report.user)
         default: break
         }
     }
 
-    private func ended() {
+    private func ended(_ user: UInt32?) {
         state.withLock { state in
+            state.users.ended(user)
             state.queued = max(0, state.queued - 1)
             state.told.ended += 1
         }
@@ -99,4 +130,9 @@ package final class QueueRoom: JobListener {
             state.isKnown = true
         }
     }
+
+    /// Whether the jobs of each user are to be counted now.
+    func beginsUserCount(_ now: Instant) -> Bool { state.withLock { $0.users.beginsCount(now) } }
+
+    func counted(_ users: [UInt32?: Int]) { state.withLock { $0.users.counted(users) } }
 }

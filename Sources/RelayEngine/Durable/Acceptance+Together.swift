@@ -18,7 +18,14 @@ extension Acceptance {
     ///
     /// Where there is no room for all of them the first have it.
     package func accept(_ candidates: [Candidate]) async -> [Result<Accepted, Problem>] {
-        await accept(candidates, holding: room.reserve(upTo: candidates.count))
+        // They come by one connection.
+        let context = candidates.first?.admission.context
+        let reservation = room.reserve(
+            upTo: candidates.count,
+            of: context?.client?.user,
+            isBounded: context?.share != nil
+        )
+        return await accept(candidates, holding: reservation)
     }
 
     /// Holds the room until the jobs are known to be on disk, or not to be.
@@ -52,7 +59,7 @@ extension Acceptance {
                 }
                 let route = job.record.route
                 if let refusal, index < count { throw Problem(refusal, route: route) }
-                throw full(route)
+                throw full(candidates[index].admission)
             }
         }
     }

@@ -41,12 +41,25 @@ package final class Acceptance: Sendable {
     /// Whether one more job may wait for its delivery; asked before a body is read.
     ///
     /// - Throws: `queue_full`.
-    package func checkRoom(for route: String) throws(Problem) {
-        if room.isFull { throw full(route) }
+    package func checkRoom(for admission: Admission) throws(Problem) {
+        let context = admission.context
+        if room.isFull || context.share != nil && room.isFull(for: context.client?.user) {
+            throw full(admission)
+        }
     }
 
-    func full(_ route: String) -> Problem {
-        Problem(
+    /// Why there is no room for a job: for one of that caller, or for any.
+    func full(_ admission: Admission) -> Problem {
+        let (context, route) = (admission.context, admission.route.name)
+        if let share = context.share, room.isFull(for: context.client?.user) {
+            share.refused(.queuedJobs)
+            var limits = CallerLimits()
+            limits.maxQueuedJobs = room.userLimit
+            var problem = Problem(.queuedJobs, of: share, limits, retryAfter: .seconds(10))
+            problem.route = route
+            return problem
+        }
+        return Problem(
             .queueFull,
             "\(room.limit) jobs wait for their delivery already (limits.max_queued_jobs)",
             route: route,
@@ -69,8 +82,9 @@ package final class Acceptance: Sendable {
     ) async throws(Problem) -> Accepted {
         let route = admission.route.name
         let job = newJob(admission, body, past)
-        guard let reservation = room.reserve() else {
-            return try await known(job, patience, instead: full(route))
+        let (user, isBounded) = (admission.context.client?.user, admission.context.share != nil)
+        guard let reservation = room.reserve(of: user, isBounded: isBounded) else {
+            return try await known(job, patience, instead: full(admission))
         }
         return try await accept(job, route, patience, holding: reservation)
     }

@@ -8,6 +8,8 @@ package final class DurableJobs: Sendable {
         package var retention = Retention()
         /// Unfinished jobs; one more is refused with `queue_full`.
         package var maxQueued = 100_000
+        /// Those of one user; nil bounds nothing.
+        package var maxQueuedPerUser: Int?
 
         package init() {}
     }
@@ -76,7 +78,7 @@ package final class DurableJobs: Sendable {
     }
 
     private func configure(_ settings: Settings) {
-        room.configure(limit: settings.maxQueued)
+        room.configure(limit: settings.maxQueued, userLimit: settings.maxQueuedPerUser)
         sweeper.configure(settings.retention)
     }
 

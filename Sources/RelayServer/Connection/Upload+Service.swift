@@ -38,7 +38,7 @@ extension Upload {
             )
             // A key may be known, which only the whole request tells.
             if let durable = admission.durable, durable.idempotencyKey == nil {
-                try server.durable.acceptance.checkRoom(for: target.route)
+                try server.durable.acceptance.checkRoom(for: admission)
             }
             self.init(
                 head: head,

@@ -110,7 +110,10 @@ extension Meaning {
             "queue_full",
             status: 503,
             "As many jobs wait for their delivery as may.",
-            causes: "limits.max_queued_jobs is reached; an upstream is down, or slower than its callers.",
+            causes: """
+                limits.max_queued_jobs is reached, or by one user its limits.per_user.max_queued_jobs; an \
+                upstream is down, or slower than its callers.
+                """,
             remedy: """
                 See waystation shape for what waits; mend that upstream, cancel jobs, or raise the \
                 limit.
