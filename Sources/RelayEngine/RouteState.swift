@@ -23,29 +23,39 @@ package final class RouteState: Sendable {
         case admitted
     }
 
-    private let state: Mutex<State>
+    /// What the growth of a window is told to, which must not keep the route: a weak reference would make every other one
+    /// to it dearer.
+    fileprivate final class Core: Sendable {
+        let state: Mutex<State>
+
+        init(_ state: consuming State) { self.state = Mutex(state) }
+    }
+
+    private let core: Core
     /// Whether there may be a pause to look at.
     private let mayBePaused = Atomic<Bool>(false)
 
     package init(_ limit: ConcurrencyLimit = ConcurrencyLimit(), _ traffic: RouteTraffic = RouteTraffic()) {
-        state = Mutex(
+        core = Core(
             State(
                 machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests),
                 traffic: traffic
             )
         )
-        listen(to: traffic)
+        core.listen(to: traffic)
     }
 
-    package var counters: RouteCounters { state.withLock { $0.counters } }
+    deinit { core.state.withLock { $0.traffic }.whenWider(nil) }
+
+    package var counters: RouteCounters { core.state.withLock { $0.counters } }
 
     package var load: (inFlight: Int, pending: Int) {
-        state.withLock { ($0.machine.inFlight, $0.machine.pending) }
+        core.state.withLock { ($0.machine.inFlight, $0.machine.pending) }
     }
 
     /// Counts what a job came to.
     package func count(_ report: JobReport, wallSeconds: Int64) {
-        state.withLock { $0.counters.count(report, wallSeconds: wallSeconds) }
+        core.state.withLock { $0.counters.count(report, wallSeconds: wallSeconds) }
     }
 }
 
@@ -102,7 +112,7 @@ extension RouteState {
         _ caller: WaitingLine.Caller,
         _ urgency: UInt8
     ) -> (ConcurrencyMachine.Arrival, UInt64) {
-        state.withLock { state in
+        core.state.withLock { state in
             state.nextTurn += 1
             state.machine.width = state.traffic.width
             let arrival = state.machine.arrived(state.nextTurn, caller, urgency: urgency)
@@ -126,37 +136,27 @@ extension RouteState {
 
     /// A permit for a job that is on its way to disk, if one is free.
     func permitToOffer() -> Permits? {
-        state.withLock { $0.machine.offer() } ? Permits(self) : nil
+        core.state.withLock { $0.machine.offer() } ? Permits(self) : nil
     }
 
     /// A reload may have changed the limits: whoever waits for a permit there is now gets it.
     package func resize(_ limit: ConcurrencyLimit, _ traffic: RouteTraffic) {
-        let admitted = state.withLock { state in
+        let (before, admitted) = core.state.withLock { state in
+            let before = state.traffic
             state.traffic = traffic
             state.machine.width = traffic.width
-            return state.machine.resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
+            let admitted = state.machine
+                .resized(limit: limit.maxRequests, maxPending: limit.maxPendingRequests)
                 .compactMap { state.admit($0) }
+            return (before, admitted)
         }
         for waiter in admitted { waiter.resume() }
-        listen(to: traffic)
-    }
-
-    /// Lets in whoever waits when the window of `traffic` grows, since no permit has to come back then.
-    private func listen(to traffic: RouteTraffic) {
-        traffic.whenWider { [weak self] in self?.widened() }
-        // It may have grown before anybody listened.
-        widened()
-    }
-
-    private func widened() {
-        let admitted = state.withLock { state in
-            state.machine.widened(to: state.traffic.width).compactMap { state.admit($0) }
-        }
-        for waiter in admitted { waiter.resume() }
+        if before !== traffic { before.whenWider(nil) }
+        core.listen(to: traffic)
     }
 
     private func giveBack(looked: Bool = false) {
-        let admitted = state.withLock { state in
+        let admitted = core.state.withLock { state in
             state.machine.width = state.traffic.width
             return state.machine.left(looked: looked).compactMap { state.admit($0) }
         }
@@ -166,7 +166,7 @@ extension RouteState {
     private func wait(_ id: UInt64) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
+                let isOver = core.state.withLock { state in
                     guard !Task.isCancelled, case .queued = state.turns[id] else { return true }
                     state.turns[id] = .waiting(continuation)
                     return false
@@ -174,7 +174,7 @@ extension RouteState {
                 if isOver { continuation.resume() }
             }
         } onCancel: {
-            let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            let waiter = core.state.withLock { state -> CheckedContinuation<Void, Never>? in
                 guard case .waiting(let continuation) = state.turns[id] else { return nil }
                 state.turns[id] = .queued
                 return continuation
@@ -184,7 +184,7 @@ extension RouteState {
     }
 
     private func take(_ id: UInt64) -> Bool {
-        state.withLock { state in
+        core.state.withLock { state in
             switch state.turns.removeValue(forKey: id) {
             case .admitted: return true
             case .queued, .waiting:
@@ -193,6 +193,22 @@ extension RouteState {
             case nil: return false
             }
         }
+    }
+}
+
+// What the window's growth lets in, since no permit has to come back then.
+extension RouteState.Core {
+    fileprivate func listen(to traffic: RouteTraffic) {
+        traffic.whenWider { self.widened() }
+        // It may have grown before anybody listened.
+        widened()
+    }
+
+    private func widened() {
+        let admitted = state.withLock { state in
+            state.machine.widened(to: state.traffic.width).compactMap { state.admit($0) }
+        }
+        for waiter in admitted { waiter.resume() }
     }
 }
 
@@ -212,12 +228,12 @@ extension RouteState {
 
     /// Nil when the route is not paused at that moment.
     func pause(at now: Instant) -> PauseInForce? {
-        guard isPaused, let pause = state.withLock({ $0.pause }), !pause.isOver(now) else { return nil }
+        guard isPaused, let pause = core.state.withLock({ $0.pause }), !pause.isOver(now) else { return nil }
         return pause
     }
 
     func set(_ pause: PauseInForce?) {
-        state.withLock { state in
+        core.state.withLock { state in
             state.pause = pause
             mayBePaused.store(pause != nil, ordering: .relaxed)
         }
@@ -234,14 +250,14 @@ extension RouteState {
 
         /// As many more as are free and wanted.
         mutating func add(atMost more: Int) {
-            count += state.state.withLock { $0.machine.take(more) }
+            count += state.core.state.withLock { $0.machine.take(more) }
         }
 
         /// One of them, for a job that was found; nil when there are no more.
         mutating func take() -> Permit? {
             guard count > 0 else { return nil }
             count -= 1
-            state.state.withLock { $0.machine.found() }
+            state.core.state.withLock { $0.machine.found() }
             return Permit(state)
         }
 

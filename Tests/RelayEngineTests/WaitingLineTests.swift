@@ -155,6 +155,20 @@ struct WaitingLineTests {
         }
     }
 
+    @Test("What is told of the window's growth keeps no route")
+    func noCycle() {
+        let traffic = RouteTraffic()
+        weak var gone: RouteState?
+        do {
+            let state = RouteState(ConcurrencyLimit(), traffic)
+            gone = state
+            state.resize(ConcurrencyLimit(), RouteTraffic())
+            state.resize(ConcurrencyLimit(), traffic)
+            #expect(gone != nil)
+        }
+        #expect(gone == nil)
+    }
+
     @Test("Whoever waits is let in when the window grows, with no permit coming back")
     func windowGrows() async {
         /// A route whose window begins with that.

@@ -14,7 +14,7 @@ package final class RouteTraffic: Sendable {
     package var width: Int { present.load(ordering: .relaxed) }
 
     /// Has `body` called, with no lock held, whenever the window has grown; whoever asked before is told no more.
-    package func whenWider(_ body: @escaping @Sendable () -> Void) { onWider.withLock { $0 = body } }
+    package func whenWider(_ body: (@Sendable () -> Void)?) { onWider.withLock { $0 = body } }
 
     /// How many attempts may begin now, of as many as `most`, and what holds the others back.
     package func room(

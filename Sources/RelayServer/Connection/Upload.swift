@@ -56,17 +56,20 @@ final class Upload {
     func findRoom(
         _ memory: MemoryAccount,
         _ share: CallerShare?,
-        _ limits: CallerLimits
+        _ limits: @autoclosure () -> CallerLimits
     ) throws(Problem) {
         let most = streams ? holdLimit : limit
         let wanted = Int(clamping: min(length ?? UInt64(most), UInt64(most)))
         // Longer than what is held, it streams anyway.
         guard wanted > MemoryAccount.free, !(streams && length ?? 0 > UInt64(holdLimit)) else { return }
         room = memory.hold(wanted)
-        room?.charge(to: share)
-        if let share, room?.isOver(limits) == true {
-            room = nil
-            throw Problem(.bytes, of: share, limits)
+        if let share, let room {
+            room.charge(to: share)
+            let limits = limits()
+            if room.isOver(limits) {
+                self.room = nil
+                throw Problem(.bytes, of: share, limits)
+            }
         }
         if room != nil { return }
         guard streams else {
