@@ -74,6 +74,14 @@ struct StatusTextTests {
         if let expected { #expect(text.contains(expected)) }
     }
 
+    @Test("That memory is short is told, with the reason", arguments: 0...3)
+    func shedding(level: Int) throws {
+        let shedding = #"{"level":\#(level),"reason":"the kernel reports memory pressure","refused":0}"#
+        let status = try JSONValue(parsing: Array(#"{"version":"1","shedding":\#(shedding)}"#.utf8))
+        let text = StatusText(status, columns: 200).text(for: .standard)
+        #expect(text.contains("Memory is short (the kernel reports memory pressure)") == (level > 0))
+    }
+
     @Test("Below the figures stands what they do not tell: the dead, and what the state goes by")
     func notes() throws {
         let text = try lines(400).joined(separator: "\n")
