@@ -53,6 +53,9 @@ public struct RelayResponse: Sendable {
     /// The job's id, for `waystation explain` and the journal.
     public var job: String? { fields[.waystationJob] }
 
+    /// Whether the request goes on as the kept job `job`, though a stand-in has answered it: it is on disk.
+    public var isKept: Bool { fields[.waystationKept] == "true" }
+
     /// The body as text; bytes that are no UTF-8 are replaced.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
@@ -68,6 +71,7 @@ extension FieldName {
     package static let waystationOutcome = FieldName(constant: "waystation-outcome")
     package static let waystationAttempts = FieldName(constant: "waystation-attempts")
     package static let waystationJob = FieldName(constant: "waystation-job")
+    package static let waystationKept = FieldName(constant: "waystation-kept")
     package static let waystationReplayed = FieldName(constant: "waystation-replayed")
 
     private init(constant name: String) {

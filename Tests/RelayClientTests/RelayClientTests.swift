@@ -90,6 +90,18 @@ struct RelayClientTests {
     }
 
     @Test(
+        "a stand-in tells whether the request goes on as a kept job",
+        arguments: [
+            ("", false), ("Waystation-Kept: true\r\n", true),
+            ("Waystation-Kept: false; reason=\"no\"\r\n", false),
+        ]
+    )
+    func kept(field: String, isKept: Bool) async throws {
+        let relay = try StubRelay(.answer("HTTP/1.1 200 OK\r\n\(field)Content-Length: 0\r\n\r\n"))
+        #expect(try await relay.client.send(route: "a").isKept == isKept)
+    }
+
+    @Test(
         "every framing of a body is read to its end",
         arguments: [
             (
