@@ -37,6 +37,8 @@ struct PromptBufferTests {
             { _ in nil },
             SystemClock.wallSeconds
         )
+        // Its timer would find it gone.
+        defer { state.close() }
         let connection = Connection(state.pool(for: request.upstream), loop: loop)
         try await connection.dial(state, by: loop.currentTime() + 60_000_000_000)
         var entry = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
