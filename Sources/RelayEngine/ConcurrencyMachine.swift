@@ -23,6 +23,12 @@ package struct ConcurrencyMachine: Sendable {
     /// Requests that may be with the upstream now.
     private var most: Int { min(limit, max(1, width)) }
 
+    /// Whether less may be with the upstream than the limit allows.
+    package var isNarrowed: Bool { width < limit }
+
+    /// Whether no permit is left.
+    package var isFull: Bool { inFlight >= most }
+
     /// Requests that wait.
     package var pending: Int { line.requests }
 

@@ -116,6 +116,7 @@ extension RouteState {
             state.nextTurn += 1
             state.machine.width = state.traffic.width
             let arrival = state.machine.arrived(state.nextTurn, caller, urgency: urgency)
+            state.noteFullness()
             if case .wait = arrival { state.turns[state.nextTurn] = .queued }
             return (arrival, state.nextTurn)
         }
@@ -158,7 +159,9 @@ extension RouteState {
     private func giveBack(looked: Bool = false) {
         let admitted = core.state.withLock { state in
             state.machine.width = state.traffic.width
-            return state.machine.left(looked: looked).compactMap { state.admit($0) }
+            let next = state.machine.left(looked: looked)
+            state.noteFullness()
+            return next.compactMap { state.admit($0) }
         }
         for waiter in admitted { waiter.resume() }
     }
@@ -206,13 +209,20 @@ extension RouteState.Core {
 
     private func widened() {
         let admitted = state.withLock { state in
-            state.machine.widened(to: state.traffic.width).compactMap { state.admit($0) }
+            let next = state.machine.widened(to: state.traffic.width)
+            state.noteFullness()
+            return next.compactMap { state.admit($0) }
         }
         for waiter in admitted { waiter.resume() }
     }
 }
 
 extension RouteState.State {
+    /// A window that is less than the limit grows when there is no permit left.
+    fileprivate mutating func noteFullness() {
+        if machine.isNarrowed { traffic.isFull = machine.isFull }
+    }
+
     /// The turn has come: who waits for it, to be woken.
     fileprivate mutating func admit(_ id: UInt64) -> CheckedContinuation<Void, Never>? {
         let waiter = turns.updateValue(.admitted, forKey: id)
@@ -250,7 +260,11 @@ extension RouteState {
 
         /// As many more as are free and wanted.
         mutating func add(atMost more: Int) {
-            count += state.core.state.withLock { $0.machine.take(more) }
+            count += state.core.state.withLock { state in
+                let taken = state.machine.take(more)
+                state.noteFullness()
+                return taken
+            }
         }
 
         /// One of them, for a job that was found; nil when there are no more.

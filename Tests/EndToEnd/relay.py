@@ -38,6 +38,10 @@ def route(*upstreams, **members):
     return {"upstreams": listed, "allow_addresses": LOOPBACK, **members}
 
 
+# For routes that show what their own rules do, however often.
+UNBOUNDED = {part: {"enabled": False}
+             for part in ("circuit_breaker", "retry_budget", "adaptive_concurrency", "throttling")}
+
 SEVERITIES = ["emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"]
 OPENING = re.compile(r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ (\w+): ")
 

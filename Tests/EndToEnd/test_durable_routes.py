@@ -11,7 +11,7 @@ import unittest
 
 from caller import Caller, ask
 from durable import DurableTest, again, kept
-from relay import PATIENCE, eventually, route
+from relay import PATIENCE, UNBOUNDED, eventually, route
 from upstream import answer, as_json
 
 
@@ -91,7 +91,7 @@ class Routes(DurableTest):
 
     def test_a_document_shows_a_job_as_it_was_at_one_moment(self):
         self.upstream.on("/x", *[answer(503)] * 60, answer(200))
-        relay = self.new_relay({"up": kept(self.upstream.url, recovery=[again(wait="1ms", attempts=99)])}).start()
+        relay = self.new_relay({"up": kept(self.upstream.url, recovery=[again(wait="1ms", attempts=99)], **UNBOUNDED)}).start()
         id = self.hand_over(relay, "/r/up/x", method="PUT")
         with Caller(relay.control) as caller:
             while True:

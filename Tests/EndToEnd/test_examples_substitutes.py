@@ -147,7 +147,8 @@ class Failover(ExampleTest):
             count += 1
             self.assertEqual((got.body, self.upstreams(got)), (b"eu is closed", ["eu"]))
             self.assertLess(time.monotonic() - failed, self.within(6), "the cooldown ends")
-            time.sleep(0.05)
+            # Ten failures in a row would open the breaker.
+            time.sleep(0.25)
         self.assertGreater(count, 3)
         entered = self.second.seen("/charges")[1].at
         self.assertGreaterEqual(entered - failed, 2)

@@ -13,7 +13,7 @@ import time
 import unittest
 
 from caller import Caller, Ended, ask, request
-from relay import Relay, RelayTest, daemon, eventually, route
+from relay import Relay, RelayTest, UNBOUNDED, daemon, eventually, route
 from upstream import answer
 
 
@@ -357,7 +357,7 @@ class Lifecycle(RelayTest):
 
     def test_a_stop_tells_of_the_records_that_were_only_counted(self):
         self.upstream.on("/bad", answer(500, "no"))
-        relay = self.new_relay({"up": route(self.upstream.url)}).start()
+        relay = self.new_relay({"up": route(self.upstream.url, **UNBOUNDED)}).start()
         for _ in range(15):
             self.assertEqual(relay.ask("POST", "/r/up/bad").status, 500)
         self.assertEqual(relay.stop(), 0)

@@ -5,7 +5,7 @@ import time
 import unittest
 
 from caller import Ended, chunked, request
-from relay import RelayTest, eventually, route
+from relay import RelayTest, UNBOUNDED, eventually, route
 from upstream import Close, answer, unread
 
 MIB = 1 << 20
@@ -17,7 +17,7 @@ class Streams(RelayTest):
         cls.upstream = cls.shared_upstream()
         placeholder = {"name": "stand-in", "on": ["any"], "respond": {"as": "placeholder", "status": 200, "text": "none"}}
         cls.relay = cls.shared_relay({
-            "up": route(cls.upstream.url, timeouts={"attempt": "20s", "total": "30s"}, recovery=[
+            "up": route(cls.upstream.url, timeouts={"attempt": "20s", "total": "30s"}, **UNBOUNDED, recovery=[
                 {"name": "again", "on": ["any"], "retry": {"max_attempts": 3, "methods": "any", "backoff": {
                     "type": "constant", "base_interval": "10ms"}}}]),
             "hasty": route(cls.upstream.url, timeouts={"attempt": "300ms", "total": "2s"}, recovery=[placeholder]),

@@ -9,7 +9,7 @@ import unittest
 
 from caller import ask
 from durable import DurableTest, again, kept
-from relay import daemon, eventually, route
+from relay import UNBOUNDED, daemon, eventually, route
 from upstream import answer
 
 
@@ -80,7 +80,7 @@ class Traffic(DurableTest):
     def test_an_operator_has_the_last_word_about_a_breaker(self):
         self.upstream.on("/x", answer(200))
         relay = self.new_relay({
-            "up": route(self.upstream.url, circuit_breaker=self.BREAKER), "off": route(self.upstream.url),
+            "up": route(self.upstream.url, circuit_breaker=self.BREAKER), "off": route(self.upstream.url, **UNBOUNDED),
             "kept": kept(self.upstream.url, circuit_breaker=self.BREAKER),
         }).start()
         told = ask(relay.control, "PUT", "/v1/routes/up/breaker", body=b'{"state": "open", "for": "1h"}', fields=JSON).json()

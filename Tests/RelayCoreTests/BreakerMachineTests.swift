@@ -8,7 +8,11 @@ import Testing
     .timeLimit(.minutes(1))
 )
 struct BreakerMachineTests {
-    private static let settings = BreakerSettings()
+    private static let settings = {
+        var settings = BreakerSettings()
+        settings.consecutiveFailures = nil
+        return settings
+    }()
 
     private func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
 
@@ -83,7 +87,7 @@ struct BreakerMachineTests {
     func probes() throws {
         var machine = run(words(0, 20))
         guard case .open(let until, let wait) = machine.state else { throw Unexpected(machine.state) }
-        #expect(wait == .seconds(1))
+        #expect(wait == .milliseconds(500))
         let before = Instant(nanoseconds: until.nanoseconds - 1)
         #expect(machine.leave(Self.settings, before) == .refused(until: until))
         #expect(machine.leave(Self.settings, until) == .probe)
@@ -94,17 +98,34 @@ struct BreakerMachineTests {
         #expect(machine.state == .closed && machine.since == nil)
     }
 
-    @Test("Each probe that fails doubles the break up to the longest, and one that succeeds begins anew")
+    @Test("A break is a tenth of the outage so far, the first at the least and the longest at the most")
     func grows() throws {
         var machine = run(words(0, 20))
+        let (least, most) = (Self.settings.breakDuration, Self.settings.maxBreakDuration)
+        let opened = try #require(machine.since)
         var waits: [Duration] = []
-        for _ in 0..<7 {
+        while waits.last != most {
             guard case .open(let until, let wait) = machine.state else { throw Unexpected(machine.state) }
             waits.append(wait)
             #expect(machine.leave(Self.settings, until) == .probe)
-            _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: 0, until)
+            _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: .max / 2, until)
+            let tenth = opened.duration(to: until) / 10
+            guard case .open(_, let next) = machine.state else { throw Unexpected(machine.state) }
+            #expect(next == min(max(least, tenth), most))
         }
-        #expect(waits == [1, 2, 4, 8, 15, 15, 15].map { .seconds($0) })
+        #expect(
+            waits.prefix(8).allSatisfy { $0 == least } && (35...55).contains(waits.count),
+            "\(waits.count)"
+        )
+    }
+
+    @Test("A break that was planned under longer settings ends by those of the present")
+    func reloaded() {
+        var settings = Self.settings
+        (settings.breakDuration, settings.maxBreakDuration) = (.seconds(600), .seconds(3_600))
+        var machine = run(words(0, 20), settings)
+        #expect(machine.leave(settings, at(100)) != .probe)
+        #expect(machine.leave(Self.settings, at(100)) == .probe)
     }
 
     @Test("A break is a fifth longer or shorter by chance")
@@ -116,7 +137,7 @@ struct BreakerMachineTests {
                 _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: random, at(5))
             }
             guard case .open(let until, _) = machine.state else { throw Unexpected(machine.state) }
-            #expect((0.799...1.201).contains(Double(until.nanoseconds) / 1e9 - 5))
+            #expect((0.399...0.601).contains(Double(until.nanoseconds) / 1e9 - 5))
         }
     }
 
@@ -144,13 +165,13 @@ struct BreakerMachineTests {
     @Test("An operator's word holds for its time, whatever happens, and then it is the machine's again")
     func ordered() {
         var machine = BreakerMachine(Self.settings)
-        machine.ordered(.open, until: at(60))
+        machine.ordered(.open, until: at(60), at(0))
         #expect(machine.leave(Self.settings, at(59)) == .refused(until: at(60)))
         #expect(machine.leave(Self.settings, at(60)) == .go)
-        machine.ordered(.closed, until: at(120))
+        machine.ordered(.closed, until: at(120), at(60))
         for _ in 0..<100 { _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: 0, at(61)) }
         #expect(machine.leave(Self.settings, at(119)) == .go)
-        machine.ordered(nil, until: at(0))
+        machine.ordered(nil, until: at(0), at(61))
         for _ in 0..<20 { _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: 0, at(62)) }
         #expect(machine.leave(Self.settings, at(62)) != .go)
     }

@@ -179,7 +179,7 @@ struct ExecutionBench {
         case .permitted: machine.permitted()
         case .held:
             let until = Instant(nanoseconds: 9_000_000_000)
-            machine.held(TrafficHold(reason: .throttled, upstream: "u", until: until), moment)
+            machine.held(TrafficHold(reason: .rateLimited, until: until), moment)
         case .heldOver: machine.heldOver(moment)
         case .notAccepted: machine.notAccepted(Failure(.decoding, sent: .unknown, "no value"), moment)
         case .kept: machine.kept(KeptJobName(machine.context.id), moment)
@@ -222,7 +222,7 @@ struct ExecutionTableTests {
         switch (place, event) {
         case (.prepare, .prepared), (.hold, .heldOver): "leave"
         case (.leave, .permitted): "send"
-        case (.leave, .held): isDurable ? "recall rate_limited neverSent" : "hold"
+        case (.leave, .held): isDurable ? "back rate_limited" : "hold"
         case (.hold, .cancelled): "recall cancelled neverSent"
         case (.prepare, .failed): "recover connection_refused neverSent"
         case (.token, .obtained): "send"

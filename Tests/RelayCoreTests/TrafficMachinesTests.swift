@@ -93,22 +93,187 @@ struct RateLimitTests {
         arguments: [(50, 1.0, 100), (1, 1.0, 1), (3, 60.0, 2), (1_000_000, 1.0, 1)]
     )
     func spacing(count: Int, per: Double, burst: Int) {
-        let settings = RateLimitSettings(maxRequests: count, per: .seconds(per), burst: burst)
+        let spacing = RateLimitSettings(maxRequests: count, per: .seconds(per), burst: burst).spacing
         var machine = RateLimitMachine()
-        #expect(machine.room(settings, at(5), atMost: .max) == burst)
+        #expect(machine.room(spacing, at(5), atMost: .max) == burst)
         for _ in 0..<burst {
-            #expect(machine.next(settings, at(5)) == at(5))
-            machine.take(settings, at: at(5))
+            #expect(machine.next(spacing, .request, at(5)) == at(5))
+            machine.take(spacing, .request, at: at(5), at(5))
         }
-        #expect(machine.room(settings, at(5), atMost: .max) == 0)
+        #expect(machine.room(spacing, at(5), atMost: .max) == 0)
         let interval = Int64(per * 1e9) / Int64(count)
         for index in 1...3 {
-            let next = machine.next(settings, at(5))
+            let next = machine.next(spacing, .request, at(5))
             #expect(next.nanoseconds == at(5).nanoseconds + interval * Int64(index))
-            machine.take(settings, at: next)
+            machine.take(spacing, .request, at: next, at(5))
         }
-        #expect(machine.room(settings, at(5 + per * Double(burst + 4)), atMost: .max) == burst)
-        #expect(machine.room(settings, at(1e6), atMost: 1) == 1)
+        #expect(machine.room(spacing, at(5 + per * Double(burst + 4)), atMost: .max) == burst)
+        #expect(machine.room(spacing, at(1e6), atMost: 1) == 1)
+    }
+
+    /// Turns of a tenth of a second each, for so long: how many requests and how many kept jobs went, where at each moment
+    /// `waiting` requests stand in line.
+    private func turns(seconds: Int, waiting: Int, keptFrom: Double) -> (requests: [Instant], kept: [Instant])
+    {
+        let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: 1)
+        var machine = RateLimitMachine()
+        var line: [Instant] = []
+        var requests: [Instant] = []
+        var kept: [Instant] = []
+        for tick in 0..<seconds * 100 {
+            let now = at(Double(tick) / 100)
+            requests += line.filter { $0 <= now }
+            line.removeAll { $0 <= now }
+            while line.count < waiting {
+                let next = machine.next(spacing, .request, now)
+                machine.take(spacing, .request, at: next, now)
+                line.append(next)
+            }
+            guard now >= at(keptFrom) else { continue }
+            if machine.room(spacing, now, atMost: 1) == 1 {
+                machine.take(spacing, .kept, at: now, now)
+                kept.append(now)
+            } else {
+                machine.wanted(spacing, now)
+            }
+        }
+        return (requests, kept)
+    }
+
+    @Test(
+        "Requests that stand in line and kept jobs have every other turn, and neither has more than there is"
+    )
+    func shared() {
+        let (requests, kept) = turns(seconds: 60, waiting: 20, keptFrom: 10)
+        let late = { (list: [Instant]) in list.count { $0 >= at(20) } }
+        #expect((190...210).contains(late(requests)) && (190...210).contains(late(kept)))
+        let all = (requests + kept).sorted()
+        for (first, eleventh) in zip(all, all.dropFirst(11)) {
+            // Eleven intervals, but for what a tick of this test rounds.
+            #expect(first.duration(to: eleventh) >= .milliseconds(980))
+        }
+    }
+
+    @Test("Kept jobs that have no line before them have all turns, and requests without kept jobs too")
+    func alone() {
+        let (_, kept) = turns(seconds: 20, waiting: 0, keptFrom: 0)
+        #expect((195...201).contains(kept.count))
+        let (requests, _) = turns(seconds: 20, waiting: 20, keptFrom: 100)
+        #expect((195...201).contains(requests.count))
+    }
+
+    @Test("A turn that is given back is another's")
+    func givenBack() {
+        let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
+        var machine = RateLimitMachine()
+        for _ in 0..<5 {
+            machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
+        }
+        #expect(machine.next(spacing, .request, at(0)) == at(5))
+        for _ in 0..<2 { machine.giveBack(spacing, at(0)) }
+        #expect(machine.next(spacing, .request, at(0)) == at(3))
+    }
+
+    @Test("What is owed at another rate is owed in turns, not in time")
+    func otherRate() {
+        let slow = RateLimitSettings(maxRequests: 1, per: .seconds(3_600)).spacing
+        let fast = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 1).spacing
+        var machine = RateLimitMachine()
+        for _ in 0..<3 { machine.take(slow, .request, at: machine.next(slow, .request, at(0)), at(0)) }
+        #expect(machine.next(fast, .request, at(0)) == at(0.3))
+        machine.take(fast, .request, at: at(0.3), at(0))
+        #expect(machine.next(fast, .request, at(0)) == at(0.4))
+    }
+}
+
+@Suite("An upstream that says that requests come too fast is sent less", .timeLimit(.minutes(1)))
+struct PaceTests {
+    /// Requests as fast as they may come but for 1,000 a second, with an upstream that takes `limit` a second and refuses
+    /// the rest: how many were taken and refused in the last ten of so many seconds.
+    private func outcome(limit: Int, seconds: Int, isOn: Bool = true) -> (taken: Int, refused: Int) {
+        var (pace, turns) = (PaceMachine(), RateLimitMachine())
+        var (taken, refused, second, inSecond) = (0, 0, -1, 0)
+        for tick in 0..<seconds * 1_000 {
+            let now = at(Double(tick) / 1_000)
+            if isOn, let spacing = pace.spacing(now) {
+                guard turns.room(spacing, now, atMost: 1) == 1 else { continue }
+                turns.take(spacing, .request, at: now, now)
+            }
+            pace.began(now)
+            if tick / 1_000 > second { (second, inSecond) = (tick / 1_000, 0) }
+            inSecond += 1
+            if inSecond > limit { pace.refused(began: now, now) } else { pace.took(now) }
+            guard tick >= (seconds - 10) * 1_000 else { continue }
+            if inSecond > limit { refused += 1 } else { taken += 1 }
+        }
+        return (taken, refused)
+    }
+
+    @Test("It settles near what the upstream takes, with few refusals", arguments: [10, 100, 400])
+    func settles(limit: Int) {
+        let (taken, refused) = outcome(limit: limit, seconds: 60)
+        #expect(taken >= limit * 7, "\(taken) of \(limit * 10)")
+        #expect(refused * 10 <= taken, "\(refused) refused, \(taken) taken")
+        // The control: whoever does not listen is refused most of the time.
+        #expect(outcome(limit: limit, seconds: 60, isOn: false).refused > limit * 10)
+    }
+
+    @Test("A minute without a refusal ends it, and one that is not used holds nothing back")
+    func ends() {
+        var pace = PaceMachine()
+        #expect(pace.spacing(at(0)) == nil)
+        for index in 0..<100 { pace.began(at(Double(index) / 100)) }
+        pace.refused(began: at(0.99), at(1))
+        #expect(pace.rate(at(1)).map { (60...80).contains($0) } == true)
+        let before = pace.rate(at(1))
+        // What was under way with it says the same, and so does what comes within a second.
+        pace.refused(began: at(0.5), at(1.1))
+        pace.refused(began: at(1.9), at(1.95))
+        #expect(pace.rate(at(1)) == before)
+        #expect(pace.rate(at(2)).map { $0 > before! } == true)
+        #expect(pace.spacing(at(61)) == nil)
+    }
+}
+
+@Suite("Attempts that take longer than they did are noticed", .timeLimit(.minutes(1)))
+struct LatencyTests {
+    /// Windowfuls of 20 attempts that take so many milliseconds; which of them were slow.
+    private func slow(_ means: [Double], wasFull: Bool = true) -> [Int] {
+        var machine = LatencyMachine()
+        return means.indices.filter { index in
+            var isSlow = false
+            for attempt in 0..<20 {
+                let milliseconds = means[index] + (attempt.isMultiple(of: 2) ? 1 : -1)
+                if machine.ended(.seconds(milliseconds / 1e3), wasFull: wasFull, cohort: 20) { isSlow = true }
+            }
+            return isSlow
+        }
+    }
+
+    @Test("A windowful that takes half as long again, and far more than they differ, is slow")
+    func found() {
+        #expect(slow([20, 21, 19, 20, 29]) == [])
+        #expect(slow([20, 21, 19, 20, 32]) == [4])
+        #expect(slow([20, 200, 20, 200, 20, 200, 300]) == [1])
+        #expect(slow([20, 21, 19, 20, 60], wasFull: false) == [])
+    }
+
+    @Test("A window shrinks by it, and never below where it begins after an outage")
+    func window() {
+        var machine = WindowMachine(WindowSettings(), limit: 64)
+        var moment = 0.0
+        func windowful(_ seconds: Double) {
+            for _ in 0..<machine.size {
+                machine.ended(.fine, began: at(moment), wasFull: true, limit: 64, at(moment + seconds))
+            }
+            moment += seconds
+        }
+        for _ in 0..<5 { windowful(0.02) }
+        #expect(machine.size == 64)
+        windowful(0.1)
+        #expect(machine.size == 57)
+        for round in 0..<60 { windowful(round.isMultiple(of: 4) ? 10 * Double(round + 1) : 0.02) }
+        #expect(machine.size >= 10)
     }
 }
 

@@ -1,7 +1,8 @@
-import RelayCore
 import RelayTestSupport
 import Synchronization
 import Testing
+
+@testable import RelayCore
 
 @Suite("What the requests of a route do together to an upstream", .runQueue, .timeLimit(.minutes(5)))
 struct TrafficTests {
@@ -105,6 +106,36 @@ struct TrafficTests {
         #expect(elsewhere.status == 500 && bench.transport.sent.last?.upstream.name == "two")
         let told = bench.sink.events.count { if case .breakerChanged = $0 { true } else { false } }
         #expect(told == 1)
+    }
+
+    @Test(
+        "What helps against the failures that opened a breaker helps against the breaker",
+        arguments: [
+            (["5xx"], true), (["504"], true), (["connection"], true), (["timeout"], true), (["404"], false),
+            (["dns"], false), (["429"], false), (["exhausted"], false),
+        ]
+    )
+    func likeItsCause(on: [String], helps: Bool) async {
+        let bench = Bench([]) { request in request.upstream.name == "two" ? .answer(200) : .answer(500) }
+        let memory = RouteMemory()
+        for _ in 0..<20 { _ = await bench.perform(on: makeRoute(), memory: memory) }
+        let answered = await bench.perform(
+            on: makeRoute { $0.recovery = [rule("p", on, placeholder())] },
+            memory: memory
+        )
+        #expect((answered.source == .placeholder) == helps)
+        let elsewhere = await bench.perform(
+            on: makeRoute { $0.recovery = [rule("o", on, .failover(upstream: 1))] },
+            memory: memory
+        )
+        #expect((elsewhere.status == 200) == helps)
+        let sent = bench.transport.sent.count
+        let spent = makeRoute {
+            $0.recovery = [rule("r", on, retry(3)), rule("last", ["exhausted"], placeholder())]
+        }
+        let outcome = await bench.perform(on: spent, memory: memory)
+        #expect((outcome.source == .placeholder) == helps && bench.transport.sent.count == sent)
+        #expect(outcome.attempts.last?.heldBack == (helps ? [HeldBack(rule: "r", reason: .leftAlone)] : []))
     }
 
     @Test(
@@ -228,7 +259,7 @@ struct TrafficTests {
             let memory = RouteMemory()
             let route = makeRoute { $0.traffic.throttling.isEnabled = isOn }
             for _ in 0..<60 { _ = await bench.perform(on: route, memory: memory) }
-            #expect(bench.transport.sent.count == 20)
+            #expect(bench.transport.sent.count == 10)
         }
     }
 
@@ -254,5 +285,104 @@ struct TrafficTests {
         let outcome = await waiting.value
         #expect(outcome.failure?.kind == .cancelled && outcome.failure?.sent == .neverSent)
         #expect(bench.transport.sent.count == 1)
+    }
+
+    @Test(
+        "A request whose upstream has asked for patience goes where a rule leads, and waits where none does"
+    )
+    func patienceElsewhere() async {
+        for (rules, expected) in [
+            ([rule("o", ["rate_limited"], .failover(upstream: 1))], ["one", "two"]),
+            ([rule("o", ["503"], .failover(upstream: 1))], ["one", "two"]),
+            ([rule("o", ["404", "connection"], .failover(upstream: 1))], ["one", "one"]),
+            // What only waits would not wait as long as the upstream asks.
+            ([rule("r", ["rate_limited"], retry(3, wait: .milliseconds(1)))], ["one", "one"]),
+        ] {
+            let bench = Bench([.answer(503, [("Retry-After", "20")]), .answer(200)])
+            let memory = RouteMemory()
+            _ = await bench.perform(on: makeRoute(), memory: memory)
+            let outcome = await bench.perform(on: makeRoute { $0.recovery = rules }, memory: memory)
+            #expect(bench.transport.sent.map(\.upstream.name) == expected)
+            #expect(outcome.status == 200)
+            let waited = bench.time.now().nanoseconds
+            #expect(waited == (expected.last == "two" ? 0 : 20_000_000_000))
+            if expected.last == "one" {
+                #expect(
+                    outcome.attempts.map(\.failure?.kind) == [nil] && outcome.attempts[0].heldBack.isEmpty
+                )
+            }
+        }
+    }
+
+    @Test(
+        "The fields of any answer are read, and Retry-After of a 403 too",
+        arguments: [403, 404, 429] as [Status]
+    )
+    func otherFailures(status: Status) async {
+        for fields in [
+            [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "20")], [("Retry-After", "20")],
+        ] {
+            let bench = Bench([.answer(status, fields), .answer(200)])
+            let (route, memory) = (makeRoute(), RouteMemory())
+            _ = await bench.perform(on: route, memory: memory)
+            _ = await bench.perform(on: route, memory: memory)
+            let isHeld = status != 404 || fields.count == 2
+            #expect(bench.time.now().nanoseconds == (isHeld ? 20_000_000_000 : 0))
+        }
+    }
+
+    @Test("An upstream that answers 429 without more is sent less, and nothing fails for it that can wait")
+    func tooFast() async {
+        let upstream = Upstream()
+        let refused = Mutex(0)
+        // It takes 20 in a second.
+        let bench = upstream.bench { now, _ in
+            let recent = upstream.arrivals.count { now.nanoseconds - $0.nanoseconds < 1_000_000_000 }
+            guard recent > 20 else { return .answer(200) }
+            refused.withLock { $0 += 1 }
+            return .answer(429)
+        }
+        let (route, memory) = (makeRoute(), RouteMemory())
+        while seconds(bench.time.now()) < 60 {
+            _ = await bench.perform(on: route, memory: memory)
+            bench.time.advance(by: .milliseconds(10))
+        }
+        let (all, late) = (upstream.arrivals.count, upstream.arrivals.count { seconds($0) > 30 })
+        #expect((420...620).contains(late), "\(late) in the second half, \(all) in all")
+        #expect(refused.withLock { $0 } < all / 10)
+    }
+
+    @Test("A route's permits are not what bounds a program: its window is asked with each attempt")
+    func windowOfProgram() async {
+        let route = makeRoute { $0.traffic.window.initial = 4 }
+        let memory = RouteMemory()
+        let leaves = (0..<10).map { _ in
+            memory.traffic.tell(route) {
+                $0.leave(
+                    route,
+                    .init(kind: .first, place: 0, isKept: false, turn: .none),
+                    Instant(nanoseconds: 0)
+                )
+            }
+        }
+        let held = leaves.compactMap { if case .held(let hold, _) = $0 { hold.reason } else { nil } }
+        #expect(held == Array(repeating: .windowFull, count: 6))
+    }
+
+    @Test("Retries that are decided on together take no more than there is of the budget")
+    func budgetTogether() async {
+        let bench = Bench([], mode: .manual) { _ in .answer(500) }
+        let route = makeRoute {
+            $0.traffic.breaker.isEnabled = false
+            $0.recovery = [rule("r", ["5xx"], retry(4, wait: .seconds(1)))]
+        }
+        let memory = RouteMemory()
+        let tasks = (0..<50).map { _ in Task { await bench.perform(on: route, memory: memory) } }
+        await untilIdle()
+        // Ten percent of 50, or the floor of three, are nothing to argue about.
+        #expect(memory.traffic.standing(of: route, bench.time.now()).retries <= 5)
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = await task.value }
+        #expect(memory.traffic.standing(of: route, bench.time.now()).retries == 0)
     }
 }

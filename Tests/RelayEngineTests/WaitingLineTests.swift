@@ -1,7 +1,7 @@
-import RelayCore
 import RelayTestSupport
 import Testing
 
+@testable import RelayCore
 @testable import RelayEngine
 
 @Suite("Turns of those who wait for a route", .runQueue, .timeLimit(.minutes(5)))
@@ -171,22 +171,26 @@ struct WaitingLineTests {
 
     @Test("Whoever waits is let in when the window grows, with no permit coming back")
     func windowGrows() async {
-        /// A route whose window begins with that.
-        func route(_ width: Int) -> Route {
-            makeRoute {
-                $0.traffic = .off
-                $0.traffic.window.isEnabled = true
-                $0.traffic.window.initial = width
-                $0.upstreams = [Upstream(name: "with \(width)", origin: $0.upstreams[0].origin)]
-            }
+        let route = makeRoute {
+            $0.traffic = .off
+            $0.traffic.window.isEnabled = true
+            $0.traffic.window.initial = 1
         }
-        func widen(_ traffic: RouteTraffic, to width: Int) {
-            traffic.order(nil, of: "with \(width)", route(width), until: Instant(nanoseconds: 0))
+        /// An attempt that is taken while all that may be under way is.
+        func succeed(_ traffic: RouteTraffic) {
+            let now = Instant(nanoseconds: 0)
+            traffic.tell(route) { machine in
+                let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
+                guard case .go(let leave) = machine.leave(route, asking, now) else { return }
+                var word = AttemptWord()
+                word.window = .fine
+                _ = machine.ended(leave, word, of: route, random: 0, now)
+            }
         }
         let traffic = RouteTraffic()
         var limit = ConcurrencyLimit()
         limit.maxRequests = 4
-        widen(traffic, to: 1)
+        traffic.order(nil, of: "one", route, until: Instant(nanoseconds: 0), Instant(nanoseconds: 0))
         let state = RouteState(limit, traffic)
         guard case .permitted(let permit) = state.enter(.user(1)),
             case .queued(let turn) = state.enter(.user(2))
@@ -194,7 +198,7 @@ struct WaitingLineTests {
             Issue.record("the window is not that of the traffic")
             return
         }
-        widen(traffic, to: 2)
+        succeed(traffic)
         #expect(state.load == (2, 0))
         let other = turn.take()
         let isIn = other != nil

@@ -110,6 +110,7 @@ struct ServiceLifeTests {
         let patient = try ServiceBench(
             [],
             policy: {
+                $0.traffic = .off
                 $0.recovery = [.backoff(maxAttempts: 5)]
                 // The jobs share a clock that every wait moves.
                 $0.timeouts.total = .seconds(3600)
@@ -117,7 +118,7 @@ struct ServiceLifeTests {
             },
             answer: { _ in .answer(503) }
         )
-        let quick = try ServiceBench([], answer: { _ in .answer(503) })
+        let quick = try ServiceBench([], policy: { $0.traffic = .off }, answer: { _ in .answer(503) })
         await withTaskGroup(of: Void.self) { group in
             for bench in [patient, quick] {
                 for _ in 0..<20 { group.addTask { _ = await bench.service.outcome(of: Self.request) } }
@@ -187,6 +188,7 @@ struct ServiceLifeTests {
         let inner = try ServiceBench(
             [],
             policy: {
+                $0.traffic = .off
                 $0.maxAttempts = 20
                 $0.recovery = [.backoff(maxAttempts: 20, Backoff(schedule: .constant(.zero), jitter: .none))]
             },
@@ -195,6 +197,7 @@ struct ServiceLifeTests {
         let outer = try ServiceBench(
             [],
             policy: {
+                $0.traffic = .off
                 $0.maxAttempts = 100
                 $0.recovery = [
                     .strategy(

@@ -42,6 +42,7 @@ struct StackTests {
         let bench = try ServiceBench(
             [],
             policy: {
+                $0.traffic = .off
                 $0.maxAttempts = 100
                 $0.timeouts.total = .seconds(86_400)
                 $0.recovery = [

@@ -49,6 +49,7 @@ struct SteadinessTests {
         let bench = try ServiceBench(
             [],
             policy: {
+                $0.traffic = .off
                 $0.timeouts.total = .seconds(100_000)
                 $0.maxAttempts = 50
                 $0.recovery = [

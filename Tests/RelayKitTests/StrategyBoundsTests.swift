@@ -103,6 +103,7 @@ struct StrategyBoundsTests {
         let bench = try ServiceBench(
             [],
             policy: {
+                $0.traffic = .off
                 $0.maxAttempts = maxAttempts
                 $0.timeouts.total = total
                 $0.recovery = [

@@ -94,6 +94,10 @@ package enum ManualPage {
         Names the failure, whatever found it.
         .It Cm recovery
         The first rule that is for the failure and may act does.
+        What is not sent since an upstream is left alone fails as breaker_open or
+        rate_limited: failover and respond act on that as on what has led to it
+        (500, 502, 503, 504, connection and timeout; 429 and 503), and a retry that is
+        for those counts as spent.
         What is sent again meets all of this anew.
         When none acts the caller gets the failure: the upstream's answer, 502 or 504.
         .El

@@ -10,11 +10,7 @@ struct RouteDraft {
     var allowAddresses: [AddressRange] = []
     var timeouts = Timeouts()
     var concurrency = ConcurrencyLimit()
-    var breaker: BreakerSettings?
-    var budget: RetryBudgetSettings?
-    var window: WindowSettings?
-    var throttling: ThrottlingSettings?
-    var rateLimit: RateLimitSettings?
+    var traffic = TrafficSettings()
     var callers = AllowedCallers()
     var maxAttempts = 10
     var request = RequestRules()
@@ -32,17 +28,6 @@ struct RouteDraft {
 }
 
 extension RouteDraft {
-    /// What is not named is off.
-    var traffic: TrafficSettings {
-        var settings = TrafficSettings.off
-        if let breaker { settings.breaker = breaker }
-        if let budget { settings.budget = budget }
-        if let window { settings.window = window }
-        if let throttling { settings.throttling = throttling }
-        settings.rateLimit = rateLimit
-        return settings
-    }
-
     /// The rule in front of the others on a route whose credential can be fetched again, unless they have one for that
     /// or `auth` says otherwise.
     var staleToken: RuleDraft? {

@@ -8,8 +8,8 @@ extension ConfigurationTable {
             Field(
                 "circuit_breaker",
                 breaker.kind,
-                \.breaker,
-                "When an upstream is left alone because it fails; without the key never. Each upstream has a breaker of its own; while it is "
+                \.traffic.breaker,
+                "When an upstream is left alone because it fails. Each upstream has a breaker of its own; while it is "
                     + "open nothing is sent there but one probe at a time, requests fail with breaker_open, which rules "
                     + "may act on, and kept jobs wait. What this side lacks (a descriptor, memory, a name server) "
                     + "counts for nothing, and neither does an answer that asks for patience."
@@ -17,31 +17,32 @@ extension ConfigurationTable {
             Field(
                 "retry_budget",
                 budget.kind,
-                \.budget,
-                "How much of the route's load its retries may be, whatever the rules allow; without the key all of it. Without room a request ends "
+                \.traffic.budget,
+                "How much of the route's load its retries may be, whatever the rules allow. Without room a request ends "
                     + "as if the rule were spent; a kept job waits. A retry that succeeds gives back what it took."
             ),
             Field(
                 "adaptive_concurrency",
                 window.kind,
-                \.window,
+                \.traffic.window,
                 "How many requests an upstream is sent at once, within concurrency.max_requests: fewer when it does "
-                    + "not answer or says that there is too much (429, 503), more again while it takes them; without the key "
-                    + "as many as that."
+                    + "not answer, says that there is too much (429, 503) or takes longer than it did, more again while it "
+                    + "takes them."
             ),
             Field(
                 "throttling",
                 throttling.kind,
-                \.throttling,
+                \.traffic.throttling,
                 "What becomes of an upstream's word that there is too much: Retry-After of 429 and 503, and RateLimit, "
                     + "RateLimit-Remaining, X-RateLimit-Remaining and X-Rate-Limit-Remaining with their Reset on any "
                     + "answer, hold back all that goes to it. A request that cannot wait so long fails with "
-                    + "rate_limited, and kept jobs wait. Without the key it holds back the request that got it, as the rules say."
+                    + "rate_limited, and kept jobs wait. An upstream that answers 429 is sent less in a second from then on, "
+                    + "and more again while it takes that."
             ),
             Field(
                 "rate_limit",
                 rateLimit.kind,
-                \.rateLimit,
+                \.traffic.rateLimit,
                 "How fast the route sends, retries included; without the key as fast as there is work. A request waits "
                     + "for its turn if that comes before its time runs out, and fails with rate_limited if not."
             ),
@@ -77,13 +78,14 @@ extension ConfigurationTable {
                     "consecutive_failures",
                     .integer(1...10_000),
                     \.consecutiveFailures,
-                    "Failures one after the other at which it opens whatever the ratio; without the key none are too many."
+                    "Failures one after the other at which it opens whatever the ratio."
                 ),
                 Field(
                     "break_duration",
                     .duration(.milliseconds(100) ... .seconds(600)),
                     \.breakDuration,
-                    "How long it is open before the first probe, a fifth more or less; every probe that fails doubles it."
+                    "How long it is open before the first probe, a fifth more or less; the next breaks are a tenth of the "
+                        + "time since it opened, where that is longer."
                 ),
                 Field(
                     "max_break_duration",
@@ -178,7 +180,8 @@ extension ConfigurationTable {
                     .duration(.seconds(1) ... .seconds(86_400)),
                     \.longest,
                     "The longest that one answer holds an upstream back; without the key the longest max_retry_after of "
-                        + "the retry rules that honour Retry-After, 60s where there are none, and nothing where none does."
+                        + "the rules that retry 429 or 503 and honour Retry-After, 60s where no rule retries those, "
+                        + "and nothing where none of them honours it."
                 ),
             ]
         )

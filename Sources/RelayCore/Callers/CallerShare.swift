@@ -47,9 +47,9 @@ package final class CallerShare: Sendable {
     /// - Returns: nil when it has one now; otherwise when the next one comes.
     package func pass(_ rate: RateLimitSettings, _ now: Instant) -> Duration? {
         let wait: Duration? = pace.withLock { pace in
-            let next = pace.next(rate, now)
+            let (spacing, next) = (rate.spacing, pace.next(rate.spacing, .request, now))
             if next > now { return now.duration(to: next) }
-            pace.take(rate, at: now)
+            pace.take(spacing, .request, at: now, now)
             return nil
         }
         if wait != nil { refused(.rate) }

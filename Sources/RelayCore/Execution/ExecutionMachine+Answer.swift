@@ -65,12 +65,13 @@ extension ExecutionMachine {
             )
             if canRefresh, let token { notes.append(.tokenAccepted(token.generation)) }
             accept(response, from: .upstream)
-        case .quickRecovered(let response, let from): quickRecovered(response, from: from, moment)
+        case .quickRecovered(let response, let from):
+            quickRecovered(response, from: from, inbound.response.fields, moment)
         case .refused(let failure): refused(failure, inbound, moment)
         case .invalid(var failure):
             if program != nil { failure.response = inbound.response }
             keepInvalid(inbound.response)
-            note(failure, moment)
+            note(failure, inbound.response.fields, moment)
         }
     }
 
@@ -81,7 +82,7 @@ extension ExecutionMachine {
             return
         }
         answer = outgoing(inbound.response)
-        note(failure, moment)
+        note(failure, inbound.response.fields, moment)
     }
 
     /// The content of the answer did not come.
@@ -94,8 +95,14 @@ extension ExecutionMachine {
         attemptFailed(judge.refusing(failure, inbound.response.status), moment)
     }
 
-    mutating func quickRecovered(_ response: HTTPResponse, from failure: Failure, _ moment: Moment) {
-        say(failure, moment)
+    /// What is a success after all, of a failure whose answer had those fields.
+    mutating func quickRecovered(
+        _ response: HTTPResponse,
+        from failure: Failure,
+        _ fields: HeaderFields?,
+        _ moment: Moment
+    ) {
+        say(failure, fields, moment)
         recovery.quickRecovered(from: failure, at: moment.now)
         if let attempt = recovery.attempts.last { notes.append(.decided(attempt)) }
         accept(response, from: .quickRecovery)

@@ -4,19 +4,19 @@ extension ExecutionMachine {
         if interrupted(by: failure, moment) { return }
         if failure.kind != .preparation, failure.kind != .cancelled {
             if let recovered = judge.quickRecovery(failure, nil) {
-                return quickRecovered(recovered, from: failure, moment)
+                return quickRecovered(recovered, from: failure, nil, moment)
             }
             guard program == nil else {
                 step = .recover(failure, nil)
                 return
             }
         }
-        note(failure, moment)
+        note(failure, nil, moment)
     }
 
-    /// Takes note of a failure and gives it its name.
-    mutating func note(_ failure: Failure, _ moment: Moment) {
-        say(failure, moment)
+    /// Takes note of a failure, with the fields of its answer where one came, and gives it its name.
+    mutating func note(_ failure: Failure, _ fields: HeaderFields?, _ moment: Moment) {
+        say(failure, fields, moment)
         var named = judge.named(failure)
         // Under its own name: what a route calls a failure does not change whose it is.
         if !moment.isCancelled, !named.saysStop, failure.saysUpstreamFailed { notes.append(.upstreamFailed) }
@@ -29,9 +29,8 @@ extension ExecutionMachine {
     }
 
     /// Tells the route's traffic how the attempt was.
-    mutating func say(_ failure: Failure, _ moment: Moment) {
+    mutating func say(_ failure: Failure, _ fields: HeaderFields?, _ moment: Moment) {
         guard !context.route.policy.traffic.isOff else { return }
-        let fields = failure.status == nil ? nil : answer?.fields
         word = AttemptWord(
             failure,
             fields,
@@ -71,6 +70,7 @@ extension ExecutionMachine {
         situation.hasStale = recall.stale != nil
         situation.cooling = recall.cooling
         situation.hasBudget = recall.hasBudget
+        situation.waits = waits(moment)
         return situation
     }
 
@@ -80,7 +80,8 @@ extension ExecutionMachine {
         _ recall: RouteRecall,
         _ moment: Moment
     ) {
-        if case .fail = decision, isDelivery, failure.isHold { return waitFor(failure, moment) }
+        if case .fail = decision, failure.isHold, waits(moment) { return waitHere(failure, moment) }
+        isRetry = false
         if case .consult(let strategy) = decision {
             step = .consult(strategy, failure)
             return
@@ -179,6 +180,8 @@ extension ExecutionMachine {
         if failure.kind != .cancelled {
             failure.isPastDeadline =
                 recovery.attempts.wouldWaitTooLong || moment.now >= recovery.deadline
+                // It would have waited for its turn, had there been the time.
+                || failure.isHold && failure.kind == .rateLimited
         }
         if failure.isPastDeadline { recovery.markPastDeadline() }
         if program != nil { failure.url = failure.url ?? url }

@@ -102,9 +102,14 @@ extension ExecutionMachine {
 
     private static let longestHoldOfRun: Duration = .seconds(60)
 
-    /// A run may not send now: only another upstream is worth to be asked about, where it is the upstream's fault.
-    mutating func deliveryHeld(_ failure: Failure, _ moment: Moment) {
-        if hold?.upstream == nil { waitFor(failure, moment) } else { decide(failure, moment) }
+    /// Whether the job waits until it may send where nothing takes it elsewhere.
+    func waits(_ moment: Moment) -> Bool { isDelivery || hold.map { mayWait(for: $0, moment) } ?? false }
+
+    /// No other upstream takes the attempt that was held back.
+    mutating func waitHere(_ failure: Failure, _ moment: Moment) {
+        guard let hold, mayWait(for: hold, moment) else { return waitFor(failure, moment) }
+        recovery.attemptReprieved(plan)
+        step = .hold(hold)
     }
 
     /// A run waits until it may send; nothing is spent on that.
@@ -150,7 +155,7 @@ extension ExecutionMachine {
             failure.exchange = exchange
             ending = endOfStopped(failure)
         }
-        say(failure, moment)
+        say(failure, nil, moment)
         recovery.attemptInterrupted(failure, at: moment.now)
         if failure.sent != .neverSent, let attempt = recovery.attempts.last {
             notes.append(.attemptFailed(attempt))

@@ -33,10 +33,8 @@ package struct ExecutionMachine: Sendable {
     var word: AttemptWord?
     /// Whether what comes next is a retry of a request that somebody waits for.
     var isRetry = false
-    /// What holds a run back that has to wait for it.
+    /// What has held the attempt back.
     var hold: TrafficHold?
-    /// Whether the attempt has waited for its turn in the route's rate.
-    var hasSlot = false
     /// The job that goes on with the request, whose caller is answered in the upstream's stead.
     var keptJob: KeptJobName?
 
@@ -232,19 +230,24 @@ extension ExecutionMachine {
     /// The attempt may be sent.
     package mutating func permitted() {
         guard case .leave = step else { return }
-        (isRetry, hasSlot) = (false, false)
+        isRetry = false
         step = afterLeave
     }
 
-    /// The attempt may not be sent now: it waits, where a caller has the time, or comes to nothing.
+    /// The attempt may not be sent now: it goes elsewhere, waits, or comes to nothing.
     package mutating func held(_ hold: TrafficHold, _ moment: Moment) {
         guard case .leave = step else { return }
         self.hold = hold
-        if mayWait(for: hold, moment) {
+        let failure = hold.failure(moment.now)
+        if hold.isOfUpstream, waits(moment) {
+            // Only another upstream is worth to be asked about.
+            decide(failure, moment)
+        } else if mayWait(for: hold, moment) {
             step = .hold(hold)
+        } else if isDelivery {
+            waitFor(failure, moment)
         } else {
-            let failure = hold.failure(moment.now)
-            isDelivery ? deliveryHeld(failure, moment) : attemptFailed(failure, moment)
+            attemptFailed(failure, moment)
         }
     }
 
@@ -253,8 +256,7 @@ extension ExecutionMachine {
 
     /// The moment of `hold` has come.
     package mutating func heldOver(_ moment: Moment) {
-        guard case .hold(let hold) = step else { return }
-        hasSlot = hold.reason == .rateLimited
+        guard case .hold = step else { return }
         plan = recovery.attemptPostponed(at: moment.now, wall: moment.wall, plan)
         step = .leave
     }
@@ -331,15 +333,15 @@ extension ExecutionMachine {
         guard let recovered = judge.quickRecovery(failure, inbound.response) else {
             return refused(failure, inbound, moment)
         }
-        quickRecovered(recovered, from: failure, moment)
+        quickRecovered(recovered, from: failure, inbound.response.fields, moment)
     }
 
     /// The success that the program makes of the failure; nil when it makes none.
     package mutating func recovered(_ response: HTTPResponse?, _ moment: Moment) {
         guard case .recover(let failure, let refusal) = step else { return }
-        if let response { return quickRecovered(response, from: failure, moment) }
+        if let response { return quickRecovered(response, from: failure, refusal?.fields, moment) }
         if let refusal { answer = outgoing(refusal) }
-        note(failure, moment)
+        note(failure, refusal?.fields, moment)
     }
 
     package mutating func named(_ named: Failure, _ moment: Moment) {
@@ -414,7 +416,7 @@ extension ExecutionMachine {
         failure.sent = isQuickRecovered ? recovery.attempts.last?.sent ?? .answered : .answered
         failure.retryAfter = RetryAfter.parse(response.fields, wallSeconds: moment.wallSeconds)
         // After a quick recovery a failed transform is final: no rule is asked.
-        isQuickRecovered ? ended(failure, moment) : note(failure, moment)
+        isQuickRecovered ? ended(failure, moment) : note(failure, response.fields, moment)
     }
 
     /// What others are to be told since this was asked last, in order.

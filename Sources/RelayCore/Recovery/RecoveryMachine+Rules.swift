@@ -9,10 +9,9 @@ extension RecoveryMachine {
         var isExhausted = isExhausted
         let rules = rules
         for index in rules.indices.dropFirst(first)
-        where rules[index].on.matches(failure, isExhausted: isExhausted) {
+        where rules[index].matches(failure, isExhausted: isExhausted) {
             let rule = rules[index]
-            // A job that is kept can wait until it may be sent, and spends nothing on that.
-            if isDurable, failure.isHold {
+            if failure.isHold, situation.waits {
                 guard case .failover = rule.action else { continue }
             }
             switch rule.action {
@@ -23,6 +22,11 @@ extension RecoveryMachine {
             case .retry(let policy):
                 guard failure.isRetryable != false else {
                     held(rule, .notRetryable)
+                    continue
+                }
+                guard rule.on.matches(failure, isExhausted: isExhausted) else {
+                    held(rule, .leftAlone)
+                    isExhausted = true
                     continue
                 }
                 let at = situation.now.advanced(by: wait(policy, index, failure, situation))

@@ -149,6 +149,17 @@ package struct RecoveryMachine: Sendable {
         return planned(plan.number, plan.place)
     }
 
+    /// The attempt that has begun and was not to be sent waits after all, as if nobody had asked about it.
+    package mutating func attemptReprieved(_ plan: Plan) {
+        let last = attempts.count - 1
+        attempts[last] = Attempt(
+            number: plan.number,
+            upstream: plan.upstream.name,
+            beganAt: attempts[last].beganAt
+        )
+        unsentInARow -= 1
+    }
+
     /// How long the last attempt has been under way.
     package func timeTaken(at now: Instant) -> Duration { began.duration(to: now) }
 
@@ -192,6 +203,8 @@ package struct RecoveryMachine: Sendable {
         package var hasStale = false
         /// Whether the route's retries have room for another.
         package var hasBudget = true
+        /// Whether what was held back can wait until it may be sent, and spends nothing on that.
+        package var waits = false
         /// Upstreams that failed so recently that no rule may enter them.
         package var cooling: [Int] = []
         /// Uniform in all of `UInt64`.

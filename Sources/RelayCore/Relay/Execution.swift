@@ -19,8 +19,10 @@ package final class Execution {
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// The leave of the attempt that is under way.
     private var leave: TrafficLeave?
-    /// Whether a retry that was decided on has room in the route's budget.
+    /// Whether a retry that was decided on, or is about to be, has its part of the route's budget.
     private var holdsBudget = false
+    /// The upstream, as an index, with which the attempt that waits has its turn.
+    private var turnPlace: Int?
     /// Whether nobody wants the job any more, which its task, where it has one, may not know.
     private(set) var isGivenUp = false
 
@@ -32,7 +34,8 @@ package final class Execution {
 
     deinit {
         if let leave { tell(AttemptWord(), leave) }
-        if holdsBudget { giveBackBudget() }
+        giveBackTurn()
+        giveBackBudget()
     }
 
     /// Gives up the job that has no task: its receiver is told.
@@ -81,7 +84,10 @@ extension Execution {
             case .leave: askLeave()
             case .begin:
                 machine.begun(isConstrained: ports.isConstrained(for: machine.context.route), moment)
-            case .recall(_, let refusal): machine.recalled(recall(after: refusal), moment)
+            case .recall(_, let refusal):
+                machine.recalled(recall(after: refusal), moment)
+                if case .consult = machine.step { break }
+                settleBudget()
             case .classify(let inbound):
                 if let attempt = machine.attempt(answered: inbound, moment) {
                     hooks?.responded(inbound.response, attempt)
@@ -115,7 +121,7 @@ extension Execution {
         let (context, now) = (machine.context, ports.time.now())
         var recall = RouteRecall(random: ports.entropy.next())
         recall.cooling = context.memory.cooling(context.route, now: now)
-        recall.hasBudget = context.memory.traffic.tell(context.route) { $0.hasBudget(context.route, now) }
+        recall.hasBudget = takesBudget(now)
         if let stale = machine.stale {
             recall.stale = context.memory.answer(for: stale.key, maxAge: stale.maxAge, now: now)
         }
@@ -155,42 +161,66 @@ extension Execution {
 // What the route's traffic has to say.
 extension Execution {
     private func askLeave() {
-        let (context, moment) = (machine.context, moment)
-        let (place, deadline, hasSlot) = (
-            machine.plan.place, machine.deadlineOfWaits(moment), machine.hasSlot
+        let (context, moment, plan) = (machine.context, moment, machine.plan)
+        let deadline = machine.deadlineOfWaits(moment)
+        let asking = RouteTrafficMachine.Asking(
+            kind: kind,
+            place: plan.place,
+            isKept: machine.isDelivery,
+            turn: turnPlace == plan.place ? .taken : deadline.map { .wanted(before: $0) } ?? .none,
+            isFull: context.memory.traffic.isFull
         )
-        let kind: RouteTrafficMachine.Kind =
-            if holdsBudget { .retry } else if machine.recovery.attempts.count > 1 { .another } else {
-                machine.recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first
-            }
-        let answer = context.memory.traffic.tell(context.route) {
-            $0.leave(
-                context.route,
-                place: place,
-                kind,
-                slot: hasSlot ? .taken : deadline.map { .wanted(before: $0) } ?? .none,
-                moment.now
-            )
-        }
-        switch answer {
+        switch context.memory.traffic.tell(context.route, { $0.leave(context.route, asking, moment.now) }) {
         case .go(let leave):
             self.leave = leave
             holdsBudget = false
+            turnPlace = nil
             machine.permitted()
-        case .held(let hold): machine.held(hold, moment)
+        case .held(let hold, let hasTurn):
+            // Who has waited for its turn in vain has had it.
+            turnPlace = hasTurn ? plan.place : nil
+            machine.held(hold, moment)
+            if case .hold = machine.step { return }
+            giveBackTurn()
         }
     }
 
-    /// The wait before a retry begins, and with it what the retry takes of the budget.
-    func takeBudget() {
-        guard machine.isRetry, !holdsBudget else { return }
-        holdsBudget = true
-        machine.context.memory.traffic.tell(machine.context.route) { $0.retryBegan() }
+    private var kind: RouteTrafficMachine.Kind {
+        if holdsBudget { return .retry }
+        if machine.recovery.attempts.count > 1 { return .another }
+        return machine.recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first
     }
 
+    /// The wait for the attempt's turn is over before it has come.
+    func giveBackTurn() {
+        guard let place = turnPlace.take() else { return }
+        let (context, now) = (machine.context, ports.time.now())
+        context.memory.traffic.tell(context.route) { $0.giveBackTurn(context.route, place: place, now) }
+    }
+
+    /// The wait before a retry begins, or is over: whoever is not with the upstream takes no room there.
+    func rest(_ begins: Bool) {
+        let context = machine.context
+        if context.route.policy.traffic.isOff { return }
+        context.memory.traffic.tell(context.route) { $0.rest(begins) }
+    }
+
+    /// Takes the part of the budget that a retry needs, where what comes next may be one.
+    private func takesBudget(_ now: Instant) -> Bool {
+        let context = machine.context
+        if holdsBudget || machine.isDelivery || context.route.policy.traffic.isOff { return true }
+        holdsBudget = context.memory.traffic.tell(context.route) { $0.takeBudget(context.route, now) }
+        return holdsBudget
+    }
+
+    /// What was decided on is known now: only a retry keeps its part of the budget.
+    func settleBudget() { if !machine.isRetry { giveBackBudget() } }
+
     private func giveBackBudget() {
+        guard holdsBudget else { return }
+        holdsBudget = false
         let now = ports.time.now()
-        machine.context.memory.traffic.tell(machine.context.route) { $0.retryAbandoned(now) }
+        machine.context.memory.traffic.tell(machine.context.route) { $0.giveBackBudget(now) }
     }
 
     private func tell(_ word: AttemptWord, _ leave: TrafficLeave) {

@@ -37,6 +37,8 @@ public struct HeldBack: Sendable, Equatable {
         case noCredential
         /// The route's retries are as much of its load as they may be.
         case budgetSpent
+        /// Nothing is sent to the upstream for now, as it has failed too often or has asked for patience.
+        case leftAlone
         /// The job has been sent to that upstream before.
         case entered(String)
         /// That upstream failed a moment ago and is left alone for its cooldown.
@@ -79,6 +81,7 @@ public struct HeldBack: Sendable, Equatable {
             case .noCredential: "there is no credential to fetch anew"
             case .budgetSpent:
                 "the retries of the route are as much of its load as they may be (retry_budget)"
+            case .leftAlone: "the upstream is left alone for now"
             case .entered(let name): "the job has been sent to \(name) before"
             case .cooling(let name): "\(name) failed a moment ago and is left alone for its cooldown"
             case .fallbackOff: "the caller asked for no fallback"

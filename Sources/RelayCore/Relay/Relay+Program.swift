@@ -38,6 +38,7 @@ extension Relay {
             }
         }
         execution.machine.advised(disposition ?? .passOn, execution.recall(), execution.moment)
+        execution.settleBudget()
     }
 
     private func prepared(

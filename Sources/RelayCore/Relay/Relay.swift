@@ -172,13 +172,15 @@ extension Relay {
             try await ports.time.sleep(until: hold.until)
             execution.machine.heldOver(execution.moment)
         } catch {
+            execution.giveBackTurn()
             execution.machine.cancelled(execution.moment)
         }
     }
 
     @inline(never)
     private func wait(_ until: Instant, _ execution: Execution) async {
-        execution.takeBudget()
+        execution.rest(true)
+        defer { execution.rest(false) }
         do throws(CancellationError) {
             try await ports.time.sleep(until: until)
             execution.machine.waited(execution.moment)

@@ -18,8 +18,8 @@ package final class Route: Sendable {
     package let keepsRequests: Bool
     /// The rules for jobs that are kept.
     let deliveryRules: [RecoveryRule]
-    /// Upstreams that an attempt can get to while others are left alone, as indices: the first, and where a rule leads.
-    let openPlaces: [Int]
+    /// Upstreams, as indices, where rules lead whose own has an open breaker, or has asked for patience.
+    private let failovers: (open: [Int], throttled: [Int])
     /// The longest that one answer holds an upstream back; nil when none does.
     let longestHold: Duration?
 
@@ -34,19 +34,21 @@ package final class Route: Sendable {
         longestHold =
             policy.traffic.throttling.isEnabled
             ? policy.traffic.throttling.longest ?? policy.longestWait : nil
-        let refused = Failure(.breakerOpen, sent: .neverSent, "")
-        openPlaces =
-            [0]
-            + policy.recovery.compactMap { rule in
-                guard case .failover(let target, _) = rule.action, rule.on.matches(refused, isExhausted: true)
-                else { return nil }
-                return target
-            }
+        failovers = (policy.failovers(after: .breakerOpen), policy.failovers(after: .rateLimited))
         keyField = FieldName(policy.idempotency.header) ?? .idempotencyKey
         keyFields = [.idempotencyKey, .webhookID] + (keyField == .idempotencyKey ? [] : [keyField])
         inspectsBody =
             policy.apiError != nil || policy.success.inspectsBody || policy.response.unwrap != nil
             || policy.response.expectsJSON || policy.response.empty == .error
+    }
+
+    /// Upstreams, as indices, where rules lead when the one in use is left alone for that reason.
+    func failovers(when reason: TrafficHold.Reason) -> [Int] {
+        switch reason {
+        case .breakerOpen: failovers.open
+        case .throttled: failovers.throttled
+        case .tooFast, .windowFull, .rateLimited, .budgetSpent: []
+        }
     }
 
     /// The same route with the secrets its requests carry.
@@ -68,8 +70,8 @@ public struct RoutePolicy: Sendable {
     /// The bounds of every wait.
     public var timeouts = Timeouts()
     package var concurrency = ConcurrencyLimit()
-    /// What keeps requests from making an upstream's trouble worse; off unless it is set.
-    public var traffic = TrafficSettings.off
+    /// What keeps requests from making an upstream's trouble worse; all of it is on but for the rate limit.
+    public var traffic = TrafficSettings()
     package var callers = AllowedCallers()
     /// Attempts of one job, the first included: 1 to 100.
     ///
@@ -111,10 +113,22 @@ public struct RoutePolicy: Sendable {
 }
 
 extension RoutePolicy {
-    /// The longest that a rule lets an upstream's word make it wait; nil when none listens.
+    /// Where rules lead after a failure of that kind that was never sent, as indices.
+    fileprivate func failovers(after kind: FailureKind) -> [Int] {
+        let refused = Failure(kind, sent: .neverSent, "")
+        return recovery.compactMap { rule in
+            guard case .failover(let target, _) = rule.action, rule.matches(refused, isExhausted: true)
+            else { return nil }
+            return target
+        }
+    }
+
+    /// The longest that a rule that retries 429 or 503 lets an upstream's word make it wait; nil when none listens.
     fileprivate var longestWait: Duration? {
-        let retries = recovery.compactMap { rule in
-            if case .retry(let retry) = rule.action { retry } else { nil }
+        let asking = ([429, 503] as [Status]).map { Failure(.httpStatus, sent: .refused, "", status: $0) }
+        let retries = recovery.compactMap { rule -> RetryPolicy? in
+            guard case .retry(let retry) = rule.action else { return nil }
+            return asking.contains { rule.on.matches($0, isExhausted: false) } ? retry : nil
         }
         if retries.isEmpty { return .seconds(60) }
         return retries.filter(\.honorsRetryAfter).map(\.maxRetryAfter).max()

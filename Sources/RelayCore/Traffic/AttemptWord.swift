@@ -6,6 +6,8 @@ struct AttemptWord: Sendable, Equatable {
     var succeeded: Bool?
     /// How long the upstream is to be left alone, as it has asked.
     var hold: Duration?
+    /// Whether it says that it was sent too much in too short a time.
+    var isTooFast = false
 
     /// Nothing is known.
     init() {}
@@ -25,18 +27,22 @@ struct AttemptWord: Sendable, Equatable {
             return
         }
         let status = failure.status
+        if status != nil {
+            hold = fields.flatMap { RateLimitFields.hold($0, wallMilliseconds: wallMilliseconds) }
+            // 403 is what some answer instead of 429.
+            if status == 429 || status == 503 || status == 403 { hold = failure.retryAfter ?? hold }
+        }
         if failure.isCutOff {
             // Its head may have looked like health.
-            (breaker, window) = (.fails, .lost)
+            (breaker, window) = (.fails, failure.sent == .neverSent ? .nothing : .lost)
         } else if status == 429 || status == 503 {
             window = .tooMuch
-            hold =
-                failure.retryAfter
-                ?? fields.flatMap { RateLimitFields.hold($0, wallMilliseconds: wallMilliseconds) }
+            isTooFast = status == 429
             breaker = status == 503 ? .fails : .works
         } else if failure.saysUpstreamFailed {
             breaker = .fails
-            window = status == nil ? .lost : .fine
+            // Who was not reached says nothing of how much it takes.
+            window = status != nil ? .fine : failure.sent == .neverSent ? .nothing : .lost
         } else {
             (breaker, window) = (.works, .fine)
         }

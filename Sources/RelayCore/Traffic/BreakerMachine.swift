@@ -1,8 +1,10 @@
 /// Leaves an upstream alone that fails, and finds out with one attempt at a time whether it is back.
 ///
-/// With the defaults: 20 attempts of the last 30 s of which 10 failed open it; after 1 s one attempt probes; each probe that
-/// fails doubles the break, to 2, 4, 8 and at most 15 s; one that succeeds closes it. A break is a fifth longer or
-/// shorter, as chance has it, so that the probes of many relays do not meet.
+/// With the defaults: 20 attempts of the last 30 s of which 10 failed open it, or 10 failures in a row; after half a second
+/// one attempt probes; after a probe that fails the next break is a tenth of the time since it opened, half a second at
+/// least and 15 s at most, so that an upstream that is back is found after a tenth of its outage; a probe that succeeds
+/// closes it.
+/// A break is a fifth longer or shorter, as chance has it, so that the probes of many relays do not meet.
 package struct BreakerMachine: Sendable {
     package enum State: Hashable, Sendable {
         /// Attempts are counted. Can transition to: open.
@@ -39,7 +41,9 @@ package struct BreakerMachine: Sendable {
     package private(set) var state = State.closed
     /// When it opened; nil while it is closed.
     package private(set) var since: Instant?
-    private var order: (order: Order, until: Instant)?
+    private var order: (order: Order, since: Instant, until: Instant)?
+    /// When it was last found to fail.
+    private var failed = Instant(nanoseconds: 0)
     private var counts: RollingCounts
     private var failuresInARow = 0
     /// Counted at every change: what an attempt says that began before it is old news.
@@ -54,7 +58,8 @@ package struct BreakerMachine: Sendable {
         guard settings.isEnabled else { return .go }
         switch state {
         case .closed: return .go
-        case .open(let until, let wait):
+        case .open(let planned, let wait):
+            let until = probe(planned, settings)
             guard until <= now else { return .refused(until: until) }
             state = .probing(wait: wait)
             epoch &+= 1
@@ -71,9 +76,14 @@ package struct BreakerMachine: Sendable {
         guard settings.isEnabled else { return nil }
         return switch state {
         case .closed: nil
-        case .open(let until, _): until
+        case .open(let until, _): probe(until, settings)
         case .probing(let wait): now.advanced(by: wait)
         }
+    }
+
+    /// When it is probed; a break that was planned under longer settings ends by those of the present.
+    private func probe(_ planned: Instant, _ settings: BreakerSettings) -> Instant {
+        min(planned, failed.advanced(by: settings.maxBreakDuration + settings.maxBreakDuration / 5))
     }
 
     /// What is remembered of the attempts of late.
@@ -106,6 +116,7 @@ package struct BreakerMachine: Sendable {
         switch (state, word) {
         case (.closed, .nothing), (.open, _): return false
         case (.closed, _):
+            if !counts.covers(settings.sampling) { counts = RollingCounts(over: settings.sampling) }
             counts.add(bad: word == .fails, slow: isSlow, now)
             failuresInARow = word == .fails ? failuresInARow + 1 : 0
             guard settings.isEnabled, order(at: now) == nil, isTooMuch(settings) else { return false }
@@ -117,8 +128,9 @@ package struct BreakerMachine: Sendable {
             state = .open(until: now, wait: wait)
             epoch &+= 1
             return false
-        case (.probing(let wait), .fails):
-            open(min(wait * 2, settings.maxBreakDuration), random, now)
+        case (.probing, .fails):
+            let tenth = (since ?? now).duration(to: now) / 10
+            open(min(max(settings.breakDuration, tenth), settings.maxBreakDuration), random, now)
             return true
         case (.probing, .works):
             close()
@@ -127,13 +139,13 @@ package struct BreakerMachine: Sendable {
     }
 
     /// An operator's word, for as long as that; nil leaves it to the machine again.
-    mutating func ordered(_ order: Order?, until: Instant) {
-        self.order = order.map { ($0, until) }
+    mutating func ordered(_ order: Order?, until: Instant, _ now: Instant) {
+        self.order = order.map { ($0, now, until) }
         close()
     }
 
     /// What an operator has said, while it holds.
-    package func order(at now: Instant) -> (order: Order, until: Instant)? {
+    package func order(at now: Instant) -> (order: Order, since: Instant, until: Instant)? {
         order.flatMap { now < $0.until ? $0 : nil }
     }
 
@@ -150,6 +162,7 @@ package struct BreakerMachine: Sendable {
         let spread = Int64(random >> 11) % max(1, nanoseconds * 2 / 5)
         let until = now.advanced(by: .nanoseconds(nanoseconds - nanoseconds / 5 + spread))
         state = .open(until: until, wait: wait)
+        failed = now
         epoch &+= 1
     }
 

@@ -1,35 +1,111 @@
-/// Spaces the attempts of a route: `max_requests` in each `per`, and at most `burst` of them at once.
+/// Spaces attempts: one for each interval, and at most a burst of them at once.
 ///
 /// The generic cell rate algorithm: `due` is when the next attempt would be on time if none came in a burst. With 50 per
-/// second and a burst of 100, 100 attempts go at once, then one every 20 ms.
+/// second and a burst of 100, 100 attempts go at once, then one every 20 ms. Requests take their turns ahead of time, so
+/// that each knows whether it can wait; while kept jobs want some too, each side has every other turn: with 50 per second,
+/// 25 each, however many requests wait.
 struct RateLimitMachine: Sendable {
+    /// What is spaced.
+    struct Spacing: Sendable, Equatable {
+        /// Nanoseconds from one turn to the next.
+        var interval: Int64
+        /// Turns that may be taken at once.
+        var burst: Int
+    }
+
+    /// Who asks.
+    enum Side: Sendable {
+        case request
+        case kept
+    }
+
+    /// For how long at least the turns are shared after kept jobs wanted one.
+    private static let memory: Int64 = 1_000_000_000
+
     private var due = Instant(nanoseconds: .min / 2)
+    /// The next turn that is left to kept jobs, and until when turns are left to them; nil while they take what there is.
+    private var left: (due: Instant, until: Instant)?
+    /// The interval by which `due` was reckoned.
+    private var interval: Int64 = 0
 
     /// When an attempt may go; now is `now`.
-    func next(_ settings: RateLimitSettings, _ now: Instant) -> Instant {
-        let (allowance, overflow) = interval(settings).multipliedReportingOverflow(
-            by: Int64(settings.burst - 1)
-        )
-        return max(now, due.advanced(by: .nanoseconds(overflow ? -.max : -allowance)))
+    func next(_ spacing: Spacing, _ side: Side, _ now: Instant) -> Instant {
+        let (allowance, overflow) = spacing.interval.multipliedReportingOverflow(by: Int64(spacing.burst - 1))
+        let main = max(now, due(spacing, now).advanced(by: .nanoseconds(overflow ? -.max : -allowance)))
+        guard side == .kept, main > now, let left, now < left.until else { return main }
+        return min(main, max(now, left.due))
     }
 
     /// An attempt goes at that moment, which `next` has named.
-    mutating func take(_ settings: RateLimitSettings, at moment: Instant) {
-        due = max(due, moment).advanced(by: .nanoseconds(interval(settings)))
+    mutating func take(_ spacing: Spacing, _ side: Side, at moment: Instant, _ now: Instant) {
+        adopt(spacing, now)
+        if side == .kept, let left, moment < due, moment >= left.due {
+            let next = max(left.due, moment).advanced(by: .nanoseconds(twice(spacing)))
+            self.left = (next, left.until)
+            keepSharing(spacing, now)
+            return
+        }
+        let isShared = side == .request && left.map { now < $0.until } ?? false
+        if !isShared { left = nil }
+        due = max(due, moment).advanced(by: .nanoseconds(isShared ? twice(spacing) : spacing.interval))
     }
 
-    /// How many attempts may go now, of as many as `most`.
-    func room(_ settings: RateLimitSettings, _ now: Instant, atMost most: Int) -> Int {
-        let interval = interval(settings)
-        let owed = max(0, now.duration(to: due).saturatedNanoseconds)
-        let free = Int64(settings.burst) - owed / interval - (owed % interval > 0 ? 1 : 0)
+    /// Whoever had taken a turn does not go.
+    mutating func giveBack(_ spacing: Spacing, _ now: Instant) {
+        adopt(spacing, now)
+        if due > now { due = due.advanced(by: .nanoseconds(-spacing.interval)) }
+    }
+
+    /// Kept jobs would go now if they might: from now on turns are left to them.
+    mutating func wanted(_ spacing: Spacing, _ now: Instant) {
+        adopt(spacing, now)
+        guard next(spacing, .kept, now) > now else { return }
+        if left.map({ now >= $0.until }) ?? true { left = (max(due, now), now) }
+        keepSharing(spacing, now)
+    }
+
+    /// How many attempts of kept jobs may go now, of as many as `most`.
+    func room(_ spacing: Spacing, _ now: Instant, atMost most: Int) -> Int {
+        let owed = max(0, now.duration(to: due(spacing, now)).saturatedNanoseconds)
+        let free =
+            Int64(spacing.burst) - owed / spacing.interval - (owed % spacing.interval > 0 ? 1 : 0)
+        if free < 1, next(spacing, .kept, now) <= now { return min(1, most) }
         return Int(max(0, min(free, Int64(most))))
     }
 
     /// Whether it is as if nothing had ever gone.
     func isIdle(_ now: Instant) -> Bool { due <= now }
 
-    private func interval(_ settings: RateLimitSettings) -> Int64 {
-        max(1, settings.per.saturatedNanoseconds / Int64(settings.maxRequests))
+    private mutating func keepSharing(_ spacing: Spacing, _ now: Instant) {
+        guard let left else { return }
+        let (four, overflow) = spacing.interval.multipliedReportingOverflow(by: 4)
+        let memory = Duration.nanoseconds(max(RateLimitMachine.memory, overflow ? .max : four))
+        self.left = (left.due, max(left.until, max(now, left.due).advanced(by: memory)))
+    }
+
+    private func twice(_ spacing: Spacing) -> Int64 {
+        let (twice, overflow) = spacing.interval.multipliedReportingOverflow(by: 2)
+        return overflow ? .max : twice
+    }
+
+    /// `due` as it is with another interval: as many turns are owed as before.
+    private func due(_ spacing: Spacing, _ now: Instant) -> Instant {
+        guard interval != spacing.interval, interval > 0, due > now else { return due }
+        let turns = Double(now.duration(to: due).saturatedNanoseconds) / Double(interval)
+        let owed = min(turns * Double(spacing.interval), 9e18)
+        return now.advanced(by: .nanoseconds(Int64(owed)))
+    }
+
+    private mutating func adopt(_ spacing: Spacing, _ now: Instant) {
+        guard interval != spacing.interval else { return }
+        due = due(spacing, now)
+        if interval > 0 { left = nil }
+        interval = spacing.interval
+    }
+}
+
+extension RateLimitSettings {
+    var spacing: RateLimitMachine.Spacing {
+        .init(interval: max(1, per.saturatedNanoseconds / Int64(maxRequests)), burst: burst)
     }
 }

@@ -1,8 +1,8 @@
 /// Bounds what a route's retries add to its load, whatever its rules allow.
 ///
 /// With the defaults, of a route with 100 requests a second: while every attempt fails, 100 retries in each ten seconds,
-/// which are 10 percent of 1,000. A retry that succeeds gives back what it took, and counts as load itself: what drains a
-/// backlog is not held up. Three retries may be under way on a route that has hardly any load.
+/// which are 10 percent of 1,000, and beyond those no more than three at once. A retry that succeeds gives back what it took, and counts as load itself: what drains a
+/// backlog is not held up.
 struct RetryBudgetMachine: Sendable {
     private static let memory: Duration = .seconds(10)
 

@@ -19,6 +19,11 @@ struct RollingCounts: Sendable {
         slice = max(1, duration.saturatedNanoseconds / Int64(RollingCounts.slices))
     }
 
+    /// Whether so long is counted.
+    func covers(_ duration: Duration) -> Bool {
+        slice == max(1, duration.saturatedNanoseconds / Int64(RollingCounts.slices))
+    }
+
     mutating func add(bad: Bool = false, slow: Bool = false, _ now: Instant) {
         advance(to: now)
         let index = Int(current % Int64(RollingCounts.slices))

@@ -11,6 +11,8 @@ package struct RouteStanding: Sendable {
         package let until: Instant?
         /// Nothing is sent before then, as the upstream has asked; nil where it has not.
         package let heldUntil: Instant?
+        /// Attempts a second that it is sent at most, since it has said that they come too fast; nil where it has not.
+        package let rate: Double?
         package let underWay: Int
         /// Attempts that may be under way; nil where only the route's permits bound them.
         package let window: Int?
@@ -41,46 +43,44 @@ package struct RouteStanding: Sendable {
 }
 
 extension RouteTrafficMachine {
-    func standing(of route: Route, _ now: Instant) -> RouteStanding {
-        let settings = route.policy.traffic
-        let next = settings.rateLimit.map { rate.next($0, now) }
+    mutating func standing(of route: Route, _ now: Instant) -> RouteStanding {
+        know(route)
+        let next = route.policy.traffic.rateLimit.map { rate.next($0.spacing, .request, now) }
         return RouteStanding(
-            upstreams: route.policy.upstreams.map { upstream in
-                upstreams[upstream.name].map { $0.standing(of: route, upstream.name, now) }
-                    ?? UpstreamTraffic(route).standing(of: route, upstream.name, now)
-            },
+            upstreams: upstreams.map { $0.standing(of: route, now) },
             retries: budget.underWay,
-            retriesLeft: budget.left(settings.budget, now),
-            turnsLeft: settings.rateLimit.map { rate.room($0, now, atMost: $0.burst) },
+            retriesLeft: budget.left(route.policy.traffic.budget, now),
+            turnsLeft: route.policy.traffic.rateLimit.map { rate.room($0.spacing, now, atMost: $0.burst) },
             nextTurn: next.flatMap { $0 > now ? $0 : nil }
         )
     }
 }
 
 extension UpstreamTraffic {
-    fileprivate func standing(of route: Route, _ name: String, _ now: Instant) -> RouteStanding.Upstream {
+    fileprivate func standing(of route: Route, _ now: Instant) -> RouteStanding.Upstream {
         let settings = route.policy.traffic
         let word: RouteStanding.Breaker
-        var until: Instant?
+        var (since, until) = (breaker.since, Instant?.none)
         if let order = breaker.order(at: now) {
             word = order.order == .open ? .forcedOpen : .forcedClosed
-            until = order.until
+            (since, until) = (order.since, order.until)
         } else {
             switch breaker.state {
             case .closed: word = settings.breaker.isEnabled ? .closed : .off
-            case .open(let probe, _): (word, until) = (.open, probe)
+            case .open: (word, until) = (.open, breaker.refuses(settings.breaker, now))
             case .probing: word = .probing
             }
         }
         return RouteStanding.Upstream(
             name: name,
             breaker: word,
-            since: breaker.since,
+            since: since,
             counts: settings.breaker.isEnabled ? breaker.memory(at: now) : nil,
             until: until,
-            heldUntil: hold(route, now),
+            heldUntil: patience(route, now)?.until,
+            rate: route.longestHold == nil ? nil : pace.rate(now),
             underWay: underWay,
-            window: settings.window.isEnabled ? window.size : nil
+            window: settings.window.isEnabled ? width(route) : nil
         )
     }
 }

@@ -7,6 +7,8 @@ package final class RouteTraffic: Sendable {
     /// As the window of the upstream in use has it; what the route's permits go by.
     private let present = Atomic<Int>(.max)
     private let onWider = Mutex<(@Sendable () -> Void)?>(nil)
+    /// Whether the route has no permit left.
+    private let full = Atomic<Bool>(false)
 
     package init() {}
 
@@ -16,7 +18,13 @@ package final class RouteTraffic: Sendable {
     /// Has `body` called, with no lock held, whenever the window has grown; whoever asked before is told no more.
     package func whenWider(_ body: (@Sendable () -> Void)?) { onWider.withLock { $0 = body } }
 
-    /// How many attempts may begin now, of as many as `most`, and what holds the others back.
+    /// Whether the route has no permit left, as whoever gives them says: a window grows only then.
+    package var isFull: Bool {
+        get { full.load(ordering: .relaxed) }
+        set { full.store(newValue, ordering: .relaxed) }
+    }
+
+    /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
     package func room(
         _ route: Route,
         _ now: Instant,
@@ -26,14 +34,23 @@ package final class RouteTraffic: Sendable {
         return state.withLock { $0.room(route, now, atMost: most) }
     }
 
+    /// Kept jobs wait for a turn.
+    package func keptWait(_ route: Route, _ now: Instant) { state.withLock { $0.keptWait(route, now) } }
+
     /// How it stands.
     package func standing(of route: Route, _ now: Instant) -> RouteStanding {
         state.withLock { $0.standing(of: route, now) }
     }
 
     /// An operator's word about the breaker of an upstream, for as long as that; nil leaves it to itself again.
-    package func order(_ order: BreakerMachine.Order?, of upstream: String, _ route: Route, until: Instant) {
-        tell(route) { $0.ordered(order, of: upstream, until: until, route) }
+    package func order(
+        _ order: BreakerMachine.Order?,
+        of upstream: String,
+        _ route: Route,
+        until: Instant,
+        _ now: Instant
+    ) {
+        tell(route) { $0.ordered(order, of: upstream, until: until, route, now) }
     }
 
     /// Asks, or tells, what is known of the route's traffic.

@@ -1,28 +1,39 @@
 /// What the requests of one route together ask of its upstreams, and what they get.
 struct RouteTrafficMachine: Sendable {
-    /// By the upstream's name, so that a reload keeps what is known.
-    private(set) var upstreams: [String: UpstreamTraffic] = [:]
+    /// In the route's order; empty until the first of them is asked about.
+    private(set) var upstreams: [UpstreamTraffic] = []
+    /// The upstream that requests begin with, as an index.
+    private var first = 0
     private(set) var budget = RetryBudgetMachine()
     private(set) var rate = RateLimitMachine()
+    /// Requests that wait before a retry, and are not with an upstream meanwhile.
+    private var resting = 0
 
     /// What kind of attempt asks for leave.
     enum Kind: Hashable, Sendable {
         case first
         /// With another credential, or at another upstream: no retry.
         case another
-        /// A retry that was decided on while there was room in the budget.
+        /// A retry that has its part of the budget.
         case retry
         /// The next attempt of a job that is kept, which still has to find that room.
         case keptRetry
     }
 
-    enum Answer: Hashable, Sendable {
-        case go(TrafficLeave)
-        case held(TrafficHold)
+    /// Who asks for leave.
+    struct Asking: Sendable {
+        var kind: Kind
+        /// Index of the upstream.
+        var place: Int
+        /// Whether it is a run of a job that is kept.
+        var isKept: Bool
+        var turn: Turn
+        /// Whether the route has no permit left, with this attempt's.
+        var isFull = false
     }
 
-    /// How an attempt stands to the route's rate.
-    enum Slot: Hashable, Sendable {
+    /// How an attempt stands to the spacing of the route and of the upstream.
+    enum Turn: Hashable, Sendable {
         /// It goes now or not at all.
         case none
         /// It would wait for its turn, which has to come before then.
@@ -31,45 +42,58 @@ struct RouteTrafficMachine: Sendable {
         case taken
     }
 
-    /// Asks whether an attempt at the upstream of that index may begin now; its end has to be told.
-    ///
-    /// Who wants to wait for a slot has it with the answer, whose moment is then that of its turn.
-    mutating func leave(_ route: Route, place: Int, _ kind: Kind, slot: Slot, _ now: Instant) -> Answer {
-        let (settings, upstream) = (route.policy.traffic, route.policy.upstreams[place].name)
-        func held(_ reason: TrafficHold.Reason, by upstream: String? = nil, _ until: Instant) -> Answer {
-            .held(TrafficHold(reason: reason, upstream: upstream, until: until))
+    enum Answer: Hashable, Sendable {
+        case go(TrafficLeave)
+        /// It may take its turn when it comes, where it has one: to be given back if it does not.
+        case held(TrafficHold, hasTurn: Bool)
+    }
+
+    /// Asks whether an attempt may begin now; its end has to be told.
+    mutating func leave(_ route: Route, _ asking: Asking, _ now: Instant) -> Answer {
+        know(route)
+        let (settings, place) = (route.policy.traffic, asking.place)
+        let name = upstreams[place].name
+        if asking.kind == .first || asking.kind == .keptRetry { first = place }
+        func held(_ reason: TrafficHold.Reason, _ until: Instant, since: Instant? = nil) -> Answer {
+            .held(TrafficHold(reason: reason, upstream: name, until: until, since: since), hasTurn: false)
         }
-        var found = upstreams[upstream] ?? UpstreamTraffic(route)
-        if let until = found.hold(route, now) { return held(.throttled, by: upstream, until) }
-        if kind == .keptRetry, !budget.hasRoom(settings.budget, isKept: true, now) {
+        if let (since, until) = upstreams[place].patience(route, now) {
+            return held(.throttled, until, since: since)
+        }
+        if asking.kind == .keptRetry, !budget.hasRoom(settings.budget, isKept: true, now) {
             return held(.budgetSpent, now.advanced(by: .seconds(1)))
         }
-        if let limit = settings.rateLimit, slot != .taken {
-            let next = rate.next(limit, now)
-            if next > now {
-                if case .wanted(let deadline) = slot, next < deadline { rate.take(limit, at: next) }
-                return held(.rateLimited, next)
+        let width = upstreams[place].width(route)
+        if upstreams[place].underWay >= width {
+            return held(.windowFull, now.advanced(by: pollsWindow(of: place)))
+        }
+        if asking.turn != .taken, let hold = nextTurn(route, asking, now) {
+            guard case .wanted(let deadline) = asking.turn, hold.until < deadline else {
+                return .held(hold, hasTurn: false)
             }
+            takeTurn(route, asking, at: hold.until, now)
+            return .held(hold, hasTurn: true)
         }
         // Asked last: whoever is to probe has to be able to.
-        let answer = found.breaker.leave(settings.breaker, now)
-        if case .refused(let until) = answer { return held(.breakerOpen, by: upstream, until) }
-        if let limit = settings.rateLimit, slot != .taken { rate.take(limit, at: now) }
-        switch kind {
+        if case .refused(let until) = upstreams[place].breaker.leave(settings.breaker, now) {
+            let since = upstreams[place].breaker.order(at: now)?.since ?? upstreams[place].breaker.since
+            return held(.breakerOpen, until, since: since)
+        }
+        if asking.turn != .taken { takeTurn(route, asking, at: now, now) }
+        switch asking.kind {
         case .first: budget.began(now)
         case .retry, .another: break
         case .keptRetry: budget.retryBegan()
         }
-        found.began()
-        upstreams[upstream] = found
-        let most = min(found.window.size, route.policy.concurrency.maxRequests)
+        upstreams[place].began(now)
         return .go(
             TrafficLeave(
                 place: place,
-                epoch: found.breaker.epoch,
+                epoch: upstreams[place].breaker.epoch,
                 began: now,
-                wasFull: found.underWay >= most,
-                isRetry: kind == .retry || kind == .keptRetry
+                wasFull: asking.isFull
+                    || upstreams[place].underWay >= min(width, route.policy.concurrency.maxRequests),
+                isRetry: asking.kind == .retry || asking.kind == .keptRetry
             )
         )
     }
@@ -85,54 +109,129 @@ struct RouteTrafficMachine: Sendable {
         _ now: Instant
     ) -> BreakerChange? {
         if leave.isRetry { budget.retryEnded(succeeded: word.succeeded, now) }
-        let name = route.policy.upstreams[leave.place].name
-        let hasChanged = upstreams[name]?.ended(
-            word,
-            leave,
-            of: route,
-            random: random,
-            now
-        )
-        guard hasChanged == true, let state = upstreams[name]?.breaker.state else { return nil }
-        return BreakerChange(upstream: name, state: state, now: now)
+        guard upstreams[leave.place].ended(word, leave, of: route, random: random, now) else { return nil }
+        let upstream = upstreams[leave.place]
+        return BreakerChange(upstream: upstream.name, state: upstream.breaker.state, now: now)
     }
 
-    /// Whether a retry may be decided on.
-    mutating func hasBudget(_ route: Route, _ now: Instant) -> Bool {
-        budget.hasRoom(route.policy.traffic.budget, now)
+    /// Takes what a retry needs of the budget, for a failure that is about to be decided on.
+    ///
+    /// - Returns: false when there is nothing left.
+    mutating func takeBudget(_ route: Route, _ now: Instant) -> Bool {
+        guard budget.hasRoom(route.policy.traffic.budget, now) else { return false }
+        budget.retryBegan()
+        return true
     }
 
-    mutating func retryBegan() { budget.retryBegan() }
+    /// There is no retry, or it was given up before its attempt.
+    mutating func giveBackBudget(_ now: Instant) { budget.retryEnded(succeeded: nil, now) }
 
-    /// The retry was given up before its attempt.
-    mutating func retryAbandoned(_ now: Instant) { budget.retryEnded(succeeded: nil, now) }
+    /// A request begins to wait before its retry, or has waited.
+    mutating func rest(_ begins: Bool) { resting += begins ? 1 : -1 }
 
-    /// How many attempts may begin now, of as many as `most`, and what holds the others back.
+    mutating func ordered(
+        _ order: BreakerMachine.Order?,
+        of upstream: String,
+        until: Instant,
+        _ route: Route,
+        _ now: Instant
+    ) {
+        know(route)
+        for index in upstreams.indices where upstreams[index].name == upstream {
+            upstreams[index].breaker.ordered(order, until: until, now)
+        }
+    }
+
+    /// Traffic belongs to one list of upstreams: a reload that changes it begins with another.
+    mutating func know(_ route: Route) {
+        guard upstreams.isEmpty else {
+            precondition(upstreams.count == route.policy.upstreams.count, "the traffic of another route")
+            return
+        }
+        upstreams = route.policy.upstreams.map { UpstreamTraffic($0, of: route) }
+    }
+
+    /// How long it takes at the least until another of its attempts has probably ended.
+    private func pollsWindow(of place: Int) -> Duration {
+        let usual = upstreams[place].window.usualLatency ?? .milliseconds(100)
+        return min(max(usual / 4, .milliseconds(5)), .milliseconds(250))
+    }
+}
+
+// The turns of the route and of an upstream that is not to be sent too fast.
+extension RouteTrafficMachine {
+    /// What holds the attempt back until its turn; nil when that is now.
+    private func nextTurn(_ route: Route, _ asking: Asking, _ now: Instant) -> TrafficHold? {
+        let (upstream, side) = (upstreams[asking.place], asking.side)
+        let mine = route.policy.traffic.rateLimit.map { rate.next($0.spacing, side, now) } ?? now
+        let theirs = upstream.spacing(route, now).map { upstream.turns.next($0, side, now) } ?? now
+        if max(mine, theirs) <= now { return nil }
+        return theirs > mine
+            ? TrafficHold(reason: .tooFast, upstream: upstream.name, until: theirs)
+            : TrafficHold(reason: .rateLimited, until: mine)
+    }
+
+    private mutating func takeTurn(_ route: Route, _ asking: Asking, at moment: Instant, _ now: Instant) {
+        if let limit = route.policy.traffic.rateLimit {
+            rate.take(limit.spacing, asking.side, at: moment, now)
+        }
+        if let spacing = upstreams[asking.place].spacing(route, now) {
+            upstreams[asking.place].turns.take(spacing, asking.side, at: moment, now)
+        }
+    }
+
+    /// Whoever had taken a turn with that upstream does not go.
+    mutating func giveBackTurn(_ route: Route, place: Int, _ now: Instant) {
+        if let limit = route.policy.traffic.rateLimit { rate.giveBack(limit.spacing, now) }
+        if let spacing = upstreams[place].spacing(route, now) {
+            upstreams[place].turns.giveBack(spacing, now)
+        }
+    }
+
+    /// Kept jobs wait for a turn: some are left to them.
+    mutating func keptWait(_ route: Route, _ now: Instant) {
+        know(route)
+        if let limit = route.policy.traffic.rateLimit { rate.wanted(limit.spacing, now) }
+        if let spacing = upstreams[first].spacing(route, now) { upstreams[first].turns.wanted(spacing, now) }
+    }
+}
+
+// What kept jobs are claimed by.
+extension RouteTrafficMachine {
+    /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
     func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: TrafficHold?) {
-        let settings = route.policy.traffic
-        var count = most
-        var hold: TrafficHold?
-        if let limit = settings.rateLimit {
-            count = rate.room(limit, now, atMost: most)
-            if count < most { hold = TrafficHold(reason: .rateLimited, until: rate.next(limit, now)) }
+        let spacing = route.policy.traffic.rateLimit?.spacing
+        let count = spacing.map { rate.room($0, now, atMost: most) } ?? most
+        let turn = spacing.map { TrafficHold(reason: .rateLimited, until: rate.next($0, .kept, now)) }
+        guard count > 0, !upstreams.isEmpty else { return (count, count < most ? turn : nil) }
+        var best = upstreams[first].room(route, now, atMost: count)
+        if best.count == 0, let hold = best.hold, hold.isOfUpstream {
+            for place in route.failovers(when: hold.reason) {
+                let other = upstreams[place].room(route, now, atMost: count)
+                let until = min(best.hold?.until ?? hold.until, other.hold?.until ?? hold.until)
+                if other.count > best.count { best = other } else { best.hold?.until = until }
+            }
         }
-        let open = route.openPlaces.compactMap { place in
-            upstreams[route.policy.upstreams[place].name].map { $0.room(route, place, now) } ?? (Int.max, nil)
-        }
-        guard let best = open.max(by: { $0.0 < $1.0 }), best.0 < count else { return (count, hold) }
-        return (best.0, best.1 ?? hold)
+        return (best.count, best.hold ?? (count < most ? turn : nil))
     }
 
-    /// How many attempts the upstream in use takes at once.
+    /// How many requests may be on their way at once: as many as the upstream in use takes, and those that rest.
     func width(of route: Route) -> Int {
-        guard route.policy.traffic.window.isEnabled else { return .max }
-        let known = route.openPlaces.map { upstreams[route.policy.upstreams[$0].name] }
-        let inUse = known.first { $0?.breaker.state == .closed || $0 == nil } ?? known.first ?? nil
-        return inUse?.window.size ?? route.policy.traffic.window.initial ?? .max
+        guard !upstreams.isEmpty else { return route.policy.traffic.window.initialWidth }
+        var place = first
+        if upstreams[first].breaker.state != .closed {
+            let others = route.failovers(when: .breakerOpen)
+            place = others.first { upstreams[$0].breaker.state == .closed } ?? first
+        }
+        let width = upstreams[place].width(route)
+        return width == .max ? width : width + resting
     }
+}
 
-    mutating func ordered(_ order: BreakerMachine.Order?, of upstream: String, until: Instant, _ route: Route)
-    {
-        upstreams[upstream, default: UpstreamTraffic(route)].breaker.ordered(order, until: until)
-    }
+extension RouteTrafficMachine.Asking {
+    fileprivate var side: RateLimitMachine.Side { isKept ? .kept : .request }
+}
+
+extension WindowSettings {
+    fileprivate var initialWidth: Int { isEnabled ? initial ?? .max : .max }
 }

@@ -28,6 +28,10 @@ package struct TrafficHold: Sendable, Hashable {
         case breakerOpen
         /// The upstream has asked for patience.
         case throttled
+        /// The upstream has said that attempts come too fast, and they are spaced.
+        case tooFast
+        /// As many attempts are under way as the upstream takes.
+        case windowFull
         /// The route's own limit.
         case rateLimited
         /// The route's retries are enough for now.
@@ -37,7 +41,8 @@ package struct TrafficHold: Sendable, Hashable {
         package var waitReason: WaitReason {
             switch self {
             case .breakerOpen: .breakerOpen
-            case .throttled, .budgetSpent: .throttled
+            case .throttled, .tooFast, .budgetSpent: .throttled
+            case .windowFull: .concurrency
             case .rateLimited: .rateLimited
             }
         }
@@ -48,12 +53,18 @@ package struct TrafficHold: Sendable, Hashable {
     package var upstream: String?
     /// When it may be asked again.
     package var until: Instant
+    /// Since when that has held; nil where that is not known.
+    package var since: Instant?
 
-    package init(reason: Reason, upstream: String? = nil, until: Instant) {
+    package init(reason: Reason, upstream: String? = nil, until: Instant, since: Instant? = nil) {
         self.reason = reason
         self.upstream = upstream
         self.until = until
+        self.since = since
     }
+
+    /// Whether another upstream would not be held back by it.
+    var isOfUpstream: Bool { reason == .breakerOpen || reason == .throttled }
 }
 
 extension TrafficHold {
@@ -65,6 +76,10 @@ extension TrafficHold {
             "the upstream \(name) has failed too often and is tried again \(moment) (circuit_breaker)"
         case .throttled:
             "the upstream \(name) has asked for patience and is left alone until \(moment) (throttling)"
+        case .tooFast:
+            "the upstream \(name) has said that requests come too fast; its next turn comes \(moment) (throttling)"
+        case .windowFull:
+            "as many requests are under way as the upstream \(name) takes at present (adaptive_concurrency)"
         case .rateLimited: "the route's next turn comes \(moment) (rate_limit)"
         case .budgetSpent: "the retries of the route are as much of its load as they may be (retry_budget)"
         }

@@ -42,9 +42,12 @@ public struct BreakerSettings: Sendable, Equatable {
     /// How long an attempt is remembered: 1 s to 10 min.
     public var sampling: Duration = .seconds(30)
     /// Failures one after the other at which it opens whatever the ratio: 1 to 10,000; nil counts none.
-    public var consecutiveFailures: Int?
-    /// How long it stays open before the first probe: 100 ms to 10 min; doubled by every probe that fails.
-    public var breakDuration: Duration = .seconds(1)
+    ///
+    /// An upstream that only fails is found out by ten attempts, however many it took before.
+    public var consecutiveFailures: Int? = 10
+    /// How long it stays open before the first probe: 100 ms to 10 min; from then on a tenth of the time since it opened,
+    /// where that is longer.
+    public var breakDuration: Duration = .milliseconds(500)
     /// The longest it stays open between two probes: up to an hour.
     public var maxBreakDuration: Duration = .seconds(15)
     /// An attempt that takes longer is slow: 1 ms to 1 h; nil calls none slow.
@@ -88,8 +91,8 @@ public struct ThrottlingSettings: Sendable, Equatable {
     public var isEnabled = true
     /// The longest that one answer holds an upstream back: 1 s to 1 d.
     ///
-    /// Nil takes the longest `maxRetryAfter` of the retries that honour the word, and 60 s where there are no
-    /// retries; where no rule honours it nothing is held back.
+    /// Nil takes the longest `maxRetryAfter` of the rules that retry 429 or 503 and honour the word, and 60 s where
+    /// no rule retries those; where none of them honours it nothing is held back.
     public var longest: Duration?
 
     /// The defaults of every property.

@@ -1,35 +1,65 @@
 /// How one upstream of a route takes what it is sent, and what it may be sent next.
 struct UpstreamTraffic: Sendable {
+    let name: String
     var breaker: BreakerMachine
     var window: WindowMachine
+    var pace = PaceMachine()
+    /// Its attempts are spaced while it has said that they come too fast.
+    var turns = RateLimitMachine()
     /// Attempts under way.
     private(set) var underWay = 0
-    /// Nothing is sent before then, as the upstream has asked.
-    private(set) var heldUntil: Instant?
+    /// Nothing is sent before then, as the upstream has asked, and since when.
+    private var patience: (since: Instant, until: Instant)?
 
-    init(_ route: Route) {
+    init(_ upstream: Upstream, of route: Route) {
+        name = upstream.name
         breaker = BreakerMachine(route.policy.traffic.breaker)
         window = WindowMachine(route.policy.traffic.window, limit: route.policy.concurrency.maxRequests)
     }
 
-    /// Until when it is held back, as it has asked; nil when it is not.
-    func hold(_ route: Route, _ now: Instant) -> Instant? {
-        guard route.longestHold != nil, let heldUntil, now < heldUntil else { return nil }
-        return heldUntil
+    /// Until when it is held back, as it has asked, within what the route allows; nil when it is not.
+    func patience(_ route: Route, _ now: Instant) -> (since: Instant, until: Instant)? {
+        guard let patience, let longest = route.longestHold else { return nil }
+        let until = min(patience.until, patience.since.advanced(by: longest))
+        return now < until ? (patience.since, until) : nil
     }
 
-    /// How many attempts may begin now, and what holds the others back.
-    func room(_ route: Route, _ place: Int, _ now: Instant) -> (count: Int, hold: TrafficHold?) {
-        let (settings, name) = (route.policy.traffic, route.policy.upstreams[place].name)
-        if let until = hold(route, now) {
-            return (0, TrafficHold(reason: .throttled, upstream: name, until: until))
+    /// What its attempts are spaced by; nil while they are not.
+    func spacing(_ route: Route, _ now: Instant) -> RateLimitMachine.Spacing? {
+        route.longestHold == nil ? nil : pace.spacing(now)
+    }
+
+    /// How many attempts may be under way now.
+    func width(_ route: Route) -> Int {
+        let limit = route.policy.concurrency.maxRequests
+        return route.policy.traffic.window.isEnabled ? max(1, min(window.size, limit)) : .max
+    }
+
+    /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
+    func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: TrafficHold?) {
+        if let (since, until) = patience(route, now) {
+            return (0, TrafficHold(reason: .throttled, upstream: name, until: until, since: since))
         }
-        guard let until = breaker.refuses(settings.breaker, now) else { return (.max, nil) }
-        let hold = TrafficHold(reason: .breakerOpen, upstream: name, until: until)
-        return (until <= now ? 1 : 0, hold)
+        if let until = breaker.refuses(route.policy.traffic.breaker, now) {
+            let hold = TrafficHold(
+                reason: .breakerOpen,
+                upstream: name,
+                until: until,
+                since: breaker.order(at: now)?.since ?? breaker.since
+            )
+            return (until <= now ? 1 : 0, hold)
+        }
+        guard let spacing = spacing(route, now) else { return (most, nil) }
+        let count = turns.room(spacing, now, atMost: most)
+        if count == most { return (count, nil) }
+        let next = turns.next(spacing, .kept, now)
+        return (count, TrafficHold(reason: .tooFast, upstream: name, until: next))
     }
 
-    mutating func began() { underWay += 1 }
+    mutating func began(_ now: Instant) {
+        underWay += 1
+        pace.began(now)
+    }
 
     /// - Returns: whether the breaker has changed.
     mutating func ended(
@@ -42,14 +72,25 @@ struct UpstreamTraffic: Sendable {
         let (settings, limit) = (route.policy.traffic, route.policy.concurrency.maxRequests)
         underWay -= 1
         var said = word.breaker
-        if let longest = route.longestHold, let hold = word.hold, hold > .zero {
-            // Who asks for patience, and gets it, is there: it need not be probed.
-            if said == .fails { said = .nothing }
-            let until = now.advanced(by: min(hold, longest))
-            heldUntil = max(heldUntil ?? until, until)
+        if let longest = route.longestHold {
+            if let hold = word.hold, hold > .zero {
+                // Who asks for patience, and gets it, is there: it need not be probed.
+                if said == .fails { said = .nothing }
+                let until = now.advanced(by: min(hold, longest))
+                if patience.map({ $0.until < until }) ?? true { patience = (now, until) }
+            }
+            if word.isTooFast { pace.refused(began: leave.began, now) }
+            if word.window == .fine { pace.took(now) }
         }
         if settings.window.isEnabled {
-            window.ended(word.window, began: leave.began, wasFull: leave.wasFull, limit: limit, now)
+            window.ended(
+                word.window,
+                began: leave.began,
+                wasFull: leave.wasFull,
+                limit: limit,
+                floor: settings.window.afterOutage,
+                now
+            )
         }
         let slow = settings.breaker.slowDuration.map { leave.began.duration(to: now) > $0 } ?? false
         let before = breaker.state

@@ -95,9 +95,16 @@ extension DurableJobs {
         if let hold = entry.memory.traffic.room(entry.route, engine.time.now(), atMost: 1).hold {
             return Blocker(hold, engine.time.now(), now)
         }
-        let limit = entry.route.policy.concurrency.maxRequests
-        if entry.state.load.inFlight >= limit {
+        let (limit, width) = (entry.route.policy.concurrency.maxRequests, entry.memory.traffic.width)
+        let inFlight = entry.state.load.inFlight
+        if inFlight >= limit {
             return Blocker(.concurrency, "the route's \(limit) permits are taken (concurrency.max_requests)")
+        }
+        if inFlight >= max(1, width) {
+            let words =
+                "the upstream takes \(max(1, width)) request\(width > 1 ? "s" : "") at once at present, and "
+                + "they are under way (adaptive_concurrency)"
+            return Blocker(.concurrency, words)
         }
         let isServing = dispatcher.phase == .serving
         return Blocker("due", isServing ? "it is next" : "the relay is stopping or starting")

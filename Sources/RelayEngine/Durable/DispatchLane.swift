@@ -38,16 +38,19 @@ final class DispatchLane: Sendable {
     func step(_ now: Instant, _ entry: Snapshot.Entry?) -> DispatchMachine.Step {
         let limit = entry?.route.policy.concurrency.maxRequests ?? 1
         let room = entry.map { $0.memory.traffic.room($0.route, now) }
-        return state.withLock { state in
+        let (step, isHeldBack) = state.withLock { state in
             state.isWoken = false
-            return state.machine.step(
+            let step = state.machine.step(
                 now,
                 permits: limit,
                 isPaused: entry?.state.isPaused ?? false,
                 room: room?.count ?? .max,
                 later: room?.hold?.until
             )
+            return (step, state.machine.isHeldBack)
         }
+        if isHeldBack, let entry { entry.memory.traffic.keptWait(entry.route, now) }
+        return step
     }
 
     /// Whether a job on its way to disk may be claimed with its acceptance.

@@ -23,7 +23,8 @@ package struct DispatchMachine: Sendable {
     private var isEnded = false
     /// Due jobs that the store may have; nil while there may be any number, until a claim has shown that it has no more.
     ///
-    /// Never less than there are: who claims for more than wait keeps permits from jobs that are being accepted.
+    /// Never less than there are, or some would be forgotten; nor more where that is known, since who claims for more than
+    /// wait keeps permits from jobs that are being accepted.
     private var waiting: Int?
     /// Whether the claim that is on its way was asked for without knowing how many wait.
     private var isSearching = false
@@ -38,9 +39,11 @@ package struct DispatchMachine: Sendable {
     /// Whether more would be claimed if less were unsettled.
     private var isFull = false
     /// Whether more would be claimed if the upstream might be sent more.
-    private var isHeldBack = false
+    package private(set) var isHeldBack = false
     /// Nothing is claimed before then, since a run was held back that should not have been claimed.
     private var notBefore: Instant?
+    /// When what had held the route back was last over.
+    private var resumedAt = Instant(nanoseconds: .min)
 
     package init(maxUnsettled: Int = 1_024) { self.maxUnsettled = maxUnsettled }
 
@@ -144,9 +147,15 @@ package struct DispatchMachine: Sendable {
     }
 
     /// A run could not be sent before that moment, which its claim had not known: what held it back may be another
-    /// upstream's, or others were faster.
-    package mutating func heldBack(until moment: Instant, _ now: Instant) {
+    /// upstream's, or others were faster; what has been over since it began counts for nothing.
+    package mutating func heldBack(until moment: Instant, since began: Instant, _ now: Instant) {
+        guard began >= resumedAt else { return }
         notBefore = min(moment, now.advanced(by: DispatchMachine.longestHold))
+    }
+
+    /// What held the route back is over.
+    package mutating func resumed(_ now: Instant) {
+        (resumedAt, notBefore, waiting) = (now, nil, nil)
     }
 
     /// The store is asked to settle a claim.

@@ -93,7 +93,10 @@ extension Dispatcher {
     }
 
     /// A pause, or what else held the route back, is over; called on any thread.
-    func resumed(_ route: String) { lane(route)?.tell { $0.ready() } }
+    func resumed(_ route: String) {
+        let now = engine.time.now()
+        lane(route)?.tell { $0.resumed(now) }
+    }
 
     /// Another configuration is in force.
     func configured() {

@@ -46,6 +46,7 @@ final class JobRun: Sendable {
     private func giveBackPermit() { _ = state.withLock { $0.permit.take() } }
 
     func perform() async {
+        let began = time.now()
         // Read with its claim, and in memory until its run is over.
         let held = relay.ports.memory.flatMap { memory -> MemoryHold? in
             guard case .bytes(let bytes) = claim.body, bytes.count > MemoryAccount.free else { return nil }
@@ -61,7 +62,7 @@ final class JobRun: Sendable {
         if isGateMoved { lane.wake() }
         // What a retry lacks others may have.
         if let hold = result.hold, hold.reason != .budgetSpent {
-            lane.ask { $0.heldBack(until: hold.until, now) }
+            lane.ask { $0.heldBack(until: hold.until, since: began, now) }
         }
         if let reason = result.pauseReason {
             await dispatcher.pauses.pause(lane.route, by: result.report.attempts.last?.rule, reason)

@@ -67,7 +67,7 @@ final class TransportState {
 
     private func scheduleSweep() {
         guard sweeper == nil else { return }
-        let timer = LoopTimer { [unowned self] in sweep() }
+        let timer = LoopTimer { [weak self] in self?.sweep() }
         sweeper = timer
         loop.schedule(timer, at: loop.now + Self.sweepInterval)
     }

@@ -49,7 +49,7 @@ struct BreakerOrder {
         }
         let until = order == nil ? now : now.advanced(by: duration)
         for name in names where upstream == nil || upstream == name {
-            entry.memory.traffic.order(order, of: name, entry.route, until: until)
+            entry.memory.traffic.order(order, of: name, entry.route, until: until, now)
         }
     }
 }

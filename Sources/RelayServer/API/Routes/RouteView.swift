@@ -99,6 +99,7 @@ struct RouteView {
                     if let since = upstream.since { writer.moment("since", moment(since)) }
                     if let until = upstream.until { writer.moment("until", moment(until)) }
                     if let held = upstream.heldUntil { writer.moment("held_until", moment(held)) }
+                    if let rate = upstream.rate { writer.member("rate", Int(rate.rounded(.up))) }
                     writer.member("under_way", upstream.underWay)
                     if let window = upstream.window { writer.member("window", window) }
                 }
