@@ -9,8 +9,8 @@ CONTROL = "a fixed width of 256"
 MOST = 50
 FIGURES = [
     Figure("the window's median, away from the limit in %", at_most=20),
-    Figure("share refused", at_most=0.05, fails=0.3),
-    Figure("share refused, once it has settled", at_most=0.05, fails=0.3),
+    Figure("share refused", at_most=0.05, fails=0.1),
+    Figure("share refused, once it has settled", at_most=0.05, fails=0.1),
     Figure("explain tells the window", at_least=1),
 ]
 

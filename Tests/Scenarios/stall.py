@@ -4,13 +4,14 @@ import asyncio
 
 from world.figures import Figure, per_slice, since_when
 from world.upstream import Queue
-from world.world import retry
+from world.world import patient, retry
 
 TITLE = "Stall"
 CONTROL = "without breaker, budget and window"
 FIGURES = [
     Figure("seconds from the stall's end to 95 % goodput", at_most=30, fails=30),
-    Figure("time to drain the backlog ÷ ideal", at_most=1.25, fails=1.5),
+    # At 85 % the upstream has 30 requests a second to spare: who takes some of the machine takes much of the drain.
+    Figure("time to drain the backlog ÷ ideal", at_most=patient(1.25, 0.5), fails=2),
     Figure("attempts per success since the stall's end", at_most=1.1, fails=1.3),
     Figure("explain tells why", at_least=1),
 ]

@@ -36,6 +36,11 @@ class Figure:
         return is_good, f"{self.name}: {told} ({self.words(of_control)})"
 
 
+def called(scenario, case):
+    """A case's name, on the command line and of its picture."""
+    return "-".join([scenario, *(str(value) for value in case.values())])
+
+
 def percentile(values, share):
     """The value below which that share of them lies; None of none."""
     ordered = sorted(values)

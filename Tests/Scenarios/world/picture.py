@@ -1,12 +1,15 @@
 """A scenario as SVG, beside its control: load, goodput, attempts, backlog, window and breaker over time."""
 
 import importlib
+import math
 import pathlib
 import sys
 from xml.sax.saxutils import escape
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Benchmarks"))
 from bench import plots  # noqa: E402
+
+from world.figures import called  # noqa: E402
 
 WIDTH, LEFT, GAP, TOP, TALL, BETWEEN, STRIP = 860, 64, 30, 92, 96, 34, 12
 # At most so many points in one line.
@@ -37,7 +40,7 @@ def draw(results, directory):
             continue
         control = next((other for other in results if other["control"] and "record" in other and (
             other["scenario"], other["case"]) == (result["scenario"], result["case"])), None)
-        name = "-".join([result["scenario"], *(str(value) for value in result["case"].values())]) + ".svg"
+        name = called(result["scenario"], result["case"]) + ".svg"
         (directory / name).write_text(picture(result, control))
         names.append(name)
     return names
@@ -52,20 +55,20 @@ def picture(result, control=None):
     wide = (WIDTH - LEFT - GAP * len(columns)) / len(columns)
     panels = [rates, backlog, widths]
     most = [max(panel(record)[0] for _, record in columns) for panel in panels]
+    end = max(record["end"] for _, record in columns)
     height = TOP + len(panels) * (TALL + BETWEEN) + STRIP + 54
     parts = [f'<text class="title" x="16" y="26">{escape(title)}</text>', *legend(46)]
     for index, (heading, record) in enumerate(columns):
         left = LEFT + index * (wide + GAP)
         parts.append(f'<text class="small" x="{left:.0f}" y="{TOP - 22}">{escape(heading)}</text>')
-        end = record["end"]
         for row, panel in enumerate(panels):
-            top = TOP + row * (TALL + BETWEEN)
-            step, limit = plots.scale(max(most[row], 1))
-            parts += axis(left, top, wide, step, limit, is_first=index == 0, name=panel.__doc__)
+            top, steps = TOP + row * (TALL + BETWEEN), scale(panel, most[row])
+            parts += axis(left, top, wide, steps, is_first=index == 0, name=panel.__doc__)
             for kind, klass, points in panel(record)[1]:
-                parts.append(shape(kind, klass, points, left, top, wide, end, limit))
-        parts += strip(record, left, TOP + len(panels) * (TALL + BETWEEN) - 14, wide, is_first=index == 0)
-    command = "Tests/Scenarios/run " + result["scenario"]
+                parts.append(shape(kind, klass, points, left, top, wide / end, TALL / steps[-1][0]))
+        top = TOP + len(panels) * (TALL + BETWEEN) - 14
+        parts += strip(record, left, top, wide, end, is_first=index == 0)
+    command = "Tests/Scenarios/run " + called(result["scenario"], result["case"])
     parts.append(f'<text class="small" x="16" y="{height - 10}">{escape(command)}</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
@@ -93,9 +96,23 @@ def backlog(record):
 
 def widths(record):
     """at once"""
-    window = thinned([(at, window) for at, _, _, window, *_ in record["looks"] if window is not None], min)
-    under = thinned([(at, under) for at, _, _, _, under, _ in record["looks"]], max)
+    window = [(at, window) for at, _, _, window, *_ in record["looks"] if window is not None]
+    under = [(at, under) for at, _, _, _, under, _ in record["looks"]]
+    # Logarithms: that a window of 5 is half of one of 10 matters more than what either is of 256.
+    window, under = ([(at, math.log10(max(1, value))) for at, value in thinned(line, choose)]
+                     for line, choose in ((window, min), (under, max)))
     return highest([window, under]), [("line", "thin under", under), ("line", "line window", window)]
+
+
+def scale(panel, most):
+    """The steps of an axis: (place, what stands there)."""
+    if panel is widths:
+        return [(power, plots.short(10 ** power)) for power in range(max(1, math.ceil(most - 0.001)) + 1)]
+    step, limit = plots.scale(max(most, 10))
+    steps = [index * step for index in range(round(limit / step) + 1)]
+    # Every other where they would stand too close.
+    every = 2 if len(steps) > 5 else 1
+    return [(at, plots.short(at) if (len(steps) - 1 - index) % every == 0 else "") for index, at in enumerate(steps)]
 
 
 def highest(lines):
@@ -113,8 +130,8 @@ def thinned(points, choose=None):
 # What it looks like.
 
 
-def shape(kind, klass, points, left, top, wide, end, limit):
-    placed = [(left + min(1, at / end) * wide, top + TALL * (1 - min(1, value / limit))) for at, value in points]
+def shape(kind, klass, points, left, top, per_second, per_unit):
+    placed = [(left + at * per_second, top + TALL - value * per_unit) for at, value in points]
     text = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
     if kind == "line" or not placed:
         return f'<polyline class="{klass}" points="{text}"/>'
@@ -122,27 +139,25 @@ def shape(kind, klass, points, left, top, wide, end, limit):
     return f'<polygon class="{klass}" points="{placed[0][0]:.1f},{base} {text} {placed[-1][0]:.1f},{base}"/>'
 
 
-def axis(left, top, wide, step, limit, is_first, name):
+def axis(left, top, wide, steps, is_first, name):
     parts = []
-    for index in range(round(limit / step) + 1):
-        y = top + TALL * (1 - index * step / limit)
+    for at, words in steps:
+        y = top + TALL * (1 - at / steps[-1][0])
         parts.append(f'<line class="grid" x1="{left:.0f}" y1="{y:.1f}" x2="{left + wide:.0f}" y2="{y:.1f}"/>')
-        # Every other where they would stand too close.
-        if is_first and (limit / step <= 4 or index % 2 == 0):
-            parts.append(f'<text class="small" x="{left - 6:.0f}" y="{y + 4:.1f}" text-anchor="end">'
-                         f"{plots.short(index * step)}</text>")
+        if is_first and words:
+            parts.append(f'<text class="small" x="{left - 6:.0f}" y="{y + 4:.1f}" text-anchor="end">{words}</text>')
     if is_first:
         parts.append(f'<text class="small" x="16" y="{top - 8}">{name}</text>')
     return parts
 
 
-def strip(record, left, top, wide, is_first):
+def strip(record, left, top, wide, end, is_first):
     """The breaker's states one after the other, and the seconds below them."""
-    looks, end, parts, begin = record["looks"], record["end"], [], 0
+    looks, parts, begin = record["looks"], [], 0
     for index, look in enumerate(looks):
         if index + 1 < len(looks) and looks[index + 1][5] == look[5]:
             continue
-        until = looks[index + 1][0] if index + 1 < len(looks) else end
+        until = looks[index + 1][0] if index + 1 < len(looks) else record["end"]
         if look[5] in ("open", "probing", "closed"):
             x, width = left + begin / end * wide, (until - begin) / end * wide
             parts.append(f'<rect class="{look[5]}" x="{x:.1f}" y="{top}" width="{width:.1f}" height="{STRIP}"/>')
