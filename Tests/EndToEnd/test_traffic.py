@@ -89,6 +89,9 @@ class Traffic(DurableTest):
         self.command(relay, "breaker", "kept", "open")
         id = self.hand_over(relay, "/r/kept/x", method="PUT")
         eventually(lambda: self.look(relay, id)["blocker"]["reason"] == "breaker_open", "the job tells what it waits for")
+        blocker = self.look(relay, id)["blocker"]
+        self.assertLess(blocker["since"], blocker["until"])
+        self.assertIn("breaker kept closed", self.command(relay, "explain", id))
         self.assertIn("breaker forced open", self.command(relay, "routes", "kept"))
         self.command(relay, "breaker", "kept", "auto")
         self.wait_for_end(relay, id)

@@ -385,4 +385,23 @@ struct TrafficTests {
         for task in tasks { _ = await task.value }
         #expect(memory.traffic.standing(of: route, bench.time.now()).retries == 0)
     }
+
+    @Test("However many probes failed, the window begins after an outage where it is said to")
+    func afterOutage() async {
+        let upstream = Upstream()
+        let bench = upstream.bench { now, _ in
+            Double(now.nanoseconds) < 60e9 ? .fail(.httpResponseTimeout, .unknown) : .answer(200)
+        }
+        let (route, memory) = (makeRoute(), RouteMemory())
+        while seconds(bench.time.now()) < 80 {
+            _ = await bench.perform(on: route, memory: memory)
+            bench.time.advance(by: .milliseconds(100))
+            let standing = memory.traffic.standing(of: route, bench.time.now()).upstreams[0]
+            if seconds(bench.time.now()) > 60, standing.breaker == .closed {
+                #expect(standing.window == 10)
+                return
+            }
+        }
+        Issue.record("the breaker stays open")
+    }
 }

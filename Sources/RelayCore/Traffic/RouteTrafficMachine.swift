@@ -75,7 +75,8 @@ struct RouteTrafficMachine: Sendable {
             return .held(hold, hasTurn: true)
         }
         // Asked last: whoever is to probe has to be able to.
-        if case .refused(let until) = upstreams[place].breaker.leave(settings.breaker, now) {
+        let breaker = upstreams[place].breaker.leave(settings.breaker, now)
+        if case .refused(let until) = breaker {
             let since = upstreams[place].breaker.order(at: now)?.since ?? upstreams[place].breaker.since
             return held(.breakerOpen, until, since: since)
         }
@@ -93,7 +94,8 @@ struct RouteTrafficMachine: Sendable {
                 began: now,
                 wasFull: asking.isFull
                     || upstreams[place].underWay >= min(width, route.policy.concurrency.maxRequests),
-                isRetry: asking.kind == .retry || asking.kind == .keptRetry
+                isRetry: asking.kind == .retry || asking.kind == .keptRetry,
+                isProbe: breaker == .probe
             )
         )
     }

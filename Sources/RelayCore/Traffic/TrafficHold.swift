@@ -7,6 +7,8 @@ package struct TrafficLeave: Hashable, Sendable {
     /// Whether, with it, as much is under way as may be.
     let wasFull: Bool
     let isRetry: Bool
+    /// Whether it finds out for the breaker whether the upstream is back.
+    let isProbe: Bool
 }
 
 /// The breaker of an upstream has opened, stays open or has closed.

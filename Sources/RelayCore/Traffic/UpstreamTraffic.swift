@@ -82,7 +82,8 @@ struct UpstreamTraffic: Sendable {
             if word.isTooFast { pace.refused(began: leave.began, now) }
             if word.window == .fine { pace.took(now) }
         }
-        if settings.window.isEnabled {
+        // One attempt at a time says nothing of how many the upstream takes.
+        if settings.window.isEnabled, !leave.isProbe {
             window.ended(
                 word.window,
                 began: leave.began,

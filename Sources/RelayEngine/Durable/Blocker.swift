@@ -8,15 +8,18 @@ package struct Blocker: Sendable {
     package var detail: String
     /// When it goes on by itself, in milliseconds since 1970 UTC; nil when that is not known.
     package var until: Int64?
+    /// Since when, in milliseconds since 1970 UTC; nil when that is not known.
+    package var since: Int64?
 
-    init(_ reason: String, _ detail: String, until: Int64? = nil) {
+    init(_ reason: String, _ detail: String, until: Int64? = nil, since: Int64? = nil) {
         self.reason = reason
         self.detail = detail
         self.until = until
+        self.since = since
     }
 
-    init(_ reason: WaitReason, _ detail: String, until: Int64? = nil) {
-        self.init(reason.name, detail, until: until)
+    init(_ reason: WaitReason, _ detail: String, until: Int64? = nil, since: Int64? = nil) {
+        self.init(reason.name, detail, until: until, since: since)
     }
 }
 
@@ -43,7 +46,12 @@ extension DurableJobs {
         let due = job.state == .held ? now : job.runAt
         if let pause = pauses.pause(of: job.record.route), pause.until.map({ $0 >= due }) ?? true {
             let who = pause.rule.map { "rule \($0)" } ?? "an operator"
-            return Blocker(.routePaused, "the route is paused by \(who): \(pause.reason)", until: pause.until)
+            return Blocker(
+                .routePaused,
+                "the route is paused by \(who): \(pause.reason)",
+                until: pause.until,
+                since: pause.began
+            )
         }
         if job.state == .held { return Blocker(.routePaused, "the route goes on, and the job with it") }
         if job.reason == .ordering {
@@ -118,7 +126,8 @@ extension Blocker {
         self.init(
             hold.reason.waitReason,
             hold.words(until: UTCTime.format(seconds: until / 1000)),
-            until: until
+            until: until,
+            since: hold.since.map { wall + now.duration(to: $0).saturatedNanoseconds / 1_000_000 }
         )
     }
 }

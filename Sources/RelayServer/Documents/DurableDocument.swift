@@ -65,6 +65,7 @@ package struct DurableDocument {
             json.object("blocker") { writer in
                 writer.member("reason", blocker.reason)
                 writer.member("detail", blocker.detail)
+                writer.moment("since", blocker.since)
                 writer.moment("until", blocker.until)
             }
         }

@@ -144,6 +144,7 @@ struct JobStory {
         if let detail = blocker?["detail"]?.text, !detail.isEmpty { text += " \(sentence(safe(detail)))" }
         // The next attempt stands in a line of its own.
         let isTold = blocker?["until"]?.text == job.json["due_at"]?.text
+        if let since = blocker?["since"]?.text { text += " Since \(moments.short(since))." }
         if let until = blocker?["until"]?.text, !isTold { text += " Until \(moments.short(until))." }
         if let companions, companions.count > 1 {
             let count = "\(companions.hasMore ? "more than " : "")\(companions.count)"
@@ -181,6 +182,12 @@ struct JobStory {
             return [advice("jobs --route \(route) --limit all", isOwn: true), cancel]
         case (_, "operator_hold"):
             return [advice("jobs release \(job.id)"), cancel]
+        case (_, "breaker_open"):
+            return [
+                advice("limits \(route)"), "to send at once: " + advice("breaker \(route) closed"), journal,
+            ]
+        case (_, "throttled"), (_, "rate_limited"), (_, "concurrency"):
+            return [advice("limits \(route)"), journal]
         case ("held", _): return [advice("jobs release \(job.id)"), advice("status"), journal]
         case ("running", _): return [advice("jobs watch \(job.id)", isOwn: true), cancel]
         default: return [advice("jobs retry \(job.id)"), advice("pause \(route)"), journal]
