@@ -244,7 +244,7 @@ struct LatencyTests {
             var isSlow = false
             for attempt in 0..<20 {
                 let milliseconds = means[index] + (attempt.isMultiple(of: 2) ? 1 : -1)
-                if machine.ended(.seconds(milliseconds / 1e3), wasFull: wasFull, cohort: 20) { isSlow = true }
+                if machine.ended(nanoseconds: Int64(milliseconds * 1e6), wasFull: wasFull, cohort: 20) { isSlow = true }
             }
             return isSlow
         }

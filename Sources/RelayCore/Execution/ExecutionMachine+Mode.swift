@@ -100,6 +100,23 @@ extension ExecutionMachine {
         return min(recovery.deadline, moment.now.advanced(by: Self.longestHoldOfRun))
     }
 
+    /// The attempt as it asks for leave; `turnPlace` is the upstream, as an index, with which it has a turn.
+    ///
+    /// Changes nothing: whoever only reads a machine that an object holds has a copy of it made first.
+    mutating func asking(_ moment: Moment, holdsBudget: Bool, turnPlace: Int?) -> RouteTrafficMachine.Asking {
+        let kind: RouteTrafficMachine.Kind =
+            if holdsBudget { .retry } else if recovery.attempts.count > 1 { .another } else {
+                recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first
+            }
+        return RouteTrafficMachine.Asking(
+            kind: kind,
+            place: plan.place,
+            isKept: isDelivery,
+            turn: turnPlace == plan.place
+                ? .taken : deadlineOfWaits(moment).map { .wanted(before: $0) } ?? .none
+        )
+    }
+
     private static let longestHoldOfRun: Duration = .seconds(60)
 
     /// Whether the job waits until it may send where nothing takes it elsewhere.

@@ -4,6 +4,7 @@
 /// to its loop.
 package final class Execution {
     var machine: ExecutionMachine
+    private let context: JobContext
     let ports: RelayPorts
     let vault: CredentialVault
     /// The memory that the collected answer takes.
@@ -26,7 +27,8 @@ package final class Execution {
     /// Whether nobody wants the job any more, which its task, where it has one, may not know.
     private(set) var isGivenUp = false
 
-    init(_ machine: ExecutionMachine, ports: RelayPorts, vault: CredentialVault) {
+    init(_ machine: consuming ExecutionMachine, ports: RelayPorts, vault: CredentialVault) {
+        context = machine.context
         self.machine = machine
         self.ports = ports
         self.vault = vault
@@ -161,16 +163,9 @@ extension Execution {
 // What the route's traffic has to say.
 extension Execution {
     private func askLeave() {
-        let (context, moment, plan) = (machine.context, moment, machine.plan)
-        let deadline = machine.deadlineOfWaits(moment)
-        let asking = RouteTrafficMachine.Asking(
-            kind: kind,
-            place: plan.place,
-            isKept: machine.isDelivery,
-            turn: turnPlace == plan.place ? .taken : deadline.map { .wanted(before: $0) } ?? .none,
-            isFull: context.memory.traffic.isFull
-        )
-        switch context.memory.traffic.tell(context.route, { $0.leave(context.route, asking, moment.now) }) {
+        let moment = moment
+        let asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: turnPlace)
+        switch context.memory.traffic.leave(context.route, asking, moment.now) {
         case .go(let leave):
             self.leave = leave
             holdsBudget = false
@@ -178,36 +173,28 @@ extension Execution {
             machine.permitted()
         case .held(let hold, let hasTurn):
             // Who has waited for its turn in vain has had it.
-            turnPlace = hasTurn ? plan.place : nil
+            turnPlace = hasTurn ? asking.place : nil
             machine.held(hold, moment)
             if case .hold = machine.step { return }
             giveBackTurn()
         }
     }
 
-    private var kind: RouteTrafficMachine.Kind {
-        if holdsBudget { return .retry }
-        if machine.recovery.attempts.count > 1 { return .another }
-        return machine.recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first
-    }
-
     /// The wait for the attempt's turn is over before it has come.
     func giveBackTurn() {
         guard let place = turnPlace.take() else { return }
-        let (context, now) = (machine.context, ports.time.now())
+        let now = ports.time.now()
         context.memory.traffic.tell(context.route) { $0.giveBackTurn(context.route, place: place, now) }
     }
 
     /// The wait before a retry begins, or is over: whoever is not with the upstream takes no room there.
     func rest(_ begins: Bool) {
-        let context = machine.context
         if context.route.policy.traffic.isOff { return }
         context.memory.traffic.tell(context.route) { $0.rest(begins) }
     }
 
     /// Takes the part of the budget that a retry needs, where what comes next may be one.
     private func takesBudget(_ now: Instant) -> Bool {
-        let context = machine.context
         if holdsBudget || machine.isDelivery || context.route.policy.traffic.isOff { return true }
         holdsBudget = context.memory.traffic.tell(context.route) { $0.takeBudget(context.route, now) }
         return holdsBudget
@@ -220,14 +207,17 @@ extension Execution {
         guard holdsBudget else { return }
         holdsBudget = false
         let now = ports.time.now()
-        machine.context.memory.traffic.tell(machine.context.route) { $0.giveBackBudget(now) }
+        context.memory.traffic.tell(context.route) { $0.giveBackBudget(now) }
     }
 
     private func tell(_ word: AttemptWord, _ leave: TrafficLeave) {
-        let (context, now, random) = (machine.context, ports.time.now(), ports.entropy.next())
-        let change = context.memory.traffic.tell(context.route) {
-            $0.ended(leave, word, of: context.route, random: random, now)
-        }
+        let change = context.memory.traffic.ended(
+            leave,
+            word,
+            of: context.route,
+            random: ports.entropy.next(),
+            ports.time.now()
+        )
         guard let change else { return }
         ports.sink.record(.breakerChanged(route: context.route.name, change))
     }

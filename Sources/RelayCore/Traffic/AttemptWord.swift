@@ -12,6 +12,9 @@ struct AttemptWord: Sendable, Equatable {
     /// Nothing is known.
     init() {}
 
+    /// Whether it says no more than that all is well.
+    var isPlainSuccess: Bool { breaker == .works && window == .fine && hold == nil && !isTooFast }
+
     /// An answer that is taken: what its upstream says of its own limit counts.
     init(_ response: HTTPResponse, wallMilliseconds: Int64) {
         (breaker, window, succeeded) = (.works, .fine, true)

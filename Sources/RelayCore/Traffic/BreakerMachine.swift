@@ -138,6 +138,16 @@ package struct BreakerMachine: Sendable {
         }
     }
 
+    /// Whether it lets everything through, and nobody has said anything about it.
+    func isAtRest(_ now: Instant) -> Bool { state == .closed && order(at: now) == nil }
+
+    /// An attempt of the present has succeeded, while it is closed.
+    mutating func worked(_ settings: BreakerSettings, _ now: Instant) {
+        if !counts.covers(settings.sampling) { counts = RollingCounts(over: settings.sampling) }
+        counts.add(now)
+        failuresInARow = 0
+    }
+
     /// An operator's word, for as long as that; nil leaves it to the machine again.
     mutating func ordered(_ order: Order?, until: Instant, _ now: Instant) {
         self.order = order.map { ($0, now, until) }

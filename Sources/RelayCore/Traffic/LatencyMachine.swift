@@ -19,11 +19,14 @@ struct LatencyMachine: Sendable {
     /// How long an attempt usually takes; nil before that is known.
     var usual: Duration? { mean.map { .seconds($0) } }
 
+    /// Whether an attempt more would end the windowful.
+    func isAboutToEnd(cohort: Int) -> Bool { count + 1 >= max(LatencyMachine.smallest, cohort) }
+
     /// An attempt took so long.
     ///
     /// - Returns: whether the windowful that has ended by that was slow, and full.
-    mutating func ended(_ duration: Duration, wasFull: Bool, cohort: Int) -> Bool {
-        sum += Double(max(0, duration.saturatedNanoseconds)) / 1e9
+    mutating func ended(nanoseconds: Int64, wasFull: Bool, cohort: Int) -> Bool {
+        sum += Double(max(0, nanoseconds)) / 1e9
         count += 1
         if wasFull { self.wasFull = true }
         guard count >= max(LatencyMachine.smallest, cohort) else { return false }

@@ -53,6 +53,36 @@ package final class RouteTraffic: Sendable {
         tell(route) { $0.ordered(order, of: upstream, until: until, route, now) }
     }
 
+    /// Asks whether an attempt may begin now; its end has to be told.
+    func leave(
+        _ route: Route,
+        _ asking: RouteTrafficMachine.Asking,
+        _ now: Instant
+    ) -> RouteTrafficMachine.Answer {
+        let isFull = isFull
+        return state.withLock { machine in
+            let before = machine.inUse
+            let answer = machine.leave(route, asking, isFull: isFull, now)
+            if machine.inUse != before { present.store(machine.width(of: route), ordering: .relaxed) }
+            return answer
+        }
+    }
+
+    /// The attempt has ended; `random` is uniform in all of `UInt64`.
+    ///
+    /// - Returns: what has become of the breaker, when it has changed by that.
+    func ended(
+        _ leave: TrafficLeave,
+        _ word: AttemptWord,
+        of route: Route,
+        random: @autoclosure () -> UInt64,
+        _ now: Instant
+    ) -> BreakerChange? {
+        if state.withLock({ $0.endedWell(leave, word, of: route, now) }) { return nil }
+        let random = random()
+        return tell(route) { $0.ended(leave, word, of: route, random: random, now) }
+    }
+
     /// Asks, or tells, what is known of the route's traffic.
     func tell<Value: Sendable>(_ route: Route, _ body: (inout RouteTrafficMachine) -> Value) -> Value {
         let (value, isWider) = state.withLock { machine in

@@ -28,8 +28,6 @@ struct RouteTrafficMachine: Sendable {
         /// Whether it is a run of a job that is kept.
         var isKept: Bool
         var turn: Turn
-        /// Whether the route has no permit left, with this attempt's.
-        var isFull = false
     }
 
     /// How an attempt stands to the spacing of the route and of the upstream.
@@ -48,12 +46,58 @@ struct RouteTrafficMachine: Sendable {
         case held(TrafficHold, hasTurn: Bool)
     }
 
+    /// The upstream that requests begin with, as an index; nil before the first of them.
+    var inUse: Int? { upstreams.isEmpty ? nil : first }
+
     /// Asks whether an attempt may begin now; its end has to be told.
-    mutating func leave(_ route: Route, _ asking: Asking, _ now: Instant) -> Answer {
+    ///
+    /// `isFull` tells that the route has no permit left, with this attempt's.
+    mutating func leave(_ route: Route, _ asking: Asking, isFull: Bool = false, _ now: Instant) -> Answer {
         know(route)
+        let place = asking.place
+        if asking.kind == .first || asking.kind == .keptRetry { first = place }
+        // What nothing holds back costs next to nothing.
+        if upstreams[place].isCalm, asking.kind != .keptRetry, route.policy.traffic.rateLimit == nil,
+            upstreams[place].underWay < upstreams[place].width(route)
+        {
+            return .go(begin(route, asking, isFull: isFull, isProbe: false, now))
+        }
+        return leaveInTrouble(route, asking, isFull: isFull, now)
+    }
+
+    private mutating func begin(
+        _ route: Route,
+        _ asking: Asking,
+        isFull: Bool,
+        isProbe: Bool,
+        _ now: Instant
+    ) -> TrafficLeave {
+        let place = asking.place
+        switch asking.kind {
+        case .first: budget.began(now)
+        case .retry, .another: break
+        case .keptRetry: budget.retryBegan()
+        }
+        upstreams[place].began(now)
+        let most = min(upstreams[place].width(route), route.policy.concurrency.maxRequests)
+        return TrafficLeave(
+            place: place,
+            epoch: upstreams[place].breaker.epoch,
+            began: now,
+            wasFull: isFull || upstreams[place].underWay >= most,
+            isRetry: asking.kind == .retry || asking.kind == .keptRetry,
+            isProbe: isProbe
+        )
+    }
+
+    private mutating func leaveInTrouble(
+        _ route: Route,
+        _ asking: Asking,
+        isFull: Bool,
+        _ now: Instant
+    ) -> Answer {
         let (settings, place) = (route.policy.traffic, asking.place)
         let name = upstreams[place].name
-        if asking.kind == .first || asking.kind == .keptRetry { first = place }
         func held(_ reason: TrafficHold.Reason, _ until: Instant, since: Instant? = nil) -> Answer {
             .held(TrafficHold(reason: reason, upstream: name, until: until, since: since), hasTurn: false)
         }
@@ -63,8 +107,7 @@ struct RouteTrafficMachine: Sendable {
         if asking.kind == .keptRetry, !budget.hasRoom(settings.budget, isKept: true, now) {
             return held(.budgetSpent, now.advanced(by: .seconds(1)))
         }
-        let width = upstreams[place].width(route)
-        if upstreams[place].underWay >= width {
+        if upstreams[place].underWay >= upstreams[place].width(route) {
             return held(.windowFull, now.advanced(by: pollsWindow(of: place)))
         }
         if asking.turn != .taken, let hold = nextTurn(route, asking, now) {
@@ -81,23 +124,19 @@ struct RouteTrafficMachine: Sendable {
             return held(.breakerOpen, until, since: since)
         }
         if asking.turn != .taken { takeTurn(route, asking, at: now, now) }
-        switch asking.kind {
-        case .first: budget.began(now)
-        case .retry, .another: break
-        case .keptRetry: budget.retryBegan()
-        }
-        upstreams[place].began(now)
-        return .go(
-            TrafficLeave(
-                place: place,
-                epoch: upstreams[place].breaker.epoch,
-                began: now,
-                wasFull: asking.isFull
-                    || upstreams[place].underWay >= min(width, route.policy.concurrency.maxRequests),
-                isRetry: asking.kind == .retry || asking.kind == .keptRetry,
-                isProbe: breaker == .probe
-            )
-        )
+        return .go(begin(route, asking, isFull: isFull, isProbe: breaker == .probe, now))
+    }
+
+    /// The attempt has ended, with nothing to say that would change anything but what is remembered.
+    ///
+    /// - Returns: false where there is more to it, and `ended` has to be told.
+    mutating func endedWell(
+        _ leave: TrafficLeave,
+        _ word: AttemptWord,
+        of route: Route,
+        _ now: Instant
+    ) -> Bool {
+        !leave.isRetry && word.isPlainSuccess && upstreams[leave.place].endedWell(leave, of: route, now)
     }
 
     /// The attempt has ended; `random` is uniform in all of `UInt64`.
@@ -140,7 +179,7 @@ struct RouteTrafficMachine: Sendable {
     ) {
         know(route)
         for index in upstreams.indices where upstreams[index].name == upstream {
-            upstreams[index].breaker.ordered(order, until: until, now)
+            upstreams[index].ordered(order, until: until, now)
         }
     }
 

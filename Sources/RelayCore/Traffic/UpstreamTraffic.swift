@@ -8,6 +8,8 @@ struct UpstreamTraffic: Sendable {
     var turns = RateLimitMachine()
     /// Attempts under way.
     private(set) var underWay = 0
+    /// Whether nothing is known to be wrong: neither breaker nor patience nor pace has to be asked.
+    private(set) var isCalm = true
     /// Nothing is sent before then, as the upstream has asked, and since when.
     private var patience: (since: Instant, until: Instant)?
 
@@ -61,6 +63,35 @@ struct UpstreamTraffic: Sendable {
         pace.began(now)
     }
 
+    /// An attempt has succeeded, and nothing is known to be wrong.
+    ///
+    /// - Returns: false where there is more to it than to remember that, and nothing is remembered.
+    mutating func endedWell(_ leave: TrafficLeave, of route: Route, _ now: Instant) -> Bool {
+        let settings = route.policy.traffic
+        guard isCalm, leave.epoch == breaker.epoch, settings.breaker.slowDuration == nil,
+            !settings.window.isEnabled || window.size >= route.policy.concurrency.maxRequests
+        else { return false }
+        if settings.window.isEnabled {
+            let taken = now.nanoseconds &- leave.began.nanoseconds
+            guard window.noted(nanoseconds: taken, wasFull: leave.wasFull) else { return false }
+        }
+        underWay -= 1
+        breaker.worked(settings.breaker, now)
+        return true
+    }
+
+    /// An operator's word about the breaker.
+    mutating func ordered(_ order: BreakerMachine.Order?, until: Instant, _ now: Instant) {
+        breaker.ordered(order, until: until, now)
+        lookRound(now)
+    }
+
+    /// Finds out whether anything is wrong.
+    private mutating func lookRound(_ now: Instant) {
+        isCalm =
+            breaker.isAtRest(now) && patience.map { $0.until <= now } ?? true && pace.rate(now) == nil
+    }
+
     /// - Returns: whether the breaker has changed.
     mutating func ended(
         _ word: AttemptWord,
@@ -70,6 +101,7 @@ struct UpstreamTraffic: Sendable {
         _ now: Instant
     ) -> Bool {
         let (settings, limit) = (route.policy.traffic, route.policy.concurrency.maxRequests)
+        defer { lookRound(now) }
         underWay -= 1
         var said = word.breaker
         if let longest = route.longestHold {

@@ -20,7 +20,9 @@ struct WindowMachine: Sendable {
         case nothing
     }
 
-    private var width: Double
+    private var width: Double { didSet { size = Int(width) } }
+    /// Attempts that may be under way.
+    private(set) var size: Int
     /// What it was at the last success.
     private var healthy: Double
     /// Up to here it grows with every success.
@@ -30,12 +32,17 @@ struct WindowMachine: Sendable {
     private var lastShrunk = Instant(nanoseconds: .min / 2)
 
     init(_ settings: WindowSettings, limit: Int) {
-        width = Double(min(limit, settings.initial ?? limit))
+        size = min(limit, settings.initial ?? limit)
+        width = Double(size)
         healthy = width
     }
 
-    /// Attempts that may be under way.
-    var size: Int { Int(width) }
+    /// Takes note of a success at its full width, unless it ends the windowful: that has to be told to `ended`.
+    mutating func noted(nanoseconds: Int64, wasFull: Bool) -> Bool {
+        guard !latency.isAboutToEnd(cohort: size) else { return false }
+        _ = latency.ended(nanoseconds: nanoseconds, wasFull: wasFull, cohort: size)
+        return true
+    }
 
     /// An attempt ended that began then; `wasFull` tells whether all that might were under way when it did.
     ///
@@ -51,7 +58,11 @@ struct WindowMachine: Sendable {
         switch word {
         case .nothing: break
         case .fine:
-            let isSlow = latency.ended(began.duration(to: now), wasFull: wasFull, cohort: size)
+            let isSlow = latency.ended(
+                nanoseconds: now.nanoseconds &- began.nanoseconds,
+                wasFull: wasFull,
+                cohort: size
+            )
             if isSlow, width > Double(floor) { return shrink(0.9, began, now, floor) }
             defer { healthy = width }
             guard wasFull, width < Double(limit) else { return }
