@@ -220,7 +220,8 @@ extension RouteState.Core {
 extension RouteState.State {
     /// A window that is less than the limit grows when there is no permit left.
     fileprivate mutating func noteFullness() {
-        if machine.isNarrowed { traffic.isFull = machine.isFull }
+        let isFull = machine.isNarrowed && machine.isFull
+        if traffic.isFull != isFull { traffic.isFull = isFull }
     }
 
     /// The turn has come: who waits for it, to be woken.

@@ -78,7 +78,14 @@ package final class Snapshot: Sendable {
             let kept = previous?.routes[route.name]
             let state = kept?.state ?? previous?.left[route.name]?.state
             // Answers made under other rules, or by another upstream, may not be what this route would answer.
-            let memory = kept.flatMap { $0.route.answersLike(route) ? $0.memory : nil } ?? RouteMemory()
+            let memory =
+                kept.map { kept in
+                    if kept.route.answersLike(route) { return kept.memory }
+                    // How the same upstreams take what they are sent is still known.
+                    return kept.route.policy.upstreams == route.policy.upstreams
+                        ? RouteMemory(traffic: kept.memory.traffic) : RouteMemory()
+                } ?? RouteMemory()
+            memory.traffic.configured(route)
             state?.resize(limit, memory.traffic)
             entries[route.name] = Entry(
                 route: route,

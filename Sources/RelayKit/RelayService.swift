@@ -22,6 +22,7 @@ public final class RelayService: Sendable {
     let route: Route
     private let vault: CredentialVault
     private let memory = RouteMemory()
+    private static let mostAtOnce = 65_535
     private let preparation: [any PreparationStrategy]
     private let observers: [any AttemptObserver]
     private let breached = Atomic<UInt64>(0)
@@ -56,6 +57,8 @@ public final class RelayService: Sendable {
         try policy.check(credentials: credentials.map(\.name))
         var policy = policy
         policy.upstreams = policy.confinedUpstreams
+        // A program bounds what it asks for by itself; the window is for what the upstream takes.
+        policy.concurrency.maxRequests = RelayService.mostAtOnce
         self.policy = policy
         route = Route(name: name, policy: policy)
         vault = CredentialVault(credentials, secrets: secrets)

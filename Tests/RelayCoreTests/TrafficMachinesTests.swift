@@ -233,6 +233,16 @@ struct PaceTests {
         #expect(pace.rate(at(2)).map { $0 > before! } == true)
         #expect(pace.spacing(at(61)) == nil)
     }
+
+    @Test("The first refusal after a silence takes seven tenths of what is sent then, whatever was refused before")
+    func silence() {
+        var pace = PaceMachine()
+        for index in 0..<100 { pace.began(at(Double(index) / 100)) }
+        pace.refused(began: at(0.99), at(1))
+        for index in 0..<20 { pace.began(at(100 + Double(index) / 100)) }
+        pace.refused(began: at(100.19), at(100.2))
+        #expect(pace.rate(at(100.2)).map { (50...80).contains($0) } == true)
+    }
 }
 
 @Suite("Attempts that take longer than they did are noticed", .timeLimit(.minutes(1)))
@@ -244,7 +254,9 @@ struct LatencyTests {
             var isSlow = false
             for attempt in 0..<20 {
                 let milliseconds = means[index] + (attempt.isMultiple(of: 2) ? 1 : -1)
-                if machine.ended(nanoseconds: Int64(milliseconds * 1e6), wasFull: wasFull, cohort: 20) { isSlow = true }
+                if machine.ended(nanoseconds: Int64(milliseconds * 1e6), wasFull: wasFull, cohort: 20) {
+                    isSlow = true
+                }
             }
             return isSlow
         }
@@ -331,6 +343,16 @@ struct WindowTests {
         #expect(machine.size == 10)
         for _ in 0..<1_000 { machine.ended(.fine, began: at(0), wasFull: true, limit: 12, at(1)) }
         #expect(machine.size == 12)
+    }
+
+    @Test("All that the route allows is so again when a reload allows more")
+    func raised() {
+        var machine = WindowMachine(settings, limit: 10)
+        machine.ended(.fine, began: at(0), wasFull: false, limit: 100, at(1))
+        #expect(machine.size == 100)
+        machine.ended(.tooMuch, began: at(2), wasFull: false, limit: 100, at(3))
+        machine.ended(.fine, began: at(4), wasFull: false, limit: 1_000, at(5))
+        #expect(machine.size == 50)
     }
 
     @Test("After an outage it begins small, and grows with every success up to half of what it was")

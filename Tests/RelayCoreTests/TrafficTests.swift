@@ -357,7 +357,7 @@ struct TrafficTests {
         let route = makeRoute { $0.traffic.window.initial = 4 }
         let memory = RouteMemory()
         let leaves = (0..<10).map { _ in
-            memory.traffic.tell(route) {
+            memory.traffic.tell(route, Instant(nanoseconds: 0)) {
                 $0.leave(
                     route,
                     .init(kind: .first, place: 0, isKept: false, turn: .none),
@@ -403,5 +403,121 @@ struct TrafficTests {
             }
         }
         Issue.record("the breaker stays open")
+    }
+
+    @Test("Callers with less time than the upstream needs say nothing of it, until it is known not to answer")
+    func impatientCallers() async {
+        let isGone = Mutex(false)
+        let time = Mutex<VirtualTime?>(nil)
+        let bench = Bench([]) { request in
+            let hasTime = request.deadline > time.withLock { $0! }.now().advanced(by: .milliseconds(100))
+            guard hasTime, !isGone.withLock({ $0 }) else {
+                time.withLock { $0! }.advance(by: .milliseconds(20))
+                return .fail(.httpResponseTimeout, .unknown)
+            }
+            time.withLock { $0! }.advance(by: .milliseconds(100))
+            return .answer(200)
+        }
+        time.withLock { $0 = bench.time }
+        let (route, memory) = (makeRoute(), RouteMemory())
+        for _ in 0..<10 { _ = await bench.perform(on: route, memory: memory) }
+        var hasty = JobOptions()
+        hasty.attemptTimeout = .milliseconds(20)
+        for _ in 0..<50 { _ = await bench.perform(on: route, options: hasty, memory: memory) }
+        #expect(memory.traffic.standing(of: route, bench.time.now()).upstreams[0].breaker == .closed)
+        // Where nothing is known of the upstream they are all there is to go by.
+        let other = RouteMemory()
+        for _ in 0..<50 { _ = await bench.perform(on: route, options: hasty, memory: other) }
+        #expect(other.traffic.standing(of: route, bench.time.now()).upstreams[0].breaker == .open)
+    }
+
+    @Test("A rule that knows the failure by the route's own name for it helps against the breaker too")
+    func ownNames() async {
+        let bench = Bench([]) { _ in .answer(507) }
+        let memory = RouteMemory()
+        let route = makeRoute {
+            $0.errorTypes = [
+                ErrorTypeRule(
+                    on: FailureMatcher([FailureMatcher.token("507")!]),
+                    apiCodes: [],
+                    kind: "maintenance",
+                    treatAsStatus: nil
+                )
+            ]
+            $0.recovery = [rule("p", ["maintenance"], placeholder())]
+        }
+        for _ in 0..<30 {
+            #expect(await bench.perform(on: route, memory: memory).source == .placeholder)
+        }
+        #expect(bench.transport.sent.count == 10)
+    }
+
+    @Test("Whoever may have an answer at once does not wait for an upstream's patience, and a kept job does")
+    func answersAtOnce() async {
+        let bench = Bench([.answer(429, [("Retry-After", "20")]), .answer(200)])
+        let memory = RouteMemory()
+        let route = makeRoute { $0.recovery = [rule("p", ["429"], placeholder())] }
+        for _ in 0..<3 { #expect(await bench.perform(on: route, memory: memory).source == .placeholder) }
+        #expect(bench.time.now() == Instant(nanoseconds: 0) && bench.transport.sent.count == 1)
+        #expect(await bench.deliver(on: route, memory: memory).ending == .back(.throttled))
+    }
+
+    @Test("A route that is switched off by a reload is bound by nothing any more, whatever earlier requests tell")
+    func switchedOff() {
+        let (narrow, off) = (makeRoute { $0.traffic.window.initial = 3 }, makeRoute { $0.traffic = .off })
+        let (traffic, now) = (RouteTraffic(), Instant(nanoseconds: 0))
+        traffic.tell(narrow, now) { $0.know(narrow) }
+        #expect(traffic.width == 3)
+        traffic.configured(off)
+        #expect(traffic.width == .max)
+        traffic.tell(narrow, now) { $0.know(narrow) }
+        #expect(traffic.width == .max)
+    }
+
+    @Test("While no upstream is in use nobody waits for a permit to hear it, and another's permits are its own")
+    func widthInTrouble() {
+        let failover = makeRoute {
+            $0.traffic.window.initial = 5
+            $0.recovery = [rule("o", ["503"], .failover(upstream: 1))]
+        }
+        let alone = makeRoute { $0.traffic.window.initial = 5 }
+        let (now, later) = (Instant(nanoseconds: 0), Instant(nanoseconds: 1_000_000_000))
+        for (route, width) in [(failover, 5), (alone, Int.max)] {
+            let traffic = RouteTraffic()
+            traffic.order(.open, of: "one", route, until: later, now)
+            #expect(traffic.width == width)
+            traffic.order(nil, of: "one", route, until: now, now)
+            #expect(traffic.width == 5)
+        }
+    }
+
+    @Test("A turn that would leave no time for an answer is nobody's")
+    func tooLate() async {
+        let time = Mutex<VirtualTime?>(nil)
+        let bench = Bench([]) { _ in
+            time.withLock { $0! }.advance(by: .seconds(1))
+            return .answer(200)
+        }
+        time.withLock { $0 = bench.time }
+        let memory = RouteMemory()
+        let route = makeRoute {
+            $0.traffic.rateLimit = RateLimitSettings(maxRequests: 1, per: .seconds(10), burst: 1)
+        }
+        _ = await bench.perform(on: route, memory: memory)
+        var hasty = JobOptions()
+        hasty.timeout = .seconds(10)
+        // Its turn comes in 9 s, and an answer takes one.
+        let refused = await bench.perform(on: route, options: hasty, memory: memory)
+        #expect(refused.failure?.kind == .rateLimited && bench.transport.sent.count == 1)
+        hasty.timeout = .seconds(12)
+        #expect(await bench.perform(on: route, options: hasty, memory: memory).status == 200)
+    }
+
+    @Test("What an operator kept from an upstream comes back as after an outage")
+    func afterOrder() {
+        let (route, traffic, now) = (makeRoute(), RouteTraffic(), Instant(nanoseconds: 0))
+        traffic.order(.open, of: "one", route, until: Instant(nanoseconds: 1_000_000_000), now)
+        traffic.order(nil, of: "one", route, until: now, now)
+        #expect(traffic.standing(of: route, now).upstreams[0].window == 10)
     }
 }

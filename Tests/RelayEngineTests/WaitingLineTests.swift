@@ -179,7 +179,7 @@ struct WaitingLineTests {
         /// An attempt that is taken while all that may be under way is.
         func succeed(_ traffic: RouteTraffic) {
             let now = Instant(nanoseconds: 0)
-            traffic.tell(route) { machine in
+            traffic.tell(route, now) { machine in
                 let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
                 guard case .go(let leave) = machine.leave(route, asking, now) else { return }
                 var word = AttemptWord()

@@ -31,12 +31,16 @@ extension ExecutionMachine {
     /// Tells the route's traffic how the attempt was.
     mutating func say(_ failure: Failure, _ fields: HeaderFields?, _ moment: Moment) {
         guard !context.route.policy.traffic.isOff else { return }
-        word = AttemptWord(
+        var word = AttemptWord(
             failure,
+            named: judge.named(failure),
             fields,
-            saysStop: judge.named(failure).saysStop,
             wallMilliseconds: moment.wall
         )
+        word.isImpatient =
+            failure.kind == .httpResponseTimeout
+            && recovery.timeTaken(at: moment.now) < context.route.policy.timeouts.attempt
+        self.word = word
     }
 
     mutating func decide(_ found: Failure, _ moment: Moment) {
@@ -71,6 +75,7 @@ extension ExecutionMachine {
         situation.cooling = recall.cooling
         situation.hasBudget = recall.hasBudget
         situation.waits = waits(moment)
+        situation.hold = hold
         return situation
     }
 

@@ -239,8 +239,8 @@ extension ExecutionMachine {
         guard case .leave = step else { return }
         self.hold = hold
         let failure = hold.failure(moment.now)
-        if hold.isOfUpstream, waits(moment) {
-            // Only another upstream is worth to be asked about.
+        let leadsElsewhere = !context.route.failovers(when: hold.reason).isEmpty
+        if hold.reason == .breakerOpen || hold.reason == .throttled || leadsElsewhere, waits(moment) {
             decide(failure, moment)
         } else if mayWait(for: hold, moment) {
             step = .hold(hold)

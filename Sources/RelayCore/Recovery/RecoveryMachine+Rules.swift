@@ -9,10 +9,16 @@ extension RecoveryMachine {
         var isExhausted = isExhausted
         let rules = rules
         for index in rules.indices.dropFirst(first)
-        where rules[index].matches(failure, isExhausted: isExhausted) {
+        where rules[index].matches(failure, isExhausted: isExhausted, situation.hold?.cause) {
             let rule = rules[index]
             if failure.isHold, situation.waits {
-                guard case .failover = rule.action else { continue }
+                switch rule.action {
+                case .failover: break
+                // Somebody who may have an answer at once need not wait for one.
+                case .respond, .respondStale:
+                    guard !isDurable, situation.hold?.reason == .throttled else { continue }
+                default: continue
+                }
             }
             switch rule.action {
             case .respond where isDurable, .respondStale where isDurable: held(rule, .deliversNothing)

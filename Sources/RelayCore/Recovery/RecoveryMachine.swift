@@ -205,6 +205,8 @@ package struct RecoveryMachine: Sendable {
         package var hasBudget = true
         /// Whether what was held back can wait until it may be sent, and spends nothing on that.
         package var waits = false
+        /// What has held the attempt back, where it was.
+        package var hold: TrafficHold?
         /// Upstreams that failed so recently that no rule may enter them.
         package var cooling: [Int] = []
         /// Uniform in all of `UInt64`.

@@ -164,7 +164,8 @@ extension Execution {
 extension Execution {
     private func askLeave() {
         let moment = moment
-        let asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: turnPlace)
+        var asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: turnPlace)
+        if asking.isKept { asking.random = ports.entropy.next() }
         switch context.memory.traffic.leave(context.route, asking, moment.now) {
         case .go(let leave):
             self.leave = leave
@@ -184,19 +185,20 @@ extension Execution {
     func giveBackTurn() {
         guard let place = turnPlace.take() else { return }
         let now = ports.time.now()
-        context.memory.traffic.tell(context.route) { $0.giveBackTurn(context.route, place: place, now) }
+        context.memory.traffic.tell(context.route, now) { $0.giveBackTurn(context.route, place: place, now) }
     }
 
     /// The wait before a retry begins, or is over: whoever is not with the upstream takes no room there.
     func rest(_ begins: Bool) {
         if context.route.policy.traffic.isOff { return }
-        context.memory.traffic.tell(context.route) { $0.rest(begins) }
+        let now = ports.time.now()
+        context.memory.traffic.tell(context.route, now) { $0.rest(begins) }
     }
 
     /// Takes the part of the budget that a retry needs, where what comes next may be one.
     private func takesBudget(_ now: Instant) -> Bool {
         if holdsBudget || machine.isDelivery || context.route.policy.traffic.isOff { return true }
-        holdsBudget = context.memory.traffic.tell(context.route) { $0.takeBudget(context.route, now) }
+        holdsBudget = context.memory.traffic.tell(context.route, now) { $0.takeBudget(context.route, now) }
         return holdsBudget
     }
 
@@ -207,7 +209,7 @@ extension Execution {
         guard holdsBudget else { return }
         holdsBudget = false
         let now = ports.time.now()
-        context.memory.traffic.tell(context.route) { $0.giveBackBudget(now) }
+        context.memory.traffic.tell(context.route, now) { $0.giveBackBudget(now) }
     }
 
     private func tell(_ word: AttemptWord, _ leave: TrafficLeave) {

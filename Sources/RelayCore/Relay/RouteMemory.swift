@@ -18,9 +18,9 @@ package final class RouteMemory: Sendable {
 
     private let state = Mutex(State())
     /// What the upstreams are sent, and how they take it.
-    package let traffic = RouteTraffic()
+    package let traffic: RouteTraffic
 
-    package init() {}
+    package init(traffic: RouteTraffic = RouteTraffic()) { self.traffic = traffic }
 
     /// Upstreams, as indices of the route's list, that no rule may enter now.
     package func cooling(_ route: Route, now: Instant) -> [Int] {

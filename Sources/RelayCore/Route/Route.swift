@@ -46,8 +46,8 @@ package final class Route: Sendable {
     func failovers(when reason: TrafficHold.Reason) -> [Int] {
         switch reason {
         case .breakerOpen: failovers.open
-        case .throttled: failovers.throttled
-        case .tooFast, .windowFull, .rateLimited, .budgetSpent: []
+        case .throttled, .tooFast, .windowFull: failovers.throttled
+        case .rateLimited, .budgetSpent: []
         }
     }
 

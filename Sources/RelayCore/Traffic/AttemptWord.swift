@@ -9,6 +9,11 @@ struct AttemptWord: Sendable, Equatable {
     /// Whether it says that it was sent too much in too short a time.
     var isTooFast = false
 
+    /// Whether it was given up sooner than the route would have done, since its caller had less time.
+    var isImpatient = false
+    /// What an upstream did that is left alone for it, as rules are asked about it.
+    var cause: TrafficHold.Cause?
+
     /// Nothing is known.
     init() {}
 
@@ -22,10 +27,11 @@ struct AttemptWord: Sendable, Equatable {
     }
 
     /// One that `saysStop` is about its request, whatever its status.
-    init(_ failure: Failure, _ fields: HeaderFields?, saysStop: Bool = false, wallMilliseconds: Int64) {
+    init(_ failure: Failure, named: Failure, _ fields: HeaderFields?, wallMilliseconds: Int64) {
         if failure.isOurs { return }
         succeeded = false
-        if saysStop {
+        cause = TrafficHold.Cause(kind: named.kind, status: named.treatedAsStatus ?? named.status)
+        if named.saysStop {
             (breaker, window) = (.works, .fine)
             return
         }

@@ -169,7 +169,7 @@ package struct BreakerMachine: Sendable {
 
     private mutating func open(_ wait: Duration, _ random: UInt64, _ now: Instant) {
         let nanoseconds = wait.saturatedNanoseconds
-        let spread = Int64(random >> 11) % max(1, nanoseconds * 2 / 5)
+        let spread = Int64(random >> 11) % max(1, nanoseconds / 5 * 2)
         let until = now.advanced(by: .nanoseconds(nanoseconds - nanoseconds / 5 + spread))
         state = .open(until: until, wait: wait)
         failed = now

@@ -4,14 +4,17 @@ extension RecoveryRule {
     ///
     /// A rule that goes elsewhere or answers in the upstream's stead acts on a hold as on what has led to it: on
     /// `breaker_open` when it acts on 500, 502, 503 or 504, on a refused or broken connection or on a timeout; on
-    /// `rate_limited` when it acts on 429 or 503. One that retries those has nothing to give then, and counts as spent.
-    func matches(_ failure: Failure, isExhausted: Bool) -> Bool {
+    /// `rate_limited` when it acts on 429 or 503; and on what it was the last time. One that retries those has nothing to give then, and counts as spent.
+    ///
+    /// `cause` is what the upstream did last, under the name that the route has for it.
+    func matches(_ failure: Failure, isExhausted: Bool, _ cause: TrafficHold.Cause? = nil) -> Bool {
         if on.matches(failure, isExhausted: isExhausted) { return true }
         guard failure.isHold else { return false }
         switch action {
         case .failover, .respond, .respondStale, .retry: break
         case .refreshCredentials, .consult, .fail, .deadLetter, .pauseRoute, .hold: return false
         }
+        if let cause, on.matches(cause.failure, isExhausted: isExhausted) { return true }
         let causes = failure.kind == .breakerOpen ? Self.opening : Self.throttling
         return causes.contains { on.matches($0, isExhausted: isExhausted) }
     }

@@ -17,7 +17,7 @@ struct LatencyMachine: Sendable {
     private var deviation = 0.0
 
     /// How long an attempt usually takes; nil before that is known.
-    var usual: Duration? { mean.map { .seconds($0) } }
+    var usual: Duration? { (mean ?? (count > 0 ? sum / Double(count) : nil)).map { .seconds($0) } }
 
     /// Whether an attempt more would end the windowful.
     func isAboutToEnd(cohort: Int) -> Bool { count + 1 >= max(LatencyMachine.smallest, cohort) }

@@ -27,7 +27,9 @@ struct PaceMachine: Sendable {
 
     /// An attempt was sent.
     mutating func began(_ now: Instant) {
-        if first == nil { first = now }
+        sent.advance(to: now)
+        // What is measured begins anew after a silence.
+        if first == nil || sent.total.all == 0 { first = now }
         sent.add(now)
     }
 
@@ -38,10 +40,13 @@ struct PaceMachine: Sendable {
     mutating func refused(began: Instant, _ now: Instant) {
         // Those that were under way together have one thing to say, and most limits count by the second.
         if let limit, began < limit.since.advanced(by: PaceMachine.patience) { return }
+        if rate(now) == nil { limit = nil }
         let rate = min(PaceMachine.measured(&sent, since: first, now), rate(now) ?? .infinity)
         var begin = rate * PaceMachine.decrease
         // What it took while it refused others is what it takes.
-        if limit != nil { begin = min(begin, PaceMachine.measured(&taken, since: first, now)) }
+        if limit != nil, let first, first.duration(to: now) >= PaceMachine.patience {
+            begin = min(begin, PaceMachine.measured(&taken, since: first, now))
+        }
         begin = max(PaceMachine.least, begin)
         limit = (begin / PaceMachine.decrease, begin, now)
     }

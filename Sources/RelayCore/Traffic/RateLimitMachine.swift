@@ -106,6 +106,7 @@ struct RateLimitMachine: Sendable {
 
 extension RateLimitSettings {
     var spacing: RateLimitMachine.Spacing {
-        .init(interval: max(1, per.saturatedNanoseconds / Int64(maxRequests)), burst: burst)
+        // A program may have set what the configuration refuses.
+        .init(interval: max(1, per.saturatedNanoseconds / Int64(max(1, maxRequests))), burst: max(1, burst))
     }
 }

@@ -50,7 +50,7 @@ package final class RouteTraffic: Sendable {
         until: Instant,
         _ now: Instant
     ) {
-        tell(route) { $0.ordered(order, of: upstream, until: until, route, now) }
+        tell(route, now) { $0.ordered(order, of: upstream, until: until, route, now) }
     }
 
     /// Asks whether an attempt may begin now; its end has to be told.
@@ -63,7 +63,7 @@ package final class RouteTraffic: Sendable {
         return state.withLock { machine in
             let before = machine.inUse
             let answer = machine.leave(route, asking, isFull: isFull, now)
-            if machine.inUse != before { present.store(machine.width(of: route), ordering: .relaxed) }
+            if machine.inUse != before { present.store(machine.width(of: route, now), ordering: .relaxed) }
             return answer
         }
     }
@@ -80,18 +80,30 @@ package final class RouteTraffic: Sendable {
     ) -> BreakerChange? {
         if state.withLock({ $0.endedWell(leave, word, of: route, now) }) { return nil }
         let random = random()
-        return tell(route) { $0.ended(leave, word, of: route, random: random, now) }
+        return tell(route, now) { $0.ended(leave, word, of: route, random: random, now) }
     }
 
     /// Asks, or tells, what is known of the route's traffic.
-    func tell<Value: Sendable>(_ route: Route, _ body: (inout RouteTrafficMachine) -> Value) -> Value {
+    func tell<Value: Sendable>(
+        _ route: Route,
+        _ now: Instant,
+        _ body: (inout RouteTrafficMachine) -> Value
+    ) -> Value {
         let (value, isWider) = state.withLock { machine in
             let value = body(&machine)
-            let (before, after) = (width, machine.width(of: route))
+            let (before, after) = (width, machine.width(of: machine.route ?? route, now))
             if after != before { present.store(after, ordering: .relaxed) }
             return (value, after > before)
         }
         if isWider { onWider.withLock { $0 }?() }
         return value
+    }
+
+    /// The route as it is configured from now on, whatever requests of before have to tell.
+    package func configured(_ route: Route) {
+        state.withLock { machine in
+            machine.route = route
+            present.store(machine.widthWhenConfigured(route), ordering: .relaxed)
+        }
     }
 }

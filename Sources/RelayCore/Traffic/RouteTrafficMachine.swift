@@ -4,6 +4,8 @@ struct RouteTrafficMachine: Sendable {
     private(set) var upstreams: [UpstreamTraffic] = []
     /// The upstream that requests begin with, as an index.
     private var first = 0
+    /// The route as it is configured now; nil where nobody has said so.
+    var route: Route?
     private(set) var budget = RetryBudgetMachine()
     private(set) var rate = RateLimitMachine()
     /// Requests that wait before a retry, and are not with an upstream meanwhile.
@@ -28,6 +30,8 @@ struct RouteTrafficMachine: Sendable {
         /// Whether it is a run of a job that is kept.
         var isKept: Bool
         var turn: Turn
+        /// Uniform in all of `UInt64`, of a kept job.
+        var random: UInt64 = 0
     }
 
     /// How an attempt stands to the spacing of the route and of the upstream.
@@ -99,19 +103,34 @@ struct RouteTrafficMachine: Sendable {
         let (settings, place) = (route.policy.traffic, asking.place)
         let name = upstreams[place].name
         func held(_ reason: TrafficHold.Reason, _ until: Instant, since: Instant? = nil) -> Answer {
-            .held(TrafficHold(reason: reason, upstream: name, until: until, since: since), hasTurn: false)
+            var hold = TrafficHold(reason: reason, upstream: name, until: until, since: since)
+            hold.cause = upstreams[place].cause
+            return .held(hold, hasTurn: false)
         }
         if let (since, until) = upstreams[place].patience(route, now) {
             return held(.throttled, until, since: since)
         }
+        if let until = upstreams[place].breaker.refuses(settings.breaker, now), until > now {
+            return held(.breakerOpen, until, since: upstreams[place].openSince(now))
+        }
         if asking.kind == .keptRetry, !budget.hasRoom(settings.budget, isKept: true, now) {
-            return held(.budgetSpent, now.advanced(by: .seconds(1)))
+            // Many wait for that: they come back one by one within the budget's memory.
+            let pause = Duration.seconds(1) + .nanoseconds(Int64(asking.random >> 11) % 9_000_000_000)
+            var hold = TrafficHold(reason: .budgetSpent, until: now.advanced(by: pause))
+            hold.pause = pause
+            return .held(hold, hasTurn: false)
         }
         if upstreams[place].underWay >= upstreams[place].width(route) {
             return held(.windowFull, now.advanced(by: pollsWindow(of: place)))
         }
-        if asking.turn != .taken, let hold = nextTurn(route, asking, now) {
-            guard case .wanted(let deadline) = asking.turn, hold.until < deadline else {
+        if asking.turn != .taken, var hold = nextTurn(route, asking, now) {
+            // A turn that leaves no time for an answer is lost for everybody.
+            let needed = min(
+                upstreams[place].window.usualLatency.map { $0 * 2 } ?? .zero,
+                route.policy.timeouts.attempt
+            )
+            guard case .wanted(let deadline) = asking.turn, hold.until.advanced(by: needed) < deadline else {
+                hold.isTooLate = true
                 return .held(hold, hasTurn: false)
             }
             takeTurn(route, asking, at: hold.until, now)
@@ -120,8 +139,7 @@ struct RouteTrafficMachine: Sendable {
         // Asked last: whoever is to probe has to be able to.
         let breaker = upstreams[place].breaker.leave(settings.breaker, now)
         if case .refused(let until) = breaker {
-            let since = upstreams[place].breaker.order(at: now)?.since ?? upstreams[place].breaker.since
-            return held(.breakerOpen, until, since: since)
+            return held(.breakerOpen, until, since: upstreams[place].openSince(now))
         }
         if asking.turn != .taken { takeTurn(route, asking, at: now, now) }
         return .go(begin(route, asking, isFull: isFull, isProbe: breaker == .probe, now))
@@ -179,7 +197,7 @@ struct RouteTrafficMachine: Sendable {
     ) {
         know(route)
         for index in upstreams.indices where upstreams[index].name == upstream {
-            upstreams[index].ordered(order, until: until, now)
+            upstreams[index].ordered(order, until: until, route, now)
         }
     }
 
@@ -256,13 +274,28 @@ extension RouteTrafficMachine {
         return (best.count, best.hold ?? (count < most ? turn : nil))
     }
 
+    /// The width before anything else is known of the route as it is now: what its upstream has shown.
+    func widthWhenConfigured(_ route: Route) -> Int {
+        upstreams.isEmpty ? route.policy.traffic.window.initialWidth : upstreams[first].width(route)
+    }
+
     /// How many requests may be on their way at once: as many as the upstream in use takes, and those that rest.
-    func width(of route: Route) -> Int {
+    ///
+    /// While none is in use, since breakers are open, nothing but a probe is sent: nobody has to wait for a permit to hear that.
+    func width(of route: Route, _ now: Instant) -> Int {
         guard !upstreams.isEmpty else { return route.policy.traffic.window.initialWidth }
         var place = first
-        if upstreams[first].breaker.state != .closed {
-            let others = route.failovers(when: .breakerOpen)
-            place = others.first { upstreams[$0].breaker.state == .closed } ?? first
+        if !upstreams[first].isCalm {
+            let settings = route.policy.traffic.breaker
+            if upstreams[first].breaker.refuses(settings, now) != nil {
+                let others = route.failovers(when: .breakerOpen)
+                guard let other = others.first(where: { upstreams[$0].isInUse(route, now) }) else {
+                    return .max
+                }
+                place = other
+            } else if upstreams[first].patience(route, now) != nil {
+                place = route.failovers(when: .throttled).first { upstreams[$0].isInUse(route, now) } ?? first
+            }
         }
         let width = upstreams[place].width(route)
         return width == .max ? width : width + resting

@@ -57,6 +57,20 @@ package struct TrafficHold: Sendable, Hashable {
     package var until: Instant
     /// Since when that has held; nil where that is not known.
     package var since: Instant?
+    /// What the upstream did that is left alone; nil where that is not known.
+    var cause: Cause?
+    /// Whether its turn would leave the attempt too little time.
+    var isTooLate = false
+    /// For how long a kept job that it holds back is not claimed again; nil leaves that to its route.
+    package var pause: Duration?
+
+    /// A failure as rules are asked about it.
+    struct Cause: Hashable, Sendable {
+        var kind: FailureKind
+        var status: Status?
+
+        var failure: Failure { Failure(kind, sent: .answered, "", status: status) }
+    }
 
     package init(reason: Reason, upstream: String? = nil, until: Instant, since: Instant? = nil) {
         self.reason = reason
@@ -66,7 +80,12 @@ package struct TrafficHold: Sendable, Hashable {
     }
 
     /// Whether another upstream would not be held back by it.
-    var isOfUpstream: Bool { reason == .breakerOpen || reason == .throttled }
+    var isOfUpstream: Bool {
+        switch reason {
+        case .breakerOpen, .throttled, .tooFast, .windowFull: true
+        case .rateLimited, .budgetSpent: false
+        }
+    }
 }
 
 extension TrafficHold {

@@ -12,6 +12,8 @@ struct UpstreamTraffic: Sendable {
     private(set) var isCalm = true
     /// Nothing is sent before then, as the upstream has asked, and since when.
     private var patience: (since: Instant, until: Instant)?
+    /// What it did last that counts against it.
+    private(set) var cause: TrafficHold.Cause?
 
     init(_ upstream: Upstream, of route: Route) {
         name = upstream.name
@@ -47,7 +49,7 @@ struct UpstreamTraffic: Sendable {
                 reason: .breakerOpen,
                 upstream: name,
                 until: until,
-                since: breaker.order(at: now)?.since ?? breaker.since
+                since: openSince(now)
             )
             return (until <= now ? 1 : 0, hold)
         }
@@ -77,13 +79,23 @@ struct UpstreamTraffic: Sendable {
         }
         underWay -= 1
         breaker.worked(settings.breaker, now)
+        if route.longestHold != nil { pace.took(now) }
         return true
     }
 
-    /// An operator's word about the breaker.
-    mutating func ordered(_ order: BreakerMachine.Order?, until: Instant, _ now: Instant) {
+    /// An operator's word about the breaker; what was kept from the upstream comes back as after an outage.
+    mutating func ordered(_ order: BreakerMachine.Order?, until: Instant, _ route: Route, _ now: Instant) {
         breaker.ordered(order, until: until, now)
+        if order == .open { window.restart(route.policy.traffic.window) }
         lookRound(now)
+    }
+
+    /// Since when its breaker is open, or kept so.
+    func openSince(_ now: Instant) -> Instant? { breaker.order(at: now)?.since ?? breaker.since }
+
+    /// Whether attempts may be sent to it.
+    func isInUse(_ route: Route, _ now: Instant) -> Bool {
+        breaker.refuses(route.policy.traffic.breaker, now) == nil && patience(route, now) == nil
     }
 
     /// Finds out whether anything is wrong.
@@ -103,7 +115,12 @@ struct UpstreamTraffic: Sendable {
         let (settings, limit) = (route.policy.traffic, route.policy.concurrency.maxRequests)
         defer { lookRound(now) }
         underWay -= 1
-        var said = word.breaker
+        var (said, windowWord) = (word.breaker, word.window)
+        if word.isImpatient, let usual = window.usualLatency, leave.began.duration(to: now) < usual * 4 {
+            // Its caller had no time for what is usual here.
+            (said, windowWord) = (.nothing, .nothing)
+        }
+        if said == .fails || word.hold != nil { cause = word.cause }
         if let longest = route.longestHold {
             if let hold = word.hold, hold > .zero {
                 // Who asks for patience, and gets it, is there: it need not be probed.
@@ -117,7 +134,7 @@ struct UpstreamTraffic: Sendable {
         // One attempt at a time says nothing of how many the upstream takes.
         if settings.window.isEnabled, !leave.isProbe {
             window.ended(
-                word.window,
+                windowWord,
                 began: leave.began,
                 wasFull: leave.wasFull,
                 limit: limit,

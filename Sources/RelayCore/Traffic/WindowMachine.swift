@@ -30,8 +30,10 @@ struct WindowMachine: Sendable {
     private var hasShrunk = false
     private var latency = LatencyMachine()
     private var lastShrunk = Instant(nanoseconds: .min / 2)
+    private var limit: Int
 
     init(_ settings: WindowSettings, limit: Int) {
+        self.limit = limit
         size = min(limit, settings.initial ?? limit)
         width = Double(size)
         healthy = width
@@ -55,6 +57,11 @@ struct WindowMachine: Sendable {
         floor: Int = 10,
         _ now: Instant
     ) {
+        if limit != self.limit {
+            // What was all that the route allowed is so again.
+            if width >= Double(self.limit), limit > self.limit { width = Double(limit) }
+            self.limit = limit
+        }
         switch word {
         case .nothing: break
         case .fine:

@@ -76,7 +76,7 @@ extension Delivery {
             return .back(after: .zero, reason)
         case .back(let reason):
             guard stop == nil else { return .back(after: .zero, reason) }
-            return .back(after: .seconds(1), reason ?? .throttled)
+            return .back(after: hold?.pause ?? .seconds(1), reason ?? .throttled)
         }
     }
 }
