@@ -234,7 +234,7 @@ struct PaceTests {
         #expect(pace.spacing(at(61)) == nil)
     }
 
-    @Test("The first refusal after a silence takes seven tenths of what is sent then, whatever was refused before")
+    @Test("The first refusal after a silence takes seven tenths of what is sent then, and no more")
     func silence() {
         var pace = PaceMachine()
         for index in 0..<100 { pace.began(at(Double(index) / 100)) }

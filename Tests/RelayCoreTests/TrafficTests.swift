@@ -462,7 +462,7 @@ struct TrafficTests {
         #expect(await bench.deliver(on: route, memory: memory).ending == .back(.throttled))
     }
 
-    @Test("A route that is switched off by a reload is bound by nothing any more, whatever earlier requests tell")
+    @Test("A route that is switched off by a reload is bound by nothing, whatever earlier requests tell")
     func switchedOff() {
         let (narrow, off) = (makeRoute { $0.traffic.window.initial = 3 }, makeRoute { $0.traffic = .off })
         let (traffic, now) = (RouteTraffic(), Instant(nanoseconds: 0))
@@ -474,7 +474,7 @@ struct TrafficTests {
         #expect(traffic.width == .max)
     }
 
-    @Test("While no upstream is in use nobody waits for a permit to hear it, and another's permits are its own")
+    @Test("While no upstream is in use nobody waits for a permit to hear it, and another has its own")
     func widthInTrouble() {
         let failover = makeRoute {
             $0.traffic.window.initial = 5

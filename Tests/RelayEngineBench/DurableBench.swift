@@ -172,7 +172,7 @@ package final class DurableBench: Sendable {
 
     /// A request that waits for its answer, and that a rule may keep then.
     package func run(_ admission: Admission, body: Body = .bytes(Array("hello".utf8))) async -> Outcome {
-        let keeper = StandInKeeper(admission, jobs, relays[0].ports)
+        let keeper = StandInKeeper.made(admission, jobs, relays[0].ports)
         return await engine.run(admission, body: body, relay: relays[0], keeper: keeper).outcome
     }
 

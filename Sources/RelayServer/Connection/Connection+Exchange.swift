@@ -43,7 +43,7 @@ extension Connection: AnswerReceiver {
             upload.body = body
             return spawn(upload)
         }
-        let keeper = StandInKeeper(admission, server.durable, server.relay.ports)
+        let keeper = StandInKeeper.made(admission, server.durable, server.relay.ports)
         let run = RequestRun(server.engine, admission, body, server.relay, keeper: keeper)
         upload.run = run
         switch run.begin(self) {

@@ -7,9 +7,16 @@ package final class StandInKeeper: RequestKeeper {
     private let durable: DurableJobs
     private let ports: RelayPorts
 
-    /// Nil where no rule keeps the request.
-    package init?(_ admission: Admission, _ durable: DurableJobs, _ ports: RelayPorts) {
-        guard admission.keptLater != nil else { return nil }
+    /// Nil where no rule keeps the request; a failing initializer would make the object first.
+    package static func made(
+        _ admission: Admission,
+        _ durable: DurableJobs,
+        _ ports: RelayPorts
+    ) -> StandInKeeper? {
+        admission.keptLater == nil ? nil : StandInKeeper(admission, durable, ports)
+    }
+
+    private init(_ admission: Admission, _ durable: DurableJobs, _ ports: RelayPorts) {
         self.admission = admission
         self.durable = durable
         self.ports = ports

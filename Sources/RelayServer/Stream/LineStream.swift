@@ -123,7 +123,7 @@ final class LineStream {
             body: job.body,
             relay: server.relay,
             turn: AnswerTurn(turns, job.line - 1),
-            keeper: StandInKeeper(job.admission, server.durable, server.relay.ports)
+            keeper: StandInKeeper.made(job.admission, server.durable, server.relay.ports)
         ).outcome
         await report(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : nil, of: job.line)
     }

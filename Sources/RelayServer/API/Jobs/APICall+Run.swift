@@ -50,7 +50,7 @@ extension APICall {
             admission,
             body: submission.content,
             relay: server.relay,
-            keeper: StandInKeeper(admission, server.durable, server.relay.ports)
+            keeper: StandInKeeper.made(admission, server.durable, server.relay.ports)
         ).outcome
         var json = outcome.report.document(finishedAt: SystemClock.wall() / 1_000_000)
         guard let response = outcome.answer else { return Answer(200, json.bytes) }
