@@ -134,7 +134,8 @@ extension ConfigurationTable {
                     "min_retry_concurrency",
                     .integer(0...1_000),
                     \.floor,
-                    "Retries that may be under way, their waits included, however small that share is."
+                    "Retries that may be under way, their waits included, however small that share is; of kept jobs one "
+                        + "may be in any case."
                 ),
             ]
         )

@@ -106,14 +106,18 @@ extension ExecutionMachine {
     ///
     /// Changes nothing: whoever only reads a machine that an object holds has a copy of it made first.
     mutating func asking(_ moment: Moment, holdsBudget: Bool, turnPlace: Int?) -> RouteTrafficMachine.Asking {
+        let isElsewhere = recovery.attempts.count > 1
+        // What was held back and goes elsewhere has sent nothing before.
+        let hasSent = isElsewhere && recovery.attempts.dropLast().contains { $0.failure?.isHold != true }
         let kind: RouteTrafficMachine.Kind =
-            if holdsBudget { .retry } else if recovery.attempts.count > 1 { .another } else {
+            if holdsBudget { .retry } else if hasSent { .another } else {
                 recovery.history?.attempts ?? 0 > 0 ? .keptRetry : .first
             }
         return RouteTrafficMachine.Asking(
             kind: kind,
             place: plan.place,
             isKept: isDelivery,
+            isElsewhere: isElsewhere,
             turn: turnPlace == plan.place
                 ? .taken : deadlineOfWaits(moment).map { .wanted(before: $0) } ?? .none
         )

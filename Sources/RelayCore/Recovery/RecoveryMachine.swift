@@ -179,10 +179,12 @@ package struct RecoveryMachine: Sendable {
         attempts[attempts.count - 1].next = .quickRecovery
     }
 
-    /// The attempt that has begun comes to nothing through no fault of its own; one that was never sent was none.
+    /// The attempt that has begun comes to nothing through no fault of its own; one that was never sent was none, nor were
+    /// those that were held back and led to it.
     package mutating func attemptInterrupted(_ failure: Failure, at now: Instant) {
         if failure.sent == .neverSent {
             attempts.removeLast()
+            while attempts.last?.failure?.isHold == true { attempts.removeLast() }
         } else {
             note(failure, at: now)
         }

@@ -68,9 +68,13 @@ extension Failure {
     /// Whether the fault is on this side: nothing was sent for want of a descriptor, of memory, of a name server, or nobody
     /// waits any more.
     fileprivate var isOurs: Bool {
+        // Whoever goes away in the middle of an answer says nothing of who sends it.
+        if kind == .cancelled || kind == .clientGone { return true }
         if status != nil { return false }
         return switch kind {
-        case .cancelled, .clientGone, .preparation, .credentialsFailed, .overloaded, .connectionLimitReached,
+        // Its time was over on this side of the wire, as when the disk was slow to take its record.
+        case .httpResponseTimeout: sent == .neverSent
+        case .preparation, .credentialsFailed, .overloaded, .connectionLimitReached,
             .dnsTimeout,
             .dnsError, .destinationIPProhibited, .deadlineExceeded, .interrupted, .breakerOpen, .rateLimited,
             .storedBodyCorrupt, .storedBodyUnread, .attemptUnrecorded:

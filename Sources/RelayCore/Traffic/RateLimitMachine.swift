@@ -60,7 +60,11 @@ struct RateLimitMachine: Sendable {
     mutating func wanted(_ spacing: Spacing, _ now: Instant) {
         adopt(spacing, now)
         guard next(spacing, .kept, now) > now else { return }
-        if left.map({ now >= $0.until }) ?? true { left = (max(due, now), now) }
+        if left.map({ now >= $0.until }) ?? true {
+            // Theirs is the next turn, and that of requests the one after it.
+            left = (max(due, now), now)
+            due = max(due, now).advanced(by: .nanoseconds(spacing.interval))
+        }
         keepSharing(spacing, now)
     }
 

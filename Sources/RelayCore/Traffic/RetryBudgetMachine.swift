@@ -12,9 +12,10 @@ struct RetryBudgetMachine: Sendable {
     /// Retries that were decided on and have not ended, their waits included.
     private(set) var underWay = 0
 
-    /// Whether there is anything left; kept jobs are bound by what has failed alone, since their pace is the window's.
+    /// Whether there is anything left; kept jobs are bound by what has failed alone, since their pace is the window's, and
+    /// one at a time goes whatever has failed: on a route without other load it would wait for ever.
     mutating func hasRoom(_ settings: RetryBudgetSettings, isKept: Bool = false, _ now: Instant) -> Bool {
-        guard settings.isEnabled, underWay >= settings.floor else { return true }
+        guard settings.isEnabled, underWay >= max(settings.floor, isKept ? 1 : 0) else { return true }
         load.advance(to: now)
         failed.advance(to: now)
         let spent = (isKept ? 0 : underWay) + Int(failed.total.all)

@@ -29,6 +29,8 @@ struct RouteTrafficMachine: Sendable {
         var place: Int
         /// Whether it is a run of a job that is kept.
         var isKept: Bool
+        /// Whether it goes on from another attempt of the request or the run, sent or held back.
+        var isElsewhere = false
         var turn: Turn
         /// Uniform in all of `UInt64`, of a kept job.
         var random: UInt64 = 0
@@ -59,7 +61,7 @@ struct RouteTrafficMachine: Sendable {
     mutating func leave(_ route: Route, _ asking: Asking, isFull: Bool = false, _ now: Instant) -> Answer {
         know(route)
         let place = asking.place
-        if asking.kind == .first || asking.kind == .keptRetry { first = place }
+        if !asking.isElsewhere, asking.kind == .first || asking.kind == .keptRetry { first = place }
         // What nothing holds back costs next to nothing.
         if upstreams[place].isCalm, asking.kind != .keptRetry, route.policy.traffic.rateLimit == nil,
             upstreams[place].underWay < upstreams[place].width(route)

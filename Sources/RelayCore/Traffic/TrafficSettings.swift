@@ -66,6 +66,8 @@ public struct RetryBudgetSettings: Sendable, Equatable {
     /// Retries, in percent of the other attempts of the last ten seconds: 0 to 100.
     public var percent = 10
     /// Retries that may be under way however small that share is: 0 to 1,000.
+    ///
+    /// Of kept jobs one may be in any case.
     public var floor = 3
 
     /// The defaults of every property.

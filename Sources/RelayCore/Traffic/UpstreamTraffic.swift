@@ -126,7 +126,8 @@ struct UpstreamTraffic: Sendable {
                 // Who asks for patience, and gets it, is there: it need not be probed.
                 if said == .fails { said = .nothing }
                 let until = now.advanced(by: min(hold, longest))
-                if patience.map({ $0.until < until }) ?? true { patience = (now, until) }
+                // By what the route allows now: an earlier wish may be cut short by that.
+                if patience(route, now).map({ $0.until < until }) ?? true { patience = (now, until) }
             }
             if word.isTooFast { pace.refused(began: leave.began, now) }
             if word.window == .fine { pace.took(now) }

@@ -1,0 +1,118 @@
+import RelayTestSupport
+import Synchronization
+import Testing
+
+@testable import RelayCore
+
+/// What the worlds of `Tests/Simulation/run --traffic` have found.
+@Suite("Corners of what a route's requests do together", .runQueue, .timeLimit(.minutes(1)))
+struct TrafficCornersTests {
+    private func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
+
+    private func makeRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
+        RelayTestSupport.makeRoute {
+            $0.traffic = TrafficSettings()
+            change(&$0)
+        }
+    }
+
+    @Test("A kept job is tried again where nothing else is sent and no retry may be under way, one at a time")
+    func loneRetry() {
+        var settings = RetryBudgetSettings()
+        (settings.percent, settings.floor) = (0, 0)
+        var machine = RetryBudgetMachine()
+        #expect(machine.hasRoom(settings, at(0)) == false)
+        #expect(machine.hasRoom(settings, isKept: true, at(0)) == true)
+        machine.retryBegan()
+        #expect(machine.hasRoom(settings, isKept: true, at(0)) == false)
+    }
+
+    @Test("The first turn that is left to kept jobs is none that a request has, or takes next")
+    func firstTurn() {
+        let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: 1)
+        var machine = RateLimitMachine()
+        var turns: [Instant] = []
+        func request(_ now: Instant) {
+            let next = machine.next(spacing, .request, now)
+            machine.take(spacing, .request, at: next, now)
+            turns.append(next)
+        }
+        for _ in 0..<3 { request(at(0)) }
+        machine.wanted(spacing, at(0.05))
+        for _ in 0..<3 { request(at(0.05)) }
+        for _ in 0..<3 {
+            // As early as they may.
+            let next = machine.next(spacing, .kept, at(0.05))
+            machine.take(spacing, .kept, at: next, next)
+            turns.append(next)
+        }
+        turns.sort()
+        for (turn, next) in zip(turns, turns.dropFirst()) {
+            #expect(turn.duration(to: next) >= .milliseconds(100))
+        }
+        #expect(turns.last == at(0.8))
+    }
+
+    @Test("What is held back and goes elsewhere at once is load, and a retry where it is one")
+    func elsewhere() async {
+        let memory = RouteMemory()
+        let route = makeRoute {
+            $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))]
+            $0.traffic.budget.floor = 0
+        }
+        let retries = Mutex(0)
+        let bench = Bench([]) { _ in
+            let present = memory.traffic.standing(of: route, Instant(nanoseconds: 0)).retries
+            retries.withLock { $0 = present }
+            return .answer(200)
+        }
+        memory.traffic.order(.open, of: "one", route, until: at(1_000), bench.time.now())
+        #expect(memory.traffic.tell(route, at(0)) { $0.takeBudget(route, at(0)) } == false)
+        for _ in 0..<11 { #expect(await bench.perform(on: route, memory: memory).status == 200) }
+        #expect(retries.withLock { $0 } == 0)
+        #expect(memory.traffic.tell(route, at(0)) { $0.takeBudget(route, at(0)) } == true)
+        memory.traffic.tell(route, at(0)) { $0.giveBackBudget(at(0)) }
+        var history = JobHistory()
+        history.attempts = 1
+        #expect(await bench.deliver(on: route, history, memory: memory).words == "succeeded 200 upstream")
+        #expect(retries.withLock { $0 } == 1)
+    }
+
+    @Test("A run that is held back wherever it goes has made no attempt")
+    func heldEverywhere() async {
+        let bench = Bench([]) { _ in .answer(200) }
+        let memory = RouteMemory()
+        let route = makeRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] }
+        for name in ["one", "two"] {
+            memory.traffic.order(.open, of: name, route, until: at(60), bench.time.now())
+        }
+        let run = await bench.deliver(on: route, memory: memory)
+        #expect(run.ending == .back(.breakerOpen) && run.attempts.isEmpty, "\(run.words)")
+        #expect(bench.transport.sent.isEmpty)
+    }
+
+    @Test("An attempt that was not sent in time, or was left, says nothing of its upstream")
+    func unsent() {
+        let late = Failure(.httpResponseTimeout, sent: .neverSent, "")
+        #expect(AttemptWord(late, named: late, nil, wallMilliseconds: 0) == AttemptWord())
+        var left = Failure(.cancelled, sent: .unknown, "")
+        left.status = 200
+        #expect(AttemptWord(left, named: left, nil, wallMilliseconds: 0) == AttemptWord())
+        let silent = Failure(.httpResponseTimeout, sent: .unknown, "")
+        #expect(AttemptWord(silent, named: silent, nil, wallMilliseconds: 0).breaker == .fails)
+    }
+
+    @Test("A wish for patience that a reload has cut short hides none that comes later")
+    func cutShort() async {
+        let bench = Bench([
+            .answer(503, [("Retry-After", "50")]), .answer(503, [("Retry-After", "5")]), .answer(200),
+        ])
+        let memory = RouteMemory()
+        _ = await bench.perform(on: makeRoute(), memory: memory)
+        let short = makeRoute { $0.traffic.throttling.longest = .seconds(10) }
+        bench.time.advance(by: .seconds(10))
+        #expect(await bench.perform(on: short, memory: memory).status == 503)
+        #expect(await bench.perform(on: short, memory: memory).status == 200)
+        #expect(bench.time.now() == at(15))
+    }
+}
