@@ -64,6 +64,8 @@ final class DurableRoute {
     }
 
     private func fill(_ draw: inout SplitMix64) {
+        // What jobs do to each other is the matter of other worlds.
+        policy.traffic = .off
         policy.delivery.mode = .durable
         policy.delivery.ordering = ordersAll ? .route : .key
         policy.delivery.expiresAfter = expiresAfter

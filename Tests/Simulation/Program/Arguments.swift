@@ -7,9 +7,9 @@ struct Arguments {
     var seconds: Int?
     var plant: Plant?
     var runsControls = false
-    /// Worlds of durable jobs instead.
-    var isDurable = false
-    var durablePlant: DurablePlant?
+    /// Worlds of another kind instead, and the bug planted in them.
+    var worlds: SeededWorlds?
+    var worldsPlant: String?
     /// Tells every moment of a job.
     var traced: Int?
     /// A seed of the day's, run beside the fixed ones.
@@ -19,8 +19,10 @@ struct Arguments {
     static let usage = """
         usage: Simulation [--seed N] [--jobs N] [--seconds N] [--extra-seed N] [--threads N] [--plant NAME]
                           [--trace --job N] [--controls] [--durable [--durable-plant NAME]]
+                          [--traffic [--traffic-plant NAME]]
         plants: \(Plant.allCases.map(\.rawValue).joined(separator: " "))
-        around durable jobs: \(DurablePlant.allCases.map(\.rawValue).joined(separator: " "))
+        around durable jobs: \(SeededWorlds.durable.plants.map(\.name).joined(separator: " "))
+        around traffic: \(SeededWorlds.traffic.plants.map(\.name).joined(separator: " "))
         """
 
     /// Nil when a word is none of these.
@@ -30,10 +32,14 @@ struct Arguments {
         while let word = rest.popFirst() {
             switch word {
             case "--controls": runsControls = true
-            case "--durable": isDurable = true
-            case "--durable-plant":
-                guard let name = rest.popFirst(), let plant = DurablePlant(rawValue: name) else { return nil }
-                (durablePlant, isDurable) = (plant, true)
+            case "--durable", "--durable-plant", "--traffic", "--traffic-plant":
+                let kind: SeededWorlds = word.hasPrefix("--durable") ? .durable : .traffic
+                worlds = kind
+                guard word.hasSuffix("-plant") else { continue }
+                guard let name = rest.popFirst(), kind.plants.contains(where: { $0.name == name }) else {
+                    return nil
+                }
+                worldsPlant = name
             case "--trace": traced = traced ?? 0
             case "--plant":
                 guard let name = rest.popFirst(), let plant = Plant(rawValue: name) else { return nil }

@@ -12,8 +12,12 @@ enum Main {
             print(Arguments.usage)
             exit(64)
         }
-        if arguments.isDurable {
-            exit(arguments.runsControls ? DurableMain.controls(arguments) : DurableMain.simulate(arguments))
+        if let worlds = arguments.worlds {
+            let plant = arguments.worldsPlant
+            exit(
+                arguments.runsControls
+                    ? worlds.controls(arguments, plant: plant) : worlds.simulate(arguments, plant: plant)
+            )
         }
         exit(arguments.runsControls ? Controls.run(arguments) : simulate(arguments))
     }

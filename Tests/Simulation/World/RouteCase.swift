@@ -50,6 +50,8 @@ final class RouteCase {
             listed.append(RouteCase.upstream(index, name: "u\(place)", use: use, cooldown: cooldown))
         }
         var believed = RoutePolicy(upstreams: listed)
+        // What requests do to each other is the matter of other worlds.
+        believed.traffic = .off
         credential = draw.chance(65) ? draw.below(credentials.count) : nil
         if let credential {
             believed.authentication = Authentication(

@@ -1,0 +1,134 @@
+import RelayCore
+
+// What requests come to, and what held them back.
+extension TrafficChecker {
+    func began(_ job: TrafficJob) {
+        tell("job \(job.number) begins\(job.isKept ? ", kept" : ""), by \(Moment.time(job.deadline))")
+        jobs.append(job)
+        byID[job.id] = job
+    }
+
+    func cancelled(_ job: TrafficJob) {
+        guard !job.isOver else { return }
+        tell("job \(job.number) is cancelled")
+        job.cancelledAt = now
+        if job.sent == 0 { turns.gaveUp(now) }
+    }
+
+    /// An attempt failed, and this was decided.
+    func failed(_ id: JobID, _ attempt: Attempt) {
+        guard let job = byID[id], let failure = attempt.failure else { return }
+        tell("job \(job.number): \(attempt)")
+        let isRetried = if case .retry? = attempt.next { true } else { false }
+        let isHold =
+            failure.sent == .neverSent && (failure.kind == .breakerOpen || failure.kind == .rateLimited)
+        // A run that goes elsewhere goes on from what it has sent.
+        if job.isKept, !isHold {
+            if case .failover? = attempt.next { job.goesOn = true } else { job.goesOn = false }
+        }
+        let terms = job.isKept ? lastEnd?.flight.terms ?? present : job.terms
+        if isHold {
+            held(job, attempt, failure)
+        }
+        guard !job.isKept, !terms.isOff else { return }
+        if attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) {
+            budget.refused(job, terms, self)
+        }
+        budget.decided(job, retries: isRetried, terms, self)
+    }
+
+    /// An attempt was not sent because something held it back.
+    private func held(_ job: TrafficJob, _ attempt: Attempt, _ failure: Failure) {
+        note("held back: \(failure.kind)")
+        guard let place = names.firstIndex(of: attempt.upstream), let wait = failure.retryAfter else {
+            return violated(job, "what held an attempt back does not say for how long")
+        }
+        let until = now.addingReportingOverflow(wait.saturatedNanoseconds).partialValue
+        let target: String? = if case .failover(let name)? = attempt.next { name } else { nil }
+        if target != nil { job.moving += 1 }
+        if failure.kind == .breakerOpen {
+            if !isOpen(place, present) {
+                violated(job, "held back by the breaker of \(names[place]), which is not open")
+            }
+        } else {
+            checkHold(job, place, until: until, isMoved: target != nil)
+        }
+        guard !job.isKept, attempt.number == 1, job.allowsFallback else { return }
+        let leads = job.terms.failovers.first {
+            $0.whenDown || (failure.kind == .breakerOpen ? $0.whenOpen : $0.whenLimited)
+        }
+        if let leads, now < job.deadline, target != names[leads.target] {
+            violated(job, "does not go where a rule leads when it is held back")
+        }
+    }
+
+    /// Whether a breaker may refuse an attempt now.
+    func isOpen(_ place: Int, _ terms: TrafficTerms) -> Bool {
+        let side = sides[place]
+        if let opens = side.order(at: now) { return opens }
+        guard side.openSince != nil else { return false }
+        return now <= side.failedAt + side.pause * 12 / 10 + 1
+            || side.underWay.contains { $0.order > side.changed && !$0.terms.isOff }
+    }
+
+    private func checkHold(_ job: TrafficJob, _ place: Int, until: Int64, isMoved: Bool) {
+        let (terms, side) = (job.isKept ? present : job.terms, sides[place])
+        let isTooFast = side.tooFast.contains { $0 > now - 61_000_000_000 }
+        // A turn that leaves no time for an answer is not taken.
+        let needed = terms.rate != nil || isTooFast ? terms.attempt : 1
+        if !isMoved, !job.isKept, until < job.deadline - needed {
+            violated(job, "fails for a hold that would have been over in time")
+        }
+        let isFull = side.underWay.count >= min(side.width ?? .max, terms.limit)
+        if terms.rate != nil || isTooFast || terms.window != nil && isFull { return }
+        // Dates are reckoned in fractions of a second.
+        if side.patience(terms.longest ?? 0) < until - 1_000 {
+            violated(job, "held back for \(names[place]), which has not asked for that")
+        }
+    }
+
+    /// A request was sent to the first upstream.
+    func checkFailover(_ flight: TrafficFlight) {
+        let job = flight.job
+        guard !job.isKept, job.allowsFallback, job.sent == 0, flight.place == 0, job.foundRoom,
+            flight.terms.failovers.contains(where: { $0.whenLimited || $0.whenDown }),
+            let longest = flight.terms.longest
+        else { return }
+        let asked = sides[0].asked.filter { $0.at < job.began }
+        let until = asked.reduce(0) { max($0, min($1.until, $1.at + longest)) }
+        if until > job.began, until < job.deadline {
+            violated(job, "waits although a rule leads elsewhere")
+        }
+    }
+
+    /// A request has its outcome.
+    func ended(_ job: TrafficJob, _ outcome: Outcome) {
+        tell("job \(job.number) ends: \(outcome.failure.map { "\($0.kind)" } ?? "answered")")
+        note("ended: \(outcome.failure.map { "\($0.kind)" } ?? "answered")")
+        if job.isOver { violated(job, "has two outcomes") }
+        job.isOver = true
+        if now > job.deadline { violated(job, "an outcome comes after the deadline") }
+        if let cancelledAt = job.cancelledAt, now > cancelledAt {
+            violated(job, "a cancelled request does not end at once")
+        }
+        budget.decided(job, retries: false, job.terms, self)
+        if job.sent != outcome.attempts.count(where: \.wasSent) {
+            violated(job, "\(job.sent) attempts were sent, and others are told of")
+        }
+        guard let failure = outcome.failure, failure.kind == .breakerOpen || failure.kind == .rateLimited
+        else { return }
+        if job.sent == 0, failure.sent != .neverSent {
+            violated(job, "a request that was held counts as sent")
+        }
+        if failure.retryAfter == nil { violated(job, "a request that was held is not told for how long") }
+    }
+}
+
+extension Attempt {
+    /// Whether it was at the transport.
+    fileprivate var wasSent: Bool {
+        guard let failure, failure.sent == .neverSent else { return true }
+        let unsent: [FailureKind] = [.breakerOpen, .rateLimited, .cancelled, .httpResponseTimeout]
+        return !unsent.contains(failure.kind)
+    }
+}

@@ -1,0 +1,100 @@
+import RelayCore
+
+// Windows: never more under way than they are wide, and their width as the upstream takes what it is sent.
+extension TrafficChecker {
+    /// What the route tells of an upstream, looked at before and after each end of an attempt.
+    func look(_ place: Int, width: Int, underWay: Int?) {
+        let side = sides[place]
+        let counted = side.underWay.count { !$0.terms.isOff }
+        if let underWay, underWay != counted {
+            let words = "\(names[place]) has \(counted) attempts under way"
+            violated(nil, "\(words), and the route counts \(underWay)")
+        }
+        defer {
+            sides[place].width = width
+            sides[place].last = nil
+            sides[place].isRestarted = false
+        }
+        guard let before = side.width else {
+            if side.last == nil, terms.count == 1, side.begun.count <= 1,
+                let initial = present.window?.initial, width > initial
+            {
+                violated(nil, "the window of \(names[place]) begins wider than it should")
+            }
+            return
+        }
+        guard let (flight, sign, isVague) = side.last else {
+            if width != before { violated(nil, "a window changes by itself") }
+            return
+        }
+        if isVague || flight.terms.limit != side.limit {
+            // A window that was all that the route allowed is so again by another limit.
+            if width < before { sides[place].shrunk = now }
+            if !flight.isProbe, flight.terms.window != nil { sides[place].limit = flight.terms.limit }
+            return
+        }
+        let load = flight.isProbe ? .nothing : sign.load
+        let isBad = load == .tooMuch || load == .lost
+        let mayShrink = flight.began >= side.shrunk
+        if isBad, mayShrink, flight.terms.window != nil { sides[place].shrunk = now }
+        guard let window = flight.terms.window else {
+            if width != before, !side.isRestarted {
+                violated(flight.job, "a window changes that is switched off")
+            }
+            return
+        }
+        if side.isRestarted {
+            note("window restarted")
+            if width > max(1, window.afterOutage) {
+                violated(flight.job, "the window is too wide after an outage")
+            }
+        } else if width > before {
+            note("window grew")
+            checkGrowth(flight, load, from: before, to: width)
+        } else if width < before {
+            note(isBad ? "window shrank" : "window shrank for being slow")
+            if !mayShrink { violated(flight.job, "a window shrinks twice for what was under way together") }
+            if load == .nothing {
+                violated(flight.job, "a window shrinks by what says nothing of the load")
+            }
+            if load == .fine {
+                sides[place].shrunk = now
+                if width < window.afterOutage {
+                    violated(flight.job, "a window shrinks too far for being slow")
+                }
+            }
+        } else if isBad, mayShrink, before > 10 {
+            violated(flight.job, "a window does not shrink although there was too much")
+        }
+    }
+
+    /// The window of an upstream may be another for what an operator has said.
+    func forgetWidth(_ place: Int) { sides[place].width = nil }
+
+    private func checkGrowth(
+        _ flight: TrafficFlight,
+        _ load: TrafficSign.Load,
+        from before: Int,
+        to width: Int
+    ) {
+        if load != .fine { violated(flight.job, "a window grows by what does not succeed") }
+        if !flight.wasFull { violated(flight.job, "a window grows that was not full") }
+        if width > before + 1 { violated(flight.job, "a window grows by more than one") }
+        if width > flight.terms.limit { violated(flight.job, "a window grows beyond the route's limit") }
+    }
+
+    /// An attempt has begun; `isFull` tells whether the route had no permit left.
+    func checkRoom(_ flight: TrafficFlight, isFull: Bool) {
+        let side = sides[flight.place]
+        let counted = side.underWay.count { !$0.terms.isOff }
+        let most = max(1, min(side.width ?? .max, flight.terms.limit))
+        // Who makes room in this very instant may have done so a moment before.
+        flight.wasFull = isFull || counted + (endedNow.at == now ? endedNow.count : 0) >= most
+        if flight.terms.window != nil, counted > most {
+            violated(flight.job, "more is under way than the window of its upstream allows")
+        }
+        guard terms.count == 1 else { return }
+        let all = sides.reduce(0) { $0 + $1.underWay.count }
+        if all > flight.terms.limit { violated(flight.job, "more is under way than the route allows") }
+    }
+}

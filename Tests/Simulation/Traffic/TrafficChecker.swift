@@ -1,0 +1,127 @@
+import RelayCore
+import RelayEngine
+
+/// Holds the traffic of one route to what is promised of it, from what crosses its borders: attempts and answers at the
+/// transport, outcomes, events, what it tells of itself.
+///
+/// It shares nothing with the machines that decide: each promise is looked at anew, in the words of the decisions.
+final class TrafficChecker {
+    private let timeline: Timeline
+    /// What it must say where a bug is planted; nil takes everything.
+    private let wanted: [String]?
+    private(set) var violation: Violation?
+    private(set) var hash = TraceHash()
+    private(set) var coverage: [String: Int] = [:]
+    /// Every configuration there has been, by its number.
+    var terms: [TrafficTerms] = []
+    let names: [String]
+    var sides: [TrafficSide]
+    var jobs: [TrafficJob] = []
+    var byID: [JobID: TrafficJob] = [:]
+    var budget = TrafficBudget()
+    var turns = TrafficTurns()
+    /// Counts what happens.
+    var order = 0
+    /// Attempts that ended in one instant.
+    var endedNow: (at: Int64, count: Int) = (0, 0)
+    /// The end of an attempt that was told last.
+    var lastEnd: (flight: TrafficFlight, sign: TrafficSign)?
+    /// Whether the route has permits to spare.
+    var hasPermits: () -> Bool = { false }
+    /// Whether every moment is kept, for who reads a broken promise.
+    var isTelling = false
+    private var story: [String] = []
+
+    init(_ timeline: Timeline, names: [String], wanted: [String]?) {
+        self.wanted = wanted
+        self.timeline = timeline
+        self.names = names
+        sides = names.map { _ in TrafficSide() }
+    }
+
+    var now: Int64 { timeline.now }
+    var present: TrafficTerms { terms[terms.count - 1] }
+
+    func violated(_ job: TrafficJob?, _ sentence: String) {
+        if violation != nil { return }
+        if let wanted, !wanted.contains(where: sentence.contains) { return }
+        violation = Violation(job: job?.number ?? -1, at: now, sentence: sentence, timeline: story)
+    }
+
+    func note(_ what: String) { coverage[what, default: 0] += 1 }
+
+    func tell(_ what: @autoclosure () -> String) {
+        order += 1
+        hash.mix(UInt64(bitPattern: now))
+        hash.mix(UInt64(order))
+        if isTelling { story.append("  \(Moment.time(now))  \(what())") }
+    }
+
+    /// Everything of an instant has happened.
+    func instantOver() {
+        for place in sides.indices where sides[place].mustOpen {
+            sides[place].mustOpen = false
+            let counts = sides[place].counts
+            let words = "\(counts.count) counted, \(counts.count(where: \.failed)) of them failed"
+            violated(nil, "the breaker of \(names[place]) does not open although there is cause: \(words)")
+        }
+    }
+}
+
+// What happens at the transport.
+extension TrafficChecker {
+    /// An attempt reaches its upstream.
+    func sent(_ job: TrafficJob, place: Int, terms number: Int) -> TrafficFlight {
+        tell("job \(job.number)\(job.isKept ? ", kept," : "") is sent to \(names[place]), terms \(number)")
+        let terms = self.terms[number]
+        let isRetry = job.isKept ? job.sent > 0 && !job.goesOn : job.retries
+        let flight = TrafficFlight(
+            job,
+            place: place,
+            terms: terms,
+            began: now,
+            order: order,
+            isRetry: isRetry
+        )
+        if let cancelledAt = job.cancelledAt, cancelledAt < now, !job.isKept {
+            violated(job, "a request is sent after it was cancelled")
+        }
+        if job.isOver { violated(job, "an attempt is sent for a job that has ended") }
+        if !terms.isOff {
+            checkBreaker(flight)
+            checkPatience(flight)
+            checkPace(flight)
+            budget.sent(flight, isFirst: job.sent == 0, self)
+            turns.sent(flight, self)
+            checkFailover(flight)
+        }
+        job.sent += 1
+        job.goesOn = true
+        job.moved += job.moving
+        job.moving = 0
+        sides[place].underWay.append(flight)
+        sides[place].begun.append(now)
+        return flight
+    }
+
+    /// The attempt is over.
+    func landed(_ flight: TrafficFlight, _ sign: TrafficSign) {
+        guard flight.isOpen else { return }
+        tell("job \(flight.job.number) \(sign.word)")
+        flight.isOpen = false
+        flight.job.landed += 1
+        sides[flight.place].underWay.removeAll { $0 === flight }
+        endedNow = (now, endedNow.at == now ? endedNow.count + 1 : 1)
+        lastEnd = (flight, sign)
+        if flight.terms.isOff { return }
+        // Who is cancelled in the same instant may have been heard first.
+        let isVague = flight.job.cancelledAt.map { $0 <= now } ?? false
+        // Whoever had less time than the route gives may have had less than is usual.
+        let isImpatient = sign.isLate && now - flight.began < flight.terms.attempt
+        countForBreaker(flight, sign, isVague: isVague || isImpatient)
+        countPatience(flight, sign, isVague: isVague)
+        countPace(flight, sign)
+        budget.landed(flight, sign, isVague: isVague, now)
+        sides[flight.place].last = (flight, sign, isVague || isImpatient)
+    }
+}

@@ -1,0 +1,167 @@
+import RelayCore
+
+/// A bug put in on purpose, between what the checker believes of the route's traffic and what the core is given or told.
+enum TrafficPlant: String, CaseIterable {
+    /// The core's routes have no breaker.
+    case noBreaker = "no-breaker"
+    /// Their breakers want four times the evidence.
+    case hopefulBreaker = "hopeful-breaker"
+    /// Two failures in a row open them.
+    case nervousBreaker = "nervous-breaker"
+    /// No attempt is slow.
+    case seesNothingSlow = "sees-nothing-slow"
+    /// Breaks are a quarter as long.
+    case shortBreak = "short-break"
+    /// Breaks are three times as long.
+    case longBreak = "long-break"
+    /// Faults of this side look like the upstream's.
+    case blamesUpstream = "blames-upstream"
+    /// Faults of the upstream look like this side's.
+    case blamesUs = "blames-us"
+    /// What is sent to one upstream goes to the other.
+    case swapsUpstreams = "swaps-upstreams"
+    /// The core heeds no wish for patience.
+    case noPatience = "no-patience"
+    /// Fields that ask for patience get lost.
+    case losesPatience = "loses-patience"
+    /// Patience ends after a third of its longest time.
+    case shortPatience = "short-patience"
+    /// Its longest time is three times as long.
+    case longPatience = "long-patience"
+    /// The core's calendar is three seconds ahead.
+    case clockAhead = "clock-ahead"
+    /// That attempts come too fast gets lost.
+    case hidesTooFast = "hides-too-fast"
+    /// Retries have no budget.
+    case noBudget = "no-budget"
+    /// More retries may be under way.
+    case deepBudget = "deep-budget"
+    /// Retries may be more of the load.
+    case richBudget = "rich-budget"
+    /// There is no budget left, ever.
+    case poorBudget = "poor-budget"
+    /// The rate is half as high again.
+    case fastRate = "fast-rate"
+    /// The burst is twice as large.
+    case largeBurst = "large-burst"
+    /// Whatever is under way, more may be.
+    case noWindow = "no-window"
+    /// The window begins with all there is.
+    case wideWindow = "wide-window"
+    /// After an outage it begins wide.
+    case wideRestart = "wide-restart"
+    /// The core's routes have three places more.
+    case wideRoute = "wide-route"
+    /// That there is too much looks like any other failure.
+    case hidesTooMuch = "hides-too-much"
+    /// The window believes that it is always full.
+    case alwaysFull = "always-full"
+    /// Nobody is let in when the window grows.
+    case losesGrowth = "loses-growth"
+    /// An attempt in thirty stays under way for three seconds more.
+    case keepsAttempt = "keeps-attempt"
+    /// Cancellation does not reach the core.
+    case deaf
+    /// No rule of the core leads elsewhere.
+    case staysPut = "stays-put"
+    /// A reload forgets what was known.
+    case forgetsAll = "forgets-all"
+    /// An operator's word does not reach the core.
+    case losesOrder = "loses-order"
+    /// An operator's word holds five times as long.
+    case longOrder = "long-order"
+    /// An attempt in twenty of a kept job is none.
+    case burnsAttempt = "burns-attempt"
+    /// Waits end half a second late.
+    case late
+    /// Who has kept jobs claimed comes three seconds late for every turn.
+    case lateLane = "late-lane"
+    /// Nobody hears of kept jobs that are ready.
+    case losesReady = "loses-ready"
+
+    /// Part of the sentence the checker must say.
+    var sentences: [String] {
+        switch self {
+        case .noBreaker, .hopefulBreaker, .seesNothingSlow, .blamesUs: ["does not open although"]
+        case .nervousBreaker: ["opens without a cause"]
+        case .shortBreak, .longBreak: ["a break is not within a fifth"]
+        case .blamesUpstream: ["opens without a cause", "stays open without a probe that fails"]
+        case .swapsUpstreams: ["by what is not its upstream's"]
+        case .noPatience, .losesPatience, .shortPatience, .clockAhead: ["asked for patience"]
+        case .longPatience: ["which has not asked for that"]
+        case .hidesTooFast: ["as fast as before"]
+        case .noBudget, .deepBudget, .richBudget: ["beyond the budget"]
+        case .poorBudget: ["although the budget has room"]
+        case .fastRate, .largeBurst: ["faster than the route's rate"]
+        case .noWindow: ["does not shrink", "allows"]
+        case .wideWindow: ["begins wider"]
+        case .wideRestart: ["too wide after an outage"]
+        case .wideRoute: ["more is under way than"]
+        case .hidesTooMuch: ["does not shrink"]
+        case .alwaysFull: ["grows that was not full"]
+        case .losesGrowth: ["a permit that is free"]
+        case .keepsAttempt: ["and the route counts"]
+        case .deaf: ["after it was cancelled", "does not end at once"]
+        case .staysPut: ["does not go where a rule leads", "although a rule leads elsewhere"]
+        case .forgetsAll: ["before its break is over", "asked for patience"]
+        case .losesOrder: ["an operator keeps open"]
+        case .longOrder: ["which is not open"]
+        case .burnsAttempt: ["attempts are on record"]
+        case .late: ["comes after the deadline", "does not end at once"]
+        case .lateLane: ["do not get their half"]
+        case .losesReady: ["waits for ever"]
+        }
+    }
+}
+
+extension TrafficPlant {
+    /// What the core is given instead.
+    func change(_ terms: inout TrafficTerms) {
+        switch self {
+        case .noBreaker: terms.breaker = nil
+        case .hopefulBreaker:
+            terms.breaker?.minimum *= 4
+            terms.breaker?.inARow = nil
+        case .nervousBreaker: terms.breaker?.inARow = 2
+        case .seesNothingSlow: terms.breaker?.slow = nil
+        case .shortBreak: terms.stretchBreaks { $0 / 4 }
+        case .longBreak: terms.stretchBreaks { $0 * 3 }
+        case .noPatience: terms.longest = nil
+        case .shortPatience: terms.longest = terms.longest.map { $0 / 3 }
+        case .longPatience: terms.longest = terms.longest.map { $0 * 3 }
+        case .noBudget: terms.budget = nil
+        case .deepBudget: terms.budget?.floor += 4
+        case .richBudget: terms.budget?.percent = 90
+        case .poorBudget: terms.budget = .init(percent: 0, floor: 0)
+        case .fastRate: if let rate = terms.rate { terms.rate?.per = rate.per * 2 / 3 }
+        case .largeBurst: terms.rate?.burst *= 2
+        case .noWindow: terms.window = nil
+        case .wideWindow: terms.window?.initial = nil
+        case .wideRestart: terms.window?.afterOutage *= 5
+        case .wideRoute: terms.limit += 3
+        case .staysPut: terms.failovers = []
+        default: break
+        }
+    }
+
+    /// What the core is told of the end of an attempt instead.
+    func change(_ kind: TrafficReply.Kind) -> TrafficReply.Kind {
+        switch (self, kind) {
+        case (.blamesUpstream, .fails(let kind, .neverSent)) where kind != .connectionRefused:
+            .fails(.connectionRefused, .neverSent)
+        case (.blamesUs, .fails(.connectionRefused, _)): .fails(.dnsError, .neverSent)
+        case (.losesPatience, .answers(let status, _, let asked)): .answers(status, [], asked: asked)
+        case (.hidesTooFast, .answers(429, let fields, let asked)): .answers(400, fields, asked: asked)
+        case (.hidesTooMuch, .answers(503, let fields, let asked)): .answers(500, fields, asked: asked)
+        default: kind
+        }
+    }
+}
+
+extension TrafficTerms {
+    fileprivate mutating func stretchBreaks(_ stretch: (Int64) -> Int64) {
+        guard let breaker else { return }
+        self.breaker?.pause = stretch(breaker.pause)
+        self.breaker?.longestPause = stretch(breaker.longestPause)
+    }
+}

@@ -1,0 +1,94 @@
+import RelayCore
+import RelayTestSupport
+
+/// One upstream of a route, with the troubles it goes through.
+final class TrafficUpstream {
+    enum Phase: CaseIterable {
+        case healthy, down, unreachable, silent, flapping, slow, narrow, rated, asking, ours, cutting, mixed
+    }
+
+    private var draw: SplitMix64
+    private let phases: [Phase]
+    private let isSteady: Bool
+    private var phase = Phase.healthy
+    private var until: Int64 = 0
+    /// Milliseconds that it takes.
+    private let usual: Int
+    private let most: Int
+    private let perSecond: Int
+    private let flap: Int64
+    private var underWay = 0
+    /// When it took the last of what its rate allows.
+    private var taken: [Int64] = []
+    /// From now on it does what it is asked.
+    var isHealed = false
+
+    /// `isCalm` lets nothing go wrong.
+    init(seed: UInt64, isCalm: Bool, _ world: inout SplitMix64) {
+        draw = SplitMix64(seed: seed)
+        usual = world.pick([2, 10, 40, 150])
+        most = world.pick([1, 4, 15])
+        perSecond = world.pick([5, 20, 50])
+        flap = Int64(world.pick([300, 1_000, 3_000])) * 1_000_000
+        let troubles = Phase.allCases.dropFirst()
+        phases = [.healthy] + (0..<world.number(1...3)).map { _ in world.pick(Array(troubles)) }
+        isSteady = world.chance(20) || isCalm
+    }
+
+    func left() { underWay -= 1 }
+
+    /// What becomes of an attempt; `wall` is the present in milliseconds since 1970.
+    func reply(now: Int64, wall: Int64) -> TrafficReply {
+        underWay += 1
+        if isHealed { return TrafficReply(kind: .good, after: time(usual)) }
+        if now >= until {
+            phase = isSteady ? .healthy : draw.pick(phases)
+            until = now + draw.time(200...draw.pick([2_000, 10_000, 30_000]))
+        }
+        let at = phase == .mixed ? draw.pick(Phase.allCases.dropLast()) : phase
+        return TrafficReply(
+            kind: kind(at, now, wall),
+            after: at == .slow ? time(usual * 10 + 100) : at == .silent ? 1 << 50 : time(usual)
+        )
+    }
+
+    private func kind(_ phase: Phase, _ now: Int64, _ wall: Int64) -> TrafficReply.Kind {
+        switch phase {
+        case .healthy, .slow, .silent, .mixed: return draw.chance(98) ? .good : plain(404)
+        case .down: return plain(draw.pick([500, 502, 503]))
+        case .unreachable:
+            return draw.chance(80)
+                ? .fails(.connectionRefused, .neverSent) : .fails(.connectionTerminated, .unknown)
+        case .flapping: return now / flap % 2 == 0 ? .good : plain(500)
+        case .narrow:
+            if underWay <= most { return .good }
+            return draw.chance(80) ? plain(503) : asking(503, wall)
+        case .rated:
+            taken.removeAll { $0 <= now - 1_000_000_000 }
+            if taken.count < perSecond {
+                taken.append(now)
+                return .good
+            }
+            return draw.chance(70) ? plain(429) : asking(429, wall)
+        case .asking: return asking(draw.pick([429, 503, 503, 403, 200]), wall)
+        case .ours:
+            return .fails(draw.pick([.dnsError, .dnsTimeout, .connectionLimitReached]), .neverSent)
+        case .cutting: return draw.chance(40) ? .good : .breaksOff
+        }
+    }
+
+    private func plain(_ status: UInt16) -> TrafficReply.Kind { .answers(status, [], asked: nil) }
+
+    private func asking(_ status: UInt16, _ wall: Int64) -> TrafficReply.Kind {
+        let (fields, asked) = TrafficPatience.draw(&draw, isRefused: status != 200, wall: wall)
+        return .answers(status, fields, asked: asked)
+    }
+
+    private func time(_ milliseconds: Int) -> Int64 {
+        Int64(max(1, milliseconds)) * Int64(700_000 + draw.below(600_000))
+    }
+}
+
+extension TrafficReply.Kind {
+    static let good = TrafficReply.Kind.answers(200, [], asked: nil)
+}

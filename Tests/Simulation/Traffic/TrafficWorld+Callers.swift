@@ -1,0 +1,155 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+
+// Those who send requests, one by one, in streams, and to be kept.
+extension TrafficWorld {
+    /// Plans all that comes.
+    ///
+    /// - Returns: when the last of them has come, in milliseconds.
+    func planCallers() -> Int {
+        let here = Confined(self)
+        let perSecond = draw.pick([5, 20, 60, 200])
+        var at: Int64 = 0
+        var number = 0
+        while number < jobCount {
+            at += Int64(draw.below(2_000_000)) * 1_000 / Int64(perSecond)
+            let size = draw.chance(3) ? draw.number(2...30) : 1
+            let numbers = Array(number..<min(jobCount, number + size))
+            number += numbers.count
+            expected += numbers.count
+            let isStream = size > 1 && draw.chance(40)
+            plan(after: at) { isStream ? here.value.stream(numbers) : numbers.forEach(here.value.submit) }
+        }
+        return Int(at / 1_000_000) + 1
+    }
+
+    func submit(_ number: Int) { draw.chance(keptShare) ? keep(number) : request(number) }
+
+    /// Somebody sends one after the other, a few at once.
+    private func stream(_ numbers: [Int]) {
+        checker.note("streams")
+        let width = draw.number(1...4)
+        for lane in 0..<width {
+            let own = numbers.indices.filter { $0 % width == lane }.map { numbers[$0] }
+            spawn { here in for number in own { await here.perform(number) } }
+        }
+    }
+
+    private func request(_ number: Int) {
+        tasks[number] = spawn { here in await here.perform(number) }
+        guard draw.chance(8) else { return }
+        let here = Confined(self)
+        plan(after: draw.chance(20) ? 0 : draw.time(1...draw.pick([50, 1_000, 8_000]))) {
+            here.value.cancel(number)
+        }
+    }
+
+    private func cancel(_ number: Int) {
+        guard let job = checker.jobs.first(where: { $0.number == number }), !job.isOver else { return }
+        checker.cancelled(job)
+        if plant != .deaf { tasks[number]?.cancel() }
+    }
+
+    private func keep(_ number: Int) {
+        spawn { here in await here.keep(number) }
+    }
+
+    fileprivate func admit(_ number: Int, isKept: Bool) -> (Admission, TrafficJob)? {
+        guard let engine else { return nil }
+        var terms = RequestTerms(forwarded: HeaderFields())
+        terms.forwarded.append("X-Request-Id", "\(number)")
+        terms.wantsDurable = isKept
+        let present = checker.present
+        if !isKept {
+            terms.options.collectsAnswer = draw.chance(50)
+            terms.options.allowsFallback = draw.chance(90)
+            if draw.chance(20) { terms.options.timeout = .milliseconds(draw.pick([100, 500, 3_000])) }
+        }
+        let total = min(present.total, terms.options.timeout?.saturatedNanoseconds ?? .max)
+        let admission: Admission
+        do throws(Problem) {
+            admission = try engine.admit(
+                route: TrafficWorld.route,
+                target: "t",
+                method: draw.pick([.get, .post]),
+                terms: terms,
+                length: 0,
+                client: ClientIdentity(user: 1_000, group: 1, process: 7, groups: [], unit: nil)
+            )
+        } catch {
+            checker.violated(nil, "a request is refused: \(error.detail)")
+            return nil
+        }
+        let job = TrafficJob(
+            number,
+            admission.id,
+            isKept: isKept,
+            allowsFallback: terms.options.allowsFallback,
+            readsAll: isKept || terms.options.collectsAnswer,
+            terms: present,
+            began: timeline.now,
+            deadline: isKept ? .max : timeline.now + total,
+            foundRoom: hasPermits
+        )
+        checker.began(job)
+        return (admission, job)
+    }
+}
+
+extension Confined where Value == TrafficWorld {
+    fileprivate func perform(_ number: Int) async {
+        defer { value.expected -= 1 }
+        guard let (admission, job) = value.admit(number, isKept: false), let engine = value.engine,
+            let relay = value.relay
+        else { return }
+        let relayed = await engine.run(admission, body: .empty, relay: relay)
+        value.checker.ended(job, relayed.outcome)
+        value.tasks[number] = nil
+    }
+
+    fileprivate func keep(_ number: Int) async {
+        defer { value.expected -= 1 }
+        guard let (admission, job) = value.admit(number, isKept: true), let jobs = value.jobs else { return }
+        do throws(Problem) {
+            _ = try await jobs.acceptance.accept(admission, body: .bytes(Array("{}".utf8)))
+        } catch {
+            value.checker.violated(job, "a job is not kept: \(error.detail)")
+        }
+    }
+}
+
+// What the upstreams see.
+extension TrafficWorld {
+    /// An attempt reaches its upstream.
+    func sent(_ request: OutboundRequest, place: Int) -> TrafficFlight {
+        guard let job = job(of: request) else { preconditionFailure("an attempt is sent for no job") }
+        let flight = checker.sent(job, place: place, terms: TrafficTerms.number(of: request))
+        look()
+        let isFull = !hasPermits
+        checker.checkRoom(flight, isFull: isFull)
+        if plant == .alwaysFull { entry?.memory.traffic.isFull = true }
+        return flight
+    }
+
+    /// An attempt is over.
+    func landed(_ flight: TrafficFlight, _ sign: TrafficSign) {
+        guard flight.isOpen else { return }
+        look()
+        checker.landed(flight, sign)
+    }
+
+    /// An attempt that a plant makes of nothing.
+    func burn(_ request: OutboundRequest) -> Failure? {
+        guard plant == .burnsAttempt, let job = job(of: request), job.isKept else { return nil }
+        burned += 1
+        return burned % 20 == 0 ? Failure(.connectionRefused, sent: .neverSent, "simulated") : nil
+    }
+
+    private func job(of request: OutboundRequest) -> TrafficJob? {
+        let text = request.fields.entries.first { request.fields.nameText($0) == "X-Request-Id" }
+            .map { request.fields.valueText($0) }
+        let number = text.flatMap { Int($0) } ?? -1
+        return checker.jobs.last { $0.number == number }
+    }
+}
