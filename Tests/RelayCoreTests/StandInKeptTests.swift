@@ -117,6 +117,25 @@ struct StandInKeptTests {
         )
     }
 
+    @Test("What would not be due before the job expires is not kept")
+    func expires() {
+        for (lifetime, isKept) in [(Duration.seconds(3_600), true), (.milliseconds(1), false)] {
+            var machine = machine([answering(), rule("later", ["any"], retry())]) {
+                $0.delivery.expiresAfter = lifetime
+            }
+            let words = decided(&machine, [Self.failure(.refused)])
+            #expect(words.hasPrefix(isKept ? "respond_and_keep" : "respond, not kept: "), "\(words)")
+        }
+    }
+
+    @Test("The rule that sends the job again is charged with it, not the one that answered")
+    func charged() {
+        var machine = machine([answering(), rule("later", ["any"], retry())])
+        _ = decided(&machine, [Self.failure(.refused)])
+        let last = machine.attempts.last
+        #expect(last?.rule == "answer" && last?.chargedRule == "later")
+    }
+
     @Test(
         "What holds a request back does not keep it from being kept",
         arguments: ["breaker_open", "rate_limited"]

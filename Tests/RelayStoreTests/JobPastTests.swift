@@ -10,6 +10,7 @@ struct JobPastTests {
             attempt.failure = Failure(.httpResponseTimeout, sent: sent, "no answer")
             attempt.rule = index == 0 ? "again" : "answer"
             attempt.next = index == 0 ? .retry(after: .zero) : .respondAndKeep(.placeholder)
+            if index == 1 { attempt.resentBy = "later" }
             return attempt
         }
         return JobPast(attempts, leavesDoubt: true, standIn: .placeholder, wait: wait)
@@ -31,6 +32,7 @@ struct JobPastTests {
             let attempts = try await bench.store.attempts(of: id, after: 0, limit: 10)
             #expect(attempts.map(\.number) == [1, 2] && attempts.map(\.rule) == ["again", "answer"])
             #expect(attempts.last?.next == .respondAndKeep(.placeholder))
+            #expect(attempts.map(\.resentBy) == [nil, "later"])
         }
         let counters = try await bench.store.counters(at: bench.now)
         #expect(counters.counts[JobCounters.Group(route: "hooks", state: .retrying)] == 1)

@@ -2,8 +2,8 @@
 extension RecoveryMachine {
     /// What would become of the request if it were kept.
     private enum Prospect {
-        /// The job is due after that.
-        case due(after: Duration)
+        /// The job is due after that, by the rule of that name; nil where none has to be asked.
+        case due(after: Duration, by: String?)
         case none(HeldBack.Reason)
     }
 
@@ -18,8 +18,9 @@ extension RecoveryMachine {
     ) -> Decision {
         guard rule.keepsRequest else { return decide(rule, index, .respond(source), decision) }
         switch prospect(failure, situation) {
-        case .due(let wait):
+        case .due(let wait, let resending):
             keepsAfter = wait
+            attempts[attempts.count - 1].resentBy = resending
             return decide(rule, index, .respondAndKeep(source), decision)
         case .none(let reason):
             held(rule, .notKept(reason))
@@ -32,6 +33,7 @@ extension RecoveryMachine {
         guard let last = attempts.last, let rule = last.rule, case .respondAndKeep(let source)? = last.next
         else { return }
         keepsAfter = nil
+        attempts[attempts.count - 1].resentBy = nil
         attempts[attempts.count - 1].next = .respond(source)
         attempts[attempts.count - 1].heldBack.append(HeldBack(rule: rule, reason: .notKept(reason)))
     }
@@ -42,7 +44,8 @@ extension RecoveryMachine {
         guard situation.canRepeat else { return .none(.bodyGone) }
         // What is not the request's fault is not the job's, which waits and spends nothing on it.
         if failure.isHold || failure.sent == .neverSent && isOfNoRule(failure.kind) {
-            return hasAttemptsLeftWhenKept ? .due(after: .zero) : .none(.attemptsSpent(maxAttemptsWhenKept))
+            return hasAttemptsLeftWhenKept
+                ? .due(after: .zero, by: nil) : .none(.attemptsSpent(maxAttemptsWhenKept))
         }
         guard let last = attempts.last else { return .none(.noRuleRepeats) }
         var kept = RecoveryMachine(
@@ -50,13 +53,15 @@ extension RecoveryMachine {
             method: method,
             options: options,
             now: situation.now,
-            history: history(before: last)
+            history: history(before: last, situation)
         )
         (kept.attempts, kept.needsKey) = ([last], needsKey)
         kept.attempts[0].heldBack = []
-        switch kept.attemptFailed(failure, situation) {
-        case .retry(let at): return .due(after: situation.now.duration(to: at))
-        case .refreshCredentials, .failover: return .due(after: .zero)
+        let decision = kept.attemptFailed(failure, situation)
+        let rule = kept.attempts[0].rule
+        switch decision {
+        case .retry(let at): return .due(after: situation.now.duration(to: at), by: rule)
+        case .refreshCredentials, .failover: return .due(after: .zero, by: rule)
         case .respond, .respondStale, .consult, .resend, .stop, .fail, .deadLetter, .pauseRoute, .hold:
             let reasons = kept.attempts[0].heldBack.map(\.reason).filter { $0 != .deliversNothing }
             let verdict = reasons.first { $0 == .outcomeUnknown || $0 == .mayHaveActed }
@@ -71,8 +76,9 @@ extension RecoveryMachine {
     private var hasAttemptsLeftWhenKept: Bool { countedAttempts < maxAttemptsWhenKept }
 
     /// What a kept job would have behind it before its last attempt.
-    private func history(before last: Attempt) -> JobHistory {
+    private func history(before last: Attempt, _ situation: Situation) -> JobHistory {
         var history = JobHistory()
+        history.deadline = situation.now.advanced(by: route.policy.delivery.expiresAfter)
         history.attempts = attempts.count - 1
         history.spentAttempts = countedAttempts - (last.sent == .neverSent ? 0 : 1)
         for attempt in attempts.dropLast() {

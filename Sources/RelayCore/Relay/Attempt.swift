@@ -22,6 +22,8 @@ public struct Attempt: Sendable {
     public var next: Next?
     /// The rules that matched and did not act, each with its reason, in the order they were read.
     public var heldBack: [HeldBack] = []
+    /// The rule that sends the request again as a kept job, where `rule` has only answered it.
+    package var resentBy: String?
 
     /// What the rule decided.
     public enum Next: Sendable, Equatable {
@@ -81,6 +83,9 @@ public struct Attempt: Sendable {
 extension Attempt {
     /// Whether it failed and no rule of the route was for it.
     package var metNoRule: Bool { failure != nil && rule == nil && next == nil && heldBack.isEmpty }
+
+    /// The rule that is charged with what came next.
+    package var chargedRule: String? { resentBy ?? rule }
 
     /// How far it got.
     package var sent: Sent { failure?.sent ?? .answered }

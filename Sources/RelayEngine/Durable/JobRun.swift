@@ -186,7 +186,7 @@ extension JobRun {
         while last < job.attempts {
             let page = try await store.attempts(of: id, after: last, limit: 256)
             for attempt in page {
-                if let rule = attempt.rule { history.ruleUses[rule, default: 0] += 1 }
+                if let rule = attempt.chargedRule { history.ruleUses[rule, default: 0] += 1 }
                 history.wasInterrupted = attempt.failure?.kind == .interrupted
                 last = max(last, attempt.number)
             }

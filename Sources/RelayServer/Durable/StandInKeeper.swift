@@ -32,10 +32,29 @@ package final class StandInKeeper: RequestKeeper {
             case .stream(let source):
                 accepted = try await intake.keep(admission, source) { Problem(.badRequest, $0.detail) }
             }
+            if accepted.isReplayed, let reason = try await undelivered(accepted.id) {
+                return .refused(reason)
+            }
             admission.letKeyGo()
             return .kept(KeptJobName(accepted.id, isReplayed: accepted.isReplayed))
         } catch {
             return .refused(error.detail)
         }
+    }
+
+    /// Why the earlier job of the same key will not deliver the request; nil where it will, or has.
+    ///
+    /// - Throws: what the store does not tell.
+    private func undelivered(_ id: JobID) async throws(Problem) -> String? {
+        let found = try await durable.store.told(route: admission.route.name) { store throws(StoreError) in
+            try await store.job(id)
+        }
+        let state: String
+        switch found?.state {
+        case nil: state = "no longer there"
+        case .dead?, .cancelled?, .expired?: state = found?.state.name ?? ""
+        case .scheduled?, .queued?, .running?, .retrying?, .held?, .succeeded?: return nil
+        }
+        return "its idempotency key belongs to job \(id), which is \(state)"
     }
 }

@@ -31,10 +31,11 @@ extension Attempt {
         let wasResent = exchange?.wasResent ?? false
         let words = [next?.target, failure?.apiCode, failure?.apiTitle]
         let isPastDeadline = failure?.isPastDeadline ?? false
-        if wasResent || isPastDeadline || words.contains(where: { $0 != nil }) {
+        if wasResent || isPastDeadline || resentBy != nil || words.contains(where: { $0 != nil }) {
             writer.add(wasResent)
             for word in words { writer.add(word) }
             writer.add(isPastDeadline)
+            if let resentBy { writer.add(resentBy) }
         }
         return writer.sealed(at: key)
     }
@@ -71,6 +72,7 @@ extension Attempt {
             failure?.apiTitle = try reader.optionalText()
             failure?.isPastDeadline = try reader.flag()
         }
+        if !reader.isAtEnd { resentBy = try reader.text() }
         next = decision.flatMap { Next(name: $0, wait: wait, target: target) }
         if exchange.isKnown { self.exchange = exchange }
         failure?.exchange = self.exchange
