@@ -40,7 +40,7 @@ extension Problem {
         _ bound: CallerBound,
         of share: CallerShare,
         _ limits: CallerLimits,
-        retryAfter: Duration = .seconds(1)
+        retryAfter: Duration? = .seconds(1)
     ) {
         let who = share.user.map { "uid \($0)" } ?? "callers of ports together"
         let verb = share.user == nil ? "have" : "has"

@@ -9,7 +9,9 @@ enum CallerRecords {
         var record = JournalRecord(
             .warning,
             .callerRefused,
-            "\(who) came to \(refused.bound.rawValue): \(requests) refused"
+            refused.bound == .allRequests
+                ? "all callers together came to \(refused.bound.rawValue): \(requests) of \(who) refused"
+                : "\(who) came to \(refused.bound.rawValue): \(requests) refused"
         )
         record.add(.clientUser, refused.user)
         record.add(.count, refused.count)

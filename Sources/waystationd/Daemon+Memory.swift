@@ -17,11 +17,10 @@ extension Daemon {
             bodiesLimit: bodies.limit
         )
         let change = engine.shedding.looked(sight, controlInstant)
-        let isForBodies = engine.shedding.standing.cause == .account
-        relieve(change, dropsCaches: change != nil && !isForBodies)
+        relieve(change, dropsCaches: change?.isSevere ?? false)
     }
 
-    /// Says what has begun or ended, and lets go of what only saves work.
+    /// Says what has begun, become worse or ended, and lets go of what only saves work.
     func relieve(_ change: Shedding.Change?, dropsCaches: Bool) {
         if dropsCaches {
             engine.snapshot.dropCaches()
@@ -33,6 +32,14 @@ extension Daemon {
                 .warning,
                 .sheddingBegan,
                 "memory is short: \(cause.rawValue); new work is refused, the least urgent first"
+            )
+            record.add(.detail, cause.rawValue)
+            journal.record(record)
+        case .worsened(let cause):
+            var record = JournalRecord(
+                .warning,
+                .sheddingBegan,
+                "memory is shorter than it was: \(cause.rawValue); more new work is refused, all in the end"
             )
             record.add(.detail, cause.rawValue)
             journal.record(record)

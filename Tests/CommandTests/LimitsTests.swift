@@ -20,7 +20,7 @@ struct LimitsTests {
               {"name":"eu","breaker":"open","since":"2026-11-21T04:17:40.000Z","until":"2026-11-21T04:17:46.000Z",
                "counts":{"attempts":40,"failed":30,"failed_in_a_row":12,"span_ms":30000},"under_way":0,"window":20},
               {"name":"us","breaker":"closed","counts":{"attempts":9,"failed":1,"failed_in_a_row":1,"span_ms":30000},
-               "held_until":"2026-11-21T04:18:00.000Z","under_way":12},
+               "held_until":"2026-11-21T04:18:00.000Z","rate":3,"under_way":12},
               {"name":"old","breaker":"off","under_way":0}]}
             """
         )
@@ -32,6 +32,7 @@ struct LimitsTests {
                   Breaker    open since 04:17:40, probed at 04:17:46; 30 of 40 failed in the last 30s, 12 in a row
                 Upstream     us: 12 under way
                   Breaker    closed; 1 of 9 failed in the last 30s
+                  Throttled  sent at most 3 attempts a second, as it said too many came
                   Patience   it has asked to be left alone until 04:18:00
                 Upstream     old: 0 under way
                 Retries      1 under way, 9 more may begin

@@ -89,6 +89,38 @@ struct PressureTests {
         #expect(machine.refusedFrom == 8 && machine.since == nil)
     }
 
+    @Test("Last good answers are let go when more is short than the account, once, and never when it ends")
+    func severe() {
+        let shedding = Shedding()
+        shedding.configure(settings)
+        func change(_ sight: PressureMachine.Sight, _ second: Double) -> (String, Bool)? {
+            let change = shedding.looked(sight, at(second))
+            let word: String? =
+                switch change {
+                case .began(let cause)?: "began \(cause)"
+                case .worsened(let cause)?: "worsened \(cause)"
+                case .ended?: "ended"
+                case nil: nil
+                }
+            return word.flatMap { word in change.map { (word, $0.isSevere) } }
+        }
+        var told: [(String, Bool)?] = [
+            change(sight(bodies: 7_000), 0), change(sight(resident: 2_000), 1),
+            change(sight(bodies: 7_000), 2), change(sight(resident: 2_000), 3),
+        ]
+        for second in 4...30 { told.append(change(sight(), Double(second))) }
+        told += [change(sight(bodies: 7_000), 31)]
+        for second in 32...40 { told.append(change(sight(), Double(second))) }
+        told += [change(sight(resident: 2_000), 41)]
+        let found = told.compactMap { $0 }
+        #expect(
+            found.map(\.0) == [
+                "began account", "worsened resident", "ended", "began account", "ended", "began resident",
+            ]
+        )
+        #expect(found.map(\.1) == [false, true, false, false, false, true])
+    }
+
     @Test("What begins and ends is told once, with what was refused meanwhile")
     func told() {
         let (shedding, time) = (Shedding(), VirtualTime())

@@ -132,8 +132,8 @@ extension ConfigurationTable {
                     "enabled",
                     .boolean,
                     \.isEnabled,
-                    "Whether users are told apart. Without, nobody has a share: who waits for a full route is let in first "
-                        + "come, first served, and the other keys mean nothing."
+                    "Whether users are told apart. Without, nobody has a share: who waits for a full route is let in by "
+                        + "urgency and then in the order of arrival, and the other keys mean nothing."
                 ),
                 Field(
                     "max_connections",
@@ -189,7 +189,8 @@ extension ConfigurationTable {
                     \.isEnabled,
                     "Whether new work is refused then: with 503 overloaded, at first only what says that it is less urgent "
                         + "than usual (Priority: u=4 to u=7), after 2 seconds what says nothing, after 5 everything, "
-                        + "and never what operators send. What was accepted goes on. Last good answers are let go."
+                        + "and never what operators send. What was accepted goes on. Last good answers are let go, unless only the "
+                        + "bodies in limits.memory are many, for which only the less urgent is refused."
                 ),
                 Field(
                     "max_resident",

@@ -98,10 +98,10 @@ package final class CallerBytes: Sendable {
         share.charge(bytes)
     }
 
-    /// Whether the caller has more now than it may; counted as a refusal.
-    package func isOver(_ limits: CallerLimits) -> Bool {
+    /// Whether the caller has more now than it may; counted as a refusal where it is one.
+    package func isOver(_ limits: CallerLimits, isRefused: Bool = true) -> Bool {
         guard let most = limits.maxBytes, share.bytes > most else { return false }
-        share.refused(.bytes)
+        if isRefused { share.refused(.bytes) }
         return true
     }
 }

@@ -169,9 +169,9 @@ package final class MemoryHold: Sendable {
         state.withLock { $0.charge = CallerBytes(share, $0.bytes) }
     }
 
-    /// Whether the caller to whom it is charged has more now than it may.
-    package func isOver(_ limits: CallerLimits) -> Bool {
-        state.withLock { $0.charge }?.isOver(limits) ?? false
+    /// Whether the caller to whom it is charged has more now than it may; counted as a refusal where it is one.
+    package func isOver(_ limits: CallerLimits, isRefused: Bool = true) -> Bool {
+        state.withLock { $0.charge }?.isOver(limits, isRefused: isRefused) ?? false
     }
 
     /// No more than so many bytes are needed.

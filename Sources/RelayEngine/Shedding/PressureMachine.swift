@@ -21,6 +21,9 @@ package struct PressureMachine: Sendable {
         case kernel = "the kernel reports memory pressure"
         case resident = "the process takes more memory than limits.shedding.max_resident"
         case account = "the bodies in memory take nearly all of limits.memory"
+
+        /// Whether the process itself is short of memory; the account bounds itself.
+        var isSevere: Bool { self != .account }
     }
 
     package struct Settings: Sendable, Equatable {
@@ -103,7 +106,7 @@ package struct PressureMachine: Sendable {
             cause = present
             if since == nil { since = now }
         }
-        let isSevere = present != nil && present != .account
+        let isSevere = present?.isSevere ?? false
         severeSince = isSevere ? severeSince ?? now : nil
         let short = severeSince?.duration(to: now) ?? .zero
         let byTime = short >= .seconds(5) ? 3 : short >= .seconds(2) ? 2 : 1

@@ -13,11 +13,22 @@ package final class Shedding: Sendable {
         package let refused: Int
     }
 
-    /// What has begun or ended.
+    /// What has begun, become worse or ended.
     package enum Change: Sendable {
         case began(PressureMachine.Cause)
+        /// More is short now than the account of bodies, with which it began; told once.
+        case worsened(PressureMachine.Cause)
         /// After that long, with so many requests refused.
         case ended(Duration, refused: Int)
+
+        /// Whether what only saves work is to be let go: not for the account, in which none of that counts.
+        package var isSevere: Bool {
+            switch self {
+            case .began(let cause): cause.isSevere
+            case .worsened: true
+            case .ended: false
+            }
+        }
     }
 
     private struct State {
@@ -25,6 +36,8 @@ package final class Shedding: Sendable {
         var refused = 0
         /// Refused before it last began.
         var before = 0
+        /// Whether more than the account has been short since then.
+        var hasBeenSevere = false
     }
 
     private let state = Mutex(State())
@@ -64,10 +77,17 @@ package final class Shedding: Sendable {
             switch (before, state.machine.since) {
             case (nil, .some):
                 state.before = state.refused
+                state.hasBeenSevere = state.machine.cause?.isSevere ?? false
                 return state.machine.cause.map { .began($0) }
+            case (.some, .some):
+                guard !state.hasBeenSevere, let cause = state.machine.cause, cause.isSevere else {
+                    return nil
+                }
+                state.hasBeenSevere = true
+                return .worsened(cause)
             case (let began?, nil):
                 return .ended(began.duration(to: now), refused: state.refused - state.before)
-            default: return nil
+            case (nil, nil): return nil
             }
         }
     }

@@ -66,9 +66,14 @@ final class Upload {
         if let share, let room {
             room.charge(to: share)
             let limits = limits()
-            if room.isOver(limits) {
+            if room.isOver(limits, isRefused: !streams) {
                 self.room = nil
-                throw Problem(.bytes, of: share, limits)
+                if streams {
+                    holdLimit = 0
+                    return
+                }
+                let fitsEver = wanted <= limits.maxBytes ?? .max
+                throw Problem(.bytes, of: share, limits, retryAfter: fitsEver ? .seconds(1) : nil)
             }
         }
         if room != nil { return }

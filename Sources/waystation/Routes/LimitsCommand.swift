@@ -8,7 +8,7 @@ extension Command {
         "ROUTE [-o table|json]",
         "Shows what holds the requests of a route back, with present values.",
         details: """
-            Its permits, the breaker, the window and the patience of each upstream, its retries, its rate and its pause.
+            Its permits, the breaker, the window, the throttling and the patience of each upstream, its retries, its rate and its pause.
 
             """,
         options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
@@ -48,6 +48,10 @@ struct LimitsSheet {
             let name = safe(upstream["name"]?.text ?? "?")
             rows.append(("Upstream", "\(name): \(underWay(upstream))"))
             if let breaker = breaker(upstream) { rows.append(("  Breaker", breaker)) }
+            if let rate = upstream["rate"]?.integer {
+                let attempts = "\(rate) attempt\(rate == 1 ? "" : "s")"
+                rows.append(("  Throttled", "sent at most \(attempts) a second, as it said too many came"))
+            }
             if let held = upstream["held_until"]?.text {
                 rows.append(("  Patience", "it has asked to be left alone until \(moments.short(held))"))
             }
