@@ -8,7 +8,8 @@ extension Command {
         "ROUTE [-o table|json]",
         "Shows what holds the requests of a route back, with present values.",
         details: """
-            Its permits, the breaker, the window, the throttling and the patience of each upstream, its retries, its rate and its pause.
+            Its permits, the breaker, the window, the throttling and the patience of each upstream, its retries, its
+            rate and its pause.
 
             """,
         options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
