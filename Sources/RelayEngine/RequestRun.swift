@@ -15,7 +15,7 @@ package final class RequestRun {
     /// Who keeps the request where a rule wants that.
     private let keeper: (any RequestKeeper)?
     private var hold: Relayed.Hold?
-    private var stage: Stage
+    @safe @exclusivity(unchecked) private var stage: Stage
 
     private enum Stage {
         case new(Body)

@@ -87,7 +87,7 @@ package final class OutputLoan {
     /// What is kept between two uses; what had to grow beyond four times as much is let go.
     private static let kept = 65_536
 
-    private var spare: OutputBuffer?
+    @safe @exclusivity(unchecked) private var spare: OutputBuffer?
 
     package init() {}
 

@@ -24,7 +24,7 @@ final class Connection: Watcher {
     let share: CallerShare?
     var phase = Phase.idle
     /// Bytes received and not yet used: an incomplete head, the next request, or the beginning of a body.
-    var pending: [UInt8] = []
+    @safe @exclusivity(unchecked) var pending: [UInt8] = []
     /// Keeps how far the search for a head's end got, while there is one.
     var parser: HeldParser?
     /// Edge-triggered: whether there may be something to read that was not asked for.

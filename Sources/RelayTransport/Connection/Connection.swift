@@ -72,12 +72,12 @@ import RelayPosix
     var writeFault: WireFault?
 
     // The answer on its way in.
-    var waiter: ExchangeWaiter?
+    @safe @exclusivity(unchecked) var waiter: ExchangeWaiter?
     /// Whether a request is being begun: who has no task is told of an end in that only afterwards.
     var isBeginning = false
-    var parser: ResponseHeadParser?
+    @safe @exclusivity(unchecked) var parser: ResponseHeadParser?
     var limits = ResponseLimits()
-    var headBytes: [UInt8] = []
+    @safe @exclusivity(unchecked) var headBytes: [UInt8] = []
     var interimCount = 0
     var body = IncomingBody()
 

@@ -34,7 +34,7 @@ final class OriginPool {
     /// A resumed session verifies no chain, so where keys are pinned every handshake is a full one.
     var keepsTickets: Bool { key.tls.pins == nil }
     /// Latest last: the one most likely to be alive is taken first.
-    private var idle: [Connection] = []
+    @safe @exclusivity(unchecked) private var idle: [Connection] = []
     var lastUsed: Int64 = 0
     /// Whether nobody takes from the pool any more; a connection in flight still belongs to it.
     private var isClosed = false

@@ -10,6 +10,7 @@ final class TransportState {
     private let secrets: @Sendable (SecretReference) -> Secret?
     private var pools: [OriginPool.Key: OriginPool] = [:]
     /// By the identity of an upstream, which is held so that no other can take its place.
+    @safe @exclusivity(unchecked)
     private var known: [ObjectIdentifier: (upstream: Upstream, pool: OriginPool)] = [:]
     private var contexts: [TLSSettings: TLSContext] = [:]
     private let output = OutputLoan()
