@@ -82,11 +82,12 @@ package final class RequestRun {
                     vault: admission.snapshot.vault,
                     since: began,
                     turn: turn,
-                    keeper: keeper
+                    keeper: keeper,
+                    leaving: leave
                 )
             )
         }
-        if case .underWay(let execution) = stage { await relay.run(execution) }
+        if case .underWay(let execution) = stage { await relay.run(execution, leaving: leave) }
         return end()
     }
 
@@ -107,6 +108,9 @@ package final class RequestRun {
         guard let hold = hold.take() else { preconditionFailure("a request ends once") }
         return Relayed(outcome, hold)
     }
+
+    /// Who only waits for the disk, whose answer is no upstream's, keeps nobody from the upstream.
+    private func leave() { hold?.take(nil) }
 
     private func enter() {
         guard case .new(let body) = stage else { return }

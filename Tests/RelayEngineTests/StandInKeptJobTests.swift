@@ -12,6 +12,12 @@ struct StandInKeptJobTests {
         let isOpen = Atomic<Bool>(false)
     }
 
+    private final class Flag: Sendable {
+        private let value = Atomic<Bool>(false)
+        var isSet: Bool { value.load(ordering: .relaxed) }
+        func set() { value.store(true, ordering: .relaxed) }
+    }
+
     private let gate = Gate()
 
     /// A route that answers with a placeholder and keeps the request, which is sent again after five seconds.
@@ -149,6 +155,65 @@ struct StandInKeptJobTests {
         let second = await bench.run(try bench.admit(method: .post))
         #expect(second.report.keptJob == nil)
         #expect(second.report.notKeptBecause?.contains("limits.max_queued_jobs") == true)
+        #expect(await stop(bench))
+    }
+
+    @Test("A store that stands still takes none of the route's permits from other requests")
+    func stalledStore() async throws {
+        let bench = bench { $0.concurrency.maxRequests = 1 }
+        try await bench.start()
+        let state = try #require(bench.engine.snapshot.routes["hooks"]?.state)
+        let time = bench.time
+        bench.faults.after(.enqueue) { try? await time.sleep(until: time.now().advanced(by: .seconds(60))) }
+        let admission = try bench.admit(method: .post)
+        let isAnswered = Flag()
+        let caller = Task {
+            defer { isAnswered.set() }
+            return await bench.run(admission).report
+        }
+        await untilIdle()
+        #expect(!isAnswered.isSet && bench.sent.count == 1 && state.load == (0, 0))
+        gate.isOpen.store(true, ordering: .relaxed)
+        let other = try bench.admit(method: .post)
+        let answered = await bench.run(other).report
+        #expect(answered.status == 200 && answered.source == .upstream && !isAnswered.isSet)
+        let began = time.now()
+        await bench.eventually { isAnswered.isSet }
+        let report = await caller.value
+        #expect(report.source == .placeholder && report.keptJob == nil && report.notKeptBecause != nil)
+        #expect(began.duration(to: time.now()) <= .milliseconds(4_100))
+        time.advance(by: .seconds(60))
+        await untilIdle()
+        #expect(state.load == (0, 0))
+        #expect(await stop(bench))
+    }
+
+    @Test("The look at the earlier job of the same key takes no longer than the disk may take in all")
+    func stalledLook() async throws {
+        let bench = bench()
+        try await bench.start()
+        let key = [("Idempotency-Key", "\"k\"")]
+        let first = try bench.admit(key, method: .post)
+        _ = await bench.run(first)
+        let time = bench.time
+        bench.faults.after(.look) { try? await time.sleep(until: time.now().advanced(by: .seconds(60))) }
+        let second = try bench.admit(key, method: .post)
+        let isAnswered = Flag()
+        let caller = Task {
+            defer { isAnswered.set() }
+            return await bench.run(second).report
+        }
+        let began = time.now()
+        await bench.eventually { isAnswered.isSet }
+        let report = await caller.value
+        #expect(began.duration(to: time.now()) <= .milliseconds(4_100))
+        #expect(report.source == .placeholder && report.keptJob == nil)
+        #expect(
+            report.notKeptBecause
+                == "its idempotency key belongs to job \(first.id), of which the disk of the job store does not tell in"
+                + " time"
+        )
+        time.advance(by: .seconds(60))
         #expect(await stop(bench))
     }
 

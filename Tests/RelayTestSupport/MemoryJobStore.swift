@@ -182,7 +182,9 @@ extension MemoryJobStore {
 
     package func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
         faults.looks.add(1, ordering: .relaxed)
-        return try access { state in state.positions[id].flatMap { state.job($0) } }
+        let job = try access { state in state.positions[id].flatMap { state.job($0) } }
+        await faults.interlude(.look)
+        return job
     }
 
     package func jobs(

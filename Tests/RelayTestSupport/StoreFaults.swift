@@ -9,6 +9,8 @@ package final class StoreFaults: Sendable {
         case claim
         case settle
         case apply(JobAction)
+        /// A look at one job.
+        case look
     }
 
     private let ofSettlements = Mutex<[StoreError]>([])

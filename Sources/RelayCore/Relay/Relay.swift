@@ -34,14 +34,16 @@ package final class Relay: Sendable {
         return outcome
     }
 
-    /// The same, and tells nobody.
+    /// The same, and tells nobody; `leaving` is called when the request is done with its upstream before its outcome is
+    /// known.
     package func outcome(
         of request: HTTPRequest,
         context: JobContext,
         vault: CredentialVault,
         since began: Instant? = nil,
         turn: AnswerTurn? = nil,
-        keeper: (any RequestKeeper)? = nil
+        keeper: (any RequestKeeper)? = nil,
+        leaving: () -> Void = {}
     ) async -> Outcome {
         let begun =
             needsCollecting(request, context)
@@ -53,7 +55,7 @@ package final class Relay: Sendable {
         case .success(let execution):
             execution.turn = turn
             execution.keeper = keeper
-            await run(execution)
+            await run(execution, leaving: leaving)
             return execution.outcome
         }
     }
@@ -61,8 +63,8 @@ package final class Relay: Sendable {
 
 // Each wait is a function of its own and not inlined: a job's frames are then no larger than the wait it is in.
 extension Relay {
-    /// Drives a job from where it stands to its end.
-    package func run(_ execution: Execution) async {
+    /// Drives a job from where it stands to its end; `leaving` is called when it is done with its upstream before that.
+    package func run(_ execution: Execution, leaving: () -> Void = {}) async {
         if let again = execution.again.take() { await sendAgain(execution, again) }
         while true {
             execution.advance()
@@ -76,7 +78,9 @@ extension Relay {
             case .token: await obtainToken(execution)
             case .collect(let collecting): await collect(collecting, execution)
             case .wait(let until, _): await wait(until, execution)
-            case .keep: await keep(execution)
+            case .keep:
+                leaving()
+                await keep(execution)
             case .prepare: await prepare(execution)
             case .consult(let strategy, let failure): await consult(strategy, about: failure, execution)
             case .leave, .begin, .classify, .recover, .name, .recall, .accept: break

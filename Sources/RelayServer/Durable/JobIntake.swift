@@ -96,6 +96,11 @@ struct JobIntake {
         return Patience(ports, atMost: max(.seconds(1), min(past.timeLeft, .seconds(4))))
     }
 
+    /// What is left of that for whoever has waited since `began`.
+    func patience(_ admission: Admission, since began: Instant) -> Patience {
+        patience(admission).left(since: began)
+    }
+
     /// Writes a body beside the records, and tells what is left of the caller's patience.
     private func spool(
         _ admission: Admission,

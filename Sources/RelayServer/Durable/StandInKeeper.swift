@@ -24,6 +24,7 @@ package final class StandInKeeper: RequestKeeper {
 
     package func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer {
         let intake = JobIntake(durable, ports, past: past)
+        let began = ports.time.now()
         do throws(Problem) {
             let accepted: Acceptance.Accepted
             switch body {
@@ -32,8 +33,9 @@ package final class StandInKeeper: RequestKeeper {
             case .stream(let source):
                 accepted = try await intake.keep(admission, source) { Problem(.badRequest, $0.detail) }
             }
-            if accepted.isReplayed, let reason = try await undelivered(accepted.id) {
-                return .refused(reason)
+            if accepted.isReplayed {
+                let patience = intake.patience(admission, since: began)
+                if let reason = try await undelivered(accepted.id, patience) { return .refused(reason) }
             }
             admission.letKeyGo()
             return .kept(KeptJobName(accepted.id, isReplayed: accepted.isReplayed))
@@ -42,19 +44,28 @@ package final class StandInKeeper: RequestKeeper {
         }
     }
 
-    /// Why the earlier job of the same key will not deliver the request; nil where it will, or has.
+    /// Why the earlier job of the same key will not deliver the request, or is not known to; nil where it will, or has.
     ///
     /// - Throws: what the store does not tell.
-    private func undelivered(_ id: JobID) async throws(Problem) -> String? {
-        let found = try await durable.store.told(route: admission.route.name) { store throws(StoreError) in
-            try await store.job(id)
+    private func undelivered(_ id: JobID, _ patience: Patience) async throws(Problem) -> String? {
+        let store = durable.store
+        var patience = patience
+        let found: StoredJob??
+        do throws(StoreError) {
+            found = try await patience.wait { () throws(StoreError) in try await store.job(id) }
+        } catch {
+            throw Problem(error, route: admission.route.name)
         }
-        let state: String
-        switch found?.state {
-        case nil: state = "no longer there"
-        case .dead?, .cancelled?, .expired?: state = found?.state.name ?? ""
-        case .scheduled?, .queued?, .running?, .retrying?, .held?, .succeeded?: return nil
+        let standing: String
+        switch found {
+        case nil: standing = "of which the disk of the job store does not tell in time"
+        case .some(nil): standing = "which is no longer there"
+        case .some(let job?):
+            switch job.state {
+            case .dead, .cancelled, .expired: standing = "which is \(job.state.name)"
+            case .scheduled, .queued, .running, .retrying, .held, .succeeded: return nil
+            }
         }
-        return "its idempotency key belongs to job \(id), which is \(state)"
+        return "its idempotency key belongs to job \(id), \(standing)"
     }
 }
