@@ -107,6 +107,38 @@ class Fairness(RelayTest):
             self.assertEqual(holder.answer().status, 200)
         eventually(lambda: all(caller["bytes"] == 0 for caller in relay.status()["callers"]), "all is given back")
 
+    def test_a_body_that_is_kept_counts_once(self):
+        self.upstream.on("/busy", answer(503, "no"))
+        closed = self.new_upstream()
+        closed.close()
+        keeping = {"recovery": [
+            {"name": "answer", "on": ["any"], "respond": {"as": "placeholder", "status": 200, "json": {}, "and": "keep"}},
+            {"name": "later", "on": ["any"], "retry": {"max_attempts": 10, "backoff": {"type": "constant", "base_interval": "1h"}}}],
+            "idempotency": {"generate": True}}
+        relay = self.new_relay(
+            {"kept": route(self.upstream.url, delivery={"mode": "durable"}),
+             "up": route(self.upstream.url, **keeping), "down": route(closed.url, **keeping)},
+            limits={"per_user": {"max_bytes": "200KiB"}, "replay_buffer": "64KiB"}).start()
+
+        def ask_alone(*members, **others):
+            eventually(lambda: all(caller["bytes"] == 0 for caller in relay.status()["callers"]), "all is given back")
+            return relay.ask(*members, **others)
+
+        text = "b" * 150_000
+        job = {"route": "kept", "mode": "async", "request": {"method": "PUT", "path": "x", "text": text}}
+        fields = [("Content-Type", "application/json")]
+        self.assertEqual(ask_alone("POST", "/v1/jobs", fields, json.dumps(job).encode()).status, 202)
+        told = ask_alone("POST", "/v1/jobs", fields, json.dumps([job]).encode()).json()
+        self.assertEqual(told.get("refused"), 0, told)
+        for target in ("/r/up/busy", "/r/down/x"):
+            got = ask_alone("PUT", target, body=text.encode())
+            self.assertEqual(got["Waystation-Kept"], "true", (target, got.fields))
+            got = ask_alone("PUT", target, body=text.encode() * 2)
+            self.assertTrue(got["Waystation-Kept"].startswith("false"), (target, got.fields))
+        self.assertIn("limits.per_user.max_bytes", got["Waystation-Kept"])
+        got = ask_alone("PUT", "/r/kept/x", body=text.encode() * 2)
+        self.assertIn("limits.per_user.max_bytes", self.assert_problem(got, 503, "overloaded")["detail"])
+
     def test_kept_jobs_of_one_user_have_a_bound_that_outlives_a_restart(self):
         relay = self.new_relay(
             {"up": route(self.upstream.url, delivery={"mode": "durable"})},

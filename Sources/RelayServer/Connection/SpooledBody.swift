@@ -55,6 +55,7 @@ final class SpooledBody: Sendable {
 
     var wasRead: Bool { state.withLock { $0.taken > 0 } }
     var loss: String? { state.withLock { $0.loss } }
+    var hasCopy: Bool { state.withLock { $0.copy != nil } }
 
     /// A source that begins at the first byte; nil when that is gone.
     func source() -> SpooledBodySource? {
@@ -169,6 +170,8 @@ final class SpooledBodySource: BodySource {
     var length: UInt64? { body.length }
     var wasRead: Bool { body.wasRead }
     var sentOnceBecause: String? { body.loss }
+    /// Whether its copy is there, by which it counts as its caller's.
+    var hasCopy: Bool { body.hasCopy }
 
     func next() async throws(Failure) -> [UInt8]? {
         guard let position = state.withLock({ $0.isOver ? nil : $0.position }) else { return nil }

@@ -13,13 +13,18 @@ struct JobIntake {
     let ports: RelayPorts
     /// Of a request that was tried before it is kept.
     private let past: JobPast?
+    /// Whether bodies in memory count as their caller's by what holds them.
+    private let countsBytes: Bool
 
-    init(_ server: LoopServer) { self.init(server.durable, server.relay.ports) }
+    init(_ server: LoopServer, countsBytes: Bool = true) {
+        self.init(server.durable, server.relay.ports, countsBytes: countsBytes)
+    }
 
-    init(_ durable: DurableJobs, _ ports: RelayPorts, past: JobPast? = nil) {
+    init(_ durable: DurableJobs, _ ports: RelayPorts, past: JobPast? = nil, countsBytes: Bool = true) {
         self.durable = durable
         self.ports = ports
         self.past = past
+        self.countsBytes = countsBytes
     }
 
     /// Keeps a job whose body is in memory: what is too large for a record goes beside it.
@@ -59,7 +64,7 @@ struct JobIntake {
             return (.bytes(bytes), patience(admission))
         }
         var rest = bytes[...]
-        return try await spool(admission) { () throws(Problem) in
+        return try await spool(admission, isCounted: countsBytes) { () throws(Problem) in
             defer { rest = rest.dropFirst(JobIntake.pieceSize) }
             return rest.isEmpty ? nil : Array(rest.prefix(JobIntake.pieceSize))
         }
@@ -74,7 +79,10 @@ struct JobIntake {
         broken: (Failure) -> Problem
     ) async throws(Problem) -> Acceptance.Accepted {
         do throws(Problem) {
-            let (body, patience) = try await spool(admission) { () async throws(Problem) in
+            let copied = source as? SpooledBodySource
+            let isCounted = { copied?.hasCopy ?? false }
+            let (body, patience) = try await spool(admission, isCounted: isCounted()) {
+                () async throws(Problem) in
                 do throws(Failure) {
                     return try await source.next()
                 } catch {
@@ -102,8 +110,11 @@ struct JobIntake {
     }
 
     /// Writes a body beside the records, and tells what is left of the caller's patience.
+    ///
+    /// While it is counted as its caller's elsewhere, it is not counted a second time.
     private func spool(
         _ admission: Admission,
+        isCounted: @autoclosure () -> Bool,
         _ next: () async throws(Problem) -> [UInt8]?
     ) async throws(Problem) -> (body: StoredBody, patience: Patience) {
         try await checkDisk(admission)
@@ -114,10 +125,15 @@ struct JobIntake {
         let file: StoredBodyFile
         let (share, limits) = (admission.context.share, admission.snapshot.settings.callers)
         let charge = share.map { CallerBytes($0, 0) }
+        var uncounted = 0
         do throws(Problem) {
             while let piece = try await next() {
-                charge?.grow(by: piece.count)
-                if let share, charge?.isOver(limits) == true { throw Problem(.bytes, of: share, limits) }
+                uncounted += piece.count
+                if let share, let charge, !isCounted() {
+                    charge.grow(by: uncounted)
+                    uncounted = 0
+                    if charge.isOver(limits) { throw Problem(.bytes, of: share, limits) }
+                }
                 try await patiently(admission, &patience) { () throws(StoreError) in
                     try await spool.append(piece)
                 }

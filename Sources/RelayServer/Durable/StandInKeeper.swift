@@ -6,24 +6,33 @@ package final class StandInKeeper: RequestKeeper {
     private let admission: Admission
     private let durable: DurableJobs
     private let ports: RelayPorts
+    /// Whether a body in memory counts as its caller's by what holds it.
+    private let countsBytes: Bool
 
     /// Nil where no rule keeps the request; a failing initializer would make the object first.
     package static func made(
         _ admission: Admission,
         _ durable: DurableJobs,
-        _ ports: RelayPorts
+        _ ports: RelayPorts,
+        countsBytes: Bool = true
     ) -> StandInKeeper? {
-        admission.keptLater == nil ? nil : StandInKeeper(admission, durable, ports)
+        admission.keptLater == nil ? nil : StandInKeeper(admission, durable, ports, countsBytes)
     }
 
-    private init(_ admission: Admission, _ durable: DurableJobs, _ ports: RelayPorts) {
+    private init(
+        _ admission: Admission,
+        _ durable: DurableJobs,
+        _ ports: RelayPorts,
+        _ countsBytes: Bool
+    ) {
+        self.countsBytes = countsBytes
         self.admission = admission
         self.durable = durable
         self.ports = ports
     }
 
     package func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer {
-        let intake = JobIntake(durable, ports, past: past)
+        let intake = JobIntake(durable, ports, past: past, countsBytes: countsBytes)
         let began = ports.time.now()
         do throws(Problem) {
             let accepted: Acceptance.Accepted

@@ -123,14 +123,19 @@ final class LineStream {
             body: job.body,
             relay: server.relay,
             turn: AnswerTurn(turns, job.line - 1),
-            keeper: StandInKeeper.made(job.admission, server.durable, server.relay.ports)
+            keeper: StandInKeeper.made(
+                job.admission,
+                server.durable,
+                server.relay.ports,
+                countsBytes: false
+            )
         ).outcome
         await report(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : nil, of: job.line)
     }
 
     /// The outcome of a line that is kept on disk is that it is.
     private func keep(_ jobs: [AdmittedJob]) async {
-        let intake = JobIntake(connection.server)
+        let intake = JobIntake(connection.server, countsBytes: false)
         let outcomes: [Result<Acceptance.Accepted, Problem>]
         if jobs.count == 1, let job = jobs.first {
             outcomes = [
