@@ -156,8 +156,9 @@ extension ConfigurationTable {
                     \.maxBytes,
                     "Bytes that bodies of one user may take of memory and spool together: request bodies of more than "
                         + "16 KiB, their copies, answers that are collected, and answers that are not taken. A body beyond it "
-                        + "is answered 503 overloaded, and one that would be copied to the spool is sent once; answers are "
-                        + "counted and never refused. Without the key unbounded but by limits.memory and limits.spool."
+                        + "that has to be held or is to be kept is answered 503 overloaded; one that can stream is sent without "
+                        + "being held, and once where a copy in the spool would be beyond it. Answers are counted and never "
+                        + "refused. Without the key unbounded but by limits.memory and limits.spool."
                 ),
                 Field(
                     "max_queued_jobs",
