@@ -345,6 +345,24 @@ extension SQLiteJobStore {
         try await reader.perform { reader throws(StoreError) in try reader.failures(of: route, at: now) }
     }
 
+    package func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {
+        try await unfinishedByUser(span: 20_000)
+    }
+
+    /// The same with at most `span` jobs looked at in one read, so that other reads are not kept waiting for long.
+    package func unfinishedByUser(span: Int64) async throws(StoreError) -> [UInt32?: Int] {
+        var counts: [UInt32?: Int] = [:]
+        var position: Int64? = 0
+        while let first = position {
+            let (page, next) = try await reader.perform { reader throws(StoreError) in
+                try reader.unfinishedByUser(after: first, span: span)
+            }
+            counts.merge(page, uniquingKeysWith: +)
+            position = next
+        }
+        return counts
+    }
+
     package func facts() async throws(StoreError) -> StoreFacts { shared.facts }
 
     /// Of the threads that write.

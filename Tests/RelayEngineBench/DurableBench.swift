@@ -34,6 +34,7 @@ package final class DurableBench: Sendable {
     package init(
         after earlier: DurableBench? = nil,
         maxQueued: Int = 100,
+        maxQueuedPerUser: Int? = nil,
         vault: CredentialVault = CredentialVault([], secrets: [:]),
         listeners: [any JobListener] = [],
         _ change: (inout RoutePolicy) -> Void = { _ in },
@@ -63,7 +64,8 @@ package final class DurableBench: Sendable {
             earlier.map { MemoryJobStore(afterCrashOf: $0.store, at: JobMoment(time)) }
             ?? MemoryJobStore(at: JobMoment(time), events: events)
         transport = ScriptedTransport(time: time, answer: answer)
-        let settings = DurableBench.settings(maxQueued: maxQueued)
+        var settings = DurableBench.settings(maxQueued: maxQueued)
+        settings.maxQueuedPerUser = maxQueuedPerUser
         jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })
         let (transport, tasks) = (transport, tasks)
         relays = (1...2).map { seed in
@@ -133,7 +135,8 @@ package final class DurableBench: Sendable {
         route: String = "hooks",
         method: Method = .put,
         target: String = "x",
-        user: UInt32 = 1000
+        user: UInt32 = 1000,
+        share: CallerShare? = nil
     ) throws(Problem) -> Admission {
         var all = HeaderFields()
         for (name, value) in fields { all.append(name, value) }
@@ -143,7 +146,8 @@ package final class DurableBench: Sendable {
             method: method,
             terms: RequestTerms(all),
             length: 0,
-            client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: "shop.service")
+            client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: "shop.service"),
+            share: share
         )
     }
 

@@ -139,4 +139,74 @@ struct DurableBoundsTests {
         await bench.until { bench.sent.count == 2 }
         #expect(await bench.stop())
     }
+
+    /// Hands over a job of that user, whose bound counts.
+    private func submit(_ bench: DurableBench, of user: UInt32) async throws(Problem) -> JobID {
+        let admission = try bench.admit(user: user, share: CallerShare(user: user))
+        return try await bench.jobs.acceptance.accept(admission, body: .bytes([])).id
+    }
+
+    /// Does it to all jobs of that user.
+    private func act(_ bench: DurableBench, _ action: JobAction, on user: UInt32) async throws -> Int {
+        var filter = JobFilter()
+        filter.user = user
+        let order = ActionOrder(action, filter, limit: 10, by: .user(0, isBulk: true))
+        return try await bench.jobs.operations.act(order).changed
+    }
+
+    @Test("What a bulk action does to the jobs of one user counts for it, at once, and for no other")
+    func bulk() async throws {
+        let bench = DurableBench(maxQueuedPerUser: 2) { _ in .hold }
+        try await bench.start()
+        try await bench.jobs.pauses.pause("hooks", reason: "now", for: nil)
+        /// Those of the users 1 and 2 that may hand over no more.
+        func full() async throws -> [UInt32] {
+            var full: [UInt32] = []
+            for user in [1, 2] as [UInt32] {
+                do throws(Problem) {
+                    let id = try await submit(bench, of: user)
+                    _ = try await bench.jobs.operations.act(.drop, on: id, by: 0)
+                } catch {
+                    #expect(error.detail.contains("limits.per_user.max_queued_jobs"))
+                    full.append(user)
+                }
+            }
+            return full
+        }
+        for _ in 0..<2 { _ = try await submit(bench, of: 1) }
+        _ = try await submit(bench, of: 2)
+        #expect(try await full() == [1])
+        for round in 0..<2 {
+            #expect(try await act(bench, .cancel, on: 1) == 2)
+            #expect(try await full() == [] && bench.room.queued == 1, "\(round)")
+            #expect(try await act(bench, .retry, on: 1) == 2)
+            #expect(try await full() == [1] && bench.room.queued == 3, "\(round)")
+        }
+        #expect(try await act(bench, .drop, on: 1) == 2)
+        #expect(try await full() == [])
+        #expect(await bench.stop())
+    }
+
+    @Test("While the jobs of each user are counted, what is done every second is done")
+    func count() async throws {
+        let bench = DurableBench(maxQueuedPerUser: 1) { _ in .hold }
+        try await bench.start()
+        try await bench.jobs.pauses.pause("hooks", reason: "now", for: .seconds(5))
+        _ = try await submit(bench, of: 1)
+        bench.time.advance(by: .seconds(20))
+        await #expect(throws: Problem.self) { try await submit(bench, of: 1) }
+        try await bench.jobs.pauses.pause("other", reason: "now", for: .seconds(5))
+        let time = bench.time
+        bench.faults.after(.countUsers) {
+            try? await time.sleep(until: time.now().advanced(by: .seconds(30)))
+        }
+        for _ in 0..<10 {
+            await untilIdle()
+            bench.time.advance(by: .seconds(1))
+        }
+        await untilIdle()
+        #expect(bench.jobs.pauses.pause(of: "other") == nil)
+        bench.time.advance(by: .seconds(30))
+        #expect(await bench.stop())
+    }
 }

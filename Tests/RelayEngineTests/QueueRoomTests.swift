@@ -64,7 +64,8 @@ struct QueueRoomTests {
         for _ in 0..<3 { machine.ended(1) }
         machine.counted([1: 93, nil: 120])
         machine.reserve(4, of: 1)
-        #expect(begins == [true, true] && machine.room(of: 1) == 6)
+        #expect(begins == [true, false], "one count at a time")
+        #expect(machine.room(of: 1) == 6)
         #expect(machine.room(of: nil) == 0 && machine.room(of: 2) == 100)
         machine.reserve(-4, of: 1)
         machine.accepted(1)
@@ -76,8 +77,80 @@ struct QueueRoomTests {
         }
         #expect(again == [false, true, false], "only after a refusal, and not at once again")
         machine.counted([:])
-        #expect(machine.room(of: nil) == 100)
+        #expect(machine.room(of: nil) == 100 && machine.room(of: 1) == 100)
         machine.configured(limit: nil)
         #expect(machine.room(of: nil) == .max)
+    }
+
+    @Test(
+        "A later count makes nobody wait for a job that is over, hides none, and sets what nothing was told of",
+        arguments: [
+            // What waits as far as is known, what is told during the count, what the store says, what waits then.
+            (5, "", 2, 2), (2, "", 5, 5), (5, "+", 5, 6), (5, "+", 6, 6), (5, "-", 5, 4), (5, "-", 4, 4),
+            (9, "-+", 3, 4), (1, "+-", 2, 1), (5, "r", 6, 5), (5, "r", 3, 3),
+        ]
+    )
+    func usersCounted(before: Int, told: String, count: Int, after: Int) {
+        var machine = UserRoomMachine()
+        machine.configured(limit: 100)
+        func begins(_ second: Int) -> Bool {
+            machine.beginsCount(Instant(nanoseconds: 0).advanced(by: .seconds(second)))
+        }
+        #expect(begins(0))
+        machine.counted([1: before, 2: 50])
+        machine.refused()
+        #expect(begins(10))
+        for sign in told {
+            switch sign {
+            case "+": machine.accepted(1)
+            case "-": machine.ended(1)
+            default: machine.reserve(1, of: 1)
+            }
+        }
+        machine.counted([1: count, 2: 40])
+        if told == "r" { machine.reserve(-1, of: 1) }
+        #expect(100 - machine.room(of: 1) == after && machine.room(of: 2) == 60)
+    }
+
+    @Test("A count that the store does not answer is made again")
+    func notCounted() {
+        var machine = UserRoomMachine()
+        machine.configured(limit: 1)
+        func begins(_ second: Int) -> Bool {
+            machine.beginsCount(Instant(nanoseconds: 0).advanced(by: .seconds(second)))
+        }
+        #expect(begins(0))
+        machine.notCounted()
+        #expect(machine.room(of: 1) == .max && begins(0))
+        machine.counted([1: 1])
+        machine.refused()
+        #expect(begins(10))
+        machine.notCounted()
+        #expect(machine.room(of: 1) == 0 && !begins(19))
+        #expect(begins(20))
+    }
+
+    @Test("A job that is over and begins another life takes its owner's room again")
+    func revived() {
+        let room = QueueRoom()
+        room.configure(limit: 10, userLimit: 1)
+        #expect(room.beginsUserCount(Instant(nanoseconds: 0)), "it is to be counted")
+        room.counted([:])
+        let id = JobID(milliseconds: 1, random: (2, 3))
+        func change(_ isRevived: Bool) {
+            let report = JobReport(
+                id: id,
+                route: "a",
+                user: 7,
+                state: .queued,
+                cause: .action(.retry, by: 0),
+                isRevived: isRevived
+            )
+            room.heard(.changed(report), at: 0)
+        }
+        change(false)
+        #expect(room.queued == 0 && !room.isFull(for: 7))
+        change(true)
+        #expect(room.queued == 1 && room.isFull(for: 7) && !room.isFull(for: 8))
     }
 }

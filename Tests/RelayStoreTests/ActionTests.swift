@@ -29,6 +29,10 @@ struct ActionTests {
                     report.matched == 1 && report.changes.map(\.text) == told,
                     "\(action) in \(state)"
                 )
+                #expect(
+                    report.changes.allSatisfy { $0.isRevived == (state.isTerminal && action == .retry) },
+                    "\(action) in \(state)"
+                )
                 if !isLegal { #expect(try await bench.job(id).version == before.version) }
                 if action == .drop, isLegal { #expect(try await bench.store.job(id) == nil) }
                 for claim in try await bench.claim("r") { try await bench.settle(claim, .succeeded) }

@@ -63,6 +63,31 @@ struct ListTests {
         }
     }
 
+    @Test("Unfinished jobs are counted by user, in whatever steps", arguments: StoreKind.allCases)
+    func users(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        #expect(try await bench.store.unfinishedByUser() == [:])
+        for index in 0..<12 {
+            let id = try await bench.accept("a") {
+                let user: UInt32? = [nil, 1_000, 4_000_000_000][index % 3]
+                $0.record.submitter = user.map { JobRecord.Submitter(user: $0, unit: nil) }
+            }
+            switch index {
+            case 0, 7: try await bench.apply(.cancel, id)
+            case 1, 5, 6: try await bench.apply(.drop, id)
+            case 2: try await bench.apply(.hold, id)
+            default: break
+            }
+        }
+        _ = try await bench.claim("a", 1)
+        let counts: [UInt32?: Int] = [nil: 2, 1_000: 2, 4_000_000_000: 3]
+        #expect(try await bench.store.unfinishedByUser() == counts)
+        guard let store = bench.store as? SQLiteJobStore else { return }
+        for span in [1, 2, 5, 12] as [Int64] {
+            #expect(try await store.unfinishedByUser(span: span) == counts, "\(span)")
+        }
+    }
+
     @Test("A list goes on where it was, whatever is written in between", arguments: StoreKind.allCases)
     func cursors(kind: StoreKind) async throws {
         let bench = try await StoreBench(kind)

@@ -288,7 +288,7 @@ extension MemoryJobStore.Entry {
     /// Whether there is anything left to expunge.
     var hasBodies: Bool { body != .expunged || answer.map { $0.body != .expunged } ?? false }
 
-    func report(_ cause: JobReport.Cause = .store) -> JobReport {
+    func report(_ cause: JobReport.Cause = .store, before: JobState? = nil) -> JobReport {
         JobReport(
             id: record.id,
             route: record.route,
@@ -297,7 +297,8 @@ extension MemoryJobStore.Entry {
             reason: machine.reason,
             end: machine.end,
             attemptCount: Int(machine.attempts),
-            cause: cause
+            cause: cause,
+            isRevived: before?.isTerminal == true && !machine.state.isTerminal
         )
     }
 }

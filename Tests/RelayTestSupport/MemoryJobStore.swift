@@ -164,7 +164,7 @@ extension MemoryJobStore {
                 guard let entry = state.apply(action, to: job.position, delay, &report) else { continue }
                 let record = ActionRecord(action, by: origin, to: entry.machine.state, at: now.wall)
                 if let record { state.entries[job.position]?.actions.keep(record) }
-                report.changes.append(entry.report(cause))
+                report.changes.append(entry.report(cause, before: job.state))
             }
             return report
         }
@@ -274,6 +274,16 @@ extension MemoryJobStore {
             }
             return found
         }
+    }
+
+    package func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {
+        let counts = try access { state in
+            state.entries.values.reduce(into: [UInt32?: Int]()) { counts, entry in
+                if !entry.machine.state.isTerminal { counts[entry.record.submitter?.user, default: 0] += 1 }
+            }
+        }
+        await faults.interlude(.countUsers)
+        return counts
     }
 
     package func facts() async throws(StoreError) -> StoreFacts { try access { $0.facts } }

@@ -11,6 +11,8 @@ package final class StoreFaults: Sendable {
         case apply(JobAction)
         /// A look at one job.
         case look
+        /// A count of the jobs of each user.
+        case countUsers
     }
 
     private let ofSettlements = Mutex<[StoreError]>([])

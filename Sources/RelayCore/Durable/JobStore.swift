@@ -79,6 +79,9 @@ package protocol JobStore: AnyObject, Sendable {
     /// of one route, or of all.
     func failures(of route: String?, at now: JobMoment) async throws(StoreError) -> [FailureKind: [Int]]
 
+    /// Unfinished jobs of each user, nil for the callers of ports; looks at every job there is, and may take its time.
+    func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int]
+
     func facts() async throws(StoreError) -> StoreFacts
 
     /// How long the present write to the disk has lasted; zero between two. Answers at once, and from anywhere.

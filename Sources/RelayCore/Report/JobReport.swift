@@ -36,6 +36,8 @@ package final class JobReport: Sendable {
     /// What the caller of a kept job was answered with before it was kept; nil of one that was kept at once, and where
     /// that is not told.
     package let answeredWith: StandIn?
+    /// Whether it was over, and begins another life.
+    package let isRevived: Bool
 
     /// What may change a job.
     package enum Cause: Hashable, Sendable {
@@ -78,6 +80,7 @@ package final class JobReport: Sendable {
         self.sentOnceBecause = sentOnceBecause
         self.keptJob = keptJob
         answeredWith = nil
+        isRevived = false
     }
 
     /// A run with what the store made of it; what `attemptCount` it has had in all by then.
@@ -99,6 +102,7 @@ package final class JobReport: Sendable {
         sentOnceBecause = run.sentOnceBecause
         keptJob = run.keptJob
         answeredWith = nil
+        isRevived = false
     }
 
     /// A job as the store alone knows it.
@@ -111,7 +115,8 @@ package final class JobReport: Sendable {
         end: EndReason? = nil,
         attemptCount: Int = 0,
         cause: Cause = .store,
-        answeredWith: StandIn? = nil
+        answeredWith: StandIn? = nil,
+        isRevived: Bool = false
     ) {
         self.id = id
         self.route = route
@@ -130,6 +135,7 @@ package final class JobReport: Sendable {
         sentOnceBecause = nil
         keptJob = nil
         self.answeredWith = answeredWith
+        self.isRevived = isRevived
     }
 }
 

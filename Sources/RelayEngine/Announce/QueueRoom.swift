@@ -95,15 +95,19 @@ package final class QueueRoom: JobListener {
 
     package func heard(_ event: JobEvent, at wall: Int64) {
         switch event {
-        case .accepted(let report):
-            state.withLock { state in
-                state.users.accepted(report.user)
-                state.queued += 1
-                state.told.accepted += 1
-            }
+        case .accepted(let report): began(report.user)
+        case .changed(let report) where report.isRevived: began(report.user)
         case .ended(let report) where report.isDurable: ended(report.user)
         case .dropped(let report) where !report.state.isTerminal: ended(report.user)
         default: break
+        }
+    }
+
+    private func began(_ user: UInt32?) {
+        state.withLock { state in
+            state.users.accepted(user)
+            state.queued += 1
+            state.told.accepted += 1
         }
     }
 
@@ -134,5 +138,10 @@ package final class QueueRoom: JobListener {
     /// Whether the jobs of each user are to be counted now.
     func beginsUserCount(_ now: Instant) -> Bool { state.withLock { $0.users.beginsCount(now) } }
 
-    func counted(_ users: [UInt32?: Int]) { state.withLock { $0.users.counted(users) } }
+    /// What the store says to that; nil when it says nothing.
+    func counted(_ users: [UInt32?: Int]?) {
+        state.withLock { state in
+            if let users { state.users.counted(users) } else { state.users.notCounted() }
+        }
+    }
 }

@@ -3,7 +3,7 @@ import RelayCore
 /// How many jobs of each user wait for their delivery, and how many more each may hand over.
 ///
 /// Nil stands for the callers of ports. Nothing is bounded before the store was asked once. What is told keeps the
-/// numbers right but for ends that are too many at once to be told each, so whoever is refused has them counted again.
+/// numbers right but for ends that nobody tells, so whoever is refused has them counted again.
 ///
 /// | bound | waits | on the way to disk | may hand over |
 /// |---|---|---|---|
@@ -20,12 +20,17 @@ struct UserRoomMachine: Sendable {
     private var isKnown = false
     private var wasRefused = false
     private var countedAt: Instant?
-    /// Jobs that ended since the present count began.
-    private var endedMeanwhile: [UInt32?: Int]?
+    /// What was told since the present count began; nil when there is none.
+    private var meanwhile: Meanwhile?
+
+    private struct Meanwhile {
+        var accepted: [UInt32?: Int] = [:]
+        var ended: [UInt32?: Int] = [:]
+    }
 
     mutating func configured(limit: Int?) {
         self.limit = limit
-        if limit == nil { (queued, isKnown, endedMeanwhile) = ([:], false, nil) }
+        if limit == nil { (queued, isKnown, meanwhile) = ([:], false, nil) }
     }
 
     func room(of user: UInt32?) -> Int {
@@ -42,29 +47,44 @@ struct UserRoomMachine: Sendable {
     mutating func refused() { wasRefused = true }
 
     mutating func accepted(_ user: UInt32?) {
-        if limit != nil { queued[user, default: 0] += 1 }
+        guard limit != nil else { return }
+        queued[user, default: 0] += 1
+        meanwhile?.accepted[user, default: 0] += 1
     }
 
     mutating func ended(_ user: UInt32?) {
         guard limit != nil else { return }
-        endedMeanwhile?[user, default: 0] += 1
+        meanwhile?.ended[user, default: 0] += 1
         let left = queued[user, default: 0] - 1
         queued[user] = left > 0 ? left : nil
     }
 
-    /// Whether the jobs are to be counted now.
+    /// Whether the jobs are to be counted now; `counted` or `notCounted` is to follow.
     mutating func beginsCount(_ now: Instant) -> Bool {
         let isDue = wasRefused && countedAt.map { $0.duration(to: now) >= UserRoomMachine.pause } ?? true
-        guard limit != nil, !isKnown || isDue else { return false }
-        (endedMeanwhile, wasRefused, countedAt) = ([:], false, now)
+        guard limit != nil, meanwhile == nil, !isKnown || isDue else { return false }
+        (meanwhile, wasRefused, countedAt) = (Meanwhile(), false, now)
         return true
     }
 
-    /// The store had so many; one that ended meanwhile may be among them, so that nobody is refused for it.
+    /// The store had so many, with or without those that were told of meanwhile.
+    ///
+    /// Of the first count those that ended meanwhile are taken off, so that nobody is refused for one of them; a later
+    /// one only ever lowers the number of a user of whom something was told, or whose job may be on disk untold.
     mutating func counted(_ counts: [UInt32?: Int]) {
-        guard limit != nil, let ended = endedMeanwhile else { return }
-        queued = counts
-        for (user, count) in ended { queued[user] = max(0, queued[user, default: 0] - count) }
-        (isKnown, endedMeanwhile) = (true, nil)
+        guard limit != nil, let meanwhile = meanwhile.take() else { return }
+        var found = counts
+        if isKnown {
+            for user in Set(meanwhile.accepted.keys).union(meanwhile.ended.keys).union(reserved.keys) {
+                let most = counts[user, default: 0] + meanwhile.accepted[user, default: 0]
+                found[user] = min(queued[user, default: 0], most)
+            }
+        } else {
+            for (user, count) in meanwhile.ended { found[user] = max(0, found[user, default: 0] - count) }
+        }
+        (queued, isKnown) = (found.filter { $0.value > 0 }, true)
     }
+
+    /// The store did not say.
+    mutating func notCounted() { (meanwhile, wasRefused) = (nil, true) }
 }

@@ -60,6 +60,9 @@ package final class DurableJobs: Sendable {
         guard let first = relays.first else { return }
         try await patiently { () async throws(StoreError) in try await watch.count() }
         try await patiently { () async throws(StoreError) in
+            if watch.beginsUserCount() { try await watch.countUsers() }
+        }
+        try await patiently { () async throws(StoreError) in
             try await pauses.start(store, announcer, first.ports, dispatcher)
         }
         dispatcher.start(on: relays)

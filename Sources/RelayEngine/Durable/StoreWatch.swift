@@ -30,21 +30,20 @@ package final class StoreWatch: Sendable {
         state.withLock { $0.counters = counters }
         let facts = try await store.facts()
         state.withLock { $0.facts = facts }
-        if room.beginsUserCount(time.now()) { try await countUsers() }
     }
 
-    /// Looks at every job that is not over: only where users have a bound, at the start and after a refusal.
-    private func countUsers() async throws(StoreError) {
-        var filter = JobFilter()
-        filter.states = Set(JobState.allCases.filter { !$0.isTerminal })
-        var counts: [UInt32?: Int] = [:]
-        var cursor: JobCursor?
-        repeat {
-            let page = try await store.jobs(filter, order: .oldestFirst, limit: 500, after: cursor)
-            for job in page.jobs { counts[job.record.submitter?.user, default: 0] += 1 }
-            cursor = page.next
-        } while cursor != nil
-        room.counted(counts)
+    /// Whether the jobs of each user are to be counted now, by `countUsers`: where users have a bound, at the start and
+    /// after a refusal.
+    func beginsUserCount() -> Bool { room.beginsUserCount(time.now()) }
+
+    /// Asks how many jobs each user has; to be called once for each count that begins.
+    func countUsers() async throws(StoreError) {
+        do throws(StoreError) {
+            room.counted(try await store.unfinishedByUser())
+        } catch {
+            room.counted(nil)
+            throw error
+        }
     }
 
     /// Asks how the store is; what it cannot say now is asked again within a second.

@@ -32,7 +32,7 @@ final class Sweeper: Sendable {
     func start(on ports: RelayPorts) {
         let task = ports.start { [self] in
             await pauses.releaseStranded(watch.counters)
-            await sweep(ports.time)
+            await sweep(ports)
         }
         let isStopped = state.withLock { state in
             state.task = task
@@ -50,12 +50,14 @@ final class Sweeper: Sendable {
     }
 
     /// Sweeps until the task is cancelled.
-    private func sweep(_ time: any TimeSource) async {
+    private func sweep(_ ports: RelayPorts) async {
+        let time = ports.time
         while !Task.isCancelled {
             let began = time.now()
             do throws(StoreError) {
                 try await sweepOnce()
                 try await watch.count()
+                countUsers(ports)
             } catch {
                 // What the store cannot survive ends the process; anything else may have passed in a second.
                 if error.code == .closed { return }
@@ -65,6 +67,13 @@ final class Sweeper: Sendable {
                 try await time.sleep(until: began.advanced(by: .seconds(1)))
             } catch { return }
         }
+    }
+
+    /// In a task of its own: it looks at every job, which a pause that is over need not wait for.
+    private func countUsers(_ ports: RelayPorts) {
+        guard watch.beginsUserCount() else { return }
+        // A store that does not say is asked again later.
+        _ = ports.start { [watch] in try? await watch.countUsers() }
     }
 
     private func sweepOnce() async throws(StoreError) {

@@ -268,6 +268,31 @@ final class StoreReader {
         }
     }
 
+    /// Unfinished jobs of each user among the next `span` positions that are taken, and where to go on.
+    func unfinishedByUser(
+        after position: Int64,
+        span: Int64
+    ) throws(StoreError) -> (counts: [UInt32?: Int], next: Int64?) {
+        try read { () throws(StoreError) in
+            let select = try database.statement("SELECT seq FROM job WHERE seq > ? ORDER BY seq LIMIT 1")
+            select.bind(1, position)
+            defer { select.reset() }
+            guard try select.step() else { return ([:], nil) }
+            let last = select.int(0) + span - 1
+            let count = try database.statement(
+                "SELECT user, count(*) FROM job WHERE seq > ? AND seq <= ? AND fin IS NULL GROUP BY user"
+            )
+            count.bind(1, position)
+            count.bind(2, last)
+            defer { count.reset() }
+            var counts: [UInt32?: Int] = [:]
+            while try count.step() {
+                counts[count.optionalInt(0).map { UInt32(truncatingIfNeeded: $0) }] = Int(count.int(1))
+            }
+            return (counts, last)
+        }
+    }
+
     func routeNames() throws(StoreError) -> [Int64: String] {
         let select = try database.statement("SELECT id, name FROM route WHERE id > ?")
         select.bind(1, names.keys.max() ?? 0)

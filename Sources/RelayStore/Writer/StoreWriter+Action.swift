@@ -29,7 +29,7 @@ extension StoreWriter {
             guard let row = try apply(action, to: old, due, &report) else { continue }
             let record = ActionRecord(action, by: origin, to: row.machine.state, at: moment.wall)
             if let record { try keep(record, of: row.seq) }
-            report.changes.append(self.report(row, JobReport.Cause(action, by: origin)))
+            report.changes.append(self.report(row, JobReport.Cause(action, by: origin), before: old))
         }
         volatile.operations += UInt64(report.changed)
         return report

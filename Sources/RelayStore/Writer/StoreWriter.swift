@@ -203,7 +203,8 @@ extension StoreWriter {
 
     func tell(_ row: JobRow) { tell(report(row)) }
 
-    func report(_ row: JobRow, _ cause: JobReport.Cause = .store) -> JobReport {
+    /// `old` is what it was before, where that is not said by the cause.
+    func report(_ row: JobRow, _ cause: JobReport.Cause = .store, before old: JobRow? = nil) -> JobReport {
         JobReport(
             id: row.id,
             route: routeNames[row.route] ?? "",
@@ -212,7 +213,8 @@ extension StoreWriter {
             reason: row.machine.reason,
             end: row.machine.end,
             attemptCount: Int(row.machine.attempts),
-            cause: cause
+            cause: cause,
+            isRevived: old?.machine.state.isTerminal == true && !row.machine.state.isTerminal
         )
     }
 

@@ -243,6 +243,10 @@ extension DurableStore {
         try await inner.failures(of: route, at: now)
     }
 
+    func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {
+        try await inner.unfinishedByUser()
+    }
+
     func facts() async throws(StoreError) -> StoreFacts { try await inner.facts() }
 
     func pauses() async throws(StoreError) -> [String: RoutePause] {
