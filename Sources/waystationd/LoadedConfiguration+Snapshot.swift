@@ -56,7 +56,7 @@ extension Limits {
         limits.maxRequests = perUser.maxRequests ?? maxRequests.map { ($0 + 1) / 2 }
         limits.maxBytes = perUser.maxBytes
         limits.rate = perUser.rate.map {
-            RateLimitSettings(maxRequests: $0.maxRequests, per: $0.per, burst: $0.burst)
+            RateLimitSettings(maxRequests: $0.maxRequests, per: $0.per, burst: $0.burst ?? $0.maxRequests)
         }
         return limits
     }

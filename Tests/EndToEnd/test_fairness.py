@@ -107,6 +107,37 @@ class Fairness(RelayTest):
             self.assertEqual(holder.answer().status, 200)
         eventually(lambda: all(caller["bytes"] == 0 for caller in relay.status()["callers"]), "all is given back")
 
+    def test_each_job_of_an_array_and_of_a_stream_is_a_request(self):
+        routes = {"up": route(self.upstream.url, delivery={"mode": "durable"}, idempotency={"generate": True})}
+        job = {"route": "up", "request": {"path": "x", "method": "PUT"}}
+
+        def array(relay, count):
+            got = relay.ask("POST", "/v1/jobs", [("Content-Type", "application/json")], json.dumps([job] * count).encode())
+            self.assertEqual(got.status, 200, got.body)
+            return [entry.get("error", {}) for entry in got.json()["jobs"]]
+
+        def codes(errors):
+            return [error.get("code") for error in errors]
+
+        def stream(relay, count):
+            got = relay.ask("POST", "/v1/stream?order=input&max_in_flight=64", [("Content-Type", "application/x-ndjson")],
+                            (json.dumps(job) + "\n").encode() * count)
+            return [json.loads(line).get("error", {}) for line in got.body.splitlines()]
+
+        relay = self.new_relay(routes, limits={"per_user": {"rate": {"max_requests": 8, "per": "80s"}}}).start()
+        self.assertEqual(codes(array(relay, 3)), [None] * 3)
+        self.assertEqual(codes(stream(relay, 2)), [None] * 2)
+        refused = array(relay, 5)
+        self.assertEqual(codes(refused), [None] * 3 + ["rate_limited"] * 2)
+        self.assertTrue(5_000 <= refused[-1]["retry_after_ms"] <= 10_000, refused)
+        self.assertEqual(codes(stream(relay, 1)), ["rate_limited"])
+        self.assert_problem(relay.ask("PUT", "/r/up/x"), 429, "rate_limited")
+        self.assertEqual(ask_as(TWO, relay.jobs, "/r/up/x", method="PUT")[0], 202)
+
+        relay = self.new_relay(routes, limits={"per_user": {"max_requests": 4}}).start()
+        self.assertEqual(codes(array(relay, 6)), [None] * 4 + ["overloaded"] * 2)
+        self.assertEqual(codes(array(relay, 4)), [None] * 4, "each is over once it is on disk")
+
     def test_a_body_that_is_kept_counts_once(self):
         self.upstream.on("/busy", answer(503, "no"))
         closed = self.new_upstream()

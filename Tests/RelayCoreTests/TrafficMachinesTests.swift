@@ -176,6 +176,7 @@ struct RateLimitTests {
 
     @Test("What is owed at another rate is owed in turns, not in time")
     func otherRate() {
+        #expect(RateLimitSettings(maxRequests: 10, per: .seconds(1)).burst == 1, "as the key of a route")
         let slow = RateLimitSettings(maxRequests: 1, per: .seconds(3_600)).spacing
         let fast = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 1).spacing
         var machine = RateLimitMachine()

@@ -147,8 +147,9 @@ extension ConfigurationTable {
                     .integer(1...1_000_000),
                     \.maxRequests,
                     "Requests of one user that may be under way at once over all routes, those that wait or whose body is on "
-                        + "its way included; one more is answered 503 overloaded. Without the key half of "
-                        + "limits.max_requests where that is set, and unbounded otherwise."
+                        + "its way included; one more is answered 503 overloaded. Each job of a stream or of an array is one "
+                        + "until it is over or on disk, so that of an array that is longer the rest is refused. Without the "
+                        + "key half of limits.max_requests where that is set, and unbounded otherwise."
                 ),
                 Field(
                     "max_bytes",
@@ -171,8 +172,8 @@ extension ConfigurationTable {
                     "rate",
                     userRate.kind,
                     \.rate,
-                    "How fast one user may send requests, jobs of streams and arrays among them; one more is answered 429 "
-                        + "rate_limited. Without the key as fast as it can."
+                    "How fast one user may send requests; one more is answered 429 rate_limited. Each job of a stream or of "
+                        + "an array is one, and what brings them is none. Without the key as fast as it can."
                 ),
             ]
         )
@@ -206,30 +207,19 @@ extension ConfigurationTable {
 
     private static var userRate: Section<UserLimits.Rate> {
         Section(
-            "rate",
+            rate: "rate",
             "How fast one user may send requests.",
             prototype: UserLimits.Rate(),
-            fields: [
-                Field(
-                    "max_requests",
-                    .integer(1...1_000_000),
-                    \.maxRequests,
-                    isRequired: true,
-                    "Requests in each \"per\"."
-                ),
-                Field(
-                    "per",
-                    .duration(.milliseconds(1) ... .seconds(86_400)),
-                    \.per,
-                    "What they are counted in."
-                ),
-                Field(
-                    "burst",
-                    .integer(1...1_000_000),
-                    \.burst,
-                    "Requests that may follow each other at once; without the key max_requests."
-                ),
-            ]
+            of: "Requests",
+            \.maxRequests,
+            \.per,
+            burst: Field(
+                "burst",
+                .integer(1...1_000_000),
+                \.burst,
+                "Requests that may follow each other at once. Without the key max_requests, since what comes too fast is "
+                    + "refused, unlike with rate_limit of a route, where it waits and one at once is enough."
+            )
         )
     }
 }

@@ -190,30 +190,20 @@ extension ConfigurationTable {
 
     private static var rateLimit: Section<RateLimitSettings> {
         Section(
-            "rate_limit",
+            rate: "rate_limit",
             "How fast the route sends.",
             prototype: RateLimitSettings(maxRequests: 1, per: .seconds(1)),
-            fields: [
-                Field(
-                    "max_requests",
-                    .integer(1...1_000_000),
-                    \.maxRequests,
-                    isRequired: true,
-                    "Attempts in each \"per\"."
-                ),
-                Field(
-                    "per",
-                    .duration(.milliseconds(1) ... .seconds(86_400)),
-                    \.per,
-                    "What they are counted in."
-                ),
-                Field(
-                    "burst",
-                    .integer(1...1_000_000),
-                    \.burst,
-                    "Attempts that may follow each other at once; without the key one."
-                ),
-            ]
+            of: "Attempts",
+            \.maxRequests,
+            \.per,
+            burst: Field(
+                "burst",
+                .integer(1...1_000_000),
+                \.burst,
+                "Attempts that may follow each other at once. Without the key one, so that an upstream that counts "
+                    + "strictly never sees more than max_requests in any \"per\": they are spread over it. After a pause as "
+                    + "many more as this says may come in one."
+            )
         )
     }
 }

@@ -110,10 +110,10 @@ public struct RateLimitSettings: Sendable, Equatable {
     /// Attempts that may follow each other at once: 1 to 1,000,000.
     public var burst: Int
 
-    /// So many attempts in each `per`; at once as many as `burst`, or all of them.
-    public init(maxRequests: Int, per: Duration, burst: Int? = nil) {
+    /// So many attempts in each `per`, at most `burst` of them at once.
+    public init(maxRequests: Int, per: Duration, burst: Int = 1) {
         self.maxRequests = maxRequests
         self.per = per
-        self.burst = burst ?? maxRequests
+        self.burst = burst
     }
 }
