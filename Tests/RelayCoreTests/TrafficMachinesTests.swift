@@ -113,9 +113,13 @@ struct RateLimitTests {
 
     /// Turns of a tenth of a second each, for so long: how many requests and how many kept jobs went, where at each moment
     /// `waiting` requests stand in line.
-    private func turns(seconds: Int, waiting: Int, keptFrom: Double) -> (requests: [Instant], kept: [Instant])
-    {
-        let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: 1)
+    private func turns(
+        seconds: Int,
+        waiting: Int,
+        keptFrom: Double,
+        burst: Int = 1
+    ) -> (requests: [Instant], kept: [Instant]) {
+        let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: burst)
         var machine = RateLimitMachine()
         var line: [Instant] = []
         var requests: [Instant] = []
@@ -154,6 +158,16 @@ struct RateLimitTests {
         }
     }
 
+    @Test(
+        "Kept jobs have their turns from the end of the line on, whatever burst there was",
+        arguments: [1, 50]
+    )
+    func soon(burst: Int) throws {
+        let (_, kept) = turns(seconds: 30, waiting: 20, keptFrom: 10, burst: burst)
+        #expect(try #require(kept.first) <= at(12.2))
+        #expect((170...190).contains(kept.count { $0 >= at(12) } * 2))
+    }
+
     @Test("Kept jobs that have no line before them have all turns, and requests without kept jobs too")
     func alone() {
         let (_, kept) = turns(seconds: 20, waiting: 0, keptFrom: 0)
@@ -162,16 +176,37 @@ struct RateLimitTests {
         #expect((195...201).contains(requests.count))
     }
 
-    @Test("A turn that is given back is another's")
-    func givenBack() {
+    @Test("A turn that is given back is another's, and only once", arguments: 0..<32)
+    func givenBack(mask: Int) {
         let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
         var machine = RateLimitMachine()
-        for _ in 0..<5 {
+        func take() -> TakenTurn {
             machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
         }
+        var turns = (0..<5).map { _ in take() }
         #expect(machine.next(spacing, .request, at(0)) == at(5))
-        for _ in 0..<2 { machine.giveBack(spacing, at(0)) }
-        #expect(machine.next(spacing, .request, at(0)) == at(3))
+        let left = turns.indices.filter { mask & 1 << $0 != 0 }
+        for index in left { machine.giveBack(turns[index], spacing, at(0)) }
+        turns = turns.indices.filter { mask & 1 << $0 == 0 }.map { turns[$0] }
+        for _ in 0..<4 { turns.append(take()) }
+        // Whoever gave up, those who are left and those who came after have one turn a second from the first on.
+        let all = turns.map(\.at).sorted()
+        #expect(all == (0..<all.count).map { at(Double($0)) })
+    }
+
+    @Test("A turn that is given back too late is nobody's")
+    func givenBackLate() {
+        let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
+        var machine = RateLimitMachine()
+        let turns = (0..<4).map { _ in
+            machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
+        }
+        machine.giveBack(turns[1], spacing, at(1.5))
+        #expect(machine.next(spacing, .request, at(1.5)) == at(4))
+        machine.giveBack(turns[2], spacing, at(1.5))
+        #expect(machine.next(spacing, .request, at(1.5)) == at(2))
+        // Nobody has taken it when it is over.
+        #expect(machine.next(spacing, .request, at(2.5)) == at(4))
     }
 
     @Test("What is owed at another rate is owed in turns, not in time")
@@ -277,7 +312,7 @@ struct LatencyTests {
         var moment = 0.0
         func windowful(_ seconds: Double) {
             for _ in 0..<machine.size {
-                machine.ended(.fine, began: at(moment), wasFull: true, limit: 64, at(moment + seconds))
+                machine.ended(.fine, began: at(moment), wasFull: true, at(moment + seconds))
             }
             moment += seconds
         }
@@ -304,7 +339,7 @@ struct WindowTests {
             let count = machine.size
             for index in 0..<count {
                 let word: WindowMachine.Word = index < capacity ? .fine : .tooMuch
-                machine.ended(word, began: began, wasFull: true, limit: limit, ended)
+                machine.ended(word, began: began, wasFull: true, ended)
             }
             return machine.size
         }
@@ -325,12 +360,12 @@ struct WindowTests {
     @Test("It shrinks once for what was under way together, to half when nothing comes back")
     func once() {
         var machine = WindowMachine(settings, limit: 100)
-        for _ in 0..<50 { machine.ended(.lost, began: at(0), wasFull: true, limit: 100, at(1)) }
+        for _ in 0..<50 { machine.ended(.lost, began: at(0), wasFull: true, at(1)) }
         #expect(machine.size == 50)
-        machine.ended(.lost, began: at(2), wasFull: true, limit: 100, at(3))
+        machine.ended(.lost, began: at(2), wasFull: true, at(3))
         #expect(machine.size == 25)
         for round in 3..<20 {
-            machine.ended(.lost, began: at(Double(round)), wasFull: true, limit: 100, at(Double(round)))
+            machine.ended(.lost, began: at(Double(round)), wasFull: true, at(Double(round)))
         }
         #expect(machine.size == 1)
     }
@@ -340,20 +375,52 @@ struct WindowTests {
         var settings = settings
         settings.initial = 10
         var machine = WindowMachine(settings, limit: 12)
-        for _ in 0..<1_000 { machine.ended(.fine, began: at(0), wasFull: false, limit: 12, at(1)) }
+        for _ in 0..<1_000 { machine.ended(.fine, began: at(0), wasFull: false, at(1)) }
         #expect(machine.size == 10)
-        for _ in 0..<1_000 { machine.ended(.fine, began: at(0), wasFull: true, limit: 12, at(1)) }
+        for _ in 0..<1_000 { machine.ended(.fine, began: at(0), wasFull: true, at(1)) }
         #expect(machine.size == 12)
     }
 
-    @Test("All that the route allows is so again when a reload allows more")
-    func raised() {
+    @Test(
+        "All that the route allows is so again when a reload allows more or less, and a part of it stays that"
+    )
+    func reloaded() {
         var machine = WindowMachine(settings, limit: 10)
-        machine.ended(.fine, began: at(0), wasFull: false, limit: 100, at(1))
+        machine.configured(limit: 100)
         #expect(machine.size == 100)
-        machine.ended(.tooMuch, began: at(2), wasFull: false, limit: 100, at(3))
-        machine.ended(.fine, began: at(4), wasFull: false, limit: 1_000, at(5))
+        machine.ended(.tooMuch, began: at(2), wasFull: false, at(3))
+        machine.configured(limit: 1_000)
         #expect(machine.size == 50)
+        machine.configured(limit: 20)
+        #expect(machine.size == 20)
+        machine.ended(.tooMuch, began: at(4), wasFull: false, at(5))
+        #expect(machine.size == 18)
+        machine.configured(limit: 30)
+        #expect(machine.size == 18)
+    }
+
+    @Test("What began before a reload tells of its upstream, and not of what the route allowed then")
+    func early() {
+        let before = makeRoute { $0.concurrency.maxRequests = 20 }
+        let present = makeRoute { $0.concurrency.maxRequests = 256 }
+        var machine = RouteTrafficMachine()
+        let asking = RouteTrafficMachine.Asking(kind: .first, place: 0, isKept: false, turn: .none)
+        let leaves = (0..<3).compactMap { _ in
+            if case .go(let leave) = machine.leave(before, asking, at(0)) { leave } else { nil }
+        }
+        machine.configured(present)
+        let failure = Failure(.httpResponseTimeout, sent: .unknown, "late")
+        let lost = AttemptWord(failure, named: failure, nil, wallMilliseconds: 0)
+        for (index, leave) in leaves.enumerated() {
+            _ = machine.ended(
+                leave,
+                lost,
+                of: index == 1 ? present : before,
+                random: 0,
+                at(1 + Double(index))
+            )
+        }
+        #expect(machine.upstreams[0].window.size == 128)
     }
 
     @Test("After an outage it begins small, and grows with every success up to half of what it was")
@@ -361,9 +428,9 @@ struct WindowTests {
         var machine = WindowMachine(settings, limit: 100)
         machine.restart(settings)
         #expect(machine.size == 10)
-        for _ in 0..<40 { machine.ended(.fine, began: at(0), wasFull: true, limit: 100, at(1)) }
+        for _ in 0..<40 { machine.ended(.fine, began: at(0), wasFull: true, at(1)) }
         #expect(machine.size == 50)
-        for _ in 0..<50 { machine.ended(.fine, began: at(0), wasFull: true, limit: 100, at(1)) }
+        for _ in 0..<50 { machine.ended(.fine, began: at(0), wasFull: true, at(1)) }
         #expect(machine.size == 50)
     }
 }

@@ -23,8 +23,8 @@ package final class Execution {
     private var leave: TrafficLeave?
     /// Whether a retry that was decided on, or is about to be, has its part of the route's budget.
     private var holdsBudget = false
-    /// The upstream, as an index, with which the attempt that waits has its turn.
-    private var turnPlace: Int?
+    /// The turn of the attempt that waits for one.
+    private var attemptTurn: RouteTrafficMachine.AttemptTurn?
     /// Whether nobody wants the job any more, which its task, where it has one, may not know.
     private(set) var isGivenUp = false
 
@@ -165,17 +165,17 @@ extension Execution {
 extension Execution {
     private func askLeave() {
         let moment = moment
-        var asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: turnPlace)
+        var asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: attemptTurn?.place)
         if asking.isKept { asking.random = ports.entropy.next() }
         switch context.memory.traffic.leave(context.route, asking, moment.now) {
         case .go(let leave):
             self.leave = leave
             holdsBudget = false
-            turnPlace = nil
+            attemptTurn = nil
             machine.permitted()
-        case .held(let hold, let hasTurn):
+        case .held(let hold, let turn):
             // Who has waited for its turn in vain has had it.
-            turnPlace = hasTurn ? asking.place : nil
+            attemptTurn = turn
             machine.held(hold, moment)
             if case .hold = machine.step { return }
             giveBackTurn()
@@ -184,9 +184,9 @@ extension Execution {
 
     /// The wait for the attempt's turn is over before it has come.
     func giveBackTurn() {
-        guard let place = turnPlace.take() else { return }
+        guard let turn = attemptTurn.take() else { return }
         let now = ports.time.now()
-        context.memory.traffic.tell(context.route, now) { $0.giveBackTurn(context.route, place: place, now) }
+        context.memory.traffic.tell(context.route, now) { $0.giveBack(turn, context.route, now) }
     }
 
     /// The wait before a retry begins, or is over: whoever is not with the upstream takes no room there.

@@ -3,7 +3,8 @@
 /// The generic cell rate algorithm: `due` is when the next attempt would be on time if none came in a burst. With 50 per
 /// second and a burst of 100, 100 attempts go at once, then one every 20 ms. Requests take their turns ahead of time, so
 /// that each knows whether it can wait; while kept jobs want some too, each side has every other turn: with 50 per second,
-/// 25 each, however many requests wait.
+/// 25 each, however many requests wait. A turn that is given back goes to whoever comes next, or is as if it had never been
+/// taken where nobody has a later one.
 struct RateLimitMachine: Sendable {
     /// What is spaced.
     struct Spacing: Sendable, Equatable {
@@ -27,33 +28,42 @@ struct RateLimitMachine: Sendable {
     private var left: (due: Instant, until: Instant)?
     /// The interval by which `due` was reckoned.
     private var interval: Int64 = 0
+    private var freed = FreedTurns()
 
     /// When an attempt may go; now is `now`.
-    func next(_ spacing: Spacing, _ side: Side, _ now: Instant) -> Instant {
-        let (allowance, overflow) = spacing.interval.multipliedReportingOverflow(by: Int64(spacing.burst - 1))
-        let main = max(now, due(spacing, now).advanced(by: .nanoseconds(overflow ? -.max : -allowance)))
+    ///
+    /// A turn that was given back is offered unless `afterAll` is asked for, from where any later moment will do as well.
+    func next(_ spacing: Spacing, _ side: Side, _ now: Instant, afterAll: Bool = false) -> Instant {
+        let last = max(now, endOfLine(spacing, now))
+        let mayReuse = !afterAll && interval == spacing.interval
+        let main = mayReuse ? min(last, freed.first(from: now) ?? last) : last
         guard side == .kept, main > now, let left, now < left.until else { return main }
         return min(main, max(now, left.due))
     }
 
     /// An attempt goes at that moment, which `next` has named.
-    mutating func take(_ spacing: Spacing, _ side: Side, at moment: Instant, _ now: Instant) {
+    @discardableResult
+    mutating func take(_ spacing: Spacing, _ side: Side, at moment: Instant, _ now: Instant) -> TakenTurn {
         adopt(spacing, now)
-        if side == .kept, let left, moment < due, moment >= left.due {
+        if let turn = freed.take(at: moment) { return turn }
+        if side == .kept, let left, moment < endOfLine(spacing, now), moment >= left.due {
             let next = max(left.due, moment).advanced(by: .nanoseconds(twice(spacing)))
             self.left = (next, left.until)
             keepSharing(spacing, now)
-            return
+            return TakenTurn(at: moment, before: due, after: due)
         }
         let isShared = side == .request && left.map { now < $0.until } ?? false
         if !isShared { left = nil }
+        let before = due
         due = max(due, moment).advanced(by: .nanoseconds(isShared ? twice(spacing) : spacing.interval))
+        return TakenTurn(at: moment, before: before, after: due)
     }
 
-    /// Whoever had taken a turn does not go.
-    mutating func giveBack(_ spacing: Spacing, _ now: Instant) {
+    /// Whoever had taken that turn does not go.
+    mutating func giveBack(_ turn: TakenTurn, _ spacing: Spacing, _ now: Instant) {
         adopt(spacing, now)
-        if due > now { due = due.advanced(by: .nanoseconds(-spacing.interval)) }
+        freed.add(turn, now)
+        while let last = freed.take(before: due) { due = last.before }
     }
 
     /// Kept jobs would go now if they might: from now on turns are left to them.
@@ -62,7 +72,7 @@ struct RateLimitMachine: Sendable {
         guard next(spacing, .kept, now) > now else { return }
         if left.map({ now >= $0.until }) ?? true {
             // Theirs is the next turn, and that of requests the one after it.
-            left = (max(due, now), now)
+            left = (max(endOfLine(spacing, now), now), now)
             due = max(due, now).advanced(by: .nanoseconds(spacing.interval))
         }
         keepSharing(spacing, now)
@@ -80,6 +90,12 @@ struct RateLimitMachine: Sendable {
     /// Whether it is as if nothing had ever gone.
     func isIdle(_ now: Instant) -> Bool { due <= now }
 
+    /// When the next attempt may go after all that have a turn.
+    private func endOfLine(_ spacing: Spacing, _ now: Instant) -> Instant {
+        let (allowance, overflow) = spacing.interval.multipliedReportingOverflow(by: Int64(spacing.burst - 1))
+        return due(spacing, now).advanced(by: .nanoseconds(overflow ? -.max : -allowance))
+    }
+
     private mutating func keepSharing(_ spacing: Spacing, _ now: Instant) {
         guard let left else { return }
         let (four, overflow) = spacing.interval.multipliedReportingOverflow(by: 4)
@@ -92,17 +108,19 @@ struct RateLimitMachine: Sendable {
         return overflow ? .max : twice
     }
 
-    /// `due` as it is with another interval: as many turns are owed as before.
+    /// `due` as it is with another interval: as many turns are owed as before, but for those given back.
     private func due(_ spacing: Spacing, _ now: Instant) -> Instant {
         guard interval != spacing.interval, interval > 0, due > now else { return due }
-        let turns = Double(now.duration(to: due).saturatedNanoseconds) / Double(interval)
-        let owed = min(turns * Double(spacing.interval), 9e18)
+        let turns =
+            Double(now.duration(to: due).saturatedNanoseconds) / Double(interval) - Double(freed.count)
+        let owed = min(max(0, turns) * Double(spacing.interval), 9e18)
         return now.advanced(by: .nanoseconds(Int64(owed)))
     }
 
     private mutating func adopt(_ spacing: Spacing, _ now: Instant) {
         guard interval != spacing.interval else { return }
         due = due(spacing, now)
+        freed.removeAll()
         if interval > 0 { left = nil }
         interval = spacing.interval
     }

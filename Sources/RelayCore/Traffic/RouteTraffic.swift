@@ -102,7 +102,7 @@ package final class RouteTraffic: Sendable {
     /// The route as it is configured from now on, whatever requests of before have to tell.
     package func configured(_ route: Route) {
         state.withLock { machine in
-            machine.route = route
+            machine.configured(route)
             present.store(machine.widthWhenConfigured(route), ordering: .relaxed)
         }
     }

@@ -5,7 +5,7 @@ struct RouteTrafficMachine: Sendable {
     /// The upstream that requests begin with, as an index.
     private var first = 0
     /// The route as it is configured now; nil where nobody has said so.
-    var route: Route?
+    private(set) var route: Route?
     private(set) var budget = RetryBudgetMachine()
     private(set) var rate = RateLimitMachine()
     /// Requests that wait before a retry, and are not with an upstream meanwhile.
@@ -46,10 +46,20 @@ struct RouteTrafficMachine: Sendable {
         case taken
     }
 
+    /// The turn that an attempt waits for.
+    struct AttemptTurn: Hashable, Sendable {
+        /// Index of the upstream.
+        let place: Int
+        /// By the route's rate.
+        let route: TakenTurn?
+        /// With an upstream that is not to be sent too fast.
+        let upstream: TakenTurn?
+    }
+
     enum Answer: Hashable, Sendable {
         case go(TrafficLeave)
         /// It may take its turn when it comes, where it has one: to be given back if it does not.
-        case held(TrafficHold, hasTurn: Bool)
+        case held(TrafficHold, AttemptTurn?)
     }
 
     /// The upstream that requests begin with, as an index; nil before the first of them.
@@ -107,7 +117,7 @@ struct RouteTrafficMachine: Sendable {
         func held(_ reason: TrafficHold.Reason, _ until: Instant, since: Instant? = nil) -> Answer {
             var hold = TrafficHold(reason: reason, upstream: name, until: until, since: since)
             hold.cause = upstreams[place].cause
-            return .held(hold, hasTurn: false)
+            return .held(hold, nil)
         }
         if let (since, until) = upstreams[place].patience(route, now) {
             return held(.throttled, until, since: since)
@@ -120,7 +130,7 @@ struct RouteTrafficMachine: Sendable {
             let pause = Duration.seconds(1) + .nanoseconds(Int64(asking.random >> 11) % 9_000_000_000)
             var hold = TrafficHold(reason: .budgetSpent, until: now.advanced(by: pause))
             hold.pause = pause
-            return .held(hold, hasTurn: false)
+            return .held(hold, nil)
         }
         if upstreams[place].underWay >= upstreams[place].width(route) {
             return held(.windowFull, now.advanced(by: pollsWindow(of: place)))
@@ -133,10 +143,9 @@ struct RouteTrafficMachine: Sendable {
             )
             guard case .wanted(let deadline) = asking.turn, hold.until.advanced(by: needed) < deadline else {
                 hold.isTooLate = true
-                return .held(hold, hasTurn: false)
+                return .held(hold, nil)
             }
-            takeTurn(route, asking, at: hold.until, now)
-            return .held(hold, hasTurn: true)
+            return .held(hold, takeTurn(route, asking, at: hold.until, now))
         }
         // Asked last: whoever is to probe has to be able to.
         let breaker = upstreams[place].breaker.leave(settings.breaker, now)
@@ -209,7 +218,16 @@ struct RouteTrafficMachine: Sendable {
             precondition(upstreams.count == route.policy.upstreams.count, "the traffic of another route")
             return
         }
-        upstreams = route.policy.upstreams.map { UpstreamTraffic($0, of: route) }
+        let present = self.route ?? route
+        upstreams = route.policy.upstreams.map { UpstreamTraffic($0, of: present) }
+    }
+
+    /// The route as it is from now on, whatever requests of before have to tell.
+    mutating func configured(_ route: Route) {
+        self.route = route
+        for index in upstreams.indices {
+            upstreams[index].window.configured(limit: route.policy.concurrency.maxRequests)
+        }
     }
 
     /// How long it takes at the least until another of its attempts has probably ended.
@@ -221,38 +239,55 @@ struct RouteTrafficMachine: Sendable {
 
 // The turns of the route and of an upstream that is not to be sent too fast.
 extension RouteTrafficMachine {
+    /// The route's rate as it is now, which requests of an earlier one keep to as well; those of before there was any do
+    /// not.
+    private func spacing(_ route: Route) -> RateLimitMachine.Spacing? {
+        if route.policy.traffic.rateLimit == nil { return nil }
+        return (self.route ?? route).policy.traffic.rateLimit?.spacing
+    }
+
     /// What holds the attempt back until its turn; nil when that is now.
     private func nextTurn(_ route: Route, _ asking: Asking, _ now: Instant) -> TrafficHold? {
         let (upstream, side) = (upstreams[asking.place], asking.side)
-        let mine = route.policy.traffic.rateLimit.map { rate.next($0.spacing, side, now) } ?? now
-        let theirs = upstream.spacing(route, now).map { upstream.turns.next($0, side, now) } ?? now
+        let (ours, its) = (spacing(route), upstream.spacing(route, now))
+        // The turn has to be one of both.
+        let isBoth = ours != nil && its != nil
+        let mine = ours.map { rate.next($0, side, now, afterAll: isBoth) } ?? now
+        let theirs = its.map { upstream.turns.next($0, side, now, afterAll: isBoth) } ?? now
         if max(mine, theirs) <= now { return nil }
         return theirs > mine
             ? TrafficHold(reason: .tooFast, upstream: upstream.name, until: theirs)
             : TrafficHold(reason: .rateLimited, until: mine)
     }
 
-    private mutating func takeTurn(_ route: Route, _ asking: Asking, at moment: Instant, _ now: Instant) {
-        if let limit = route.policy.traffic.rateLimit {
-            rate.take(limit.spacing, asking.side, at: moment, now)
-        }
-        if let spacing = upstreams[asking.place].spacing(route, now) {
-            upstreams[asking.place].turns.take(spacing, asking.side, at: moment, now)
-        }
+    @discardableResult
+    private mutating func takeTurn(
+        _ route: Route,
+        _ asking: Asking,
+        at moment: Instant,
+        _ now: Instant
+    ) -> AttemptTurn {
+        AttemptTurn(
+            place: asking.place,
+            route: spacing(route).map { rate.take($0, asking.side, at: moment, now) },
+            upstream: upstreams[asking.place].spacing(route, now).map {
+                upstreams[asking.place].turns.take($0, asking.side, at: moment, now)
+            }
+        )
     }
 
-    /// Whoever had taken a turn with that upstream does not go.
-    mutating func giveBackTurn(_ route: Route, place: Int, _ now: Instant) {
-        if let limit = route.policy.traffic.rateLimit { rate.giveBack(limit.spacing, now) }
-        if let spacing = upstreams[place].spacing(route, now) {
-            upstreams[place].turns.giveBack(spacing, now)
+    /// Whoever had taken that turn does not go.
+    mutating func giveBack(_ turn: AttemptTurn, _ route: Route, _ now: Instant) {
+        if let taken = turn.route, let spacing = spacing(route) { rate.giveBack(taken, spacing, now) }
+        if let taken = turn.upstream, let spacing = upstreams[turn.place].spacing(route, now) {
+            upstreams[turn.place].turns.giveBack(taken, spacing, now)
         }
     }
 
     /// Kept jobs wait for a turn: some are left to them.
     mutating func keptWait(_ route: Route, _ now: Instant) {
         know(route)
-        if let limit = route.policy.traffic.rateLimit { rate.wanted(limit.spacing, now) }
+        if let spacing = spacing(route) { rate.wanted(spacing, now) }
         if let spacing = upstreams[first].spacing(route, now) { upstreams[first].turns.wanted(spacing, now) }
     }
 }
@@ -261,7 +296,7 @@ extension RouteTrafficMachine {
 extension RouteTrafficMachine {
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
     func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: TrafficHold?) {
-        let spacing = route.policy.traffic.rateLimit?.spacing
+        let spacing = spacing(route)
         let count = spacing.map { rate.room($0, now, atMost: most) } ?? most
         let turn = spacing.map { TrafficHold(reason: .rateLimited, until: rate.next($0, .kept, now)) }
         guard count > 0, !upstreams.isEmpty else { return (count, count < most ? turn : nil) }

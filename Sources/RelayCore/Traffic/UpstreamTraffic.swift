@@ -112,7 +112,7 @@ struct UpstreamTraffic: Sendable {
         random: UInt64,
         _ now: Instant
     ) -> Bool {
-        let (settings, limit) = (route.policy.traffic, route.policy.concurrency.maxRequests)
+        let settings = route.policy.traffic
         defer { lookRound(now) }
         underWay -= 1
         var (said, windowWord) = (word.breaker, word.window)
@@ -138,7 +138,6 @@ struct UpstreamTraffic: Sendable {
                 windowWord,
                 began: leave.began,
                 wasFull: leave.wasFull,
-                limit: limit,
                 floor: settings.window.afterOutage,
                 now
             )

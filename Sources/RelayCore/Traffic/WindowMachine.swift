@@ -3,8 +3,9 @@
 /// It begins with all that the route allows, so that nothing is held back before anything is wrong. It shrinks at most once
 /// for the attempts that were under way together: to half the first time and on a timeout, to nine tenths on an answer that
 /// says there is too much. It grows only when it was full: by one for each windowful, and by one for each
-/// success up to half of what it was at the last success before it shrank. After an outage it begins with 10. From 256, an upstream that takes 50 and refuses the rest sees 128, 115, 103, 93,
-/// 84, 75, 68, 61, 55, 49, and from there between 45 and 51.
+/// success up to half of what it was at the last success before it shrank. After an outage it begins with 10. From 256, an
+/// upstream that takes 50 and refuses the rest sees 128, 115, 103, 93, 84, 75, 68, 61, 55, 49, and from there between 45 and
+/// 51.
 ///
 /// It shrinks to nine tenths too, and never below where it begins after an outage, when a full windowful took longer on
 /// the average than those before it, by two and a half deviations and by half (the mean and the deviation are smoothed
@@ -39,6 +40,12 @@ struct WindowMachine: Sendable {
         healthy = width
     }
 
+    /// The route allows so many from now on: what was all that it allowed is so again.
+    mutating func configured(limit: Int) {
+        width = width >= Double(self.limit) ? Double(limit) : min(width, Double(limit))
+        self.limit = limit
+    }
+
     /// Takes note of a success at its full width, unless it ends the windowful: that has to be told to `ended`.
     mutating func noted(nanoseconds: Int64, wasFull: Bool) -> Bool {
         guard !latency.isAboutToEnd(cohort: size) else { return false }
@@ -53,15 +60,9 @@ struct WindowMachine: Sendable {
         _ word: Word,
         began: Instant,
         wasFull: Bool,
-        limit: Int,
         floor: Int = 10,
         _ now: Instant
     ) {
-        if limit != self.limit {
-            // What was all that the route allowed is so again.
-            if width >= Double(self.limit), limit > self.limit { width = Double(limit) }
-            self.limit = limit
-        }
         switch word {
         case .nothing: break
         case .fine:

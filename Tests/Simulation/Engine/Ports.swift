@@ -37,7 +37,7 @@ final class SimulatedTime: TimeSource {
     }
 }
 
-/// Seeded, and now and then one of the two ends.
+/// Seeded, and now and then at one of the two ends, but for some bits by which ids of one moment differ.
 final class SimulatedEntropy: Entropy {
     private let draw: Mutex<SplitMix64>
 
@@ -46,8 +46,8 @@ final class SimulatedEntropy: Entropy {
     func next() -> UInt64 {
         draw.withLock { draw in
             switch draw.below(64) {
-            case 0: 0
-            case 1: .max
+            case 0: draw.next() >> 40
+            case 1: .max - draw.next() >> 40
             default: draw.next()
             }
         }

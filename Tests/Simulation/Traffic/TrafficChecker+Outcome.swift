@@ -12,7 +12,6 @@ extension TrafficChecker {
         guard !job.isOver else { return }
         tell("job \(job.number) is cancelled")
         job.cancelledAt = now
-        if job.sent == 0 { turns.gaveUp(now) }
     }
 
     /// An attempt failed, and this was decided.

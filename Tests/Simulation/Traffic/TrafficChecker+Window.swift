@@ -27,10 +27,8 @@ extension TrafficChecker {
             if width != before { violated(nil, "a window changes by itself") }
             return
         }
-        if isVague || flight.terms.limit != side.limit {
-            // A window that was all that the route allowed is so again by another limit.
+        if isVague {
             if width < before { sides[place].shrunk = now }
-            if !flight.isProbe, flight.terms.window != nil { sides[place].limit = flight.terms.limit }
             return
         }
         let load = flight.isProbe ? .nothing : sign.load
@@ -68,7 +66,7 @@ extension TrafficChecker {
         }
     }
 
-    /// The window of an upstream may be another for what an operator has said.
+    /// The window of an upstream may be another for what an operator or a reload has said.
     func forgetWidth(_ place: Int) { sides[place].width = nil }
 
     private func checkGrowth(
@@ -80,7 +78,7 @@ extension TrafficChecker {
         if load != .fine { violated(flight.job, "a window grows by what does not succeed") }
         if !flight.wasFull { violated(flight.job, "a window grows that was not full") }
         if width > before + 1 { violated(flight.job, "a window grows by more than one") }
-        if width > flight.terms.limit { violated(flight.job, "a window grows beyond the route's limit") }
+        if width > present.limit { violated(flight.job, "a window grows beyond the route's limit") }
     }
 
     /// An attempt has begun; `isFull` tells whether the route had no permit left.

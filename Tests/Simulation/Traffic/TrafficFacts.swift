@@ -132,9 +132,8 @@ struct TrafficSide {
     /// Until when at most so many may have begun since then, for an answer that they come too fast.
     var pace: (since: Int64, until: Int64, most: Int)?
 
-    /// The window as it was last seen, by which limit of the route, and when it last shrank.
+    /// The window as it was last seen, and when it last shrank.
     var width: Int?
-    var limit = 0
     var shrunk = Int64.min
     /// The end of an attempt, whose part in the window's size has not been seen.
     var last: (flight: TrafficFlight, sign: TrafficSign, isVague: Bool)?

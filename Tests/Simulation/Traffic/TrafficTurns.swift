@@ -9,19 +9,15 @@ struct TrafficTurns {
     private var sharedUntil: Int64 = 0
     /// Until when there may be turns of another rate.
     private var mixedUntil: Int64 = 0
-    /// When requests were cancelled that may have had turns to come.
-    private var givenUp: [Int64] = []
     private var rate: TrafficTerms.Rate?
     /// Turns taken while requests and kept jobs waited, one after the other.
     private var requests = 0
     private var kept = 0
 
-    /// A request may have had a turn that another takes later, beside the one whose it is.
-    mutating func gaveUp(_ now: Int64) { givenUp.append(now) }
-
     mutating func sent(_ flight: TrafficFlight, _ checker: TrafficChecker) {
         let now = checker.now
-        guard let rate = flight.terms.rate else {
+        // Who was asked to keep to none may have had leave before there was one.
+        guard flight.terms.rate != nil, let rate = checker.present.rate else {
             (requests, kept) = (0, 0)
             return
         }
@@ -33,10 +29,9 @@ struct TrafficTurns {
         }
         left = min(Double(rate.burst), left + Double(now - at) / Double(rate.interval))
         at = now
-        givenUp.removeAll { $0 < now - flight.terms.total }
         // A turn that is left to kept jobs may be taken late, beside the next of the requests.
         let isShared = flight.job.isKept || sharedUntil > now
-        if left + Double(givenUp.count) < (isShared ? -0.001 : 0.999) {
+        if left < (isShared ? -0.001 : 0.999) {
             if now > mixedUntil { checker.violated(flight.job, "sent faster than the route's rate") }
         }
         left = max(0, left - 1)

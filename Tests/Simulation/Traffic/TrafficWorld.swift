@@ -85,12 +85,16 @@ final class TrafficWorld: Timed {
     /// Another configuration.
     func reload() {
         guard let engine, let jobs, healedAt == nil else { return }
+        look()
         checker.terms.append(
             TrafficTerms(number: checker.terms.count, upstreams: listed.count, &draw)
         )
         checker.tell("the configuration is another: \(checker.present)")
         checker.note("reloaded")
         engine.install(snapshot(engine.snapshot))
+        // Windows may be others for that.
+        for place in listed.indices { checker.forgetWidth(place) }
+        look()
         jobs.configured(DurableJobs.Settings())
         loseGrowth()
     }

@@ -1,0 +1,40 @@
+/// A turn that was taken ahead of its time.
+struct TakenTurn: Hashable, Sendable {
+    let at: Instant
+    /// When the attempt after it would have been on time before it was taken, and since.
+    let before: Instant
+    let after: Instant
+}
+
+/// Turns to come whose attempts do not go, in the order of their moments: no more than have waited for one.
+struct FreedTurns: Sendable {
+    private var turns: [TakenTurn] = []
+
+    var count: Int { turns.count }
+
+    /// The first that is not over.
+    func first(from now: Instant) -> Instant? {
+        // Most have none at all.
+        if turns.isEmpty { return nil }
+        return turns.first { $0.at >= now }?.at
+    }
+
+    mutating func add(_ turn: TakenTurn, _ now: Instant) {
+        turns.removeFirst(turns.prefix { $0.at < now }.count)
+        guard turn.at >= now else { return }
+        let place = turns.lastIndex { $0.at <= turn.at }.map { $0 + 1 } ?? 0
+        turns.insert(turn, at: place)
+    }
+
+    /// Takes the one of that moment, where there is one.
+    mutating func take(at moment: Instant) -> TakenTurn? {
+        turns.firstIndex { $0.at == moment }.map { turns.remove(at: $0) }
+    }
+
+    /// Takes the one that the next would have followed then.
+    mutating func take(before due: Instant) -> TakenTurn? {
+        turns.lastIndex { $0.after == due && $0.before < due }.map { turns.remove(at: $0) }
+    }
+
+    mutating func removeAll() { turns = [] }
+}
