@@ -15,11 +15,14 @@ struct Arguments {
     /// A seed of the day's, run beside the fixed ones.
     var extraSeed: UInt64?
     var threads = 2
+    /// Play the scenarios instead, and only those whose names begin so.
+    var playsScenarios = false
+    var scenario: String?
 
     static let usage = """
         usage: Simulation [--seed N] [--jobs N] [--seconds N] [--extra-seed N] [--threads N] [--plant NAME]
                           [--trace --job N] [--controls] [--durable [--durable-plant NAME]]
-                          [--traffic [--traffic-plant NAME]]
+                          [--traffic [--traffic-plant NAME]] [--scenarios [NAME]]
         plants: \(Plant.allCases.map(\.rawValue).joined(separator: " "))
         around durable jobs: \(SeededWorlds.durable.plants.map(\.name).joined(separator: " "))
         around traffic: \(SeededWorlds.traffic.plants.map(\.name).joined(separator: " "))
@@ -32,6 +35,9 @@ struct Arguments {
         while let word = rest.popFirst() {
             switch word {
             case "--controls": runsControls = true
+            case "--scenarios":
+                playsScenarios = true
+                if rest.first?.hasPrefix("--") == false { scenario = rest.popFirst() }
             case "--durable", "--durable-plant", "--traffic", "--traffic-plant":
                 let kind: SeededWorlds = word.hasPrefix("--durable") ? .durable : .traffic
                 worlds = kind

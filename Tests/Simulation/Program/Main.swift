@@ -12,6 +12,7 @@ enum Main {
             print(Arguments.usage)
             exit(64)
         }
+        if arguments.playsScenarios { exit(ScenarioBatch.run(arguments.scenario, seed: arguments.seed)) }
         if let worlds = arguments.worlds {
             let plant = arguments.worldsPlant
             exit(

@@ -1,0 +1,56 @@
+import RelayCore
+
+extension Scenario {
+    static let ceiling = Scenario(
+        name: "ceiling",
+        title: "20,000 kept jobs, and an upstream that takes fifty at once and answers 503 to those above",
+        control: "the window: a fixed width of 256"
+    ) { world in
+        let (count, most, settled) = (20_000, 50, 10.0)
+        var ends = Heap<Double>()
+        var inside = 0
+        let upstream = ScenarioUpstream { visit in
+            while let end = ends.first, end <= visit.at {
+                ends.popFirst()
+                inside -= 1
+            }
+            guard inside < most else { return ScenarioUpstream.Reply(status: 503, after: 0.001) }
+            inside += 1
+            ends.add(visit.at + 0.25)
+            return ScenarioUpstream.Reply(status: 200, after: 0.25)
+        }
+        world.route("up", to: upstream, off: [.window]) {
+            $0.recovery = [again(100)]
+            $0.maxAttempts = 100
+        }
+        world.start()
+        world.keep("up", count)
+        world.look()
+        world.run(until: 30)
+        let reason = world.explained()
+        let isDone = world.run(until: world.isControl ? 40 : 130) { world.unfinished <= most }
+        let last = world.now
+        func refused(_ begin: Double) -> Double {
+            let attempts = upstream.seen(begin, last)
+            return Double(attempts.count { $0.status == 503 }) / Double(attempts.count)
+        }
+        let windows = world.looks.filter { $0.at >= settled && $0.at < last }.compactMap(\.window)
+        let median = percentile(windows.map(Double.init), 0.5)
+        return [
+            ScenarioFigure(
+                "the window's median, away from the limit in %",
+                median.map { ($0 - Double(most)).magnitude / Double(most) * 100 },
+                atMost: 20
+            ),
+            ScenarioFigure("share refused", refused(0), atMost: 0.05, control: 0.1),
+            ScenarioFigure(
+                "share refused, once it has settled",
+                refused(settled),
+                atMost: 0.05,
+                control: 0.1
+            ),
+            ScenarioFigure("seconds until all are served ÷ ideal", isDone ? last / 100 : nil, atMost: 1.25),
+            ScenarioFigure("explain tells of the window", isSo: world.isControl || reason == "concurrency"),
+        ]
+    }
+}

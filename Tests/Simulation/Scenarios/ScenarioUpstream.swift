@@ -1,0 +1,134 @@
+/// The upstream of a scenario: serves as its model says, and remembers every attempt.
+final class ScenarioUpstream {
+    /// One attempt as it came in, and what it was answered; moments in seconds.
+    final class Visit {
+        let at: Double
+        /// What the request asks for.
+        let target: String
+        /// The value of its Authorization field.
+        let credential: String?
+        /// Attempts that were there when this one came, itself included; while its breaker is not closed, those that came
+        /// since.
+        let beside: Int
+        /// Whether the breaker was not closed when it came.
+        let isProbe: Bool
+        fileprivate(set) var ended: Double?
+        /// Nil where the relay has given it up.
+        fileprivate(set) var status: UInt16?
+
+        init(at: Double, target: String, credential: String?, beside: Int, isProbe: Bool) {
+            self.at = at
+            self.target = target
+            self.credential = credential
+            self.beside = beside
+            self.isProbe = isProbe
+        }
+    }
+
+    struct Reply {
+        var status: UInt16
+        /// Seconds from the attempt to its answer; infinite where there is none.
+        var after: Double
+        var fields: [(String, String)] = []
+        var body = ""
+    }
+
+    /// What becomes of an attempt.
+    var model: (Visit) -> Reply
+    private(set) var visits: [Visit] = []
+    private var isOpen = false
+    private var inside = 0
+    private var insideSinceOpen = 0
+
+    init(_ model: @escaping (Visit) -> Reply) { self.model = model }
+
+    /// The relay's breaker of this upstream has changed.
+    func breakerChanged(isOpen: Bool) {
+        if isOpen, !self.isOpen { insideSinceOpen = 0 }
+        self.isOpen = isOpen
+    }
+
+    func came(at: Double, target: String, credential: String?) -> Visit {
+        inside += 1
+        if isOpen { insideSinceOpen += 1 }
+        let visit = Visit(
+            at: at,
+            target: target,
+            credential: credential,
+            beside: isOpen ? insideSinceOpen : inside,
+            isProbe: isOpen
+        )
+        visits.append(visit)
+        return visit
+    }
+
+    func left(_ visit: Visit, at: Double, status: UInt16?) {
+        (visit.ended, visit.status) = (at, status)
+        inside -= 1
+        if visit.isProbe, isOpen { insideSinceOpen -= 1 }
+    }
+}
+
+extension ScenarioUpstream {
+    /// The attempts that came from then until then.
+    func seen(_ begin: Double = 0, _ end: Double = .infinity) -> ArraySlice<Visit> {
+        visits[first(begin)..<first(end)]
+    }
+
+    /// How many of them were answered 200.
+    func served(_ begin: Double = 0, _ end: Double = .infinity) -> Int {
+        seen(begin, end).count { $0.status == 200 }
+    }
+
+    /// Attempts for each that was answered 200.
+    func attemptsPerSuccess(_ begin: Double, _ end: Double) -> Double? {
+        let good = served(begin, end)
+        return good > 0 ? Double(seen(begin, end).count) / Double(good) : nil
+    }
+
+    private func first(_ moment: Double) -> Int {
+        var (low, high) = (0, visits.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if visits[middle].at < moment { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+// What an upstream may do.
+extension ScenarioUpstream {
+    /// Serves so many at once, each for so many seconds, and the others in their order after them; nothing goes on while it
+    /// stalls.
+    ///
+    /// It does not see that somebody has given up: as with most servers, what waits is served though nobody is there.
+    struct Workers {
+        private var free: Heap<Double>
+        private let seconds: Double
+        private let stall: Range<Double>?
+
+        init(_ count: Int, seconds: Double, stall: Range<Double>? = nil) {
+            free = Heap()
+            for _ in 0..<count { free.add(0) }
+            self.seconds = seconds
+            self.stall = stall
+        }
+
+        /// When it is done with one that comes then.
+        mutating func done(_ moment: Double) -> Double {
+            let begin = max(moment, free.popFirst() ?? moment)
+            var end = begin + seconds
+            if let stall, begin < stall.upperBound, end > stall.lowerBound {
+                end = stall.upperBound + seconds - max(0, stall.lowerBound - begin)
+            }
+            free.add(end)
+            return end
+        }
+    }
+
+    /// Serves as those workers do.
+    convenience init(_ workers: Workers) {
+        var workers = workers
+        self.init { Reply(status: 200, after: workers.done($0.at) - $0.at) }
+    }
+}

@@ -1,0 +1,98 @@
+import RelayCore
+
+extension Scenario {
+    static let tokens = Scenario(
+        name: "tokens",
+        title:
+            "10,000 kept jobs meet a 401 at concurrency 256, then with a token endpoint that is away for half a minute",
+        control: "the memory of a failed refresh, once a second"
+    ) { world in
+        let (count, away) = (10_000, 30.0)
+        let bank = Bank()
+        let upstream = ScenarioUpstream { visit in
+            let isGood = visit.credential == "Bearer t\(bank.wanted)"
+            return ScenarioUpstream.Reply(status: isGood ? 200 : 401, after: 0.02)
+        }
+        world.route("up", to: upstream) {
+            $0.authentication = Authentication(form: .bearer, credential: "bank")
+            // As the configuration has it for every route with a token that can be had anew.
+            $0.recovery = [
+                RecoveryRule(
+                    name: "stale-token",
+                    on: FailureMatcher([.status(401)]),
+                    action: .refreshCredentials(maxTimes: 1)
+                )
+            ]
+            $0.deliversLater = true
+            $0.concurrency.maxRequests = 256
+        }
+        let endpoint = ScenarioUpstream(bank.answer)
+        let origin = world.aside(endpoint)
+        func vault() -> CredentialVault {
+            var settings = OAuth2Settings(
+                grant: .clientCredentials,
+                endpoint: Upstream(name: "bank", origin: origin),
+                target: "/token",
+                clientID: "shop"
+            )
+            settings.clientSecret = .file("secret")
+            return CredentialVault(
+                [CredentialDefinition(name: "bank", kind: .oauth2(settings))],
+                secrets: [.file("secret"): Secret("s3cret")]
+            )
+        }
+        world.start(vault: vault())
+        world.request("up")
+        world.run(until: 1)
+        bank.wanted = 2
+        world.keep("up", count)
+        _ = world.run(until: 100) { world.now > 2 && world.unfinished == 0 }
+        let refreshes = endpoint.seen(1).count
+        (bank.wanted, bank.isAway) = (3, true)
+        let began = world.now
+        world.keep("up", count)
+        if world.isControl {
+            for second in 1..<Int(away) { world.plan(at: began + Double(second)) { world.install(vault()) } }
+        }
+        world.run(until: began + away / 2)
+        let reason = world.explained()
+        world.run(until: began + away)
+        let inVain = endpoint.seen(began).count
+        bank.isAway = false
+        _ = world.run(until: began + 200) { world.unfinished == 0 }
+        let refused = upstream.seen(1, began).count { $0.status == 401 }
+        return [
+            ScenarioFigure("jobs that meet the first 401", Double(refused), atLeast: 64),
+            ScenarioFigure("token requests for all of them", Double(refreshes), atMost: 1),
+            ScenarioFigure(
+                "token requests while the endpoint is away",
+                Double(inVain),
+                atMost: 10,
+                control: 20
+            ),
+            ScenarioFigure(
+                "jobs that did not succeed",
+                Double(2 * count - world.ended(.succeeded)),
+                atMost: 0
+            ),
+            ScenarioFigure(
+                "explain tells of the credential",
+                isSo: world.isControl || reason == "credentials"
+            ),
+        ]
+    }
+
+    /// Takes one token, and issues the next when it is asked, unless it is away.
+    private final class Bank {
+        var wanted = 1
+        var isAway = false
+        private var issued = 0
+
+        func answer(_ visit: ScenarioUpstream.Visit) -> ScenarioUpstream.Reply {
+            if isAway { return ScenarioUpstream.Reply(status: 503, after: 0.02) }
+            issued += 1
+            let token = #"{"access_token":"t\#(issued)","token_type":"Bearer","expires_in":3600}"#
+            return ScenarioUpstream.Reply(status: 200, after: 0.05, body: token)
+        }
+    }
+}
