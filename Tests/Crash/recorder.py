@@ -150,18 +150,20 @@ class Recorder:
         close = "Connection: close\r\n" if closes else ""
         wait = "Retry-After: 0\r\n" if step == 503 else ""
         text = b"kept %d\n" % number
+        # From its first byte on the next job may come, however late this thread goes on.
+        answered = time.monotonic()
         try:
             connection.sendall(
                 f"HTTP/1.1 {step} Scripted\r\n{close}{wait}Content-Length: {len(text)}\r\n\r\n".encode() + text)
         except OSError:
             self._end(record, "cut")
             return False
-        self._end(record, str(step))
+        self._end(record, str(step), answered)
         return not closes
 
-    def _end(self, record, result):
+    def _end(self, record, result, at=None):
         with self.lock:
-            record.ended, record.result = time.monotonic(), result
+            record.ended, record.result = at or time.monotonic(), result
 
     @staticmethod
     def _signed(fields, body):
