@@ -15,6 +15,8 @@ package final class RequestRun {
     /// Who keeps the request where a rule wants that.
     private let keeper: (any RequestKeeper)?
     private var hold: Relayed.Hold?
+    /// How long it waited for its permit.
+    private var permitWait: Duration?
     @safe @exclusivity(unchecked) private var stage: Stage
 
     private enum Stage {
@@ -93,7 +95,7 @@ package final class RequestRun {
 
     /// Tells how it ended; to be called once, when it has.
     package func end() -> Relayed {
-        let outcome: Outcome =
+        var outcome: Outcome =
             switch stage {
             case .underWay(let execution): execution.outcome
             case .ended(let outcome): outcome
@@ -101,6 +103,7 @@ package final class RequestRun {
                 preconditionFailure("a request has one outcome, at its end")
             }
         stage = .over
+        if let permitWait { outcome = Outcome(outcome, permitWait: permitWait) }
         relay.ports.sink.record(.ended(outcome.report))
         if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
             engine.cutOff.add(1, ordering: .relaxed)
@@ -142,8 +145,9 @@ package final class RequestRun {
     /// Waits for a permit; the wait counts against the job's time.
     @inline(never)
     private func wait(_ place: RouteState.Turn, _ body: Body) async {
-        let deadline = began.advanced(by: admission.total)
+        let (queued, deadline) = (relay.ports.time.now(), began.advanced(by: admission.total))
         _ = await cancelling(at: deadline, relay.ports.time) { await place.wait() }
+        permitWait = queued.duration(to: relay.ports.time.now())
         if let permit = place.take() {
             hold?.take(permit)
             stage = .permitted(body)

@@ -18,14 +18,16 @@ enum JobRecords {
         return record
     }
 
-    static func recovered(_ job: JobContext, _ attempts: [Attempt]) -> JournalRecord {
+    static func recovered(_ report: JobReport, _ job: JobContext) -> JournalRecord {
+        let attempts = report.attempts
         var record = JournalRecord(
             .info,
             .recovered,
             "job \(job.id): \(job.method.rawValue) on route \(job.route.name) succeeded after \(attempts.count) "
-                + "attempt\(attempts.count == 1 ? "" : "s")\n\(timeline(attempts))"
+                + "attempt\(attempts.count == 1 ? "" : "s")\(permit(report))\n\(timeline(attempts))"
         )
         add(job, to: &record)
+        add(report.permitWait, to: &record)
         if let last = attempts.last { add(last, to: &record) }
         return record
     }
@@ -36,13 +38,21 @@ enum JobRecords {
         var record = JournalRecord(
             .warning,
             .fallbackServed,
-            "job \(job.id): route \(job.route.name) answered with its \(source)\(rule)\(further(report))\n"
+            "job \(job.id): route \(job.route.name) answered with its \(source)\(rule)\(further(report))\(permit(report))\n"
                 + timeline(report.attempts)
         )
         add(job, to: &record)
+        add(report.permitWait, to: &record)
         if let last = report.attempts.last { add(last, to: &record) }
         record.add(.source, source)
         return record
+    }
+
+    /// What it waited for before all that, in the words of `explain`.
+    private static func permit(_ report: JobReport) -> String { report.permitWords.map { "; \($0)" } ?? "" }
+
+    private static func add(_ wait: Duration?, to record: inout JournalRecord) {
+        record.add(.permitWaitMicroseconds, wait.map { $0.saturatedNanoseconds / 1000 })
     }
 
     /// Whether it goes on as a kept job, where a rule would have it so.
@@ -101,11 +111,12 @@ enum JobRecords {
 
     /// `canceller` is who ends what is cancelled.
     static func jobFailed(
+        _ report: JobReport,
         _ job: JobContext,
         _ failure: Failure,
-        _ attempts: [Attempt],
         canceller: String
     ) -> JournalRecord {
+        let attempts = report.attempts
         // What the upstream refused and the caller was told is the caller's business, not the operator's alarm; but who
         // may not enter, or comes too often, is the relay.
         let isOurs = [401, 403, 407, 429].contains(failure.status?.rawValue ?? 0)
@@ -117,10 +128,11 @@ enum JobRecords {
         var record = JournalRecord(
             isOurs ? .warning : isRefusal || isGone ? .info : .error,
             .jobFailed,
-            "job \(job.id): \(job.method.rawValue) on route \(job.route.name) \(end)"
+            "job \(job.id): \(job.method.rawValue) on route \(job.route.name) \(end)\(permit(report))"
                 + (attempts.isEmpty ? "" : "\n\(timeline(attempts))")
         )
         add(job, to: &record)
+        add(report.permitWait, to: &record)
         if let last = attempts.last {
             add(last, to: &record)
         } else {

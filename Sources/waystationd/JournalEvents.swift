@@ -69,13 +69,13 @@ final class JournalEvents: JobListener {
             }
             let canceller =
                 isAborting.load(ordering: .relaxed) ? "the relay was stopped at once" : "the caller hung up"
-            let record = JobRecords.jobFailed(context, failure, report.attempts, canceller: canceller)
+            let record = JobRecords.jobFailed(report, context, failure, canceller: canceller)
             write(record, report.route, failure.kind)
         } else if !report.isFromUpstream {
             write(JobRecords.fallbackServed(report, context), report.route, last)
         } else if report.isRecovered {
             let first = report.attempts.first?.failure?.kind
-            write(JobRecords.recovered(context, report.attempts), report.route, first)
+            write(JobRecords.recovered(report, context), report.route, first)
         }
     }
 

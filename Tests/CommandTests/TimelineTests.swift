@@ -33,6 +33,24 @@ struct TimelineTests {
         )
     }
 
+    @Test("a request that waited for a permit of its route says how long, before all else")
+    func permit() throws {
+        func text(_ wait: String) throws -> String {
+            try timeline(
+                #"{"id":"01K9","route":"a","outcome":"success","status":200,\#(wait)"request":{"method":"GET","path":"/x"}}"#
+            )
+        }
+        #expect(
+            try text(#""permit_wait_ms":2100,"#) == """
+                Job 01K9 · a · GET /x
+                            waited 2s100ms for a permit of the route (concurrency.max_requests)
+                    0.000s  answered 200
+
+                """
+        )
+        #expect(try text("").contains("permit") == false && text(#""permit_wait_ms":0,"#) == text(""))
+    }
+
     @Test("an unknown outcome that was not repeated says so")
     func unknown() throws {
         let text = try timeline(

@@ -2,6 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayServer
 import RelayTestSupport
+import Synchronization
 import Testing
 
 /// An engine with one route and everything behind it under the test's control.
@@ -78,6 +79,39 @@ struct EngineBench: Sendable {
 
 @Suite("Requests under way", .runQueue, .timeLimit(.minutes(5)))
 struct InFlightTests {
+    private final class Gate: Sendable {
+        let isOpen = Atomic<Bool>(false)
+    }
+
+    @Test("Who has waited for a permit is told how long, whatever came of it, and who has not is not")
+    func permitWait() async throws {
+        let gate = Gate()
+        let bench = EngineBench(
+            { $0.concurrency.maxRequests = 1 },
+            answer: { _ in gate.isOpen.load(ordering: .relaxed) ? .answer(200) : .hold }
+        )
+        let held = Task { try await bench.run("held").report }
+        await untilIdle()
+        var fields = HeaderFields()
+        fields.append("Waystation-Timeout", "7s")
+        let impatient = fields
+        let late = Task { try await bench.run("late", fields: impatient).report }
+        await untilIdle()
+        bench.time.advance(by: .seconds(4))
+        let early = Task { try await bench.run("early").report }
+        await untilIdle()
+        bench.time.advance(by: .seconds(3))
+        await untilIdle()
+        gate.isOpen.store(true, ordering: .relaxed)
+        bench.transport.release()
+        let (first, missed, passed) = (try await held.value, try await late.value, try await early.value)
+        #expect(first.status == 200 && first.permitWait == nil && first.permitWords == nil)
+        #expect(missed.failure?.kind == .deadlineExceeded && missed.permitWait == .seconds(7))
+        #expect(passed.status == 200 && passed.permitWait == .seconds(3))
+        #expect(passed.permitWords == "waited 3s for a permit of the route (concurrency.max_requests)")
+        #expect(try await bench.run().report.permitWait == nil)
+    }
+
     @Test(
         "Requests are counted exactly, with the upstream or in the queue, and no longer when they are cancelled",
         .clauses("T-30")

@@ -51,6 +51,13 @@ package struct Outcome: Sendable {
         )
     }
 
+    /// The same of a request that waited so long for a permit of its route.
+    package init(_ outcome: Outcome, permitWait: Duration) {
+        answer = outcome.answer
+        room = outcome.room
+        report = JobReport(outcome.report, permitWait: permitWait)
+    }
+
     package var attempts: [Attempt] { report.attempts }
 
     /// Why it failed; nil when it did not.

@@ -38,6 +38,8 @@ package final class JobReport: Sendable {
     package let answeredWith: StandIn?
     /// Whether it was over, and begins another life.
     package let isRevived: Bool
+    /// How long it waited for a permit of its route before anything else; nil where it did not have to.
+    package let permitWait: Duration?
 
     /// What may change a job.
     package enum Cause: Hashable, Sendable {
@@ -81,6 +83,7 @@ package final class JobReport: Sendable {
         self.keptJob = keptJob
         answeredWith = nil
         isRevived = false
+        permitWait = nil
     }
 
     /// A run with what the store made of it; what `attemptCount` it has had in all by then.
@@ -103,6 +106,7 @@ package final class JobReport: Sendable {
         keptJob = run.keptJob
         answeredWith = nil
         isRevived = false
+        permitWait = run.permitWait
     }
 
     /// A job as the store alone knows it.
@@ -136,6 +140,30 @@ package final class JobReport: Sendable {
         keptJob = nil
         self.answeredWith = answeredWith
         self.isRevived = isRevived
+        permitWait = nil
+    }
+
+    /// A request that waited so long for a permit of its route before it came to that.
+    package init(_ report: JobReport, permitWait: Duration) {
+        id = report.id
+        route = report.route
+        user = report.user
+        context = report.context
+        isDurable = report.isDurable
+        state = report.state
+        reason = report.reason
+        end = report.end
+        source = report.source
+        status = report.status
+        failure = report.failure
+        attempts = report.attempts
+        attemptCount = report.attemptCount
+        cause = report.cause
+        sentOnceBecause = report.sentOnceBecause
+        keptJob = report.keptJob
+        answeredWith = report.answeredWith
+        isRevived = report.isRevived
+        self.permitWait = permitWait
     }
 }
 

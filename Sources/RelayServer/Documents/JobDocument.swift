@@ -23,6 +23,7 @@ extension JobReport {
         if let source = source { json.member("source", source.rawValue) }
         writeKeeping(into: &json)
         if let context = context { json.member("max_attempts", context.maxAttempts) }
+        if let wait = permitWait { json.member("permit_wait_ms", wait.saturatedNanoseconds / 1_000_000) }
         json.array("attempts") { attemptDocuments(into: &$0) }
         if let failure = failure {
             json.object("last_failure") { $0.members(of: failure) }

@@ -23,6 +23,8 @@ package struct JournalField: Hashable, Sendable {
     package static let recovery = JournalField("RECOVERY")
     /// The wait before the next attempt, in microseconds.
     package static let nextAttemptMicroseconds = JournalField("NEXT_ATTEMPT_USEC")
+    /// How long the request waited for a permit of its route, in microseconds.
+    package static let permitWaitMicroseconds = JournalField("PERMIT_WAIT_USEC")
     package static let durationMicroseconds = JournalField("DURATION_USEC")
     /// `never_sent`, `refused`, `unknown` or `answered`.
     package static let sent = JournalField("SENT")

@@ -22,7 +22,8 @@ struct JobTimeline {
         let once = (job["request"] ?? job)["sent_once_because"]?.text.map { reason in
             column("") + "the body is not kept: it is sent once (\(safe(reason)))\n"
         }
-        return (once ?? "")
+        let wait = job["permit_wait_ms"]?.integer.flatMap { PermitWait.words(.milliseconds($0)) }
+        return (once ?? "") + (wait.map { column("") + $0 + "\n" } ?? "")
             + attempts.map { attempt in
                 AttemptLines(attempt).text(
                     at: clock(attempt["started_after_ms"]?.double ?? 0),
