@@ -144,6 +144,12 @@ extension ScenarioStore {
         }
     }
 
+    func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {
+        state.withLock { state in
+            state.entries.values.reduce(into: [:]) { $0[$1.record.submitter?.user, default: 0] += 1 }
+        }
+    }
+
     func facts() async throws(StoreError) -> StoreFacts { StoreFacts() }
 
     /// No job of a scenario gets old enough.
