@@ -8,13 +8,18 @@ private final class Moved {
 
     init(_ machine: DispatchMachine = DispatchMachine()) { self.machine = machine }
 
-    func step(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> DispatchMachine.Step {
-        machine.step(now, permits: permits, isPaused: isPaused)
+    func step(
+        _ now: Instant,
+        permits: Int = .max,
+        isPaused: Bool = false,
+        isShort: Bool = false
+    ) -> DispatchMachine.Step {
+        machine.step(now, permits: permits, isPaused: isPaused, isShort: isShort)
     }
     func claiming(_ asked: Int = 64) { machine.claiming(asked) }
     func ready(_ work: FreshWork? = nil) { machine.ready(work) }
-    func offered(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> Bool {
-        machine.offered(now, permits: permits, isPaused: isPaused)
+    func offered(_ now: Instant, permits: Int = .max, isShort: Bool = false, isPaused: Bool = false) -> Bool {
+        machine.offered(now, permits: permits, isPaused: isPaused, isShort: isShort)
     }
     func withdrawn() -> Bool { machine.withdrawn() }
     func settled(_ now: Instant) -> Bool { machine.settled(now) }
@@ -152,6 +157,24 @@ struct DispatchMachineTests {
         slow.settling(at(0))
         #expect(slow.offered(at(0), permits: 1))
         #expect(!slow.offered(at(2), permits: 1))
+    }
+
+    @Test(
+        "While memory is short a quarter of the permits is claimed, and it is looked each second whether it still is"
+    )
+    func short() {
+        let machine = Moved()
+        #expect(machine.step(at(0), permits: 64, isShort: true) == .claim(atMost: 16))
+        #expect(machine.step(at(0), permits: 3, isShort: true) == .claim(atMost: 1), "and never none")
+        machine.claiming(16)
+        _ = machine.claimed(16, of: 16, at(0))
+        #expect(machine.step(at(0), permits: 64, isShort: true) == .sleep(until: at(1)))
+        #expect(machine.step(at(0), permits: 64, isPaused: true, isShort: true) == .sleep(until: at(60)))
+        #expect(!machine.offered(at(0), permits: 64, isShort: true))
+        machine.settling(at(0))
+        #expect(machine.settled(at(0)), "its end is a reason to look again")
+        #expect(machine.offered(at(0), permits: 64, isShort: true))
+        #expect(machine.step(at(1), permits: 64) == .claim(atMost: 64))
     }
 
     @Test("Claims that are not settled are bounded")

@@ -209,4 +209,43 @@ struct DurableBoundsTests {
         bench.time.advance(by: .seconds(30))
         #expect(await bench.stop())
     }
+
+    @Test(
+        "While memory is short kept jobs have a quarter of the permits, are told so, and go on as soon as it is not"
+    )
+    func shortMemory() async throws {
+        let bench = DurableBench({ $0.concurrency.maxRequests = 8 }, answer: { _ in .hold })
+        try await bench.start()
+        try await bench.jobs.pauses.pause("hooks", reason: "now", for: nil)
+        var ids: [JobID] = []
+        for index in 0..<12 { ids.append(try await bench.submit(target: "\(index)")) }
+        var settings = PressureMachine.Settings()
+        settings.maxResident = 1_000
+        bench.engine.shedding.configure(settings)
+        func look(_ resident: UInt64, for seconds: Int) async {
+            for _ in 0..<seconds {
+                let sight = PressureMachine.Sight(resident: resident, bodies: 0, bodiesLimit: 1)
+                _ = bench.engine.shedding.looked(sight, bench.time.now())
+                bench.time.advance(by: .seconds(1))
+                await untilIdle()
+            }
+        }
+        await look(2_000, for: 3)
+        try await bench.jobs.pauses.resume("hooks")
+        await look(2_000, for: 3)
+        #expect(bench.sent.count == 2 && bench.jobs.inFlight == 2)
+        let waiting = try #require(try await bench.store.job(ids[11]))
+        let blocker = try #require(bench.jobs.blocker(of: waiting))
+        #expect(blocker.reason == "concurrency")
+        #expect(
+            blocker.detail
+                == "memory is short, and 2 kept jobs of the route may be under way until it is not (limits.shedding)"
+        )
+        _ = try await bench.submit(target: "new")
+        await untilIdle()
+        #expect(bench.sent.count == 2)
+        await look(0, for: 12)
+        #expect(bench.sent.count == 8)
+        #expect(await bench.stop())
+    }
 }

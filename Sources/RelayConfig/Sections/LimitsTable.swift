@@ -191,8 +191,9 @@ extension ConfigurationTable {
                     \.isEnabled,
                     "Whether new work is refused then: with 503 overloaded, at first only what says that it is less urgent "
                         + "than usual (Priority: u=4 to u=7), after 2 seconds what says nothing, after 5 everything, "
-                        + "and never what operators send. What was accepted goes on. Last good answers are let go, unless only the "
-                        + "bodies in limits.memory are many, for which only the less urgent is refused."
+                        + "and never what operators send. What was accepted goes on, kept jobs after those 2 seconds with at "
+                        + "most a quarter of concurrency.max_requests of their route at once. Last good answers are let go, "
+                        + "unless only the bodies in limits.memory are many, for which only the less urgent is refused."
                 ),
                 Field(
                     "max_resident",

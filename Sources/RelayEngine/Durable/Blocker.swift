@@ -104,6 +104,12 @@ extension DurableJobs {
             return Blocker(hold, engine.time.now(), now)
         }
         let (limit, width) = (entry.route.policy.concurrency.maxRequests, entry.memory.traffic.width)
+        if let most = dispatcher.shortLimit(of: job.record.route, limit) {
+            let words =
+                "memory is short, and \(most) kept job\(most == 1 ? "" : "s") of the route may be under way until it is "
+                + "not (limits.shedding)"
+            return Blocker(.concurrency, words)
+        }
         let inFlight = entry.state.load.inFlight
         if inFlight >= limit {
             return Blocker(.concurrency, "the route's \(limit) permits are taken (concurrency.max_requests)")

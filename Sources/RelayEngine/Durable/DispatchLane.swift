@@ -34,8 +34,9 @@ final class DispatchLane: Sendable {
 
     /// What to do now; whatever wakes the lane from here on ends the sleep that may follow.
     ///
-    /// `entry` is the route's as it is configured now, whose limit of requests counts, and its pause.
-    func step(_ now: Instant, _ entry: Snapshot.Entry?) -> DispatchMachine.Step {
+    /// `entry` is the route's as it is configured now, whose limit of requests counts, and its pause; `isShort` tells of
+    /// memory.
+    func step(_ now: Instant, _ entry: Snapshot.Entry?, isShort: Bool) -> DispatchMachine.Step {
         let limit = entry?.route.policy.concurrency.maxRequests ?? 1
         let room = entry.map { $0.memory.traffic.room($0.route, now) }
         let (step, isHeldBack) = state.withLock { state in
@@ -44,6 +45,7 @@ final class DispatchLane: Sendable {
                 now,
                 permits: limit,
                 isPaused: entry?.state.isPaused ?? false,
+                isShort: isShort,
                 room: room?.count ?? .max,
                 later: room?.hold?.until
             )
@@ -54,11 +56,11 @@ final class DispatchLane: Sendable {
     }
 
     /// Whether a job on its way to disk may be claimed with its acceptance.
-    func offers(_ now: Instant, _ entry: Snapshot.Entry) -> Bool {
+    func offers(_ now: Instant, _ entry: Snapshot.Entry, isShort: Bool) -> Bool {
         let limit = entry.route.policy.concurrency.maxRequests
         guard entry.memory.traffic.room(entry.route, now, atMost: 1).count > 0 else { return false }
         return state.withLock {
-            $0.machine.offered(now, permits: limit, isPaused: entry.state.isPaused)
+            $0.machine.offered(now, permits: limit, isPaused: entry.state.isPaused, isShort: isShort)
         }
     }
 

@@ -9,6 +9,8 @@ package struct DispatchMachine: Sendable {
     package static let batch = 64
     /// How long it sleeps at most: a step of the wall clock may have brought a date nearer.
     package static let longestSleep: Duration = .seconds(60)
+    /// How soon it looks again whether memory is still short.
+    package static let shortSleep: Duration = .seconds(1)
     /// How long nothing is claimed at most after a run that was held back.
     package static let longestHold: Duration = .seconds(1)
     /// The first and the longest wait after a failed credential.
@@ -72,12 +74,13 @@ package struct DispatchMachine: Sendable {
 
     /// What to do now.
     ///
-    /// While settlements fail or are slow, no more is unsettled than the route has `permits`; no more is claimed than there
-    /// is `room` for in the route's traffic, which may be `later`.
+    /// While settlements fail or are slow, no more is unsettled than the route has `permits`, and a quarter of them while
+    /// memory `isShort`; no more is claimed than there is `room` for in the route's traffic, which may be `later`.
     package mutating func step(
         _ now: Instant,
         permits: Int = .max,
         isPaused: Bool = false,
+        isShort: Bool = false,
         room: Int = .max,
         later: Instant? = nil
     ) -> Step {
@@ -87,9 +90,10 @@ package struct DispatchMachine: Sendable {
             waiting = nil
             nextDue = nil
         }
-        let limit = limit(now, permits)
+        let limit = limit(now, permits, isShort)
         isFull = unsettled >= limit
-        guard !isPaused, !isFull else { return .sleep(until: latest) }
+        if isPaused { return .sleep(until: latest) }
+        if isFull { return .sleep(until: isShort ? now.advanced(by: DispatchMachine.shortSleep) : latest) }
         guard waiting != 0 else { return .sleep(until: min(latest, nextDue ?? latest)) }
         let held = room == 0 ? later ?? latest : notBefore ?? now
         isHeldBack = held > now
@@ -131,8 +135,15 @@ package struct DispatchMachine: Sendable {
     /// A job is on its way to disk, with a permit: whether it may be claimed with its acceptance.
     ///
     /// It counts as a claim until it is withdrawn or settled. What else is wanted, and what waits, the store looks at.
-    package mutating func offered(_ now: Instant, permits: Int = .max, isPaused: Bool = false) -> Bool {
-        guard !isEnded, !isPaused, gate == .open, unsettled < limit(now, permits) else { return false }
+    package mutating func offered(
+        _ now: Instant,
+        permits: Int = .max,
+        isPaused: Bool = false,
+        isShort: Bool = false
+    ) -> Bool {
+        guard !isEnded, !isPaused, gate == .open, unsettled < limit(now, permits, isShort) else {
+            return false
+        }
         unsettled += 1
         return true
     }
@@ -180,9 +191,13 @@ package struct DispatchMachine: Sendable {
     }
 
     /// Claims that may be unsettled.
-    private func limit(_ now: Instant, _ permits: Int) -> Int {
-        isHeldUp(now) ? min(maxUnsettled, max(1, permits)) : maxUnsettled
+    private func limit(_ now: Instant, _ permits: Int, _ isShort: Bool) -> Int {
+        if isShort { return min(maxUnsettled, DispatchMachine.shortLimit(permits)) }
+        return isHeldUp(now) ? min(maxUnsettled, max(1, permits)) : maxUnsettled
     }
+
+    /// What is enough to go on with while memory is short.
+    static func shortLimit(_ permits: Int) -> Int { max(1, permits / 4) }
 
     /// Whether the store does not keep up.
     private func isHeldUp(_ now: Instant) -> Bool {

@@ -47,6 +47,18 @@ final class Dispatcher: Sendable {
     /// Whether the credential of the route lets jobs through; nil of a route that has no lane.
     func gate(of route: String) -> DispatchMachine.Gate? { lane(route)?.ask { $0.gate } }
 
+    /// Whether memory is so short that kept jobs take no more of it than they need to go on.
+    private var isShort: Bool { engine.shedding.isLasting }
+
+    /// How many kept jobs of a route with that limit may be under way where as many are, since memory is short.
+    func shortLimit(of route: String, _ limit: Int) -> Int? {
+        let most = DispatchMachine.shortLimit(limit)
+        guard isShort, let unsettled = lane(route)?.ask({ $0.unsettled }), unsettled >= most else {
+            return nil
+        }
+        return most
+    }
+
     private func lane(_ route: String) -> DispatchLane? { state.withLock { $0.lanes[route] } }
 }
 
@@ -131,7 +143,7 @@ extension Dispatcher {
     private func pump(_ lane: DispatchLane, _ relay: Relay) async {
         let time = relay.ports.time
         while true {
-            switch lane.step(time.now(), engine.snapshot.routes[lane.route]) {
+            switch lane.step(time.now(), engine.snapshot.routes[lane.route], isShort: isShort) {
             case .end: return
             case .sleep(let deadline): await lane.sleep(until: deadline, time)
             case .claim(let count): await claim(count, lane, relay)
@@ -146,7 +158,7 @@ extension Dispatcher {
         guard var permits = await entry.state.permitToLook() else { return }
         // While it waited, the lane may have been paused or ended.
         guard let entry = engine.snapshot.routes[lane.route],
-            case .claim(let count) = lane.step(time.now(), entry)
+            case .claim(let count) = lane.step(time.now(), entry, isShort: isShort)
         else { return }
         claiming.add(1, ordering: .sequentiallyConsistent)
         defer { claiming.subtract(1, ordering: .sequentiallyConsistent) }
@@ -250,7 +262,8 @@ extension Dispatcher {
         }
         claiming.add(1, ordering: .sequentiallyConsistent)
         // Whoever ends the serving takes the lanes away and counts afterwards: it sees this, or there is no lane here.
-        guard let lane = lane(route), let relay = nextRelay(), lane.offers(relay.ports.time.now(), entry)
+        guard let lane = lane(route), let relay = nextRelay(),
+            lane.offers(relay.ports.time.now(), entry, isShort: isShort)
         else {
             claiming.subtract(1, ordering: .sequentiallyConsistent)
             return nil

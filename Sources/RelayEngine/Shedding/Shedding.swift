@@ -92,6 +92,9 @@ package final class Shedding: Sendable {
         }
     }
 
+    /// Whether the process has been short of memory for so long that what says nothing is refused; costs one load.
+    package var isLasting: Bool { refuses(3) }
+
     /// Whether new work of that urgency may be refused; costs one load.
     func refuses(_ urgency: UInt8) -> Bool { urgency >= from.load(ordering: .relaxed) }
 
