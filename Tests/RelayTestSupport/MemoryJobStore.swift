@@ -237,7 +237,8 @@ extension MemoryJobStore {
     }
 
     package func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
-        try access { state in
+        try faults.read()
+        return try access { state in
             var counters = JobCounters()
             for entry in state.entries.values {
                 counters.add(
@@ -292,7 +293,10 @@ extension MemoryJobStore {
         try access(now) { $0.pauses[route] = pause }
     }
 
-    package func pauses() async throws(StoreError) -> [String: RoutePause] { try access { $0.pauses } }
+    package func pauses() async throws(StoreError) -> [String: RoutePause] {
+        try faults.read()
+        return try access { $0.pauses }
+    }
 
     package func close() async { state.withLock { $0.isClosed = true } }
 }

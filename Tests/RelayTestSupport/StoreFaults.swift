@@ -17,6 +17,7 @@ package final class StoreFaults: Sendable {
 
     private let ofSettlements = Mutex<[StoreError]>([])
     private let ofAcceptance = Mutex<StoreError?>(nil)
+    private let ofReads = Mutex<[StoreError?]>([])
     private let ofBegin = Mutex<StoreError?>(nil)
     private let settled = Mutex<Settlement?>(nil)
     private let interludes = Mutex<[Call: @Sendable () async -> Void]>([:])
@@ -27,6 +28,8 @@ package final class StoreFaults: Sendable {
 
     /// The next settlements fail like that, one after the other.
     package func failSettlements(_ errors: [StoreError]) { ofSettlements.withLock { $0 = errors } }
+    /// The next reads of counters and pauses end like that, one after the other; nil lets one pass.
+    package func failReads(_ errors: [StoreError?]) { ofReads.withLock { $0 = errors } }
     package func failBegin(_ error: StoreError) { ofBegin.withLock { $0 = error } }
     package func failAcceptance(_ error: StoreError?) { ofAcceptance.withLock { $0 = error } }
     /// Does that after the next such call, before its caller learns of it.
@@ -36,10 +39,15 @@ package final class StoreFaults: Sendable {
 
     /// What the store was told last.
     package var lastSettlement: Settlement? { settled.withLock { $0 } }
+    package var readsToFail: Int { ofReads.withLock { $0.count } }
     package var settlementsToFail: Int { ofSettlements.withLock { $0.count } }
 
     func enqueue(_ jobs: [NewJob]) throws(StoreError) {
         if let fault = ofAcceptance.withLock({ $0 }), !jobs.allSatisfy(\.hasNoRoom) { throw fault }
+    }
+
+    func read() throws(StoreError) {
+        if let fault = ofReads.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
     }
 
     func begin() throws(StoreError) { if let fault = ofBegin.withLock({ $0.take() }) { throw fault } }
