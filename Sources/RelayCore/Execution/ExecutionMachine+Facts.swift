@@ -177,5 +177,9 @@ extension ExecutionMachine {
 
 extension HeaderFields {
     /// Whether they ask only for what has changed (RFC 9110 §13.1).
-    var isConditional: Bool { contains(.ifNoneMatch) || contains(.ifModifiedSince) }
+    var isConditional: Bool {
+        mayContain(conditions) && (contains(.ifNoneMatch) || contains(.ifModifiedSince))
+    }
 }
+
+private let conditions = FieldName.Marks([.ifNoneMatch, .ifModifiedSince])

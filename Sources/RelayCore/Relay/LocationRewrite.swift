@@ -15,9 +15,12 @@ struct LocationRewrite {
 
     /// Whether an answer has a field that this is about.
     static func concerns(_ fields: HeaderFields) -> Bool {
-        fields.contains(.location) || fields.contains(.contentLocation) || fields.contains(.refresh)
-            || fields.contains(.link)
+        fields.mayContain(marks)
+            && (fields.contains(.location) || fields.contains(.contentLocation) || fields.contains(.refresh)
+                || fields.contains(.link))
     }
+
+    private static let marks = FieldName.Marks([.location, .contentLocation, .refresh, .link])
 
     /// Changes the fields whose one value leads below a base, or repeats a parameter that the route added.
     func rewrite(_ fields: inout HeaderFields) {

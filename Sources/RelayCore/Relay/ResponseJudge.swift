@@ -128,9 +128,7 @@ extension ResponseJudge {
             let detail = "the upstream answered with the status \(status.rawValue), which no final answer has"
             return .refused(Failure(.httpProtocolError, sent: .answered, detail))
         }
-        let bytes: [UInt8]? =
-            if case .bytes(let bytes) = response.body { skippingByteOrderMark(bytes) } else { nil }
-        if let bytes, let failure = apiError(status, bytes) { return .refused(failure) }
+        if let failure = apiError(response) { return .refused(failure) }
         if status == 304, isConditional { return .success(response) }
         guard route.policy.success.statuses.contains(status) else {
             let detail = "the upstream answered \(status.rawValue)"
@@ -139,14 +137,15 @@ extension ResponseJudge {
         guard route.inspectsBody || !route.policy.success.contentTypes.isEmpty, method != .head,
             !status.forbidsContent
         else { return .success(response) }
-        return validated(response, bytes ?? [])
+        return validated(response, response.body.document ?? [])
     }
 
     /// An error document on any status the rule names: it keeps the status and becomes an API error.
-    private func apiError(_ status: Status, _ bytes: [UInt8]) -> Failure? {
-        guard let rule = route.policy.apiError, rule.statuses.contains(status), !bytes.isEmpty else {
-            return nil
-        }
+    private func apiError(_ response: HTTPResponse) -> Failure? {
+        let status = response.status
+        guard let rule = route.policy.apiError, rule.statuses.contains(status),
+            let bytes = response.body.document, !bytes.isEmpty
+        else { return nil }
         let pointers = rule.require + [rule.code, rule.title].compactMap(\.self)
         guard let found = try? JSONScan.locate(pointers, in: bytes.span) else { return nil }
         for range in found.prefix(rule.require.count) {
@@ -284,5 +283,12 @@ extension Status {
     /// Whether an answer with that status says that the request was not carried out.
     func refuses(retryAfter: Duration?) -> Bool {
         self.class == .clientError || self == 503 && retryAfter != nil
+    }
+}
+
+extension Body {
+    /// The content where it is in memory, without a byte order mark.
+    fileprivate var document: [UInt8]? {
+        if case .bytes(let bytes) = self { skippingByteOrderMark(bytes) } else { nil }
     }
 }
