@@ -94,6 +94,26 @@ private func written(_ action: BulkAction) -> [UInt8] {
     return json.bytes
 }
 
+func checkBreaker(_ document: [UInt8]) {
+    guard let order = try? BreakerOrder(document) else { return }
+    precondition((.seconds(1) ... .seconds(86_400)).contains(order.duration), "a time out of bounds")
+    var json = JSONObjectWriter()
+    json.member("state", order.order?.rawValue ?? "auto")
+    if let upstream = order.upstream { json.member("upstream", upstream) }
+    json.member("for", DurationText.text(order.duration))
+    guard let again = try? BreakerOrder(json.bytes) else {
+        preconditionFailure("an order that was read is refused when it is written")
+    }
+    precondition(
+        again.order == order.order && again.upstream == order.upstream && again.duration == order.duration,
+        "an order changes"
+    )
+    guard case .string(let word)? = (try? JSONValue(parsing: document))?["state"] else {
+        preconditionFailure("an order is accepted that names no state")
+    }
+    precondition(order.order?.rawValue ?? "auto" == word, "a state is taken for another")
+}
+
 /// What a document may say its fields may: the gate refuses nothing more, but a key of the caller's own.
 func checkSubmission(_ document: [UInt8]) {
     guard let submission = try? Submission(document), let value = try? JSONValue(parsing: document) else {

@@ -21,6 +21,7 @@ public func fuzzAPI(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case UInt8(ascii: "i"): checkID(text)
     case UInt8(ascii: "k"): checkKey(text)
     case UInt8(ascii: "l"): checkLabel(text)
+    case UInt8(ascii: "o"): checkBreaker(rest)
     case UInt8(ascii: "p"): checkPreferences(text)
     case UInt8(ascii: "q"): checkQuery(rest)
     case UInt8(ascii: "s"): checkSubmission(rest)
