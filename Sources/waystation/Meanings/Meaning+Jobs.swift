@@ -85,7 +85,10 @@ extension Meaning {
             .reason,
             "concurrency",
             "The route's permits are taken: concurrency.max_requests are with the upstream.",
-            causes: "The upstream is slow, or a backlog drains.",
+            causes: """
+                The upstream is slow, or a backlog drains; the upstream's window is narrow (adaptive_concurrency); \
+                memory is short, when kept jobs have a quarter of the permits (limits.shedding).
+                """,
             remedy: "Wait; raise concurrency.max_requests when the upstream can bear it."
         ),
         Meaning(
