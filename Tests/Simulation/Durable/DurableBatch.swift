@@ -8,14 +8,6 @@ extension SeededWorlds {
         plants: DurablePlant.allCases.map { ($0.rawValue, $0.sentences) }
     ) { seed, plant, _ in
         let world = DurableWorld(seed: seed, jobs: 120, plant: plant.flatMap { DurablePlant(rawValue: $0) })
-        world.run()
-        return SeededBatch.Result(
-            seed: seed,
-            jobs: world.checker.jobs.count,
-            hash: world.checker.hash.value,
-            virtualTime: world.timeline.now,
-            coverage: world.checker.coverage,
-            violation: world.checker.violation
-        )
+        return world.result(of: seed)
     }
 }

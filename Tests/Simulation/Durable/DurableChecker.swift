@@ -2,7 +2,7 @@ import RelayCore
 import RelayTestSupport
 
 /// Holds the durable side of the engine to its promises, by what crosses its borders.
-final class DurableChecker {
+final class DurableChecker: SeededChecker {
     private let timeline: Timeline
     private let plant: DurablePlant?
     var routes: [DurableRoute] = []

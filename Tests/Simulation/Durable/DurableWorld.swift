@@ -5,7 +5,7 @@ import RelayTestSupport
 /// Routes, upstreams, callers and operators, drawn from one seed, around the durable side of the engine.
 ///
 /// Single-threaded: whoever made it pumps it.
-final class DurableWorld: Timed {
+final class DurableWorld: SeededWorld, Timed {
     private static let routeCount = 5
     private static let credentialCount = 2
 

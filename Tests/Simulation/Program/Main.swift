@@ -32,10 +32,10 @@ enum Main {
         if let seed = arguments.extraSeed, !tasks.isEmpty {
             tasks[count - 1] = Batch.Task(seed: seed, jobs: tasks[count - 1].jobs)
         }
-        let began = Batch.clock()
+        let began = monotonicNanoseconds()
         let batch = Batch(tasks, plant: arguments.plant, traced: arguments.traced, seconds: arguments.seconds)
         let results = batch.run(threads: arguments.threads)
-        let seconds = Double(Batch.clock() - began) / 1e9
+        let seconds = Double(monotonicNanoseconds() - began) / 1e9
         return report(results, seconds, arguments)
     }
 

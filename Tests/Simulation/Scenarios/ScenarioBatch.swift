@@ -9,7 +9,7 @@ enum ScenarioBatch {
             )
             return 64
         }
-        let began = Batch.clock()
+        let began = monotonicNanoseconds()
         var missed = 0
         for scenario in chosen {
             print("\(scenario.name): \(scenario.title)")
@@ -17,7 +17,7 @@ enum ScenarioBatch {
                 missed += play(scenario, seed, isControl: isControl)
             }
         }
-        let seconds = Main.tenths(Double(Batch.clock() - began) / 1e9)
+        let seconds = Main.tenths(Double(monotonicNanoseconds() - began) / 1e9)
         print("\(chosen.count) scenarios with their controls, \(missed) figures missed; \(seconds) s")
         return missed == 0 ? 0 : 1
     }

@@ -10,14 +10,6 @@ extension SeededWorlds {
         let plant = plant.flatMap { TrafficPlant(rawValue: $0) }
         let world = TrafficWorld(seed: seed, jobs: 500, plant: plant)
         world.checker.isTelling = isTelling
-        world.run()
-        return SeededBatch.Result(
-            seed: seed,
-            jobs: world.checker.jobs.count,
-            hash: world.checker.hash.value,
-            virtualTime: world.timeline.now,
-            coverage: world.checker.coverage,
-            violation: world.checker.violation
-        )
+        return world.result(of: seed)
     }
 }

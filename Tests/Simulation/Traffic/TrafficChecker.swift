@@ -5,7 +5,7 @@ import RelayEngine
 /// transport, outcomes, events, what it tells of itself.
 ///
 /// It shares nothing with the machines that decide: each promise is looked at anew, in the words of the decisions.
-final class TrafficChecker {
+final class TrafficChecker: SeededChecker {
     private let timeline: Timeline
     /// What it must say where a bug is planted; nil takes everything.
     private let wanted: [String]?

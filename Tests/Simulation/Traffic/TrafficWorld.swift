@@ -5,7 +5,7 @@ import RelayTestSupport
 /// One route with its upstreams and everybody who wants something of it at once, drawn from one seed.
 ///
 /// Single-threaded: whoever made it pumps it.
-final class TrafficWorld: Timed {
+final class TrafficWorld: SeededWorld, Timed {
     static let route = "route"
 
     let queue = RunQueue()
