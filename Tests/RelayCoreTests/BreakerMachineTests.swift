@@ -119,6 +119,21 @@ struct BreakerMachineTests {
         )
     }
 
+    @Test(
+        "What a probe takes is a part of the break after it, of which the first at the least is left",
+        arguments: [(0, 6_000), (2, 4_200), (5, 1_500), (30, 500)]
+    )
+    func slowProbe(takes: Int, rest: Int) throws {
+        var machine = run(words(0, 20))
+        let opened = try #require(machine.since)
+        let sent = opened.advanced(by: .seconds(60))
+        #expect(machine.leave(Self.settings, sent) == .probe)
+        let failed = sent.advanced(by: .seconds(takes))
+        _ = machine.ended(.fails, epoch: machine.epoch, Self.settings, random: .max / 2, failed)
+        guard case .open(_, let wait) = machine.state else { throw Unexpected(machine.state) }
+        #expect(wait == .milliseconds(rest))
+    }
+
     @Test("A break that was planned under longer settings ends by those of the present")
     func reloaded() {
         var settings = Self.settings

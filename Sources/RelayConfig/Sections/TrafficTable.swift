@@ -85,7 +85,7 @@ extension ConfigurationTable {
                     .duration(.milliseconds(100) ... .seconds(600)),
                     \.breakDuration,
                     "How long it is open before the first probe, a fifth more or less; the next breaks are a tenth of the "
-                        + "time since it opened, where that is longer."
+                        + "time since it opened, where that is longer, less what the probe before them has taken."
                 ),
                 Field(
                     "max_break_duration",

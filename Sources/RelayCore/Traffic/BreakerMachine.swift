@@ -3,7 +3,7 @@
 /// With the defaults: 20 attempts of the last 30 s of which 10 failed open it, or 10 failures in a row; after half a second
 /// one attempt probes; after a probe that fails the next break is a tenth of the time since it opened, half a second at
 /// least and 15 s at most, so that an upstream that is back is found after a tenth of its outage; a probe that succeeds
-/// closes it.
+/// closes it. What a probe has taken is a part of the break after it, of which half a second is left at the least.
 /// A break is a fifth longer or shorter, as chance has it, so that the probes of many relays do not meet.
 package struct BreakerMachine: Sendable {
     package enum State: Hashable, Sendable {
@@ -44,6 +44,8 @@ package struct BreakerMachine: Sendable {
     private var order: (order: Order, since: Instant, until: Instant)?
     /// When it was last found to fail.
     private var failed = Instant(nanoseconds: 0)
+    /// When it was last probed.
+    private var probed = Instant(nanoseconds: 0)
     private var counts: RollingCounts
     private var failuresInARow = 0
     /// Counted at every change: what an attempt says that began before it is old news.
@@ -62,6 +64,7 @@ package struct BreakerMachine: Sendable {
             let until = probe(planned, settings)
             guard until <= now else { return .refused(until: until) }
             state = .probing(wait: wait)
+            probed = now
             epoch &+= 1
             return .probe
         case .probing(let wait): return .refused(until: now.advanced(by: wait))
@@ -130,7 +133,8 @@ package struct BreakerMachine: Sendable {
             return false
         case (.probing, .fails):
             let tenth = (since ?? now).duration(to: now) / 10
-            open(min(max(settings.breakDuration, tenth), settings.maxBreakDuration), random, now)
+            let whole = min(max(settings.breakDuration, tenth), settings.maxBreakDuration)
+            open(max(settings.breakDuration, whole - probed.duration(to: now)), random, now)
             return true
         case (.probing, .works):
             close()

@@ -46,7 +46,7 @@ public struct BreakerSettings: Sendable, Equatable {
     /// An upstream that only fails is found out by ten attempts, however many it took before.
     public var consecutiveFailures: Int? = 10
     /// How long it stays open before the first probe: 100 ms to 10 min; from then on a tenth of the time since it opened,
-    /// where that is longer.
+    /// where that is longer, less what the probe before has taken.
     public var breakDuration: Duration = .milliseconds(500)
     /// The longest it stays open between two probes: up to an hour.
     public var maxBreakDuration: Duration = .seconds(15)

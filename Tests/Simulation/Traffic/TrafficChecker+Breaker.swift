@@ -29,7 +29,8 @@ extension TrafficChecker {
             if sign.health != .fails || flight.order < side.changed {
                 violated(flight.job, "a breaker stays open without a probe that fails")
             }
-            base = min(max(base, (now - since) / 10), breaker.longestPause)
+            // What the probe has taken is a part of it.
+            base = max(base, min(max(base, (now - since) / 10), breaker.longestPause) - (now - flight.began))
         } else {
             note("breaker opened")
             if !hasCause(place, breaker, isSure: false) {
