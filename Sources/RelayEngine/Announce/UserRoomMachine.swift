@@ -30,7 +30,7 @@ struct UserRoomMachine: Sendable {
 
     mutating func configured(limit: Int?) {
         self.limit = limit
-        if limit == nil { (queued, isKnown, meanwhile) = ([:], false, nil) }
+        if limit == nil { (queued, reserved, isKnown, meanwhile) = ([:], [:], false, nil) }
     }
 
     func room(of user: UInt32?) -> Int {
@@ -39,9 +39,12 @@ struct UserRoomMachine: Sendable {
     }
 
     /// So many jobs are on their way to disk; fewer when it is negative.
+    ///
+    /// Those that were on their way before there was a limit have not been counted.
     mutating func reserve(_ count: Int, of user: UInt32?) {
+        guard limit != nil else { return }
         let now = reserved[user, default: 0] + count
-        reserved[user] = now == 0 ? nil : now
+        reserved[user] = now > 0 ? now : nil
     }
 
     mutating func refused() { wasRefused = true }

@@ -30,7 +30,8 @@ extension RequestTerms {
     }
 
     private mutating func take(_ fields: HeaderFields) throws(Problem) {
-        var seen: Set<String> = []
+        // Ten at most: an unknown name ends it.
+        var seen: [String] = []
         var preferences = Preferences()
         for entry in fields.entries {
             switch RequestTerms.kind(fields, entry) {
@@ -41,8 +42,11 @@ extension RequestTerms {
             case .idempotencyKey: try idempotencyKey(fields.valueText(entry))
             case .relay:
                 let name = fields.nameText(entry).lowercased()
-                guard seen.insert(name).inserted || name == "waystation-label" else {
-                    throw Problem(.badHeader, "\(name) may stand once, and stands twice")
+                if name != "waystation-label" {
+                    guard !seen.contains(name) else {
+                        throw Problem(.badHeader, "\(name) may stand once, and stands twice")
+                    }
+                    seen.append(name)
                 }
                 let value = fields.valueText(entry)
                 if try durableOption(name, value) { continue }
