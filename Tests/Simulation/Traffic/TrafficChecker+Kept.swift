@@ -5,7 +5,7 @@ import RelayEngine
 extension TrafficChecker {
     /// A job is on disk, or a run of it is settled.
     func settled(_ id: JobID, _ state: JobState) {
-        guard let job = byID[id], job.isKept else { return }
+        guard let job = job(id, isDelivery: true), job.isKept else { return }
         (job.goesOn, job.moving) = (false, 0)
         guard state.isTerminal else { return }
         tell("job \(job.number) is over: \(state.name)")
@@ -16,10 +16,23 @@ extension TrafficChecker {
     /// What the store has; `blocker` is what keeps a job from its delivery, as it is explained.
     func audit(_ stored: [StoredJob], wall: Int64, blocker: (StoredJob) -> Blocker?) {
         for entry in stored {
-            guard let job = byID[entry.record.id], entry.state != .running else { continue }
-            if job.landed == job.sent, job.cancelledAt == nil, entry.attempts != job.sent + job.moved {
-                violated(job, "\(entry.attempts) attempts are on record, and \(job.sent) were sent")
+            guard let job = job(entry.record.id, isDelivery: true), job.isKept else {
+                violated(nil, "a job is in the store that nobody has handed over")
+                continue
             }
+            if entry.state == .running { continue }
+            if let inherited = job.inherited, job.landed == job.sent, job.cancelledAt == nil {
+                if entry.attempts != inherited + job.sent + job.moved {
+                    violated(
+                        job,
+                        "\(entry.attempts) attempts are on record, and \(inherited + job.sent) were sent"
+                    )
+                }
+                if entry.spentAttempts < job.spent {
+                    violated(job, "\(entry.spentAttempts) attempts count, and \(job.spent) were spent")
+                }
+            }
+            if entry.state == .dead, entry.end == nil { violated(job, "is given up without a reason") }
             if !entry.state.isTerminal, let blocker = blocker(entry) {
                 explain(job, blocker, isDue: entry.runAt <= wall)
             }
@@ -68,7 +81,7 @@ extension TrafficChecker {
         }
         guard isCalm, rate.interval > 0 else { return false }
         let waiting = jobs.filter {
-            !$0.isOver && $0.sent == 0 && $0.cancelledAt == nil && $0.began < now
+            !$0.isOver && $0.sent == 0 && !$0.hasPast && $0.cancelledAt == nil && $0.began < now
         }
         return waiting.contains(where: \.isKept)
             && waiting.contains { !$0.isKept && $0.terms.number == terms.number }

@@ -15,8 +15,8 @@ extension TrafficChecker {
     }
 
     /// An attempt failed, and this was decided.
-    func failed(_ id: JobID, _ attempt: Attempt) {
-        guard let job = byID[id], let failure = attempt.failure else { return }
+    func failed(_ id: JobID, _ attempt: Attempt, isDelivery: Bool) {
+        guard let job = job(id, isDelivery: isDelivery), let failure = attempt.failure else { return }
         tell("job \(job.number): \(attempt)")
         let isRetried = if case .retry? = attempt.next { true } else { false }
         let isHold =
@@ -25,12 +25,14 @@ extension TrafficChecker {
         if job.isKept, !isHold {
             if case .failover? = attempt.next { job.goesOn = true } else { job.goesOn = false }
         }
+        if isRetried { used(job) }
         let terms = job.isKept ? lastEnd?.flight.terms ?? present : job.terms
         if isHold {
             held(job, attempt, failure)
         }
         guard !job.isKept, !terms.isOff else { return }
-        if attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) {
+        // Whoever asked for its keeping tells of it later than it was so.
+        if job.keeping == nil, attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) {
             budget.refused(job, terms, self)
         }
         budget.decided(job, retries: isRetried, terms, self)
@@ -46,11 +48,11 @@ extension TrafficChecker {
         let target: String? = if case .failover(let name)? = attempt.next { name } else { nil }
         if target != nil { job.moving += 1 }
         if failure.kind == .breakerOpen {
-            if !isOpen(place, present) {
+            if job.keeping == nil, !isOpen(place, present) {
                 violated(job, "held back by the breaker of \(names[place]), which is not open")
             }
         } else {
-            checkHold(job, place, until: until, isMoved: target != nil)
+            checkHold(job, place, until: until, isMoved: target != nil || attempt.isAnswered)
         }
         guard !job.isKept, attempt.number == 1, job.allowsFallback else { return }
         let leads = job.terms.failovers.first {
@@ -101,7 +103,7 @@ extension TrafficChecker {
     }
 
     /// A request has its outcome.
-    func ended(_ job: TrafficJob, _ outcome: Outcome) {
+    func ended(_ job: TrafficJob, _ outcome: Outcome, stored: StoredJob?) {
         tell("job \(job.number) ends: \(outcome.failure.map { "\($0.kind)" } ?? "answered")")
         note("ended: \(outcome.failure.map { "\($0.kind)" } ?? "answered")")
         if job.isOver { violated(job, "has two outcomes") }
@@ -114,6 +116,7 @@ extension TrafficChecker {
         if job.sent != outcome.attempts.count(where: \.wasSent) {
             violated(job, "\(job.sent) attempts were sent, and others are told of")
         }
+        checkKeeping(job, outcome, stored)
         guard let failure = outcome.failure, failure.kind == .breakerOpen || failure.kind == .rateLimited
         else { return }
         if job.sent == 0, failure.sent != .neverSent {
@@ -124,6 +127,14 @@ extension TrafficChecker {
 }
 
 extension Attempt {
+    /// Whether its caller is answered in the upstream's stead.
+    fileprivate var isAnswered: Bool {
+        switch next {
+        case .respond, .respondAndKeep: true
+        default: false
+        }
+    }
+
     /// Whether it was at the transport.
     fileprivate var wasSent: Bool {
         guard let failure, failure.sent == .neverSent else { return true }

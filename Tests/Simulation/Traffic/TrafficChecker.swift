@@ -17,7 +17,9 @@ final class TrafficChecker: SeededChecker {
     let names: [String]
     var sides: [TrafficSide]
     var jobs: [TrafficJob] = []
+    /// Those of callers, and those that go on with one that was answered in the upstream's stead.
     var byID: [JobID: TrafficJob] = [:]
+    var laterByID: [JobID: TrafficJob] = [:]
     var budget = TrafficBudget()
     var turns = TrafficTurns()
     /// Counts what happens.
@@ -74,7 +76,7 @@ extension TrafficChecker {
     func sent(_ job: TrafficJob, place: Int, terms number: Int) -> TrafficFlight {
         tell("job \(job.number)\(job.isKept ? ", kept," : "") is sent to \(names[place]), terms \(number)")
         let terms = self.terms[number]
-        let isRetry = job.isKept ? job.sent > 0 && !job.goesOn : job.retries
+        let isRetry = job.isKept ? (job.sent > 0 || job.hasPast) && !job.goesOn : job.retries
         let flight = TrafficFlight(
             job,
             place: place,
@@ -87,6 +89,7 @@ extension TrafficChecker {
             violated(job, "a request is sent after it was cancelled")
         }
         if job.isOver { violated(job, "an attempt is sent for a job that has ended") }
+        checkAllowance(job)
         if !terms.isOff {
             checkBreaker(flight)
             checkPatience(flight)
@@ -110,6 +113,8 @@ extension TrafficChecker {
         tell("job \(flight.job.number) \(sign.word)")
         flight.isOpen = false
         flight.job.landed += 1
+        if sign.isSpent { flight.job.spent += 1 }
+        flight.job.mayHaveActed = sign.mayHaveActed
         sides[flight.place].underWay.removeAll { $0 === flight }
         endedNow = (now, endedNow.at == now ? endedNow.count + 1 : 1)
         lastEnd = (flight, sign)

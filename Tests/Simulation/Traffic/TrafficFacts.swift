@@ -15,6 +15,10 @@ final class TrafficJob {
     let deadline: Int64
     /// Whether the route had a permit to spare when it began.
     let foundRoom: Bool
+    /// Whether it may be repeated whatever became of it.
+    let isSafe: Bool
+    /// What its caller allows it to be sent.
+    let mostAttempts: Int
 
     /// Attempts at the transport, and those of them that are over.
     var sent = 0
@@ -28,6 +32,25 @@ final class TrafficJob {
     var retries = false
     /// Whether its next attempt belongs to the run, or request, of the last.
     var goesOn = false
+    /// Those of its attempts that count against its allowance, and how often its rule has retried it; of a request that
+    /// goes on as a kept job, with what came before.
+    var spent = 0
+    var uses = 0
+    /// Whether the last attempt may have been carried out.
+    var mayHaveActed = false
+
+    /// What goes on with the request that was answered in the upstream's stead.
+    var later: TrafficJob?
+    /// What has become of the wish to keep it.
+    var keeping: Keeping?
+    /// Whether it was a request before.
+    var hasPast = false
+    /// Attempts on record that were made before; nil as long as nobody has told.
+    var inherited: Int? = 0
+    /// Before that it is not to be sent.
+    var notBefore: Int64 = 0
+
+    enum Keeping { case asked, refused }
 
     init(
         _ number: Int,
@@ -38,7 +61,9 @@ final class TrafficJob {
         terms: TrafficTerms,
         began: Int64,
         deadline: Int64,
-        foundRoom: Bool
+        foundRoom: Bool,
+        isSafe: Bool,
+        mostAttempts: Int
     ) {
         self.number = number
         self.id = id
@@ -49,6 +74,25 @@ final class TrafficJob {
         self.began = began
         self.deadline = deadline
         self.foundRoom = foundRoom
+        self.isSafe = isSafe
+        self.mostAttempts = mostAttempts
+    }
+
+    /// The kept job that goes on with a request.
+    init(after request: TrafficJob, now: Int64) {
+        number = request.number
+        id = request.id
+        isKept = true
+        allowsFallback = request.allowsFallback
+        readsAll = true
+        terms = request.terms
+        began = now
+        deadline = .max
+        foundRoom = false
+        isSafe = request.isSafe
+        mostAttempts = request.mostAttempts
+        (spent, uses, mayHaveActed) = (request.spent, request.uses, request.mayHaveActed)
+        (hasPast, inherited) = (true, nil)
     }
 }
 

@@ -78,6 +78,26 @@ enum TrafficPlant: String, CaseIterable {
     case lateLane = "late-lane"
     /// Nobody hears of kept jobs that are ready.
     case losesReady = "loses-ready"
+    /// Who is told that the request is kept is told so of nothing.
+    case dropsKept = "drops-kept"
+    /// It is told before the job is in the store.
+    case answersEarly = "answers-early"
+    /// A request is kept twice.
+    case keepsTwice = "keeps-twice"
+    /// The answer does not name the kept job.
+    case keepsSilently = "keeps-silently"
+    /// No rule of the core keeps a request.
+    case neverKeeps = "never-keeps"
+    /// What a repeat could harm is repeated, and kept.
+    case keepsHarm = "keeps-harm"
+    /// A kept job has nothing of the request's attempts.
+    case losesAttempts = "loses-attempts"
+    /// Their number is all that it has of them.
+    case losesUses = "loses-uses"
+    /// Six more attempts are allowed.
+    case generous
+    /// A kept job is sent again at once.
+    case losesWait = "loses-wait"
 
     /// Part of the sentence the checker must say.
     var sentences: [String] {
@@ -110,6 +130,15 @@ enum TrafficPlant: String, CaseIterable {
         case .late: ["comes after the deadline", "does not end at once"]
         case .lateLane: ["do not get their half"]
         case .losesReady: ["waits for ever"]
+        case .dropsKept, .answersEarly: ["is told that it is kept, and is not in the store"]
+        case .keepsTwice: ["that nobody has handed over"]
+        case .keepsSilently: ["is kept, and its answer does not say so"]
+        case .neverKeeps: ["is answered for a hold, and not kept"]
+        case .keepsHarm: ["is to be kept although a repeat could harm"]
+        case .losesAttempts: ["attempts are on record"]
+        case .losesUses: ["is retried more often than its rule allows"]
+        case .generous: ["is sent more often than is allowed"]
+        case .losesWait: ["is sent before the wait of its rule is over"]
         }
     }
 }
@@ -140,6 +169,9 @@ extension TrafficPlant {
         case .wideRestart: terms.window?.afterOutage *= 5
         case .wideRoute: terms.limit += 3
         case .staysPut: terms.failovers = []
+        case .neverKeeps: terms.standIn?.keeps = false
+        case .keepsHarm: terms.repeatsAll = true
+        case .generous: terms.mostAttempts += 6
         default: break
         }
     }
@@ -154,6 +186,21 @@ extension TrafficPlant {
         case (.hidesTooFast, .answers(429, let fields, let asked)): .answers(400, fields, asked: asked)
         case (.hidesTooMuch, .answers(503, let fields, let asked)): .answers(500, fields, asked: asked)
         default: kind
+        }
+    }
+}
+
+extension TrafficPlant {
+    /// What the store is told of a request's attempts instead.
+    func change(_ past: inout JobPast) {
+        switch self {
+        case .losesAttempts: past.attempts = []
+        case .losesUses:
+            for index in past.attempts.indices {
+                (past.attempts[index].rule, past.attempts[index].resentBy) = (nil, nil)
+            }
+        case .losesWait: past.wait = .zero
+        default: break
         }
     }
 }

@@ -30,6 +30,10 @@ struct TrafficSign {
     var isTooFast = false
     /// Whether it did not answer in time.
     var isLate = false
+    /// Whether it counts against the allowance of who was sent.
+    var isSpent = false
+    /// Whether what was asked may have been done.
+    var mayHaveActed = false
     var word = ""
 
     static let cancelled = TrafficSign(word: "is cut off by its caller")
@@ -43,6 +47,9 @@ struct TrafficSign {
             word = "is answered \(status) \(fields.map { "\($0.name): \($0.value)" })"
             self.asked = asked?.time(wall: wall)
             succeeded = status / 100 == 2
+            isSpent = true
+            // A client error refuses, and so does an upstream that has no room and says for how long.
+            mayHaveActed = status >= 500 && (status != 503 || asked == nil)
             switch status {
             case 429: (health, load, isTooFast) = (.works, .tooMuch, true)
             case 503: (health, load) = (.fails, .tooMuch)
@@ -51,8 +58,10 @@ struct TrafficSign {
             }
         case .breaksOff:
             (health, load, succeeded, word) = (.fails, .lost, false, "breaks off")
+            (isSpent, mayHaveActed) = (true, true)
         case .fails(let kind, let sent):
             word = "fails: \(kind) \(sent)"
+            (isSpent, mayHaveActed) = (sent != .neverSent, sent.mayHaveActed)
             if TrafficSign.ours.contains(kind) { return }
             (health, succeeded, isLate) = (.fails, false, kind == .httpResponseTimeout)
             load = sent == .neverSent ? .nothing : .lost

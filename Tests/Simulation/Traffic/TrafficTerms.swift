@@ -53,6 +53,16 @@ struct TrafficTerms {
         var whenDown: Bool
     }
 
+    /// A rule that answers in the upstream's stead, and keeps the request.
+    struct StandIn {
+        enum Cause: CaseIterable { case any, down, exhausted }
+
+        var cause: Cause
+        /// Whether it is read before the rule that retries.
+        var isFirst: Bool
+        var keeps = true
+    }
+
     /// Counted from 0; attempts carry it as a part of their idle timeout.
     var number: Int
     var breaker: Breaker?
@@ -68,6 +78,11 @@ struct TrafficTerms {
     var retries: Int
     var retryWait: Int64
     var failovers: [Failover]
+    var standIn: StandIn?
+    /// Whether the rules repeat what may do harm twice.
+    var repeatsAll: Bool
+    /// Attempts of a request or kept job that may have reached an upstream.
+    var mostAttempts: Int
 
     /// Whether nothing is asked before an attempt.
     var isOff: Bool { breaker == nil && budget == nil && window == nil && longest == nil && rate == nil }
@@ -109,6 +124,8 @@ extension TrafficTerms {
         pending = draw.pick([0, 10, 1_000])
         attempt = Int64(draw.pick([300, 1_000, 3_000])) * 1_000_000
         total = Int64(draw.pick([1_000, 4_000, 15_000])) * 1_000_000
+        repeatsAll = draw.chance(60)
+        mostAttempts = draw.pick([4, 12, 12])
         retries = draw.pick([0, 2, 3, 6])
         retryWait = Int64(draw.pick([1, 50, 400])) * 1_000_000
         failovers = (1..<max(1, upstreams)).compactMap { target in
@@ -120,12 +137,15 @@ extension TrafficTerms {
                 whenDown: draw.chance(30)
             )
         }
+        if draw.chance(35) {
+            standIn = StandIn(cause: draw.pick(StandIn.Cause.allCases), isFirst: draw.chance(50))
+        }
     }
 
     /// A rate that makes everybody wait, and nothing else.
     mutating func setBusy() {
         rate = Rate(requests: 20, per: TrafficTerms.second, burst: rate?.burst ?? 1)
-        (limit, pending, window, breaker) = (256, 1_000, nil, nil)
+        (limit, pending, window, breaker, standIn) = (256, 1_000, nil, nil, nil)
         (attempt, total) = (3 * TrafficTerms.second, 4 * TrafficTerms.second)
     }
 
@@ -138,7 +158,7 @@ extension TrafficTerms {
         policy.timeouts.attempt = .nanoseconds(attempt)
         policy.timeouts.total = .nanoseconds(total)
         policy.timeouts.idle = .nanoseconds(TrafficTerms.idle + Int64(number))
-        policy.maxAttempts = 12
+        policy.maxAttempts = mostAttempts
         policy.delivery.expiresAfter = .seconds(86_400)
         policy.recovery = failovers.map { failover in
             var on: [FailureMatcher.Token] = []
@@ -148,21 +168,25 @@ extension TrafficTerms {
             return RecoveryRule(
                 name: "to\(failover.target)",
                 on: FailureMatcher(on),
-                action: .failover(upstream: failover.target, methods: .any)
+                action: .failover(upstream: failover.target, methods: methods)
             )
         }
+        if let standIn, standIn.isFirst { policy.recovery.append(standIn.rule) }
         if retries > 0 {
             var retry = RetryPolicy()
             retry.maxAttempts = retries + 1
-            retry.methods = .any
+            retry.methods = methods
             retry.maxRetryAfter = .seconds(2)
             retry.backoff = Backoff(schedule: .constant(.nanoseconds(retryWait)), jitter: .equal)
             policy.recovery.append(
                 RecoveryRule(name: "again", on: FailureMatcher([.any]), action: .retry(retry))
             )
         }
+        if let standIn, !standIn.isFirst { policy.recovery.append(standIn.rule) }
         return policy
     }
+
+    private var methods: RepeatableMethods { repeatsAll ? .any : .idempotentOrKeyed }
 
     private static let idle: Int64 = 100 * second
 
@@ -200,5 +224,20 @@ extension TrafficTerms {
             RateLimitSettings(maxRequests: $0.requests, per: .nanoseconds($0.per), burst: $0.burst)
         }
         return settings
+    }
+}
+
+extension TrafficTerms.StandIn {
+    fileprivate var rule: RecoveryRule {
+        let on: [FailureMatcher.Token] =
+            switch cause {
+            case .any: [.any]
+            case .down: [.statusClass(.serverError), .group(.connection)]
+            case .exhausted: [.exhausted]
+            }
+        let answer = CannedResponse(source: .placeholder, status: 200, fields: [], body: [])
+        var rule = RecoveryRule(name: "for-now", on: FailureMatcher(on), action: .respond(answer))
+        rule.keepsRequest = keeps
+        return rule
     }
 }

@@ -61,6 +61,13 @@ extension TrafficWorld {
         terms.forwarded.append("X-Request-Id", "\(number)")
         terms.wantsDurable = isKept
         let present = checker.present
+        let isKeyed = draw.chance(15)
+        if isKeyed {
+            terms.forwarded.append("Idempotency-Key", "k\(number)")
+            terms.durable.idempotencyKey = "k\(number)"
+        }
+        if draw.chance(15) { terms.options.maxAttempts = draw.pick([1, 2, 4]) }
+        let method: Method = draw.pick([.get, .post])
         if !isKept {
             terms.options.collectsAnswer = draw.chance(50)
             terms.options.allowsFallback = draw.chance(90)
@@ -72,7 +79,7 @@ extension TrafficWorld {
             admission = try engine.admit(
                 route: TrafficWorld.route,
                 target: "t",
-                method: draw.pick([.get, .post]),
+                method: method,
                 terms: terms,
                 length: 0,
                 client: ClientIdentity(user: 1_000, group: 1, process: 7, groups: [], unit: nil)
@@ -90,7 +97,9 @@ extension TrafficWorld {
             terms: present,
             began: timeline.now,
             deadline: isKept ? .max : timeline.now + total,
-            foundRoom: hasPermits
+            foundRoom: hasPermits,
+            isSafe: isKeyed || method.isIdempotent,
+            mostAttempts: terms.options.maxAttempts ?? .max
         )
         checker.began(job)
         return (admission, job)
@@ -103,8 +112,10 @@ extension Confined where Value == TrafficWorld {
         guard let (admission, job) = value.admit(number, isKept: false), let engine = value.engine,
             let relay = value.relay
         else { return }
-        let relayed = await engine.run(admission, body: .empty, relay: relay)
-        value.checker.ended(job, relayed.outcome)
+        let keeper = admission.keptLater.map { _ in TrafficKeeper(self, admission, job) }
+        let outcome = await engine.run(admission, body: .empty, relay: relay, keeper: keeper).outcome
+        let stored = outcome.report.keptJob == nil ? nil : try? await value.memory?.job(admission.id)
+        value.checker.ended(job, outcome, stored: stored)
         value.tasks[number] = nil
     }
 

@@ -211,8 +211,10 @@ private final class TrafficListener: JobListener {
         switch event {
         case .breakerChanged(_, let change):
             checker.breakerChanged(change.upstream, probeIn: change.probeIn?.saturatedNanoseconds)
-        case .attemptFailed(let context, let attempt): checker.failed(context.id, attempt)
-        case .changed(let report), .ended(let report): checker.settled(report.id, report.state)
+        case .attemptFailed(let context, let attempt):
+            checker.failed(context.id, attempt, isDelivery: context.history != nil)
+        case .changed(let report), .ended(let report):
+            if report.isDurable { checker.settled(report.id, report.state) }
         default: break
         }
     }

@@ -1,0 +1,71 @@
+import RelayCore
+import RelayEngine
+import RelayTestSupport
+
+/// Hands one request over to the world's kept jobs where a rule answers it, and refuses that now and then.
+final class TrafficKeeper: RequestKeeper {
+    private let world: Confined<TrafficWorld>
+    private let admission: Admission
+    private let job: Confined<TrafficJob>
+
+    init(_ world: Confined<TrafficWorld>, _ admission: Admission, _ job: TrafficJob) {
+        self.world = world
+        self.admission = admission
+        self.job = Confined(job)
+    }
+
+    func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer {
+        let (plant, checker) = (world.value.plant, world.value.checker)
+        checker.isToBeKept(job.value)
+        if world.value.draw.chance(10) {
+            checker.keepRefused(job.value)
+            return .refused("simulated")
+        }
+        checker.goesOn(job.value, past)
+        let name = KeptJobName(admission.id)
+        var told = past
+        plant?.change(&told)
+        switch plant {
+        case .dropsKept: return .kept(name)
+        case .answersEarly:
+            let (admission, past) = (admission, told)
+            world.value.spawn { world in
+                await world.outwait(until: world.value.timeline.now + 20_000_000)
+                await world.accept(admission, past)
+            }
+            return .kept(name)
+        case .keepsTwice:
+            await world.accept(admission, told)
+            if let second = world.value.admitAgain(admission) { await world.accept(second, told) }
+        default: await world.accept(admission, told)
+        }
+        admission.letKeyGo()
+        return plant == .keepsSilently ? .refused("simulated") : .kept(name)
+    }
+}
+
+extension Confined where Value == TrafficWorld {
+    fileprivate func accept(_ admission: Admission, _ past: JobPast) async {
+        do throws(Problem) {
+            _ = try await value.jobs?.acceptance.accept(admission, body: .bytes([]), past: past)
+        } catch {
+            value.checker.violated(nil, "a request is not kept: \(error.detail)")
+        }
+    }
+}
+
+extension TrafficWorld {
+    /// The same request as another.
+    fileprivate func admitAgain(_ admission: Admission) -> Admission? {
+        var terms = RequestTerms(forwarded: admission.fields)
+        terms.wantsDurable = true
+        return try? engine?.admit(
+            route: TrafficWorld.route,
+            target: "t",
+            method: admission.context.method,
+            terms: terms,
+            length: 0,
+            client: admission.context.client
+        )
+    }
+}
