@@ -209,6 +209,41 @@ struct RateLimitTests {
         #expect(machine.next(spacing, .request, at(2.5)) == at(4))
     }
 
+    @Test("Turns that were given back and are over are nobody's at another rate either")
+    func givenBackBeforeReload() {
+        let slow = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 1).spacing
+        let fast = RateLimitSettings(maxRequests: 11, per: .seconds(1), burst: 1).spacing
+        var machine = RateLimitMachine()
+        let turns = (0..<200).map { _ in
+            machine.take(slow, .request, at: machine.next(slow, .request, at(0)), at(0))
+        }
+        for turn in turns.prefix(100) { machine.giveBack(turn, slow, at(0)) }
+        #expect(machine.next(fast, .request, at(9.95)) >= at(9.95 + 99.0 / 11))
+    }
+
+    @Test("Kept jobs have the turns that requests give back, however late they come for them")
+    func givenBackToKept() {
+        let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
+        var machine = RateLimitMachine()
+        let turns = (0..<25).map { _ in
+            machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
+        }
+        for turn in turns[1..<24] { machine.giveBack(turn, spacing, at(0.5)) }
+        var went: [Double] = []
+        for tick in 5..<240 {
+            // Never at the moment of a turn.
+            let now = at(Double(tick) / 10 + 0.03)
+            if machine.room(spacing, now, atMost: 1) == 1 {
+                machine.take(spacing, .kept, at: now, now)
+                went.append(Double(tick) / 10)
+            } else {
+                machine.wanted(spacing, now)
+            }
+        }
+        #expect((11...24).contains(went.count), "\(went)")
+        #expect(zip(went, went.dropFirst()).allSatisfy { $1 - $0 > 0.89 }, "\(went)")
+    }
+
     @Test("What is owed at another rate is owed in turns, not in time")
     func otherRate() {
         #expect(RateLimitSettings(maxRequests: 10, per: .seconds(1)).burst == 1, "as the key of a route")
@@ -268,6 +303,29 @@ struct PaceTests {
         #expect(pace.rate(at(1)) == before)
         #expect(pace.rate(at(2)).map { $0 > before! } == true)
         #expect(pace.spacing(at(61)) == nil)
+    }
+
+    @Test("Kept jobs are sent as fast as it may be, however often they ask for a turn", arguments: [10, 70])
+    func kept(rate: Int) throws {
+        var (pace, turns) = (PaceMachine(), RateLimitMachine())
+        for index in 0...rate * 2 { pace.began(at(Double(index) / Double(rate))) }
+        pace.refused(began: at(2), at(2))
+        var went = 0
+        for tick in 2_000..<12_000 {
+            let now = at(Double(tick) / 1_000)
+            let spacing = try #require(pace.spacing(now))
+            if turns.room(spacing, now, atMost: 1) == 1 {
+                turns.take(spacing, .kept, at: now, now)
+                pace.began(now)
+                pace.took(now)
+                went += 1
+            } else {
+                turns.wanted(spacing, now)
+            }
+        }
+        // Seven tenths of the rate, and a twentieth more each second.
+        #expect(Double(went) > Double(rate) * 0.7 * 10 * 0.9, "\(went)")
+        #expect(Double(went) < Double(rate) * (0.7 + 0.05 * 10) * 10, "\(went)")
     }
 
     @Test("The first refusal after a silence takes seven tenths of what is sent then, and no more")

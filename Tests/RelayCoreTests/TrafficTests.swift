@@ -352,6 +352,42 @@ struct TrafficTests {
         #expect(refused.withLock { $0 } < all / 10)
     }
 
+    @Test(
+        "Each has a turn of its own or is told at once, whether or not a rule would lead elsewhere",
+        arguments: [false, true]
+    )
+    func turnsBesideFailover(leads: Bool) async {
+        let bench = Bench([], mode: .manual) { _ in .answer(200) }
+        let route = makeRoute {
+            $0.timeouts.total = .milliseconds(300)
+            if leads { $0.recovery = [rule("o", ["rate_limited"], .failover(upstream: 1))] }
+        }
+        let memory = RouteMemory()
+        // Both upstreams have said that four at once are too many: from now on it is 14 a second.
+        let refusal = Failure(.httpStatus, sent: .answered, "429", status: 429)
+        let word = AttemptWord(refusal, named: refusal, nil, wallMilliseconds: 0)
+        let now = bench.time.now()
+        for place in 0...1 {
+            let asking = RouteTrafficMachine.Asking(kind: .another, place: place, isKept: false, turn: .none)
+            let leaves = (0..<4).map { _ in memory.traffic.leave(route, asking, now) }
+            for case .go(let leave) in leaves {
+                _ = memory.traffic.ended(leave, word, of: route, random: 0, now)
+            }
+        }
+        let tasks = (0..<20).map { _ in Task { await bench.perform(on: route, memory: memory) } }
+        await untilIdle()
+        let before = bench.sink.events.count { if case .ended = $0 { true } else { false } }
+        // One goes, and each upstream has four or five turns within that time.
+        #expect((8...16).contains(before), "\(before)")
+        for _ in 0..<40 {
+            bench.time.advance(by: .milliseconds(10))
+            await untilIdle()
+        }
+        var good = 0
+        for task in tasks where await task.value.status == 200 { good += 1 }
+        #expect(good >= 20 - before, "whoever was not refused at once has had its turn")
+    }
+
     @Test("A route's permits are not what bounds a program: its window is asked with each attempt")
     func windowOfProgram() async {
         let route = makeRoute { $0.traffic.window.initial = 4 }

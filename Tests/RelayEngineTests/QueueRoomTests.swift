@@ -112,6 +112,36 @@ struct QueueRoomTests {
         #expect(100 - machine.room(of: 1) == after && machine.room(of: 2) == 60)
     }
 
+    @Test("A job whose end is told before its beginning counts for nothing when both are told")
+    func endFirst() {
+        var machine = UserRoomMachine()
+        machine.configured(limit: 100)
+        let begins = machine.beginsCount(Instant(nanoseconds: 0))
+        machine.counted([:])
+        for _ in 0..<5 { machine.ended(1) }
+        #expect(begins && machine.room(of: 1) == 100)
+        for _ in 0..<7 { machine.accepted(1) }
+        #expect(machine.room(of: 1) == 98)
+        hear(JobEvent.ended, .succeeded)
+        hear(JobEvent.accepted, .queued)
+        #expect(room.queued == 0)
+    }
+
+    @Test("A count that began under an earlier limit says nothing of the present one")
+    func staleCount() {
+        var machine = UserRoomMachine()
+        let now = Instant(nanoseconds: 0)
+        machine.configured(limit: 100)
+        let begins = machine.beginsCount(now)
+        machine.configured(limit: nil)
+        machine.configured(limit: 50)
+        #expect(begins && !machine.beginsCount(now), "one count at a time")
+        machine.counted([1: 40])
+        #expect(machine.room(of: 1) == .max && machine.beginsCount(now))
+        machine.counted([1: 10])
+        #expect(machine.room(of: 1) == 40)
+    }
+
     @Test("A count that the store does not answer is made again")
     func notCounted() {
         var machine = UserRoomMachine()

@@ -91,6 +91,7 @@ extension Execution {
                 machine.recalled(recall(after: refusal), moment)
                 if case .consult = machine.step { break }
                 settleBudget()
+                settleTurn()
             case .classify(let inbound):
                 if let attempt = machine.attempt(answered: inbound, moment) {
                     hooks?.responded(inbound.response, attempt)
@@ -165,6 +166,7 @@ extension Execution {
 extension Execution {
     private func askLeave() {
         let moment = moment
+        if let turn = attemptTurn, turn.place != machine.plan.place { giveBackTurn() }
         var asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: attemptTurn?.place)
         if asking.isKept { asking.random = ports.entropy.next() }
         switch context.memory.traffic.leave(context.route, asking, moment.now) {
@@ -177,8 +179,17 @@ extension Execution {
             // Who has waited for its turn in vain has had it.
             attemptTurn = turn
             machine.held(hold, moment)
-            if case .hold = machine.step { return }
-            giveBackTurn()
+            // Whether it goes elsewhere is decided only then.
+            if case .recall = machine.step { return }
+            settleTurn()
+        }
+    }
+
+    /// Only who waits where it stands keeps its turn.
+    func settleTurn() {
+        switch machine.step {
+        case .hold, .leave: return
+        default: giveBackTurn()
         }
     }
 

@@ -39,6 +39,7 @@ extension Relay {
         }
         execution.machine.advised(disposition ?? .passOn, execution.recall(), execution.moment)
         execution.settleBudget()
+        execution.settleTurn()
     }
 
     private func prepared(

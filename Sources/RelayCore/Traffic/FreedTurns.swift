@@ -10,8 +10,6 @@ struct TakenTurn: Hashable, Sendable {
 struct FreedTurns: Sendable {
     private var turns: [TakenTurn] = []
 
-    var count: Int { turns.count }
-
     /// The first that is not over.
     func first(from now: Instant) -> Instant? {
         // Most have none at all.
@@ -35,6 +33,4 @@ struct FreedTurns: Sendable {
     mutating func take(before due: Instant) -> TakenTurn? {
         turns.lastIndex { $0.after == due && $0.before < due }.map { turns.remove(at: $0) }
     }
-
-    mutating func removeAll() { turns = [] }
 }

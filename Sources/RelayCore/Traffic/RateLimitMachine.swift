@@ -32,10 +32,11 @@ struct RateLimitMachine: Sendable {
 
     /// When an attempt may go; now is `now`.
     ///
-    /// A turn that was given back is offered unless `afterAll` is asked for, from where any later moment will do as well.
+    /// A turn that was given back is offered to requests unless `afterAll` is asked for, from where any later moment will
+    /// do as well; kept jobs cannot wait for its very moment, and have one left to them instead.
     func next(_ spacing: Spacing, _ side: Side, _ now: Instant, afterAll: Bool = false) -> Instant {
         let last = max(now, endOfLine(spacing, now))
-        let mayReuse = !afterAll && interval == spacing.interval
+        let mayReuse = side == .request && !afterAll
         let main = mayReuse ? min(last, freed.first(from: now) ?? last) : last
         guard side == .kept, main > now, let left, now < left.until else { return main }
         return min(main, max(now, left.due))
@@ -45,7 +46,7 @@ struct RateLimitMachine: Sendable {
     @discardableResult
     mutating func take(_ spacing: Spacing, _ side: Side, at moment: Instant, _ now: Instant) -> TakenTurn {
         adopt(spacing, now)
-        if let turn = freed.take(at: moment) { return turn }
+        if side == .request, let turn = freed.take(at: moment) { return turn }
         if side == .kept, let left, moment < endOfLine(spacing, now), moment >= left.due {
             let next = max(left.due, moment).advanced(by: .nanoseconds(twice(spacing)))
             self.left = (next, left.until)
@@ -70,7 +71,13 @@ struct RateLimitMachine: Sendable {
     mutating func wanted(_ spacing: Spacing, _ now: Instant) {
         adopt(spacing, now)
         guard next(spacing, .kept, now) > now else { return }
-        if left.map({ now >= $0.until }) ?? true {
+        let present = left.flatMap { now < $0.until ? $0 : nil }
+        if let given = freed.first(from: now), given < present?.due ?? endOfLine(spacing, now) {
+            // Theirs is a turn that was given back, and their own, where they had one, is another's.
+            _ = freed.take(at: given)
+            if let present { freed.add(TakenTurn(at: present.due, before: due, after: due), now) }
+            left = (given, present?.until ?? now)
+        } else if present == nil {
             // Theirs is the next turn, and that of requests the one after it.
             left = (max(endOfLine(spacing, now), now), now)
             due = max(due, now).advanced(by: .nanoseconds(spacing.interval))
@@ -108,20 +115,20 @@ struct RateLimitMachine: Sendable {
         return overflow ? .max : twice
     }
 
-    /// `due` as it is with another interval: as many turns are owed as before, but for those given back.
-    private func due(_ spacing: Spacing, _ now: Instant) -> Instant {
-        guard interval != spacing.interval, interval > 0, due > now else { return due }
-        let turns =
-            Double(now.duration(to: due).saturatedNanoseconds) / Double(interval) - Double(freed.count)
-        let owed = min(max(0, turns) * Double(spacing.interval), 9e18)
-        return now.advanced(by: .nanoseconds(Int64(owed)))
+    /// `due` as it is with another interval.
+    private func due(_ spacing: Spacing, _ now: Instant) -> Instant { scaled(due, spacing, now) }
+
+    /// A moment to come as it is with another interval: as many turns from now as before.
+    private func scaled(_ moment: Instant, _ spacing: Spacing, _ now: Instant) -> Instant {
+        guard interval != spacing.interval, interval > 0, moment > now else { return moment }
+        let turns = Double(now.duration(to: moment).saturatedNanoseconds) / Double(interval)
+        return now.advanced(by: .nanoseconds(Int64(min(turns * Double(spacing.interval), 9e18))))
     }
 
     private mutating func adopt(_ spacing: Spacing, _ now: Instant) {
         guard interval != spacing.interval else { return }
         due = due(spacing, now)
-        freed.removeAll()
-        if interval > 0 { left = nil }
+        left = left.map { (scaled($0.due, spacing, now), $0.until) }
         interval = spacing.interval
     }
 }

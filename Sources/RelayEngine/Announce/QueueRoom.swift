@@ -60,7 +60,7 @@ package final class QueueRoom: JobListener {
     var userLimit: Int? { state.withLock { $0.users.limit } }
 
     /// Jobs that are not over, as far as is known.
-    package var queued: Int { state.withLock { $0.queued } }
+    package var queued: Int { state.withLock { max(0, $0.queued) } }
 
     var isFull: Bool { state.withLock { $0.queued + $0.reserved >= $0.limit } }
 
@@ -114,7 +114,8 @@ package final class QueueRoom: JobListener {
     private func ended(_ user: UInt32?) {
         state.withLock { state in
             state.users.ended(user)
-            state.queued = max(0, state.queued - 1)
+            // Below zero where an end is told before the beginning.
+            state.queued -= 1
             state.told.ended += 1
         }
     }

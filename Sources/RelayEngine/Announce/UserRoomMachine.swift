@@ -20,6 +20,8 @@ struct UserRoomMachine: Sendable {
     private var isKnown = false
     private var wasRefused = false
     private var countedAt: Instant?
+    /// Whether the present count began before the limit that holds now.
+    private var isVoid = false
     /// What was told since the present count began; nil when there is none.
     private var meanwhile: Meanwhile?
 
@@ -30,12 +32,15 @@ struct UserRoomMachine: Sendable {
 
     mutating func configured(limit: Int?) {
         self.limit = limit
-        if limit == nil { (queued, reserved, isKnown, meanwhile) = ([:], [:], false, nil) }
+        guard limit == nil else { return }
+        (queued, reserved, isKnown) = ([:], [:], false)
+        // Whoever counts has not answered yet.
+        isVoid = meanwhile != nil
     }
 
     func room(of user: UInt32?) -> Int {
         guard let limit, isKnown else { return .max }
-        return max(0, limit - queued[user, default: 0] - reserved[user, default: 0])
+        return max(0, limit - max(0, queued[user, default: 0]) - reserved[user, default: 0])
     }
 
     /// So many jobs are on their way to disk; fewer when it is negative.
@@ -58,8 +63,9 @@ struct UserRoomMachine: Sendable {
     mutating func ended(_ user: UInt32?) {
         guard limit != nil else { return }
         meanwhile?.ended[user, default: 0] += 1
+        // Below zero where an end is told before the beginning.
         let left = queued[user, default: 0] - 1
-        queued[user] = left > 0 ? left : nil
+        queued[user] = left != 0 ? left : nil
     }
 
     /// Whether the jobs are to be counted now; `counted` or `notCounted` is to follow.
@@ -75,7 +81,11 @@ struct UserRoomMachine: Sendable {
     /// Of the first count those that ended meanwhile are taken off, so that nobody is refused for one of them; a later
     /// one only ever lowers the number of a user of whom something was told, or whose job may be on disk untold.
     mutating func counted(_ counts: [UInt32?: Int]) {
-        guard limit != nil, let meanwhile = meanwhile.take() else { return }
+        guard let meanwhile = meanwhile.take() else { return }
+        guard limit != nil, !isVoid else {
+            isVoid = false
+            return
+        }
         var found = counts
         if isKnown {
             for user in Set(meanwhile.accepted.keys).union(meanwhile.ended.keys).union(reserved.keys) {
@@ -85,9 +95,9 @@ struct UserRoomMachine: Sendable {
         } else {
             for (user, count) in meanwhile.ended { found[user] = max(0, found[user, default: 0] - count) }
         }
-        (queued, isKnown) = (found.filter { $0.value > 0 }, true)
+        (queued, isKnown) = (found.filter { $0.value != 0 }, true)
     }
 
     /// The store did not say.
-    mutating func notCounted() { (meanwhile, wasRefused) = (nil, true) }
+    mutating func notCounted() { (meanwhile, wasRefused, isVoid) = (nil, true, false) }
 }

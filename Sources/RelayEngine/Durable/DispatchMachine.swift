@@ -85,6 +85,7 @@ package struct DispatchMachine: Sendable {
         later: Instant? = nil
     ) -> Step {
         if isEnded { return .end }
+        isHeldBack = false
         let latest = now.advanced(by: DispatchMachine.longestSleep)
         if let due = nextDue, due <= now {
             waiting = nil

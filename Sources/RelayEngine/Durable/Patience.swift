@@ -20,9 +20,9 @@ package struct Patience: Sendable {
         self.limit = limit
     }
 
-    /// What is left of it for whoever has waited since `began`.
-    package func left(since began: Instant) -> Patience {
-        Patience(ports, atMost: max(.zero, limit - began.duration(to: ports.time.now())))
+    /// What is left of it for whoever has waited since `began`, and at least so much.
+    package func left(since began: Instant, atLeast least: Duration = .zero) -> Patience {
+        Patience(ports, atMost: max(least, limit - began.duration(to: ports.time.now())))
     }
 
     /// What a disk that works takes for one piece at most; only what lasts longer uses patience up.

@@ -104,9 +104,10 @@ struct JobIntake {
         return Patience(ports, atMost: max(.seconds(1), min(past.timeLeft, .seconds(4))))
     }
 
-    /// What is left of that for whoever has waited since `began`.
+    /// What is left of that for whoever has waited since `began`, and a second at the least: the caller may have taken its
+    /// time over the body.
     func patience(_ admission: Admission, since began: Instant) -> Patience {
-        patience(admission).left(since: began)
+        patience(admission).left(since: began, atLeast: .seconds(1))
     }
 
     /// Writes a body beside the records, and tells what is left of the caller's patience.
