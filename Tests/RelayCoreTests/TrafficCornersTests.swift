@@ -7,15 +7,6 @@ import Testing
 /// What the worlds of `Tests/Simulation/run --traffic` have found.
 @Suite("Corners of what a route's requests do together", .runQueue, .timeLimit(.minutes(1)))
 struct TrafficCornersTests {
-    private func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
-
-    private func makeRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
-        RelayTestSupport.makeRoute {
-            $0.traffic = TrafficSettings()
-            change(&$0)
-        }
-    }
-
     @Test("A kept job is tried again where nothing else is sent and no retry may be under way, one at a time")
     func loneRetry() {
         var settings = RetryBudgetSettings()
@@ -56,7 +47,7 @@ struct TrafficCornersTests {
     @Test("What is held back and goes elsewhere at once is load, and a retry where it is one")
     func elsewhere() async {
         let memory = RouteMemory()
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))]
             $0.traffic.budget.floor = 0
         }
@@ -82,7 +73,7 @@ struct TrafficCornersTests {
     func heldEverywhere() async {
         let bench = Bench([]) { _ in .answer(200) }
         let memory = RouteMemory()
-        let route = makeRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] }
+        let route = makeTrafficRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] }
         for name in ["one", "two"] {
             memory.traffic.order(.open, of: name, route, until: at(60), bench.time.now())
         }
@@ -108,8 +99,8 @@ struct TrafficCornersTests {
             .answer(503, [("Retry-After", "50")]), .answer(503, [("Retry-After", "5")]), .answer(200),
         ])
         let memory = RouteMemory()
-        _ = await bench.perform(on: makeRoute(), memory: memory)
-        let short = makeRoute { $0.traffic.throttling.longest = .seconds(10) }
+        _ = await bench.perform(on: makeTrafficRoute(), memory: memory)
+        let short = makeTrafficRoute { $0.traffic.throttling.longest = .seconds(10) }
         bench.time.advance(by: .seconds(10))
         #expect(await bench.perform(on: short, memory: memory).status == 503)
         #expect(await bench.perform(on: short, memory: memory).status == 200)

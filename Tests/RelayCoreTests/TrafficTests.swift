@@ -25,14 +25,6 @@ struct TrafficTests {
         }
     }
 
-    /// A route with all of it on.
-    private func makeRoute(_ change: (inout RoutePolicy) -> Void = { _ in }) -> Route {
-        RelayTestSupport.makeRoute {
-            $0.traffic = TrafficSettings()
-            change(&$0)
-        }
-    }
-
     private func seconds(_ instant: Instant) -> Double { Double(instant.nanoseconds) / 1e9 }
 
     /// A hundred requests a second for a minute of failures, then for ten seconds of health; one after the other, since
@@ -43,7 +35,7 @@ struct TrafficTests {
         let upstream = Upstream()
         let bench = upstream.bench { now, _ in Double(now.nanoseconds) < 60e9 ? .answer(500) : .answer(200) }
         let (route, memory) = (
-            makeRoute {
+            makeTrafficRoute {
                 $0.recovery = [rule("r", ["5xx"], retry(4, wait: .milliseconds(1)))]
                 change(&$0)
             }, RouteMemory()
@@ -88,19 +80,19 @@ struct TrafficTests {
     func open() async {
         let bench = Bench([]) { _ in .answer(500) }
         let memory = RouteMemory()
-        let plain = makeRoute()
+        let plain = makeTrafficRoute()
         for _ in 0..<20 { _ = await bench.perform(on: plain, memory: memory) }
         let sent = bench.transport.sent.count
         let failed = await bench.perform(on: plain, memory: memory)
         #expect(failed.failure?.kind == .breakerOpen && failed.failure?.sent == .neverSent)
         #expect(failed.failure?.retryAfter.map { $0 > .zero } == true)
         let answered = await bench.perform(
-            on: makeRoute { $0.recovery = [rule("p", ["breaker_open"], placeholder())] },
+            on: makeTrafficRoute { $0.recovery = [rule("p", ["breaker_open"], placeholder())] },
             memory: memory
         )
         #expect(answered.source == .placeholder && bench.transport.sent.count == sent)
         let elsewhere = await bench.perform(
-            on: makeRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] },
+            on: makeTrafficRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] },
             memory: memory
         )
         #expect(elsewhere.status == 500 && bench.transport.sent.last?.upstream.name == "two")
@@ -118,19 +110,19 @@ struct TrafficTests {
     func likeItsCause(on: [String], helps: Bool) async {
         let bench = Bench([]) { request in request.upstream.name == "two" ? .answer(200) : .answer(500) }
         let memory = RouteMemory()
-        for _ in 0..<20 { _ = await bench.perform(on: makeRoute(), memory: memory) }
+        for _ in 0..<20 { _ = await bench.perform(on: makeTrafficRoute(), memory: memory) }
         let answered = await bench.perform(
-            on: makeRoute { $0.recovery = [rule("p", on, placeholder())] },
+            on: makeTrafficRoute { $0.recovery = [rule("p", on, placeholder())] },
             memory: memory
         )
         #expect((answered.source == .placeholder) == helps)
         let elsewhere = await bench.perform(
-            on: makeRoute { $0.recovery = [rule("o", on, .failover(upstream: 1))] },
+            on: makeTrafficRoute { $0.recovery = [rule("o", on, .failover(upstream: 1))] },
             memory: memory
         )
         #expect((elsewhere.status == 200) == helps)
         let sent = bench.transport.sent.count
-        let spent = makeRoute {
+        let spent = makeTrafficRoute {
             $0.recovery = [rule("r", on, retry(3)), rule("last", ["exhausted"], placeholder())]
         }
         let outcome = await bench.perform(on: spent, memory: memory)
@@ -144,15 +136,15 @@ struct TrafficTests {
     func kept() async {
         let bench = Bench([]) { request in request.upstream.name == "two" ? .answer(200) : .answer(500) }
         let memory = RouteMemory()
-        for _ in 0..<20 { _ = await bench.perform(on: makeRoute(), memory: memory) }
+        for _ in 0..<20 { _ = await bench.perform(on: makeTrafficRoute(), memory: memory) }
         let sent = bench.transport.sent.count
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.recovery = [rule("any", ["any"], retry(2)), rule("dead", ["any"], .deadLetter)]
         }
         let run = await bench.deliver(on: route, memory: memory)
         #expect(run.ending == .back(.breakerOpen) && run.attempts.isEmpty, "\(run.words)")
         #expect(bench.transport.sent.count == sent)
-        let other = makeRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] }
+        let other = makeTrafficRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] }
         #expect(await bench.deliver(on: other, memory: memory).words == "succeeded 200 upstream")
     }
 
@@ -167,7 +159,7 @@ struct TrafficTests {
     func notTheirs(step: ScriptedTransport.Step) async {
         let bench = Bench([]) { _ in step }
         let memory = RouteMemory()
-        for _ in 0..<60 { _ = await bench.perform(on: makeRoute(), memory: memory) }
+        for _ in 0..<60 { _ = await bench.perform(on: makeTrafficRoute(), memory: memory) }
         #expect(bench.transport.sent.count == 60)
     }
 
@@ -179,7 +171,7 @@ struct TrafficTests {
         let bench = upstream.bench { now, _ in
             now.nanoseconds == 0 ? .answer(503, [("Retry-After", "20")]) : .answer(200)
         }
-        let (route, memory) = (makeRoute(), RouteMemory())
+        let (route, memory) = (makeTrafficRoute(), RouteMemory())
         _ = await bench.perform(on: route, memory: memory)
         var hasty = JobOptions()
         hasty.timeout = .seconds(5)
@@ -203,7 +195,7 @@ struct TrafficTests {
     )
     func keptPatience() async {
         let bench = Bench([.answer(200, [("RateLimit", "\"a\";r=0;t=30")]), .answer(200)])
-        let (route, memory) = (makeRoute(), RouteMemory())
+        let (route, memory) = (makeTrafficRoute(), RouteMemory())
         #expect(await bench.deliver(on: route, memory: memory).words == "succeeded 200 upstream")
         let run = await bench.deliver(on: route, memory: memory)
         #expect(run.ending == .back(.throttled) && run.hold?.until == Instant(nanoseconds: 30_000_000_000))
@@ -214,7 +206,7 @@ struct TrafficTests {
         let upstream = Upstream()
         let bench = upstream.bench { _, _ in .answer(200) }
         let memory = RouteMemory()
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.traffic.rateLimit = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 3)
         }
         for _ in 0..<8 { _ = await bench.perform(on: route, memory: memory) }
@@ -228,7 +220,7 @@ struct TrafficTests {
     @Test("A run that has sent something waits for its next turn, and keeps what it has done so far")
     func middleOfRun() async {
         let bench = Bench([.answer(500), .answer(200)])
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.traffic.rateLimit = RateLimitSettings(maxRequests: 1, per: .seconds(1), burst: 1)
             $0.recovery = [rule("o", ["500"], .failover(upstream: 1))]
         }
@@ -241,7 +233,7 @@ struct TrafficTests {
     func routeWide() async {
         let bench = Bench([]) { _ in .answer(200) }
         let memory = RouteMemory()
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.traffic.rateLimit = RateLimitSettings(maxRequests: 1, per: .seconds(10), burst: 1)
             $0.recovery = [rule("o", ["any"], .failover(upstream: 1))]
             $0.errorTypes = [ErrorTypeRule(on: nil, apiCodes: [], kind: "mine", treatAsStatus: nil)]
@@ -257,7 +249,7 @@ struct TrafficTests {
         for (retryAfter, isOn) in [("0", true), ("5", false)] {
             let bench = Bench([]) { _ in .answer(503, [("Retry-After", retryAfter)]) }
             let memory = RouteMemory()
-            let route = makeRoute { $0.traffic.throttling.isEnabled = isOn }
+            let route = makeTrafficRoute { $0.traffic.throttling.isEnabled = isOn }
             for _ in 0..<60 { _ = await bench.perform(on: route, memory: memory) }
             #expect(bench.transport.sent.count == 10)
         }
@@ -266,7 +258,7 @@ struct TrafficTests {
     @Test("A rate with a burst of days is one like any other")
     func longBurst() async {
         let bench = Bench([]) { _ in .answer(200) }
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.traffic.rateLimit = RateLimitSettings(maxRequests: 1, per: .seconds(86_400), burst: 1_000_000)
         }
         let memory = RouteMemory()
@@ -277,7 +269,7 @@ struct TrafficTests {
     @Test("Who is cancelled while held back is not sent, and takes no place from others")
     func cancelled() async {
         let bench = Bench([.answer(503, [("Retry-After", "20")]), .answer(200)], mode: .manual)
-        let (route, memory) = (makeRoute(), RouteMemory())
+        let (route, memory) = (makeTrafficRoute(), RouteMemory())
         _ = await bench.perform(on: route, memory: memory)
         let waiting = Task { await bench.perform(on: route, memory: memory) }
         await untilIdle()
@@ -300,8 +292,8 @@ struct TrafficTests {
         ] {
             let bench = Bench([.answer(503, [("Retry-After", "20")]), .answer(200)])
             let memory = RouteMemory()
-            _ = await bench.perform(on: makeRoute(), memory: memory)
-            let outcome = await bench.perform(on: makeRoute { $0.recovery = rules }, memory: memory)
+            _ = await bench.perform(on: makeTrafficRoute(), memory: memory)
+            let outcome = await bench.perform(on: makeTrafficRoute { $0.recovery = rules }, memory: memory)
             #expect(bench.transport.sent.map(\.upstream.name) == expected)
             #expect(outcome.status == 200)
             let waited = bench.time.now().nanoseconds
@@ -323,7 +315,7 @@ struct TrafficTests {
             [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "20")], [("Retry-After", "20")],
         ] {
             let bench = Bench([.answer(status, fields), .answer(200)])
-            let (route, memory) = (makeRoute(), RouteMemory())
+            let (route, memory) = (makeTrafficRoute(), RouteMemory())
             _ = await bench.perform(on: route, memory: memory)
             _ = await bench.perform(on: route, memory: memory)
             let isHeld = status != 404 || fields.count == 2
@@ -342,7 +334,7 @@ struct TrafficTests {
             refused.withLock { $0 += 1 }
             return .answer(429)
         }
-        let (route, memory) = (makeRoute(), RouteMemory())
+        let (route, memory) = (makeTrafficRoute(), RouteMemory())
         while seconds(bench.time.now()) < 60 {
             _ = await bench.perform(on: route, memory: memory)
             bench.time.advance(by: .milliseconds(10))
@@ -358,7 +350,7 @@ struct TrafficTests {
     )
     func turnsBesideFailover(leads: Bool) async {
         let bench = Bench([], mode: .manual) { _ in .answer(200) }
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.timeouts.total = .milliseconds(300)
             if leads { $0.recovery = [rule("o", ["rate_limited"], .failover(upstream: 1))] }
         }
@@ -388,27 +380,10 @@ struct TrafficTests {
         #expect(good >= 20 - before, "whoever was not refused at once has had its turn")
     }
 
-    @Test("A route's permits are not what bounds a program: its window is asked with each attempt")
-    func windowOfProgram() async {
-        let route = makeRoute { $0.traffic.window.initial = 4 }
-        let memory = RouteMemory()
-        let leaves = (0..<10).map { _ in
-            memory.traffic.tell(route, Instant(nanoseconds: 0)) {
-                $0.leave(
-                    route,
-                    .init(kind: .first, place: 0, isKept: false, turn: .none),
-                    Instant(nanoseconds: 0)
-                )
-            }
-        }
-        let held = leaves.compactMap { if case .held(let hold, _) = $0 { hold.reason } else { nil } }
-        #expect(held == Array(repeating: .windowFull, count: 6))
-    }
-
     @Test("Retries that are decided on together take no more than there is of the budget")
     func budgetTogether() async {
         let bench = Bench([], mode: .manual) { _ in .answer(500) }
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.traffic.breaker.isEnabled = false
             $0.recovery = [rule("r", ["5xx"], retry(4, wait: .seconds(1)))]
         }
@@ -428,7 +403,7 @@ struct TrafficTests {
         let bench = upstream.bench { now, _ in
             Double(now.nanoseconds) < 60e9 ? .fail(.httpResponseTimeout, .unknown) : .answer(200)
         }
-        let (route, memory) = (makeRoute(), RouteMemory())
+        let (route, memory) = (makeTrafficRoute(), RouteMemory())
         while seconds(bench.time.now()) < 80 {
             _ = await bench.perform(on: route, memory: memory)
             bench.time.advance(by: .milliseconds(100))
@@ -455,7 +430,7 @@ struct TrafficTests {
             return .answer(200)
         }
         time.withLock { $0 = bench.time }
-        let (route, memory) = (makeRoute(), RouteMemory())
+        let (route, memory) = (makeTrafficRoute(), RouteMemory())
         for _ in 0..<10 { _ = await bench.perform(on: route, memory: memory) }
         var hasty = JobOptions()
         hasty.attemptTimeout = .milliseconds(20)
@@ -471,7 +446,7 @@ struct TrafficTests {
     func ownNames() async {
         let bench = Bench([]) { _ in .answer(507) }
         let memory = RouteMemory()
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.errorTypes = [
                 ErrorTypeRule(
                     on: FailureMatcher([FailureMatcher.token("507")!]),
@@ -492,39 +467,10 @@ struct TrafficTests {
     func answersAtOnce() async {
         let bench = Bench([.answer(429, [("Retry-After", "20")]), .answer(200)])
         let memory = RouteMemory()
-        let route = makeRoute { $0.recovery = [rule("p", ["429"], placeholder())] }
+        let route = makeTrafficRoute { $0.recovery = [rule("p", ["429"], placeholder())] }
         for _ in 0..<3 { #expect(await bench.perform(on: route, memory: memory).source == .placeholder) }
         #expect(bench.time.now() == Instant(nanoseconds: 0) && bench.transport.sent.count == 1)
         #expect(await bench.deliver(on: route, memory: memory).ending == .back(.throttled))
-    }
-
-    @Test("A route that is switched off by a reload is bound by nothing, whatever earlier requests tell")
-    func switchedOff() {
-        let (narrow, off) = (makeRoute { $0.traffic.window.initial = 3 }, makeRoute { $0.traffic = .off })
-        let (traffic, now) = (RouteTraffic(), Instant(nanoseconds: 0))
-        traffic.tell(narrow, now) { $0.know(narrow) }
-        #expect(traffic.width == 3)
-        traffic.configured(off)
-        #expect(traffic.width == .max)
-        traffic.tell(narrow, now) { $0.know(narrow) }
-        #expect(traffic.width == .max)
-    }
-
-    @Test("While no upstream is in use nobody waits for a permit to hear it, and another has its own")
-    func widthInTrouble() {
-        let failover = makeRoute {
-            $0.traffic.window.initial = 5
-            $0.recovery = [rule("o", ["503"], .failover(upstream: 1))]
-        }
-        let alone = makeRoute { $0.traffic.window.initial = 5 }
-        let (now, later) = (Instant(nanoseconds: 0), Instant(nanoseconds: 1_000_000_000))
-        for (route, width) in [(failover, 5), (alone, Int.max)] {
-            let traffic = RouteTraffic()
-            traffic.order(.open, of: "one", route, until: later, now)
-            #expect(traffic.width == width)
-            traffic.order(nil, of: "one", route, until: now, now)
-            #expect(traffic.width == 5)
-        }
     }
 
     @Test("A turn that would leave no time for an answer is nobody's")
@@ -536,7 +482,7 @@ struct TrafficTests {
         }
         time.withLock { $0 = bench.time }
         let memory = RouteMemory()
-        let route = makeRoute {
+        let route = makeTrafficRoute {
             $0.traffic.rateLimit = RateLimitSettings(maxRequests: 1, per: .seconds(10), burst: 1)
         }
         _ = await bench.perform(on: route, memory: memory)
@@ -547,13 +493,5 @@ struct TrafficTests {
         #expect(refused.failure?.kind == .rateLimited && bench.transport.sent.count == 1)
         hasty.timeout = .seconds(12)
         #expect(await bench.perform(on: route, options: hasty, memory: memory).status == 200)
-    }
-
-    @Test("What an operator kept from an upstream comes back as after an outage")
-    func afterOrder() {
-        let (route, traffic, now) = (makeRoute(), RouteTraffic(), Instant(nanoseconds: 0))
-        traffic.order(.open, of: "one", route, until: Instant(nanoseconds: 1_000_000_000), now)
-        traffic.order(nil, of: "one", route, until: now, now)
-        #expect(traffic.standing(of: route, now).upstreams[0].window == 10)
     }
 }

@@ -1,0 +1,174 @@
+import Testing
+
+@testable import RelayCore
+
+@Suite("Attempts are spaced", .timeLimit(.minutes(1)))
+struct RateLimitTests {
+    @Test(
+        "A burst at once, then one each interval",
+        arguments: [(50, 1.0, 100), (1, 1.0, 1), (3, 60.0, 2), (1_000_000, 1.0, 1)]
+    )
+    func spacing(count: Int, per: Double, burst: Int) {
+        let spacing = RateLimitSettings(maxRequests: count, per: .seconds(per), burst: burst).spacing
+        var machine = RateLimitMachine()
+        #expect(machine.room(spacing, at(5), atMost: .max) == burst)
+        for _ in 0..<burst {
+            #expect(machine.next(spacing, .request, at(5)) == at(5))
+            machine.take(spacing, .request, at: at(5), at(5))
+        }
+        #expect(machine.room(spacing, at(5), atMost: .max) == 0)
+        let interval = Int64(per * 1e9) / Int64(count)
+        for index in 1...3 {
+            let next = machine.next(spacing, .request, at(5))
+            #expect(next.nanoseconds == at(5).nanoseconds + interval * Int64(index))
+            machine.take(spacing, .request, at: next, at(5))
+        }
+        #expect(machine.room(spacing, at(5 + per * Double(burst + 4)), atMost: .max) == burst)
+        #expect(machine.room(spacing, at(1e6), atMost: 1) == 1)
+    }
+
+    /// Turns of a tenth of a second each, for so long: how many requests and how many kept jobs went, where at each moment
+    /// `waiting` requests stand in line.
+    private func turns(
+        seconds: Int,
+        waiting: Int,
+        keptFrom: Double,
+        burst: Int = 1
+    ) -> (requests: [Instant], kept: [Instant]) {
+        let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: burst)
+        var machine = RateLimitMachine()
+        var line: [Instant] = []
+        var requests: [Instant] = []
+        var kept: [Instant] = []
+        for tick in 0..<seconds * 100 {
+            let now = at(Double(tick) / 100)
+            requests += line.filter { $0 <= now }
+            line.removeAll { $0 <= now }
+            while line.count < waiting {
+                let next = machine.next(spacing, .request, now)
+                machine.take(spacing, .request, at: next, now)
+                line.append(next)
+            }
+            guard now >= at(keptFrom) else { continue }
+            if machine.room(spacing, now, atMost: 1) == 1 {
+                machine.take(spacing, .kept, at: now, now)
+                kept.append(now)
+            } else {
+                machine.wanted(spacing, now)
+            }
+        }
+        return (requests, kept)
+    }
+
+    @Test(
+        "Requests that stand in line and kept jobs have every other turn, and neither has more than there is"
+    )
+    func shared() {
+        let (requests, kept) = turns(seconds: 60, waiting: 20, keptFrom: 10)
+        let late = { (list: [Instant]) in list.count { $0 >= at(20) } }
+        #expect((190...210).contains(late(requests)) && (190...210).contains(late(kept)))
+        let all = (requests + kept).sorted()
+        for (first, eleventh) in zip(all, all.dropFirst(11)) {
+            // Eleven intervals, but for what a tick of this test rounds.
+            #expect(first.duration(to: eleventh) >= .milliseconds(980))
+        }
+    }
+
+    @Test(
+        "Kept jobs have their turns from the end of the line on, whatever burst there was",
+        arguments: [1, 50]
+    )
+    func soon(burst: Int) throws {
+        let (_, kept) = turns(seconds: 30, waiting: 20, keptFrom: 10, burst: burst)
+        #expect(try #require(kept.first) <= at(12.2))
+        #expect((170...190).contains(kept.count { $0 >= at(12) } * 2))
+    }
+
+    @Test("Kept jobs that have no line before them have all turns, and requests without kept jobs too")
+    func alone() {
+        let (_, kept) = turns(seconds: 20, waiting: 0, keptFrom: 0)
+        #expect((195...201).contains(kept.count))
+        let (requests, _) = turns(seconds: 20, waiting: 20, keptFrom: 100)
+        #expect((195...201).contains(requests.count))
+    }
+
+    @Test("A turn that is given back is another's, and only once", arguments: 0..<32)
+    func givenBack(mask: Int) {
+        let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
+        var machine = RateLimitMachine()
+        func take() -> TakenTurn {
+            machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
+        }
+        var turns = (0..<5).map { _ in take() }
+        #expect(machine.next(spacing, .request, at(0)) == at(5))
+        let left = turns.indices.filter { mask & 1 << $0 != 0 }
+        for index in left { machine.giveBack(turns[index], spacing, at(0)) }
+        turns = turns.indices.filter { mask & 1 << $0 == 0 }.map { turns[$0] }
+        for _ in 0..<4 { turns.append(take()) }
+        // Whoever gave up, those who are left and those who came after have one turn a second from the first on.
+        let all = turns.map(\.at).sorted()
+        #expect(all == (0..<all.count).map { at(Double($0)) })
+    }
+
+    @Test("A turn that is given back too late is nobody's")
+    func givenBackLate() {
+        let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
+        var machine = RateLimitMachine()
+        let turns = (0..<4).map { _ in
+            machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
+        }
+        machine.giveBack(turns[1], spacing, at(1.5))
+        #expect(machine.next(spacing, .request, at(1.5)) == at(4))
+        machine.giveBack(turns[2], spacing, at(1.5))
+        #expect(machine.next(spacing, .request, at(1.5)) == at(2))
+        // Nobody has taken it when it is over.
+        #expect(machine.next(spacing, .request, at(2.5)) == at(4))
+    }
+
+    @Test("Turns that were given back and are over are nobody's at another rate either")
+    func givenBackBeforeReload() {
+        let slow = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 1).spacing
+        let fast = RateLimitSettings(maxRequests: 11, per: .seconds(1), burst: 1).spacing
+        var machine = RateLimitMachine()
+        let turns = (0..<200).map { _ in
+            machine.take(slow, .request, at: machine.next(slow, .request, at(0)), at(0))
+        }
+        for turn in turns.prefix(100) { machine.giveBack(turn, slow, at(0)) }
+        #expect(machine.next(fast, .request, at(9.95)) >= at(9.95 + 99.0 / 11))
+    }
+
+    @Test("Kept jobs have the turns that requests give back, however late they come for them")
+    func givenBackToKept() {
+        let spacing = RateLimitMachine.Spacing(interval: 1_000_000_000, burst: 1)
+        var machine = RateLimitMachine()
+        let turns = (0..<25).map { _ in
+            machine.take(spacing, .request, at: machine.next(spacing, .request, at(0)), at(0))
+        }
+        for turn in turns[1..<24] { machine.giveBack(turn, spacing, at(0.5)) }
+        var went: [Double] = []
+        for tick in 5..<240 {
+            // Never at the moment of a turn.
+            let now = at(Double(tick) / 10 + 0.03)
+            if machine.room(spacing, now, atMost: 1) == 1 {
+                machine.take(spacing, .kept, at: now, now)
+                went.append(Double(tick) / 10)
+            } else {
+                machine.wanted(spacing, now)
+            }
+        }
+        #expect((11...24).contains(went.count), "\(went)")
+        #expect(zip(went, went.dropFirst()).allSatisfy { $1 - $0 > 0.89 }, "\(went)")
+    }
+
+    @Test("What is owed at another rate is owed in turns, not in time")
+    func otherRate() {
+        #expect(RateLimitSettings(maxRequests: 10, per: .seconds(1)).burst == 1, "as the key of a route")
+        let slow = RateLimitSettings(maxRequests: 1, per: .seconds(3_600)).spacing
+        let fast = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 1).spacing
+        var machine = RateLimitMachine()
+        for _ in 0..<3 { machine.take(slow, .request, at: machine.next(slow, .request, at(0)), at(0)) }
+        #expect(machine.next(fast, .request, at(0)) == at(0.3))
+        machine.take(fast, .request, at: at(0.3), at(0))
+        #expect(machine.next(fast, .request, at(0)) == at(0.4))
+    }
+}
