@@ -54,7 +54,7 @@ struct RateLimitTests {
                 machine.take(spacing, .kept, at: now, now)
                 kept.append(now)
             } else {
-                machine.wanted(spacing, now)
+                machine.wanted(spacing, now, until: now)
             }
         }
         return (requests, kept)
@@ -153,11 +153,27 @@ struct RateLimitTests {
                 machine.take(spacing, .kept, at: now, now)
                 went.append(Double(tick) / 10)
             } else {
-                machine.wanted(spacing, now)
+                machine.wanted(spacing, now, until: now)
             }
         }
         #expect((11...24).contains(went.count), "\(went)")
         #expect(zip(went, went.dropFirst()).allSatisfy { $1 - $0 > 0.89 }, "\(went)")
+    }
+
+    @Test(
+        "A burst that was taken is no debt when a reload leaves less of it, and a larger one is not given at once"
+    )
+    func otherBurst() {
+        let wide = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 100).spacing
+        let narrow = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 1).spacing
+        var machine = RateLimitMachine()
+        for _ in 0..<100 { machine.take(wide, .request, at: at(0), at(0)) }
+        #expect(machine.next(narrow, .request, at(0)) <= at(0.1))
+        let turns = (0..<5).map { _ in
+            machine.take(narrow, .request, at: machine.next(narrow, .request, at(0)), at(0)).at
+        }
+        #expect(zip(turns, turns.dropFirst()).allSatisfy { $0.duration(to: $1) == .milliseconds(100) })
+        #expect(machine.next(wide, .request, at(0)) > at(0.3))
     }
 
     @Test("What is owed at another rate is owed in turns, not in time")

@@ -29,7 +29,7 @@ struct TrafficCornersTests {
             turns.append(next)
         }
         for _ in 0..<3 { request(at(0)) }
-        machine.wanted(spacing, at(0.05))
+        machine.wanted(spacing, at(0.05), until: at(0.05))
         for _ in 0..<3 { request(at(0.05)) }
         for _ in 0..<3 {
             // As early as they may.
@@ -42,6 +42,34 @@ struct TrafficCornersTests {
             #expect(turn.duration(to: next) >= .milliseconds(100))
         }
         #expect(turns.last == at(0.8))
+    }
+
+    @Test(
+        "Turns that are left to kept jobs stay theirs for as long as an upstream holds those back, awake or asleep",
+        arguments: [true, false]
+    )
+    func heldTurns(isAwake: Bool) {
+        let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: 1)
+        var machine = RateLimitMachine()
+        func request(_ now: Instant) -> Instant {
+            let next = machine.next(spacing, .request, now)
+            machine.take(spacing, .request, at: next, now)
+            return next
+        }
+        _ = request(at(0))
+        machine.wanted(spacing, at(0), until: at(isAwake ? 0 : 5))
+        // A line of ten seconds, and every other turn of it.
+        let line = (1...50).map { _ in request(at(0)) }
+        #expect(line.first == at(0.2) && line.last == at(10))
+        if isAwake {
+            for tick in 1..<10 {
+                machine.wanted(spacing, at(Double(tick) / 2), until: at(Double(tick) / 2))
+            }
+        }
+        #expect(machine.next(spacing, .kept, at(5.1)) == at(5.1))
+        machine.take(spacing, .kept, at: at(5.1), at(5.1))
+        #expect(machine.next(spacing, .kept, at(5.1)) == at(5.3))
+        #expect(request(at(5.1)) == at(10.2))
     }
 
     @Test("What is held back and goes elsewhere at once is load, and a retry where it is one")

@@ -149,7 +149,7 @@ struct PaceTests {
                 pace.took(now)
                 went += 1
             } else {
-                turns.wanted(spacing, now)
+                turns.wanted(spacing, now, until: now)
             }
         }
         // Seven tenths of the rate, and a twentieth more each second.

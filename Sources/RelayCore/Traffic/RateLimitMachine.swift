@@ -26,8 +26,8 @@ struct RateLimitMachine: Sendable {
     private var due = Instant(nanoseconds: .min / 2)
     /// The next turn that is left to kept jobs, and until when turns are left to them; nil while they take what there is.
     private var left: (due: Instant, until: Instant)?
-    /// The interval by which `due` was reckoned.
-    private var interval: Int64 = 0
+    /// By what `due` was reckoned; nil before anything was.
+    private var present: Spacing?
     private var freed = FreedTurns()
 
     /// When an attempt may go; now is `now`.
@@ -67,22 +67,27 @@ struct RateLimitMachine: Sendable {
         while let last = freed.take(before: due) { due = last.before }
     }
 
-    /// Kept jobs would go now if they might: from now on turns are left to them.
-    mutating func wanted(_ spacing: Spacing, _ now: Instant) {
+    /// Kept jobs would go now if they might: from now on turns are left to them, and for as long as something else holds
+    /// them back `until` then.
+    mutating func wanted(_ spacing: Spacing, _ now: Instant, until: Instant) {
         adopt(spacing, now)
-        guard next(spacing, .kept, now) > now else { return }
         let present = left.flatMap { now < $0.until ? $0 : nil }
-        if let given = freed.first(from: now), given < present?.due ?? endOfLine(spacing, now) {
-            // Theirs is a turn that was given back, and their own, where they had one, is another's.
-            _ = freed.take(at: given)
-            if let present { freed.add(TakenTurn(at: present.due, before: due, after: due), now) }
-            left = (given, present?.until ?? now)
+        if next(spacing, .kept, now) > now {
+            if let given = freed.first(from: now), given < present?.due ?? endOfLine(spacing, now) {
+                // Theirs is a turn that was given back, and their own, where they had one, is another's.
+                _ = freed.take(at: given)
+                if let present { freed.add(TakenTurn(at: present.due, before: due, after: due), now) }
+                left = (given, present?.until ?? now)
+            } else if present == nil {
+                // Theirs is the next turn, and that of requests the one after it.
+                left = (max(endOfLine(spacing, now), now), now)
+                due = max(due, now).advanced(by: .nanoseconds(spacing.interval))
+            }
         } else if present == nil {
-            // Theirs is the next turn, and that of requests the one after it.
-            left = (max(endOfLine(spacing, now), now), now)
-            due = max(due, now).advanced(by: .nanoseconds(spacing.interval))
+            return
         }
-        keepSharing(spacing, now)
+        // Also when their turn has come: nobody else can take those between the turns of the requests in line.
+        keepSharing(spacing, max(now, until))
     }
 
     /// How many attempts of kept jobs may go now, of as many as `most`.
@@ -99,8 +104,13 @@ struct RateLimitMachine: Sendable {
 
     /// When the next attempt may go after all that have a turn.
     private func endOfLine(_ spacing: Spacing, _ now: Instant) -> Instant {
+        due(spacing, now).advanced(by: .nanoseconds(-allowance(spacing)))
+    }
+
+    /// How far beyond the next attempt `due` may be.
+    private func allowance(_ spacing: Spacing) -> Int64 {
         let (allowance, overflow) = spacing.interval.multipliedReportingOverflow(by: Int64(spacing.burst - 1))
-        return due(spacing, now).advanced(by: .nanoseconds(overflow ? -.max : -allowance))
+        return overflow ? .max : allowance
     }
 
     private mutating func keepSharing(_ spacing: Spacing, _ now: Instant) {
@@ -115,21 +125,28 @@ struct RateLimitMachine: Sendable {
         return overflow ? .max : twice
     }
 
-    /// `due` as it is with another interval.
-    private func due(_ spacing: Spacing, _ now: Instant) -> Instant { scaled(due, spacing, now) }
+    /// `due` as it is with another spacing: who stands in line is as many turns from now as before, and a burst that was
+    /// taken is no debt beyond the burst there is.
+    private func due(_ spacing: Spacing, _ now: Instant) -> Instant {
+        guard let present, present != spacing, due > now else { return due }
+        let most = Duration.nanoseconds(allowance(spacing))
+        let line = due.advanced(by: .nanoseconds(-allowance(present)))
+        if line > now { return scaled(line, spacing, now).advanced(by: most) }
+        return min(scaled(due, spacing, now), now.advanced(by: most))
+    }
 
     /// A moment to come as it is with another interval: as many turns from now as before.
     private func scaled(_ moment: Instant, _ spacing: Spacing, _ now: Instant) -> Instant {
-        guard interval != spacing.interval, interval > 0, moment > now else { return moment }
-        let turns = Double(now.duration(to: moment).saturatedNanoseconds) / Double(interval)
+        guard let present, moment > now else { return moment }
+        let turns = Double(now.duration(to: moment).saturatedNanoseconds) / Double(present.interval)
         return now.advanced(by: .nanoseconds(Int64(min(turns * Double(spacing.interval), 9e18))))
     }
 
     private mutating func adopt(_ spacing: Spacing, _ now: Instant) {
-        guard interval != spacing.interval else { return }
+        guard present != spacing else { return }
         due = due(spacing, now)
         left = left.map { (scaled($0.due, spacing, now), $0.until) }
-        interval = spacing.interval
+        present = spacing
     }
 }
 

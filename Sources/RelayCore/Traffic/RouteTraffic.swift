@@ -34,8 +34,10 @@ package final class RouteTraffic: Sendable {
         return state.withLock { $0.room(route, now, atMost: most) }
     }
 
-    /// Kept jobs wait for a turn.
-    package func keptWait(_ route: Route, _ now: Instant) { state.withLock { $0.keptWait(route, now) } }
+    /// Kept jobs wait until then, for a turn or for an upstream.
+    package func keptWait(_ route: Route, until: Instant, _ now: Instant) {
+        state.withLock { $0.keptWait(route, until: until, now) }
+    }
 
     /// How it stands.
     package func standing(of route: Route, _ now: Instant) -> RouteStanding {

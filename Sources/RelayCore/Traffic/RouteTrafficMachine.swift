@@ -284,11 +284,13 @@ extension RouteTrafficMachine {
         }
     }
 
-    /// Kept jobs wait for a turn: some are left to them.
-    mutating func keptWait(_ route: Route, _ now: Instant) {
+    /// Kept jobs wait until then, for a turn or for an upstream: some turns are left to them.
+    mutating func keptWait(_ route: Route, until: Instant, _ now: Instant) {
         know(route)
-        if let spacing = spacing(route) { rate.wanted(spacing, now) }
-        if let spacing = upstreams[first].spacing(route, now) { upstreams[first].turns.wanted(spacing, now) }
+        if let spacing = spacing(route) { rate.wanted(spacing, now, until: until) }
+        if let spacing = upstreams[first].spacing(route, now) {
+            upstreams[first].turns.wanted(spacing, now, until: until)
+        }
     }
 }
 

@@ -51,7 +51,9 @@ final class DispatchLane: Sendable {
             )
             return (step, state.machine.isHeldBack)
         }
-        if isHeldBack, let entry { entry.memory.traffic.keptWait(entry.route, now) }
+        if isHeldBack, let entry, case .sleep(let until) = step {
+            entry.memory.traffic.keptWait(entry.route, until: until, now)
+        }
         return step
     }
 
