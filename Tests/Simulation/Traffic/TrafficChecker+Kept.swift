@@ -98,6 +98,7 @@ extension TrafficChecker {
         if inFlight != 0 || pending != 0 { violated(nil, "\(inFlight) permits are left taken at the end") }
         for job in jobs where !job.isOver { violated(job, "waits for ever") }
         noTurnsLeft(standing)
+        checkCallers()
     }
 
     /// Nobody waits for a turn, so none may be taken ahead of time but for those of the last attempts.

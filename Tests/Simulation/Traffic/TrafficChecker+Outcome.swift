@@ -117,6 +117,7 @@ extension TrafficChecker {
             violated(job, "\(job.sent) attempts were sent, and others are told of")
         }
         checkKeeping(job, outcome, stored)
+        waited(job, outcome)
         guard let failure = outcome.failure, failure.kind == .breakerOpen || failure.kind == .rateLimited
         else { return }
         if job.sent == 0, failure.sent != .neverSent {

@@ -22,6 +22,7 @@ final class TrafficChecker: SeededChecker {
     var laterByID: [JobID: TrafficJob] = [:]
     var budget = TrafficBudget()
     var turns = TrafficTurns()
+    var waits: [TrafficWait] = []
     /// Counts what happens.
     var order = 0
     /// Attempts that ended in one instant.

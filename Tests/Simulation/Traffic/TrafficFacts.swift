@@ -4,6 +4,9 @@ import RelayCore
 final class TrafficJob {
     let number: Int
     let id: JobID
+    let user: UInt32
+    /// 0 comes first, 7 last.
+    let urgency: UInt8
     let isKept: Bool
     /// Whether it goes elsewhere where a rule leads.
     let allowsFallback: Bool
@@ -55,6 +58,8 @@ final class TrafficJob {
     init(
         _ number: Int,
         _ id: JobID,
+        user: UInt32,
+        urgency: UInt8,
         isKept: Bool,
         allowsFallback: Bool,
         readsAll: Bool,
@@ -67,6 +72,8 @@ final class TrafficJob {
     ) {
         self.number = number
         self.id = id
+        self.user = user
+        self.urgency = urgency
         self.isKept = isKept
         self.allowsFallback = allowsFallback
         self.readsAll = readsAll
@@ -82,6 +89,7 @@ final class TrafficJob {
     init(after request: TrafficJob, now: Int64) {
         number = request.number
         id = request.id
+        (user, urgency) = (request.user, request.urgency)
         isKept = true
         allowsFallback = request.allowsFallback
         readsAll = true

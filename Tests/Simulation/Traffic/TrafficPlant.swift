@@ -78,6 +78,10 @@ enum TrafficPlant: String, CaseIterable {
     case lateLane = "late-lane"
     /// Nobody hears of kept jobs that are ready.
     case losesReady = "loses-ready"
+    /// The core sees one caller, whoever comes.
+    case hidesUsers = "hides-users"
+    /// Nothing is more urgent than the rest.
+    case hidesUrgency = "hides-urgency"
     /// Who is told that the request is kept is told so of nothing.
     case dropsKept = "drops-kept"
     /// It is told before the job is in the store.
@@ -130,6 +134,8 @@ enum TrafficPlant: String, CaseIterable {
         case .late: ["comes after the deadline", "does not end at once"]
         case .lateLane: ["do not get their half"]
         case .losesReady: ["waits for ever"]
+        case .hidesUsers: ["while another caller is let in again and again"]
+        case .hidesUrgency: ["while less urgent ones of its caller are let in"]
         case .dropsKept, .answersEarly: ["is told that it is kept, and is not in the store"]
         case .keepsTwice: ["that nobody has handed over"]
         case .keepsSilently: ["is kept, and its answer does not say so"]

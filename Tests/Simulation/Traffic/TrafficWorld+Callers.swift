@@ -67,6 +67,9 @@ extension TrafficWorld {
             terms.durable.idempotencyKey = "k\(number)"
         }
         if draw.chance(15) { terms.options.maxAttempts = draw.pick([1, 2, 4]) }
+        let user: UInt32 = draw.chance(60) ? 1_000 : 1_000 + UInt32(draw.below(4))
+        let urgency = draw.pick([3, 3, 0, 5] as [UInt8])
+        terms.durable.priority = plant == .hidesUrgency ? 3 : urgency
         let method: Method = draw.pick([.get, .post])
         if !isKept {
             terms.options.collectsAnswer = draw.chance(50)
@@ -82,7 +85,13 @@ extension TrafficWorld {
                 method: method,
                 terms: terms,
                 length: 0,
-                client: ClientIdentity(user: 1_000, group: 1, process: 7, groups: [], unit: nil)
+                client: ClientIdentity(
+                    user: plant == .hidesUsers ? 1_000 : user,
+                    group: 1,
+                    process: 7,
+                    groups: [],
+                    unit: nil
+                )
             )
         } catch {
             checker.violated(nil, "a request is refused: \(error.detail)")
@@ -91,6 +100,8 @@ extension TrafficWorld {
         let job = TrafficJob(
             number,
             admission.id,
+            user: user,
+            urgency: urgency,
             isKept: isKept,
             allowsFallback: terms.options.allowsFallback,
             readsAll: isKept || terms.options.collectsAnswer,
