@@ -146,12 +146,14 @@ class World:
         # The daemon remembers the latest only.
         latest = sorted(failed, key=lambda call: call.ended)[-200:]
         call = latest[len(latest) // 2]
-        # The problem's code and the failure's kind are two words here.
-        word = "http_response_timeout" if call.code == "upstream_timeout" else call.code
+        # Where the problem's code and the failure's kind are two words; a stall fails in one of two ways.
+        kinds = {"upstream_timeout": ["http_response_timeout"],
+                 "upstream_failed": ["http_response_timeout", "breaker_open"]}.get(call.code, [call.code])
         _, text = await self._explain(call.job)
-        if word not in text:
-            print(f"explain does not tell {word}:\n{text}", file=sys.stderr)
-        return float(word in text)
+        tells = any(kind in text for kind in kinds)
+        if not tells:
+            print(f"explain does not tell {' or '.join(kinds)}:\n{text}", file=sys.stderr)
+        return float(tells)
 
     def record(self, good=None):
         """What a picture shows; `good` are the moments of success, by default those of the upstream's answers."""
