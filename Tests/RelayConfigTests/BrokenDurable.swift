@@ -19,6 +19,7 @@ let brokenDurable = BrokenRow.rows(
       2:31: error: a duration needs a unit  [/routes/r/delivery/expires_after] => write "3s" or "3ms"
       2:50: error: expected an integer from 1 to 1000  [/routes/r/delivery/max_attempts]
       2:53: error: unknown key "ordered"  [/routes/r/delivery]
+        => what may stand here: expires_after, keep_requests, keep_responses, max_attempts, mode, ordering
     route "delivery": "durable"
       2:13: error: expected an object  [/routes/r/delivery] => write {"mode": "durable"}
     route "idempotency": {"window": "31d"}
@@ -127,7 +128,7 @@ let brokenDurable = BrokenRow.rows(
       2:74: error: expected a duration from 1s to 3650d, such as "250ms" or
         "1h30m"  [/storage/retention/dead]
         => whole numbers with d, h, m, s and ms, in this order
-      2:80: error: unknown key "body"  [/storage/retention]
+      2:80: error: unknown key "body"  [/storage/retention] => what may stand here: bodies, dead, succeeded
     top "storage": {"max_size": 2147483648, "retention": {"bodies": 7}}
       2:25: error: a size needs a unit  [/storage/max_size] => write "2GiB"
       2:61: error: a duration needs a unit  [/storage/retention/bodies] => write "7s" or "7ms"

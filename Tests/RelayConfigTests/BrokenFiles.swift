@@ -125,7 +125,7 @@ let brokenFiles = BrokenRow.rows(
       2:68: error: the host is a private address, which the relay does not dial  [/credentials/b/token_url]
         => if it is meant, add "allow_addresses": ["10.0.0.0/8"] to the credential
     top "defaults": {"auth": {}}
-      2:14: error: unknown key "auth"  [/defaults]
+      2:14: error: unknown key "auth"  [/defaults] => waystation.json(5) lists the keys that may stand here
     top "defaults": {"recovery": [{"name": "over", "on": ["any"], "failover": {"upstream": "nowhere"}}]}
       2:84: error: the route has no upstream named "nowhere"  [/defaults/recovery/0/failover/upstream]
         => route "r" takes this rule over

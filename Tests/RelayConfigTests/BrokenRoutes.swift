@@ -173,7 +173,7 @@ let brokenRoutes = BrokenRow.rows(
     route "tls": {"pin": {}, "verify": false, "client_certificate": {"certificate": "-----BEGIN
     + hunter2"}}
       2:9: error: unknown key "pin"  [/routes/r/tls] => did you mean "pins"?
-      2:20: error: unknown key "verify"  [/routes/r/tls]
+      2:20: error: unknown key "verify"  [/routes/r/tls] => what may stand here: ca_file, client_certificate, pins
       2:59: error: "key" is missing  [/routes/r/tls/client_certificate]
       2:75: error: a secret may not stand in the
         configuration  [/routes/r/tls/client_certificate/certificate]

@@ -8,7 +8,7 @@ let brokenRules = BrokenRow.rows(
       2:56: error: only one of "retry", "refresh_credentials", "failover", "respond", "fail", "dead_letter",
         "pause_route", "hold" may stand here  [/routes/r/recovery/0]
     route "recovery": [{"name": "x", "on": ["429"], "hold": {"until": "1h"}}]
-      2:52: error: unknown key "until"  [/routes/r/recovery/0/hold]
+      2:52: error: unknown key "until"  [/routes/r/recovery/0/hold] => no key may stand here: remove it
     route "recovery": [{"name": "x", "on": [], "retry": {}}]
       2:34: error: the list may not be empty  [/routes/r/recovery/0/on]
     route "recovery": [{"name": "x", "on": "429", "retry": {}}]

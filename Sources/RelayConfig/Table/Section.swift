@@ -108,11 +108,19 @@ struct Section<Target> {
             reading.error(
                 "unknown key \"\(printable(member.name))\"",
                 at: member.nameRange,
-                hint: nearest.map { "did you mean \"\($0)\"?" }
+                hint: nearest.map { "did you mean \"\($0)\"?" } ?? among(keys)
             )
             if let nearest { meant.insert(nearest) }
         }
         return meant
+    }
+
+    /// What may stand here, where that is said in a line.
+    private func among(_ keys: [String]) -> String? {
+        let text = keys.sorted().joined(separator: ", ")
+        if keys.isEmpty { return "no key may stand here: remove it" }
+        if text.utf8.count > 120 { return "waystation.json(5) lists the keys that may stand here" }
+        return "what may stand here: \(text)"
     }
 
     /// The one key of which `word` is a part: `max_attempts` for `attempts`.
