@@ -17,8 +17,14 @@ struct FreedTurns: Sendable {
         return turns.first { $0.at >= now }?.at
     }
 
-    mutating func add(_ turn: TakenTurn, _ now: Instant) {
+    /// Drops those that are over.
+    mutating func forget(before now: Instant) {
+        guard let first = turns.first, first.at < now else { return }
         turns.removeFirst(turns.prefix { $0.at < now }.count)
+    }
+
+    mutating func add(_ turn: TakenTurn, _ now: Instant) {
+        forget(before: now)
         guard turn.at >= now else { return }
         let place = turns.lastIndex { $0.at <= turn.at }.map { $0 + 1 } ?? 0
         turns.insert(turn, at: place)

@@ -12,6 +12,15 @@ struct RateLimitMachine: Sendable {
         var interval: Int64
         /// Turns that may be taken at once.
         var burst: Int
+
+        /// How far beyond the next attempt the one that would be on time may be, in nanoseconds.
+        var allowance: Int64 { times(burst - 1) }
+
+        /// Nanoseconds of so many intervals.
+        func times(_ count: Int) -> Int64 {
+            let (all, overflow) = interval.multipliedReportingOverflow(by: Int64(count))
+            return overflow ? .max : all
+        }
     }
 
     /// Who asks.
@@ -46,9 +55,10 @@ struct RateLimitMachine: Sendable {
     @discardableResult
     mutating func take(_ spacing: Spacing, _ side: Side, at moment: Instant, _ now: Instant) -> TakenTurn {
         adopt(spacing, now)
+        freed.forget(before: now)
         if side == .request, let turn = freed.take(at: moment) { return turn }
         if side == .kept, let left, moment < endOfLine(spacing, now), moment >= left.due {
-            let next = max(left.due, moment).advanced(by: .nanoseconds(twice(spacing)))
+            let next = max(left.due, moment).advanced(by: .nanoseconds(spacing.times(2)))
             self.left = (next, left.until)
             keepSharing(spacing, now)
             return TakenTurn(at: moment, before: due, after: due)
@@ -56,7 +66,7 @@ struct RateLimitMachine: Sendable {
         let isShared = side == .request && left.map { now < $0.until } ?? false
         if !isShared { left = nil }
         let before = due
-        due = max(due, moment).advanced(by: .nanoseconds(isShared ? twice(spacing) : spacing.interval))
+        due = max(due, moment).advanced(by: .nanoseconds(isShared ? spacing.times(2) : spacing.interval))
         return TakenTurn(at: moment, before: before, after: due)
     }
 
@@ -104,33 +114,21 @@ struct RateLimitMachine: Sendable {
 
     /// When the next attempt may go after all that have a turn.
     private func endOfLine(_ spacing: Spacing, _ now: Instant) -> Instant {
-        due(spacing, now).advanced(by: .nanoseconds(-allowance(spacing)))
-    }
-
-    /// How far beyond the next attempt `due` may be.
-    private func allowance(_ spacing: Spacing) -> Int64 {
-        let (allowance, overflow) = spacing.interval.multipliedReportingOverflow(by: Int64(spacing.burst - 1))
-        return overflow ? .max : allowance
+        due(spacing, now).advanced(by: .nanoseconds(-spacing.allowance))
     }
 
     private mutating func keepSharing(_ spacing: Spacing, _ now: Instant) {
         guard let left else { return }
-        let (four, overflow) = spacing.interval.multipliedReportingOverflow(by: 4)
-        let memory = Duration.nanoseconds(max(RateLimitMachine.memory, overflow ? .max : four))
+        let memory = Duration.nanoseconds(max(RateLimitMachine.memory, spacing.times(4)))
         self.left = (left.due, max(left.until, max(now, left.due).advanced(by: memory)))
-    }
-
-    private func twice(_ spacing: Spacing) -> Int64 {
-        let (twice, overflow) = spacing.interval.multipliedReportingOverflow(by: 2)
-        return overflow ? .max : twice
     }
 
     /// `due` as it is with another spacing: who stands in line is as many turns from now as before, and a burst that was
     /// taken is no debt beyond the burst there is.
     private func due(_ spacing: Spacing, _ now: Instant) -> Instant {
         guard let present, present != spacing, due > now else { return due }
-        let most = Duration.nanoseconds(allowance(spacing))
-        let line = due.advanced(by: .nanoseconds(-allowance(present)))
+        let most = Duration.nanoseconds(spacing.allowance)
+        let line = due.advanced(by: .nanoseconds(-present.allowance))
         if line > now { return scaled(line, spacing, now).advanced(by: most) }
         return min(scaled(due, spacing, now), now.advanced(by: most))
     }

@@ -20,14 +20,14 @@ struct UserRoomMachine: Sendable {
     private var isKnown = false
     private var wasRefused = false
     private var countedAt: Instant?
-    /// Whether the present count began before the limit that holds now.
-    private var isVoid = false
     /// What was told since the present count began; nil when there is none.
     private var meanwhile: Meanwhile?
 
     private struct Meanwhile {
         var accepted: [UInt32?: Int] = [:]
         var ended: [UInt32?: Int] = [:]
+        /// Whether the count began before the limit that holds now.
+        var isVoid = false
     }
 
     mutating func configured(limit: Int?) {
@@ -35,7 +35,7 @@ struct UserRoomMachine: Sendable {
         guard limit == nil else { return }
         (queued, reserved, isKnown) = ([:], [:], false)
         // Whoever counts has not answered yet.
-        isVoid = meanwhile != nil
+        meanwhile?.isVoid = true
     }
 
     func room(of user: UInt32?) -> Int {
@@ -81,11 +81,7 @@ struct UserRoomMachine: Sendable {
     /// Of the first count those that ended meanwhile are taken off, so that nobody is refused for one of them; a later
     /// one only ever lowers the number of a user of whom something was told, or whose job may be on disk untold.
     mutating func counted(_ counts: [UInt32?: Int]) {
-        guard let meanwhile = meanwhile.take() else { return }
-        guard limit != nil, !isVoid else {
-            isVoid = false
-            return
-        }
+        guard let meanwhile = meanwhile.take(), limit != nil, !meanwhile.isVoid else { return }
         var found = counts
         if isKnown {
             for user in Set(meanwhile.accepted.keys).union(meanwhile.ended.keys).union(reserved.keys) {
@@ -99,5 +95,5 @@ struct UserRoomMachine: Sendable {
     }
 
     /// The store did not say.
-    mutating func notCounted() { (meanwhile, wasRefused, isVoid) = (nil, true, false) }
+    mutating func notCounted() { (meanwhile, wasRefused) = (nil, true) }
 }
