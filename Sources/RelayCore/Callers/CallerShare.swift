@@ -46,8 +46,9 @@ package final class CallerShare: Sendable {
     ///
     /// - Returns: nil when it has one now; otherwise when the next one comes.
     package func pass(_ rate: RateLimitSettings, _ now: Instant) -> Duration? {
+        let spacing = rate.spacing
         let wait: Duration? = pace.withLock { pace in
-            let (spacing, next) = (rate.spacing, pace.next(rate.spacing, .request, now))
+            let next = pace.next(spacing, .request, now)
             if next > now { return now.duration(to: next) }
             pace.take(spacing, .request, at: now, now)
             return nil

@@ -22,6 +22,8 @@ package final class Route: Sendable {
     private let failovers: (open: [Int], throttled: [Int])
     /// The longest that one answer holds an upstream back; nil when none does.
     let longestHold: Duration?
+    /// What its attempts are spaced by; nil where nothing bounds their rate.
+    let spacing: RateLimitMachine.Spacing?
 
     package init(name: String, policy: RoutePolicy) {
         self.name = name
@@ -34,6 +36,7 @@ package final class Route: Sendable {
         longestHold =
             policy.traffic.throttling.isEnabled
             ? policy.traffic.throttling.longest ?? policy.longestWait : nil
+        spacing = policy.traffic.rateLimit?.spacing
         failovers = (policy.failovers(after: .breakerOpen), policy.failovers(after: .rateLimited))
         keyField = FieldName(policy.idempotency.header) ?? .idempotencyKey
         keyFields = [.idempotencyKey, .webhookID] + (keyField == .idempotencyKey ? [] : [keyField])

@@ -242,8 +242,7 @@ extension RouteTrafficMachine {
     /// The route's rate as it is now, which requests of an earlier one keep to as well; those of before there was any do
     /// not.
     private func spacing(_ route: Route) -> RateLimitMachine.Spacing? {
-        if route.policy.traffic.rateLimit == nil { return nil }
-        return (self.route ?? route).policy.traffic.rateLimit?.spacing
+        route.spacing == nil ? nil : (self.route ?? route).spacing
     }
 
     /// What holds the attempt back until its turn; nil when that is now.

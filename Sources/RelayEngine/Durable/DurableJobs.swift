@@ -79,7 +79,7 @@ package final class DurableJobs: Sendable {
         try await read()
     }
 
-    /// Each is given up after half a second.
+    /// The store makes each five times, and gives each of these up after half a second.
     private static let readsAtStart = 40
 
     /// The store says that these routes may have work; called on any thread.

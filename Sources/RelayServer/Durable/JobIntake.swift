@@ -12,7 +12,7 @@ struct JobIntake {
     let durable: DurableJobs
     let ports: RelayPorts
     /// Of a request that was tried before it is kept.
-    private let past: JobPast?
+    var past: JobPast?
     /// Whether bodies in memory count as their caller's by what holds them.
     private let countsBytes: Bool
 
@@ -20,10 +20,9 @@ struct JobIntake {
         self.init(server.durable, server.relay.ports, countsBytes: countsBytes)
     }
 
-    init(_ durable: DurableJobs, _ ports: RelayPorts, past: JobPast? = nil, countsBytes: Bool = true) {
+    init(_ durable: DurableJobs, _ ports: RelayPorts, countsBytes: Bool = true) {
         self.durable = durable
         self.ports = ports
-        self.past = past
         self.countsBytes = countsBytes
     }
 

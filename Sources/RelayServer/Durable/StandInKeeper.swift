@@ -4,36 +4,30 @@ package import RelayEngine
 /// Makes a kept job of one admitted request that a rule answers in the upstream's stead.
 package final class StandInKeeper: RequestKeeper {
     private let admission: Admission
-    private let durable: DurableJobs
-    private let ports: RelayPorts
-    /// Whether a body in memory counts as its caller's by what holds it.
-    private let countsBytes: Bool
+    private let intake: JobIntake
 
     /// Nil where no rule keeps the request; a failing initializer would make the object first.
+    ///
+    /// `countsBytes` tells whether a body in memory counts as its caller's by what holds it.
     package static func made(
         _ admission: Admission,
         _ durable: DurableJobs,
         _ ports: RelayPorts,
         countsBytes: Bool = true
     ) -> StandInKeeper? {
-        admission.keptLater == nil ? nil : StandInKeeper(admission, durable, ports, countsBytes)
+        if admission.keptLater == nil { return nil }
+        return StandInKeeper(admission, JobIntake(durable, ports, countsBytes: countsBytes))
     }
 
-    private init(
-        _ admission: Admission,
-        _ durable: DurableJobs,
-        _ ports: RelayPorts,
-        _ countsBytes: Bool
-    ) {
-        self.countsBytes = countsBytes
+    private init(_ admission: Admission, _ intake: JobIntake) {
         self.admission = admission
-        self.durable = durable
-        self.ports = ports
+        self.intake = intake
     }
 
     package func keep(_ body: Body, _ past: JobPast) async -> KeepAnswer {
-        let intake = JobIntake(durable, ports, past: past, countsBytes: countsBytes)
-        let began = ports.time.now()
+        var intake = intake
+        intake.past = past
+        let began = intake.ports.time.now()
         do throws(Problem) {
             let accepted: Acceptance.Accepted
             switch body {
@@ -57,23 +51,18 @@ package final class StandInKeeper: RequestKeeper {
     ///
     /// - Throws: what the store does not tell.
     private func undelivered(_ id: JobID, _ patience: Patience) async throws(Problem) -> String? {
-        let store = durable.store
+        let (store, route) = (intake.durable.store, admission.route.name)
         var patience = patience
-        let found: StoredJob??
-        do throws(StoreError) {
-            found = try await patience.wait { () throws(StoreError) in try await store.job(id) }
-        } catch {
-            throw Problem(error, route: admission.route.name)
+        let found = try await patience.wait { () async throws(Problem) in
+            try await store.told(route: route) { (store) async throws(StoreError) in try await store.job(id) }
         }
         let standing: String
         switch found {
         case nil: standing = "of which the disk of the job store does not tell in time"
         case .some(nil): standing = "which is no longer there"
         case .some(let job?):
-            switch job.state {
-            case .dead, .cancelled, .expired: standing = "which is \(job.state.name)"
-            case .scheduled, .queued, .running, .retrying, .held, .succeeded: return nil
-            }
+            if job.state == .succeeded || !job.state.isTerminal { return nil }
+            standing = "which is \(job.state.name)"
         }
         return "its idempotency key belongs to job \(id), \(standing)"
     }
