@@ -6,6 +6,7 @@ struct Arguments {
         case effective
         case schema
         case manual
+        case openAPI
         case version
         case help
     }
@@ -30,6 +31,7 @@ struct Arguments {
             case "--effective": command = .effective
             case "--schema": command = .schema
             case "--manual": command = .manual
+            case "--openapi": command = .openAPI
             case "--strict": isStrict = true
             case "--version": command = .version
             case "--help", "-h": command = .help
@@ -66,7 +68,7 @@ struct Arguments {
         usage: waystationd [--config FILE] [--loops N]
                waystationd --check [FILE] [-o json] [--strict]
                waystationd --effective [FILE]
-               waystationd --schema | --manual | --version | --help
+               waystationd --schema | --manual | --openapi | --version | --help
 
         Without a command it serves. FILE is $CONFIGURATION_DIRECTORY/waystation.json or
         /etc/waystation/waystation.json unless it is given. See waystationd(8) and waystation.json(5).

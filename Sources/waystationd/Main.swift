@@ -2,6 +2,7 @@ import Glibc
 import RelayConfig
 import RelayCore
 import RelayPosix
+import RelayServer
 import RelaySystemd
 
 @main
@@ -22,6 +23,7 @@ enum Main {
         case .version: Output.text("waystationd \(Version.text)\n")
         case .help: Output.text(Arguments.help + "\n")
         case .schema: Output.bytes(Schema.json)
+        case .openAPI: Output.bytes(OpenAPI.json)
         case .manual: Output.text(ManualPage.text)
         case .check, .effective: exit(CheckCommand.run(arguments))
         case .serve: serve(arguments)

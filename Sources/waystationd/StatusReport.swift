@@ -37,10 +37,9 @@ struct StatusReport {
         json.member("pid", getpid())
         json.member("started_at", UTCTime.format(seconds: startedAt))
         json.member("uptime_seconds", (SystemClock.monotonic() - startedTicks) / 1_000_000_000)
-        json.member(
-            "state",
-            engine.isDraining ? "draining" : reloadError == nil ? "serving" : "reload_failed"
-        )
+        let state: DaemonState =
+            engine.isDraining ? .draining : reloadError == nil ? .serving : .reloadFailed
+        json.member("state", state.rawValue)
         json.member("draining", engine.isDraining)
         json.object("config") { config in
             config.member("file", snapshot.settings.file)
@@ -65,7 +64,8 @@ struct StatusReport {
         }
         let storage = durable.watch.facts
         json.object("storage") { store in
-            store.member("state", isStalled ? "stalled" : durable.acceptance.lacksRoom ? "full" : "ok")
+            let state: StorageState = isStalled ? .stalled : durable.acceptance.lacksRoom ? .full : .ok
+            store.member("state", state.rawValue)
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
             store.member("corrupt_records", storage.corruptRecords)

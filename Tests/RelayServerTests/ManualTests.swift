@@ -31,18 +31,11 @@ struct ManualTests {
 
     /// Every call that there is, as `GET /v1/version submit`.
     private static var calls: Set<String> {
-        let job = [
-            "", "/attempts", "/response", "/response/body", "/request/body", "/content", "/retry", "/cancel",
-            "/hold", "/release",
-        ]
-        let paths =
-            APICall.Resource.paths + job.map { "/v1/jobs/ID" + $0 }
-            + ["", "/pause", "/resume", "/breaker"].map { "/v1/routes/ROUTE" + $0 }
         var calls: Set<String> = []
-        for path in paths {
-            guard let resource = APICall.Resource(path: path) else { continue }
+        for (path, resource) in APICall.Resource.all {
+            let shown = path.replacing("{id}", with: "ID").replacing("{route}", with: "ROUTE")
             for method in resource.methods {
-                calls.insert("\(method.rawValue) \(path) \(resource.role(method).rawValue)")
+                calls.insert("\(method.rawValue) \(shown) \(resource.role(method).rawValue)")
             }
         }
         return calls

@@ -6,11 +6,21 @@ import Testing
 @Suite("What paths of the API lead to")
 struct ResourceTests {
     @Test(
-        "Every path that the API tells leads somewhere, which has a method",
-        arguments: APICall.Resource.paths
+        "Every path that the API tells leads to its own resource, which has a method",
+        arguments: APICall.Resource.all.map(\.path)
     )
     func told(path: String) throws {
-        #expect(try !#require(APICall.Resource(path: path)).methods.isEmpty)
+        let found = try #require(APICall.Resource(path: path))
+        let told = try #require(APICall.Resource.all.first { $0.path == path }).resource
+        #expect("\(found)" == "\(told)" && !found.methods.isEmpty)
+    }
+
+    @Test("No two resources share a path, and no two paths a resource")
+    func distinct() {
+        let all = APICall.Resource.all
+        #expect(
+            Set(all.map(\.path)).count == all.count && Set(all.map { "\($0.resource)" }).count == all.count
+        )
     }
 
     @Test(

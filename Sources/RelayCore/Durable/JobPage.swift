@@ -5,6 +5,9 @@ package struct JobCursor: Hashable, Sendable {
 
     package init(position: Int64) { self.position = position }
 
+    /// What `text` looks like, as a regular expression.
+    package static let pattern = "^c[0-9a-z]{1,13}$"
+
     /// For a URL; means nothing to a client.
     package var text: String { "c" + String(position, radix: 36) }
 

@@ -2,7 +2,7 @@
 ///
 /// A request that is not safe to repeat is repeated after `neverSent` and `refused` only, unless a rule says
 /// ``RepeatableMethods/any``.
-public enum Sent: String, Sendable {
+public enum Sent: String, CaseIterable, Sendable {
     /// No byte of the request reached the wire.
     case neverSent = "never_sent"
     /// An answer came that says the request was not carried out: 4xx, or 503 with `Retry-After`.

@@ -49,18 +49,34 @@ public struct Attempt: Sendable {
         case hold
 
         /// The action's name in configuration, journal and API.
-        public var name: String {
+        public var name: String { word.rawValue }
+
+        /// Every name there is.
+        package enum Word: String, CaseIterable, Sendable {
+            case retry
+            case refreshCredentials = "refresh_credentials"
+            case failover
+            case respond
+            case respondAndKeep = "respond_and_keep"
+            case quickRecovery = "quick_recovery"
+            case fail
+            case deadLetter = "dead_letter"
+            case pauseRoute = "pause_route"
+            case hold
+        }
+
+        private var word: Word {
             switch self {
-            case .retry: "retry"
-            case .refreshCredentials: "refresh_credentials"
-            case .failover: "failover"
-            case .respond: "respond"
-            case .respondAndKeep: "respond_and_keep"
-            case .quickRecovery: "quick_recovery"
-            case .fail: "fail"
-            case .deadLetter: "dead_letter"
-            case .pauseRoute: "pause_route"
-            case .hold: "hold"
+            case .retry: .retry
+            case .refreshCredentials: .refreshCredentials
+            case .failover: .failover
+            case .respond: .respond
+            case .respondAndKeep: .respondAndKeep
+            case .quickRecovery: .quickRecovery
+            case .fail: .fail
+            case .deadLetter: .deadLetter
+            case .pauseRoute: .pauseRoute
+            case .hold: .hold
             }
         }
     }

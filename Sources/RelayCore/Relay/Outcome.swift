@@ -65,7 +65,7 @@ package struct Outcome: Sendable {
 }
 
 /// Who made an answer.
-public enum AnswerSource: String, Sendable {
+public enum AnswerSource: String, CaseIterable, Sendable {
     /// The upstream.
     case upstream
     /// A rule of the route, as its fallback.

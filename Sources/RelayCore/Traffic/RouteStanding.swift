@@ -19,7 +19,7 @@ package struct RouteStanding: Sendable {
     }
 
     /// The words of the API and the commands.
-    package enum Breaker: String, Sendable {
+    package enum Breaker: String, CaseIterable, Sendable {
         case closed
         case open
         case probing

@@ -17,6 +17,7 @@ extension APICall {
         case routes
         case route(String, RoutePart)
         case constrained
+        case contract
     }
 
     /// What of one job.
@@ -43,7 +44,7 @@ extension APICall.Resource {
     /// The methods besides HEAD, which goes with GET.
     var methods: [Method] {
         switch self {
-        case .version, .status, .live, .ready, .events, .shape, .routes: [.get]
+        case .version, .status, .live, .ready, .events, .shape, .routes, .contract: [.get]
         case .reload, .stream, .actions: [.post]
         case .jobs: [.get, .post]
         case .constrained: [.get, .put]
@@ -63,7 +64,7 @@ extension APICall.Resource {
     /// The role it takes; whoever has less than `read` sees only what is their own.
     func role(_ method: Method) -> Role {
         switch self {
-        case .version, .live, .ready, .jobs, .stream, .events: .submit
+        case .version, .live, .ready, .jobs, .stream, .events, .contract: .submit
         case .status, .shape, .routes, .route(_, .whole): .read
         case .reload: .admin
         case .constrained: method == .put ? .operate : .read
@@ -81,23 +82,32 @@ extension APICall.Resource {
         "/v1/version": .version, "/v1/status": .status, "/v1/health/live": .live, "/v1/health/ready": .ready,
         "/v1/reload": .reload, "/v1/jobs": .jobs, "/v1/jobs/actions": .actions, "/v1/stream": .stream,
         "/v1/events": .events, "/v1/shape": .shape, "/v1/routes": .routes, "/v1/constrained": .constrained,
+        "/v1/openapi.json": .contract,
     ]
     static var paths: [String] { fixed.map(\.key) }
+
+    /// Every resource by its path, in which `{id}` stands for a job's id and `{route}` for a route's name.
+    static var all: [(path: String, resource: Self)] {
+        fixed.map { ($0.key, $0.value) }
+            + APICall.JobPart.paths.map { ("/v1/jobs/{id}" + $0.key, .job(id: "{id}", $0.value)) }
+            + APICall.RoutePart.paths.map { ("/v1/routes/{route}" + $0.key, .route("{route}", $0.value)) }
+    }
 
     init?(path: String) {
         if let found = APICall.Resource.fixed.first(where: { $0.key == path }) {
             self = found.value
         } else {
-            let steps = path.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
+            let steps = path.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false)
                 .dropFirst().map(String.init)
             guard steps.count >= 3, steps[0] == "v1", !steps[2].isEmpty else { return nil }
+            let rest = steps.count > 3 ? "/" + steps[3] : ""
             switch steps[1] {
             case "jobs":
-                guard let part = APICall.JobPart(Array(steps[3...])) else { return nil }
-                self = .job(id: steps[2], part)
+                guard let part = APICall.JobPart.paths.first(where: { $0.key == rest }) else { return nil }
+                self = .job(id: steps[2], part.value)
             case "routes":
-                guard let part = APICall.RoutePart(Array(steps[3...])) else { return nil }
-                self = .route(steps[2], part)
+                guard let part = APICall.RoutePart.paths.first(where: { $0.key == rest }) else { return nil }
+                self = .route(steps[2], part.value)
             default: return nil
             }
         }
@@ -105,31 +115,17 @@ extension APICall.Resource {
 }
 
 extension APICall.JobPart {
-    fileprivate init?(_ steps: [String]) {
-        switch steps {
-        case []: self = .whole
-        case ["attempts"]: self = .attempts
-        case ["response"]: self = .response
-        case ["response", "body"]: self = .responseBody
-        case ["request", "body"]: self = .requestBody
-        case ["content"]: self = .content
-        case ["retry"]: self = .action(.retry)
-        case ["cancel"]: self = .action(.cancel)
-        case ["hold"]: self = .action(.hold)
-        case ["release"]: self = .action(.release)
-        default: return nil
-        }
-    }
+    /// By what follows the job's id.
+    static let paths: KeyValuePairs<String, Self> = [
+        "": .whole, "/attempts": .attempts, "/response": .response, "/response/body": .responseBody,
+        "/request/body": .requestBody, "/content": .content, "/retry": .action(.retry),
+        "/cancel": .action(.cancel), "/hold": .action(.hold), "/release": .action(.release),
+    ]
 }
 
 extension APICall.RoutePart {
-    fileprivate init?(_ steps: [String]) {
-        switch steps {
-        case []: self = .whole
-        case ["pause"]: self = .pause
-        case ["resume"]: self = .resume
-        case ["breaker"]: self = .breaker
-        default: return nil
-        }
-    }
+    /// By what follows the route's name.
+    static let paths: KeyValuePairs<String, Self> = [
+        "": .whole, "/pause": .pause, "/resume": .resume, "/breaker": .breaker,
+    ]
 }

@@ -16,7 +16,7 @@ extension Attempt {
             json.milliseconds("duration_ms", duration)
             if let exchange { exchange.write(into: &json) }
         }
-        json.member("result", result)
+        json.member("result", result.rawValue)
         if let status { json.member("status", status.rawValue) }
         if let failure {
             json.member("kind", failure.kind.rawValue)
@@ -49,12 +49,20 @@ extension Attempt {
         }
     }
 
-    private var result: String {
+    /// What came of it, in one word.
+    enum ResultWord: String, CaseIterable {
+        case success
+        case failure
+        case cancelled
+        case interrupted
+    }
+
+    private var result: ResultWord {
         switch failure?.kind {
-        case nil: "success"
-        case .cancelled?: "cancelled"
-        case .interrupted?: "interrupted"
-        case _?: "failure"
+        case nil: .success
+        case .cancelled?: .cancelled
+        case .interrupted?: .interrupted
+        case _?: .failure
         }
     }
 }

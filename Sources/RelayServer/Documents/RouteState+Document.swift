@@ -3,11 +3,19 @@ package import RelayEngine
 package import RelayJSON
 
 extension RouteState {
+    /// The state of a route whose pause is in force, whatever else is to be said.
+    static let paused = "paused"
+    /// The state of a route of which only its jobs are left.
+    static let unconfigured = "unconfigured"
+
     /// Writes how the route is doing: its word, who is under way, what came of the others, and the last failure.
     package func write(isPaused: Bool, into json: inout JSONObjectWriter) {
         let counters = counters
         let load = load
-        json.member("state", isPaused ? "paused" : counters.condition(pending: load.pending).rawValue)
+        json.member(
+            "state",
+            isPaused ? RouteState.paused : counters.condition(pending: load.pending).rawValue
+        )
         json.member("in_flight", load.inFlight)
         json.member("pending", load.pending)
         json.member("requests", counters.requests)

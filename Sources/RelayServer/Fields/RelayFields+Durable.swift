@@ -3,6 +3,12 @@ import RelayEngine
 
 // The fields that only mean something for a job that is kept.
 extension RequestTerms {
+    /// The attempts a caller may allow.
+    static let attempts = 1...100
+    /// 0 first, 7 last.
+    static let urgencies = 0...7
+    /// Labels of one job.
+    static let mostLabels = 16
     /// The longest of all durations.
     static let longest: Duration = .seconds(365 * 86_400)
 
@@ -69,7 +75,9 @@ extension RequestTerms {
             )
             guard parts.count == 2, String(parts[0]).trimmingBlanks == "u" else { continue }
             let text = String(parts[1]).trimmingBlanks
-            guard text.utf8.count == 1, let urgency = UInt8(text), urgency <= 7 else {
+            guard text.utf8.count == 1, let urgency = UInt8(text),
+                RequestTerms.urgencies.contains(Int(urgency))
+            else {
                 throw Problem(.badHeader, "the urgency (u) of priority must be a whole number from 0 to 7")
             }
             durable.priority = urgency

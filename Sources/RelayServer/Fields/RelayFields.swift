@@ -7,11 +7,7 @@ package enum RelayFields {
     package static let pseudonym = "waystationd"
 
     /// The fields a caller may send; what the error lists.
-    package static let known = [
-        "Waystation-Timeout", "Waystation-Attempt-Timeout", "Waystation-Max-Attempts", "Waystation-Fallback",
-        "Waystation-Delay", "Waystation-Not-Before", "Waystation-Expires-After", "Waystation-Ordering-Key",
-        "Waystation-Supersede-Key", "Waystation-Label",
-    ]
+    package static let known = all.map(\.name)
 }
 
 extension RequestTerms {
@@ -91,7 +87,7 @@ extension RequestTerms {
         case "waystation-timeout": options.timeout = try RequestTerms.duration(name, value)
         case "waystation-attempt-timeout": options.attemptTimeout = try RequestTerms.duration(name, value)
         case "waystation-max-attempts":
-            guard let count = Int(value), (1...100).contains(count) else {
+            guard let count = Int(value), RequestTerms.attempts.contains(count) else {
                 throw Problem(.badHeader, "\(name) must be a whole number from 1 to 100")
             }
             options.maxAttempts = count
@@ -101,7 +97,8 @@ extension RequestTerms {
             }
             options.allowsFallback = value == "on"
         case "waystation-label":
-            guard options.labels.count < 16, value.utf8.count <= 256, value.contains("="),
+            guard options.labels.count < RequestTerms.mostLabels, value.utf8.count <= 256,
+                value.contains("="),
                 !value.hasPrefix("=")
             else {
                 throw Problem(.badHeader, "\(name) is key=value, at most 256 bytes, at most 16 times")

@@ -7,7 +7,19 @@ struct StreamOptions {
     let order: JobOrder
     /// Jobs under way at once.
     let maxInFlight: Int
-    static let inFlight = 1...64
+
+    private static let order = ChoiceParameter(
+        name: "order",
+        values: JobOrder.allCases.map { ($0.rawValue, $0) },
+        doc: "Whether each outcome comes as its job ends, or in the order of the lines."
+    )
+    static let inFlight = CountParameter(
+        name: "max_in_flight",
+        range: 1...64,
+        standard: 8,
+        doc: "Jobs without an outcome, at most; the stream is not read while there are so many."
+    )
+    static let parameters: [any QueryParameter] = [order, inFlight]
 
     init(_ head: RequestHead) throws(Problem) {
         if let type = head.fields[.contentType] {
@@ -20,9 +32,9 @@ struct StreamOptions {
             }
         }
         try head.fields.checkNone(of: "a stream")
-        let query = try Query(head.target, ["order", "max_in_flight"])
-        order = try query.word("order", JobOrder.allCases.map { ($0.rawValue, $0) }) ?? .completion
-        maxInFlight = try query.number("max_in_flight", StreamOptions.inFlight) ?? 8
+        let query = try Query(head.target, StreamOptions.parameters)
+        order = try query.word(StreamOptions.order)
+        maxInFlight = try query.number(StreamOptions.inFlight)
     }
 }
 

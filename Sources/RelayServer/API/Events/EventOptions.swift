@@ -21,19 +21,41 @@ struct EventOptions {
     private let job: JobID?
     private let kinds: Set<JobEvent.Kind>
 
+    /// What leads to the events that the caller does not know.
+    static let number = Schema.pattern("^([0-9]{1,19})?$")
+    private static let after = TextParameter(
+        name: "after",
+        schema: number,
+        doc:
+            "The id of the last event the caller knows; 0 asks for all that are remembered. The field Last-Event-ID "
+            + "goes before."
+    )
+    private static let route = TextParameter(
+        name: "route",
+        schema: .text,
+        doc: "Only events of this route."
+    )
+    private static let job = TextParameter(name: "job", schema: .job, doc: "Only events of this job.")
+    private static let type = WordsParameter(
+        name: "type",
+        values: JobEvent.Kind.allCases.map { ($0.rawValue, $0) },
+        doc: "Only events of these types."
+    )
+    static let parameters: [any QueryParameter] = [after, route, job, type]
+
     init(_ call: APICall) throws(Problem) {
         form = try EventOptions.form(call.fields)
-        let query = try Query(call.target, ["after", "route", "job", "type"])
+        let query = try call.query()
         let last = FieldName("Last-Event-ID").flatMap { call.fields[$0] }
-        let asked = try EventOptions.number(query["after"], "after")
+        let asked = try EventOptions.number(query[EventOptions.after], "after")
         // A client that connects again sends the target it began with, and where it got to.
         after = try EventOptions.number(last, "Last-Event-ID") ?? asked
-        route = query["route"]
-        job = query["job"].flatMap { JobID(text: $0) }
-        if query["job"] != nil, job == nil {
+        route = query[EventOptions.route]
+        job = query[EventOptions.job].flatMap { JobID(text: $0) }
+        if query[EventOptions.job] != nil, job == nil {
             throw Problem(.badTarget, "job is the id of a job: 26 characters")
         }
-        kinds = Set(try query.words("type", JobEvent.Kind.allCases.map { ($0.rawValue, $0) }))
+        kinds = Set(try query.words(EventOptions.type))
     }
 
     func wants(_ told: EventFeed.Told) -> Bool {
@@ -57,6 +79,12 @@ struct EventOptions {
         if accepted.isEmpty || accepted.contains("text/event-stream") { return .eventStream }
         if accepted.contains("application/x-ndjson") { return .lines }
         if accepted.contains(where: { $0 == "*/*" || $0 == "text/*" }) { return .eventStream }
-        throw Problem(.badHeader, "events come as text/event-stream or application/x-ndjson", field: "accept")
+        throw otherForm
     }
+
+    static let otherForm = Problem(
+        .badHeader,
+        "events come as text/event-stream or application/x-ndjson",
+        field: "accept"
+    )
 }

@@ -11,7 +11,7 @@ extension APICall {
 
     /// Does something to every job that matches, at most `limit` of them.
     func bulk(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
-        _ = try Query(self.target, [])
+        _ = try query()
         try checkJSON("an action")
         let wanted = try BulkAction(document)
         if wanted.cursor == nil { try await APICall.checkFilter(wanted.filter.route, caller.server) }

@@ -5,7 +5,7 @@ import RelayHTTP
 extension APICall {
     /// Does to one job what the call asks.
     func change(_ id: String, _ part: JobPart, _ caller: Caller) async throws(Problem) -> Answer {
-        _ = try Query(self.target, [])
+        _ = try query()
         let action: JobAction =
             switch part {
             case .action(let action): action

@@ -12,12 +12,12 @@ extension APICall {
             return try await change(id, part, caller)
         }
         if case .whole = part { return try await whole(id, caller) }
-        let query = try Query(self.target, part.parameters)
+        let query = try query()
         let window = (
-            after: try query.number("after", 0...1_000_000_000) ?? 0,
-            limit: try query.number("limit", 1...500) ?? 100
+            after: try query.number(JobLook.after),
+            limit: try query.number(JobLook.limit)
         )
-        let patience = try query.duration("wait", upTo: Preferences.longestWait)
+        let patience = try query.duration(JobLook.wait)
         let job: StoredJob
         do throws(Problem) {
             job = try await sight.find(id, in: server.durable)
@@ -58,10 +58,10 @@ extension APICall {
 
     /// The job itself, now or when it has changed.
     private func whole(_ id: String, _ caller: Caller) async throws(Problem) -> Answer {
-        let query = try Query(self.target, ["include", "wait"])
-        let withBodies = try query.word("include", [("body", true)]) ?? false
+        let query = try query()
+        let withBodies = try query.word(JobLook.include) ?? false
         let preferences = Preferences(fields)
-        let wait = try query.duration("wait", upTo: Preferences.longestWait) ?? preferences.waitDuration
+        let wait = try query.duration(JobLook.wait) ?? preferences.waitDuration
         let tags = EntityTags(fields, .ifNoneMatch)
         var job: StoredJob
         do throws(Problem) {
@@ -137,15 +137,6 @@ extension APICall {
 }
 
 extension APICall.JobPart {
-    fileprivate var parameters: [String] {
-        switch self {
-        case .whole: ["include", "wait"]
-        case .attempts: ["after", "limit"]
-        case .response: ["wait"]
-        case .responseBody, .requestBody, .content, .action: []
-        }
-    }
-
     /// Of a job that was answered at once nothing but its attempts is kept.
     fileprivate func answer(of report: JobReport) throws(Problem) -> Answer {
         guard case .attempts = self else {

@@ -10,20 +10,12 @@ extension APICall {
 
     /// A part of the list of jobs.
     func list(_ caller: Caller) async throws(Problem) -> Answer {
-        let query = try Query(
-            self.target,
-            [
-                "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
-                "created_before", "order", "limit", "cursor",
-            ]
-        )
+        let query = try query()
         var filter = try JobFilter(query)
-        let order =
-            try query.word("order", [("newest", ListOrder.newestFirst), ("oldest", .oldestFirst)])
-            ?? .newestFirst
-        let limit = try query.number("limit", 1...500) ?? 50
+        let order = try query.word(JobListing.order)
+        let limit = try query.number(JobListing.limit)
         var cursor: JobCursor?
-        if let text = query["cursor"] {
+        if let text = query[JobListing.cursor] {
             guard let known = JobCursor(text: text) else {
                 throw Problem(.badTarget, "cursor is what an earlier answer has as next, unchanged")
             }
@@ -72,18 +64,20 @@ extension JobFilter {
 
     fileprivate init(_ query: Query) throws(Problem) {
         self.init()
-        for name in ["route", "failure_kind", "label"] {
-            guard let text = query[name], !JobFilter.textLengths.contains(text.utf8.count) else { continue }
-            throw Problem(.badTarget, "\(name) has 1 to 256 bytes")
+        for parameter in [JobListing.route, JobListing.failureKind, JobListing.label] {
+            guard let text = query[parameter], !JobFilter.textLengths.contains(text.utf8.count) else {
+                continue
+            }
+            throw Problem(.badTarget, "\(parameter.name) has 1 to 256 bytes")
         }
-        route = query["route"]
-        states = Set(try query.words("state", JobFilter.stateWords))
-        reason = try query.word("reason", JobFilter.reasonWords)
-        end = try query.word("end", JobFilter.endWords)
-        failureKind = query["failure_kind"].map { FailureKind(rawValue: $0) }
-        failureStatus = try query.number("status", JobFilter.statuses).map { Status(rawValue: UInt16($0)) }
-        label = query["label"]
-        createdFrom = try query.moment("created_after")
-        createdBefore = try query.moment("created_before")
+        route = query[JobListing.route]
+        states = Set(try query.words(JobListing.state))
+        reason = try query.word(JobListing.reason)
+        end = try query.word(JobListing.end)
+        failureKind = query[JobListing.failureKind].map { FailureKind(rawValue: $0) }
+        failureStatus = try query.number(JobListing.status).map { Status(rawValue: UInt16($0)) }
+        label = query[JobListing.label]
+        createdFrom = try query.moment(JobListing.createdAfter)
+        createdBefore = try query.moment(JobListing.createdBefore)
     }
 }

@@ -6,7 +6,7 @@ import RelayPosix
 extension APICall {
     /// Does what `POST /v1/jobs` asks, of one job or of an array of them.
     func run(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
-        _ = try Query(self.target, [])
+        _ = try query()
         try checkJSON("a job")
         // Blanks come before all else in the order of bytes.
         let first = document.first { $0 > UInt8(ascii: " ") }

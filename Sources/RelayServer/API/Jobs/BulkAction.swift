@@ -19,16 +19,23 @@ struct BulkAction {
     /// Jobs of one call.
     static let mostJobs = 10_000
     /// Ids of one filter.
-    private static let mostIDs = 1_000
+    static let mostIDs = 1_000
+    static let members = ["action", "filter", "unknown", "dry_run", "rate", "limit", "cursor"]
+    static let filterMembers = [
+        "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
+        "created_before", "ids",
+    ]
+    /// What a rate and a cursor look like, as regular expressions.
+    static let ratePattern = "^0*[1-9][0-9]*/[smh]$"
+    static let cursorPattern = String(JobCursor.pattern.dropLast()) + "([.][0-9a-z]{1,9})?$"
 
     init(_ document: [UInt8]) throws(Problem) {
         let value = try JSONValue(document, as: "the action", or: .invalidJob)
         var reader = SubmissionReader()
         var named: JobAction?
         var hasFilter = false
-        let known = ["action", "filter", "unknown", "dry_run", "rate", "limit", "cursor"]
         var takesUncertain: Bool?
-        reader.members(value, "", known) { reader, name, value in
+        reader.members(value, "", BulkAction.members) { reader, name, value in
             switch name {
             case "action":
                 named = reader.word(value, "/action", JobAction.allCases.map { ($0.rawValue, $0) })
@@ -76,11 +83,7 @@ struct BulkAction {
     }
 
     private mutating func readFilter(_ value: JSONValue, _ reader: inout SubmissionReader) {
-        let known = [
-            "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
-            "created_before", "ids",
-        ]
-        reader.members(value, "/filter", known) { reader, name, value in
+        reader.members(value, "/filter", BulkAction.filterMembers) { reader, name, value in
             let pointer = "/filter/\(name)"
             switch name {
             case "route": filter.route = reader.text(value, pointer)

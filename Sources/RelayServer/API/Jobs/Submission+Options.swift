@@ -3,8 +3,11 @@ import RelayEngine
 import RelayJSON
 
 extension Submission {
-    /// Delay and expiry at most.
     private static let longest: Duration = .seconds(365 * 86_400)
+    /// What the options of their names may be.
+    static let timeouts: ClosedRange<Duration> = .milliseconds(1)...longest
+    static let delays: ClosedRange<Duration> = .zero...longest
+    static let expiries: ClosedRange<Duration> = .seconds(1)...longest
 
     /// The options become the fields of the drop-in way: one reader for both.
     mutating func readOptions(_ value: JSONValue, _ reader: inout SubmissionReader) {
@@ -17,23 +20,26 @@ extension Submission {
             let pointer = "/options/\(name)"
             switch name {
             case "timeout", "attempt_timeout", "delay", "expires_after":
-                let least: Duration =
-                    name == "delay" ? .zero : name == "expires_after" ? .seconds(1) : .milliseconds(1)
-                guard let duration = reader.duration(value, pointer, least...Submission.longest) else {
-                    break
-                }
+                let bounds =
+                    name == "delay"
+                    ? Submission.delays : name == "expires_after" ? Submission.expiries : Submission.timeouts
+                guard let duration = reader.duration(value, pointer, bounds) else { break }
                 append(name, DurationText.text(duration))
                 if name == "delay" { dates += 1 }
                 if name == "delay" || name == "expires_after" { keepingOption = name }
             case "max_attempts":
                 let message = "max_attempts is a whole number from 1 to 100"
-                if let count = reader.number(value, pointer, 1...100, message) { append(name, String(count)) }
+                if let count = reader.number(value, pointer, RequestTerms.attempts, message) {
+                    append(name, String(count))
+                }
             case "fallback":
                 if let isOn = reader.bool(value, pointer) { append(name, isOn ? "on" : "off") }
             case "labels": readLabels(value, pointer, &reader)
             case "priority":
                 let message = "priority is a whole number from 0, first, to 7, last"
-                guard let urgency = reader.number(value, pointer, 0...7, message) else { break }
+                guard let urgency = reader.number(value, pointer, RequestTerms.urgencies, message) else {
+                    break
+                }
                 fields.set("Priority", "u=\(urgency)")
             case "ordering_key", "supersede_key":
                 guard let key = reader.text(value, pointer) else { break }
@@ -63,7 +69,7 @@ extension Submission {
         _ reader: inout SubmissionReader
     ) {
         let labels = reader.strings(value, pointer)
-        if labels.count > 16 { reader.fail(pointer, "a job has at most 16 labels") }
+        if labels.count > RequestTerms.mostLabels { reader.fail(pointer, "a job has at most 16 labels") }
         for (name, text) in labels {
             let label = "\(name)=\(text)"
             let place = pointer + pointerToken(name)

@@ -17,6 +17,12 @@ struct Submission {
     /// What `mode` said; nil leaves it to the route and the options.
     private(set) var isAsynchronous: Bool?
 
+    /// Whether the job is kept.
+    enum Mode: String, CaseIterable {
+        case sync
+        case async
+    }
+
     /// Bytes of the name a caller may give one of several jobs.
     static let idLengths = 1...128
 
@@ -54,14 +60,14 @@ struct Submission {
     }
 
     private mutating func readMode(_ value: JSONValue, _ reader: inout SubmissionReader) {
-        switch reader.string(value, "/mode") {
-        case "async":
+        guard let word = reader.string(value, "/mode") else { return }
+        switch Mode(rawValue: word) {
+        case .async?:
             isAsynchronous = true
             fields.append("Prefer", "respond-async")
-        case "sync": isAsynchronous = false
-        case nil: break
-        case let other?:
-            let hint = other == "durable" ? "say \"async\" for a job that is kept" : nil
+        case .sync?: isAsynchronous = false
+        case nil:
+            let hint = word == "durable" ? "say \"async\" for a job that is kept" : nil
             reader.fail("/mode", "mode is sync or async", hint: hint)
         }
     }

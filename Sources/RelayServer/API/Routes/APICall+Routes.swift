@@ -5,7 +5,7 @@ import RelayJSON
 extension APICall {
     /// Every route.
     func routes(_ server: LoopServer) async throws(Problem) -> Answer {
-        _ = try Query(self.target, [])
+        _ = try query()
         let view = try await RouteView(server)
         var json = JSONObjectWriter()
         json.array("routes") { list in
@@ -21,7 +21,7 @@ extension APICall {
         _ document: [UInt8],
         _ server: LoopServer
     ) async throws(Problem) -> Answer {
-        _ = try Query(self.target, [])
+        _ = try query()
         let durable = server.durable
         let patience = Patience(server.relay.ports, JobOptions())
         switch part {
@@ -65,31 +65,24 @@ extension APICall {
         throw view.snapshot.missing(route)
     }
 
-    /// What a row of the shape is of.
-    private enum ShapeKey: String {
-        case route
-        case state
-        case failureKind = "failure_kind"
-    }
-
     /// Unfinished jobs by age, as a table: what waits, and for how long already.
     func shape(_ server: LoopServer) async throws(Problem) -> Answer {
-        let query = try Query(self.target, ["by", "route"])
-        let words: [ShapeKey] = [.route, .state, .failureKind]
-        let by = try query.word("by", words.map { ($0.rawValue, $0) }) ?? .route
-        try await APICall.checkFilter(query["route"], server)
+        let query = try query()
+        let by = try query.word(ShapeTable.by)
+        let route = query[ShapeTable.route]
+        try await APICall.checkFilter(route, server)
         let counters = try await RouteView.counters(server)
         var rows: [String: [Int]] = [:]
         let none = Array(repeating: 0, count: JobCounters.bucketCount)
         var total = none
-        for (group, ages) in counters.ages where query["route"] == nil || query["route"] == group.route {
+        for (group, ages) in counters.ages where route == nil || route == group.route {
             total = zip(total, ages).map(+)
             if by == .failureKind { continue }
             let key = by == .state ? group.state.name : group.route
             rows[key] = zip(rows[key] ?? none, ages).map(+)
         }
         if by == .failureKind {
-            for (kind, ages) in try await RouteView.failures(query["route"], server) {
+            for (kind, ages) in try await RouteView.failures(route, server) {
                 rows[kind.rawValue] = ages
             }
             // A job that fails between the two looks is in neither or in both.

@@ -10,6 +10,11 @@ struct BreakerOrder {
     private(set) var upstream: String?
     private(set) var duration: Duration = .seconds(600)
 
+    /// How long it may hold.
+    static let durations: ClosedRange<Duration> = .seconds(1) ... .seconds(86_400)
+    /// The word that leaves the breaker to itself.
+    static let auto = "auto"
+
     init(_ document: [UInt8]) throws(Problem) {
         let value = try JSONValue(document, as: "the order", or: .badRequest)
         var reader = SubmissionReader()
@@ -20,9 +25,11 @@ struct BreakerOrder {
                 guard let word = reader.text(value, "/state") else { return }
                 isNamed = true
                 order = BreakerMachine.Order(rawValue: word)
-                if order == nil, word != "auto" { reader.fail("/state", "the state is open, closed or auto") }
+                if order == nil, word != BreakerOrder.auto {
+                    reader.fail("/state", "the state is open, closed or auto")
+                }
             case "upstream": upstream = reader.text(value, "/upstream")
-            default: duration = reader.duration(value, "/for", .seconds(1)...(.seconds(86_400))) ?? duration
+            default: duration = reader.duration(value, "/for", BreakerOrder.durations) ?? duration
             }
         }
         if !isNamed { reader.fail("", "the state is missing: open, closed or auto") }

@@ -7,6 +7,9 @@ struct PauseOrder {
     private(set) var reason = "an operator paused it"
     private(set) var duration: Duration?
 
+    /// How long a pause may last that ends by itself.
+    static let durations: ClosedRange<Duration> = .seconds(1) ... .seconds(365 * 86_400)
+
     /// No document says nothing.
     init(_ document: [UInt8]) throws(Problem) {
         guard !document.isEmpty else { return }
@@ -20,7 +23,7 @@ struct PauseOrder {
                 }
                 reason = text
             } else {
-                duration = reader.duration(value, "/for", .seconds(1)...(.seconds(365 * 86_400)))
+                duration = reader.duration(value, "/for", PauseOrder.durations)
             }
         }
         try reader.check("the pause", or: .badRequest)

@@ -52,7 +52,7 @@ struct RouteView {
                 json.array("own_kinds") { list in for kind in kinds { list.element(kind.rawValue) } }
             }
         } else {
-            json.member("state", "unconfigured")
+            json.member("state", RouteState.unconfigured)
             writePause(pause, into: &json)
         }
         json.object("jobs") { jobs in

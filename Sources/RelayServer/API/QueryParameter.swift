@@ -1,0 +1,116 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+/// A parameter of a call: whoever reads it and whoever tells of it go by the same.
+protocol QueryParameter: Sendable {
+    var name: String { get }
+    /// What it does, as a sentence for callers.
+    var doc: String { get }
+    var schema: Schema { get }
+}
+
+/// A whole number.
+struct NumberParameter: QueryParameter {
+    let name: String
+    let range: ClosedRange<Int>
+    let doc: String
+
+    var schema: Schema { .integer(range) }
+}
+
+/// A whole number that is `standard` where nothing is said.
+struct CountParameter: QueryParameter {
+    let name: String
+    let range: ClosedRange<Int>
+    let standard: Int
+    let doc: String
+
+    var schema: Schema { .integer(range).standard(.number(JSONNumber(standard))) }
+}
+
+/// One of a few words.
+struct WordParameter<Value: Sendable>: QueryParameter {
+    let name: String
+    let values: [(word: String, value: Value)]
+    let doc: String
+
+    var schema: Schema { .word(values.map(\.word)) }
+}
+
+/// One of a few words, the first where nothing is said.
+struct ChoiceParameter<Value: Sendable>: QueryParameter {
+    let name: String
+    let values: [(word: String, value: Value)]
+    let doc: String
+
+    var schema: Schema { .word(values.map(\.word)).standard(.string(values[0].word)) }
+}
+
+/// Several of a few words, with commas between them.
+struct WordsParameter<Value: Sendable>: QueryParameter {
+    let name: String
+    let values: [(word: String, value: Value)]
+    let doc: String
+
+    var schema: Schema { .list(.word(values.map(\.word)), 1...) }
+}
+
+/// A date and time of RFC 3339.
+struct MomentParameter: QueryParameter {
+    let name: String
+    let doc: String
+
+    var schema: Schema { .moment }
+}
+
+/// A time with its unit.
+struct DurationParameter: QueryParameter {
+    let name: String
+    let limit: Duration
+    let doc: String
+
+    var schema: Schema { .duration(.zero...limit) }
+}
+
+/// A text that whoever reads it takes apart.
+struct TextParameter: QueryParameter {
+    let name: String
+    let schema: Schema
+    let doc: String
+}
+
+extension Query {
+    /// - Throws: `bad_target` for a parameter that is none of these or stands twice.
+    init(_ target: String, _ parameters: [any QueryParameter]) throws(Problem) {
+        try self.init(target, parameters.map(\.name))
+    }
+
+    subscript(parameter: TextParameter) -> String? { self[parameter.name] }
+
+    func number(_ parameter: NumberParameter) throws(Problem) -> Int? {
+        try number(parameter.name, parameter.range)
+    }
+
+    func number(_ parameter: CountParameter) throws(Problem) -> Int {
+        try number(parameter.name, parameter.range) ?? parameter.standard
+    }
+
+    func moment(_ parameter: MomentParameter) throws(Problem) -> Int64? { try moment(parameter.name) }
+
+    func duration(_ parameter: DurationParameter) throws(Problem) -> Duration? {
+        try duration(parameter.name, upTo: parameter.limit)
+    }
+
+    func word<Value>(_ parameter: WordParameter<Value>) throws(Problem) -> Value? {
+        try word(parameter.name, parameter.values)
+    }
+
+    func word<Value>(_ parameter: ChoiceParameter<Value>) throws(Problem) -> Value {
+        try word(parameter.name, parameter.values) ?? parameter.values[0].value
+    }
+
+    func words<Value>(_ parameter: WordsParameter<Value>) throws(Problem) -> [Value] {
+        try words(parameter.name, parameter.values)
+    }
+}

@@ -1,0 +1,21 @@
+/// What the shape of the queue is asked for.
+enum ShapeTable {
+    /// What a row is of.
+    enum Key: String, CaseIterable {
+        case route
+        case state
+        case failureKind = "failure_kind"
+    }
+
+    static let by = ChoiceParameter(
+        name: "by",
+        values: Key.allCases.map { ($0.rawValue, $0) },
+        doc: "What a row stands for: a route, a state, or the kind of what failed last."
+    )
+    static let route = TextParameter(
+        name: "route",
+        schema: .text,
+        doc: "Counts only the jobs of this route."
+    )
+    static let parameters: [any QueryParameter] = [by, route]
+}

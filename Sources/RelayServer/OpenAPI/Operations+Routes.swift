@@ -1,0 +1,110 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+extension Operation {
+    static let listRoutes = Operation(
+        id: "listRoutes",
+        tag: .routes,
+        summary: "Every route",
+        detail: "Those of the configuration in its order, then those that only have jobs.",
+        replies: [
+            Reply(
+                "The routes.",
+                .named("RouteList"),
+                [("routes", .object([.init("routes", .array([routeExample]))]))]
+            )
+        ],
+        problems: Problem.Code.ofStore
+    )
+
+    static let route = Operation(
+        id: "getRoute",
+        tag: .routes,
+        summary: "One route",
+        replies: [told],
+        problems: Problem.Code.ofStore + [.routeNotFound]
+    )
+
+    static let pauseRoute = Operation(
+        id: "pauseRoute",
+        tag: .routes,
+        summary: "Pause a route",
+        detail: "A pause survives a restart.",
+        content: RequestContent(
+            type: MediaType.json,
+            schema: .named("PauseOrder"),
+            isRequired: false,
+            examples: [("maintenance", .example(#"{"reason": "maintenance", "for": "2h"}"#))]
+        ),
+        replies: [told],
+        problems: Problem.Code.ofStore + [.routeNotFound, .unsupportedMediaType]
+    )
+
+    static let resumeRoute = Operation(
+        id: "resumeRoute",
+        tag: .routes,
+        summary: "Let a route go on",
+        detail: "The jobs that its pause put aside go on with it. There is no content.",
+        replies: [told],
+        problems: Problem.Code.ofStore + [.routeNotFound]
+    )
+
+    static let setBreaker = Operation(
+        id: "setBreaker",
+        tag: .routes,
+        summary: "Keep a breaker open or closed, or leave it to itself",
+        detail: "It does not outlive a restart.",
+        content: RequestContent(
+            type: MediaType.json,
+            schema: .named("BreakerOrder"),
+            examples: [("open", .example(#"{"state": "open", "upstream": "eu", "for": "30m"}"#))]
+        ),
+        replies: [told],
+        problems: Problem.Code.ofStore + [.routeNotFound, .unsupportedMediaType]
+    )
+
+    static let shape = Operation(
+        id: "getShape",
+        tag: .routes,
+        summary: "How many jobs wait, and for how long already",
+        replies: [
+            Reply(
+                "A table.",
+                .named("Shape"),
+                [
+                    (
+                        "shape",
+                        .example(
+                            """
+                            {"by": "route", "bucket_ms": [60000, 120000], "total": {"total": 3, "counts": [2, 1, 0]},
+                             "rows": [{"key": "billing", "total": 3, "counts": [2, 1, 0]}]}
+                            """
+                        )
+                    )
+                ]
+            )
+        ],
+        problems: Problem.Code.ofStore + [.routeNotFound]
+    )
+
+    private static let told = Reply("The route.", .named("Route"), [("route", routeExample)])
+
+    private static let routeExample = JSONValue.example(
+        """
+        {"name": "billing", "state": "degraded", "in_flight": 2, "pending": 0, "requests": 40, "succeeded": 38,
+         "failed": 1, "cancelled": 0, "recovered": 3, "fallbacks": 1, "never_fails_breaches": 0,
+         "consecutive_failures": 1,
+         "last_failure": {"kind": "http_status", "status": 503, "detail": "the upstream answered 503",
+                          "at": "2027-01-31T08:00:00Z"},
+         "delivery": "sync", "max_requests": 64, "max_pending_requests": 256,
+         "upstreams": [{"name": "eu", "breaker": "closed",
+                        "counts": {"attempts": 20, "failed": 2, "failed_in_a_row": 0, "span_ms": 30000},
+                        "under_way": 2, "window": 64}],
+         "retries_under_way": 0, "retries_left": 10,
+         "jobs": {"scheduled": 0, "queued": 5, "running": 1, "retrying": 0, "held": 0, "succeeded": 30, "dead": 0,
+                  "cancelled": 0, "expired": 0},
+         "oldest_job_at": "2027-01-31T07:58:12.204Z"}
+        """
+    )
+}

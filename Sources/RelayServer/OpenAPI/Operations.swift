@@ -1,0 +1,51 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+extension APICall.Resource {
+    /// What the contract tells of one of its methods.
+    func operation(_ method: Method) -> Operation {
+        switch self {
+        case .version: .version
+        case .status: .status
+        case .live: .live
+        case .ready: .ready
+        case .reload: .reload
+        case .jobs: method == .post ? .submitJobs : .listJobs
+        case .stream: .streamJobs
+        case .job(_, let part): part.operation(method)
+        case .actions: .actOnJobs
+        case .events: .readEvents
+        case .shape: .shape
+        case .routes: .listRoutes
+        case .route(_, let part): part.operation
+        case .constrained: method == .put ? .setConstrained : .constrained
+        case .contract: .contract
+        }
+    }
+}
+
+extension APICall.JobPart {
+    fileprivate func operation(_ method: Method) -> Operation {
+        switch self {
+        case .whole: method == .delete ? .dropJob : .job
+        case .attempts: .attempts
+        case .response: .response
+        case .responseBody: .responseBody
+        case .requestBody: .requestBody
+        case .content: .expunge
+        case .action(let action): .act(action)
+        }
+    }
+}
+
+extension APICall.RoutePart {
+    fileprivate var operation: Operation {
+        switch self {
+        case .whole: .route
+        case .pause: .pauseRoute
+        case .resume: .resumeRoute
+        case .breaker: .setBreaker
+        }
+    }
+}

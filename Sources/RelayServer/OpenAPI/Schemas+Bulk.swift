@@ -1,0 +1,74 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+extension OpenAPI {
+    static let bulkSchemas: [(name: String, schema: Schema)] = [
+        (
+            "BulkAction",
+            .strict(
+                BulkAction.members.map { name in
+                    Property(name, bulkMember(name), maybe: !["action", "filter"].contains(name))
+                }
+            )
+            .with("if", retry.json)
+            .with("else", Schema.not(.anyOf([.requires(["rate"]), .requires(["unknown"])])).json)
+        ),
+        (
+            "JobFilter",
+            .strict(BulkAction.filterMembers.map { Property.maybe($0, filterMember($0)) })
+                .doc("Every member that is given must match; {} means all.")
+        ),
+        (
+            "BulkResult",
+            .object([
+                Property("action", .word(JobAction.allCases.map(\.rawValue))), Property("dry_run", .boolean),
+                Property("matched", .count), Property("changed", .count),
+                Property("asked", .count, "Running jobs that were asked to end."),
+                Property("body_expired", .count, "Jobs that cannot be sent again."),
+                Property(
+                    "left_alone",
+                    .count,
+                    "Jobs that may have been carried out, which a retry did not touch."
+                ),
+                Property("next", .orNull(.text), "Until it is null there is more to do."),
+            ])
+        ),
+    ]
+
+    private static let retry = Schema.anything.with(
+        "properties",
+        .object(["action": Schema.constant(.string(JobAction.retry.rawValue)).json])
+    )
+
+    private static func bulkMember(_ name: String) -> Schema {
+        switch name {
+        case "action": .word(JobAction.allCases.map(\.rawValue))
+        case "filter": .named("JobFilter")
+        case "unknown":
+            .boolean.standard(.bool(false)).doc(
+                "Whether jobs that may have been carried out are retried too."
+            )
+        case "dry_run": .boolean.standard(.bool(true)).doc("Nothing is changed, only counted.")
+        case "rate":
+            .pattern(BulkAction.ratePattern).doc("Spreads jobs that are retried over time, such as 50/s.")
+        case "limit": .integer(1...BulkAction.mostJobs).standard(.number(JSONNumber(BulkAction.mostJobs)))
+        case "cursor": .orNull(.pattern(BulkAction.cursorPattern)).doc("What an earlier answer had as next.")
+        default: preconditionFailure("\(name) of a bulk action is not described")
+        }
+    }
+
+    private static func filterMember(_ name: String) -> Schema {
+        switch name {
+        case "route", "failure_kind", "label": .text(JobFilter.textLengths)
+        case "state":
+            .list(.word(JobFilter.stateWords.map(\.word)), 1...JobState.allCases.count)
+        case "reason": .word(JobFilter.reasonWords.map(\.word))
+        case "end": .word(JobFilter.endWords.map(\.word))
+        case "status": .integer(JobFilter.statuses)
+        case "created_after", "created_before": .moment
+        case "ids": .list(.job, 1...BulkAction.mostIDs)
+        default: preconditionFailure("\(name) of a filter is not described")
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+extension OpenAPI {
+    static let eventSchemas: [(name: String, schema: Schema)] = [
+        (
+            "Event",
+            .object([
+                Property("specversion", .constant(.string("1.0"))),
+                Property("source", .constant(.string("/waystationd"))),
+                Property(
+                    "type",
+                    .word(
+                        JobEvent.Kind.allCases.map(\.rawValue) + [EventDocument.gap, EventDocument.heartbeat]
+                    )
+                ),
+                Property("time", .moment),
+                Property("datacontenttype", .constant(.string(MediaType.json))),
+                .maybe("id", .pattern("^[0-9]+$"), "A number; a heartbeat has none."),
+                .maybe("subject", .text, "The job, or the route."),
+                .maybe("data", .named("EventData")),
+            ]).doc("One event, with the attributes of CloudEvents 1.0.")
+        ),
+        (
+            "EventData",
+            .object([
+                .maybe("route", .text), .maybe("job", .job), .maybe("uid", .count), .maybe("attempt", .count),
+                .maybe("upstream", .text), .maybe("status", .status), .maybe("kind", .failureKind),
+                .maybe("detail", .text), .maybe("rule", .text),
+                .maybe("end", .openWord(EndReason.known.map(\.rawValue))), .maybe("wait_ms", .milliseconds),
+                .maybe("source", source), .maybe("state", .word(["open", "closed"]), "Of a breaker."),
+                .maybe(
+                    "lost",
+                    .integer(1...),
+                    "Of a gap: so many events are gone; missing where nobody knows."
+                ),
+            ])
+        ),
+    ]
+}

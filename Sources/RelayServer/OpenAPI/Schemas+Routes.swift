@@ -1,0 +1,105 @@
+import RelayCore
+import RelayEngine
+import RelayJSON
+
+extension OpenAPI {
+    static let routeSchemas: [(name: String, schema: Schema)] = [
+        ("Route", .object(routeMembers)),
+        ("RouteList", .object([Property("routes", .list(.named("Route")))])),
+        ("RouteUpstream", .object(upstreamMembers)),
+        (
+            "LastFailure",
+            .object([
+                Property("kind", .failureKind), .maybe("status", .status), Property("detail", .text),
+                Property("at", .moment),
+            ])
+        ),
+        (
+            "PauseOrder",
+            .strict([
+                .maybe(
+                    "reason",
+                    .text(JobFilter.textLengths).with("pattern", .string("^[^\\u0000-\\u001f\\u007f]*$")),
+                    "In bytes."
+                ),
+                .maybe("for", .duration(PauseOrder.durations), "Without it until the route is resumed."),
+            ])
+        ),
+        (
+            "BreakerOrder",
+            .strict([
+                Property("state", .word(BreakerMachine.Order.allCases.map(\.rawValue) + [BreakerOrder.auto])),
+                .maybe("upstream", .text(JobFilter.textLengths), "Without it all of the route."),
+                .maybe("for", .duration(BreakerOrder.durations).standard(.string("10m"))),
+            ])
+        ),
+        (
+            "Shape",
+            .object([
+                Property("by", .word(ShapeTable.Key.allCases.map(\.rawValue))),
+                Property("bucket_ms", .list(.count), "The end of each bucket but the last."),
+                Property("total", .object(counts)),
+                Property("rows", .list(.object([Property("key", .text)] + counts))),
+            ]).doc("How many jobs wait, by how long already.")
+        ),
+    ]
+
+    private static let counts: [Property] = [
+        Property("total", .count), Property("counts", .list(.count), "By age."),
+    ]
+
+    /// How a route is doing, wherever the API tells of one.
+    static func condition(_ words: [String]) -> [Property] {
+        [
+            Property("name", .text), Property("state", .word(words)),
+            .maybe("in_flight", .count), .maybe("pending", .count), .maybe("requests", .count),
+            .maybe("succeeded", .count), .maybe("failed", .count), .maybe("cancelled", .count),
+            .maybe("recovered", .count), .maybe("fallbacks", .count),
+            .maybe("never_fails_breaches", .count), .maybe("consecutive_failures", .count),
+            .maybe("last_failure", .orNull(.named("LastFailure"))),
+        ]
+    }
+
+    static let conditions = RouteCondition.allCases.map(\.rawValue) + [RouteState.paused]
+
+    private static let routeMembers: [Property] =
+        condition(conditions + [RouteState.unconfigured]) + [
+            .maybe(
+                "pause",
+                .object([
+                    Property("reason", .text), Property("began_at", .moment), .maybe("until", .moment),
+                    .maybe("rule", .text),
+                ])
+            ),
+            .maybe("delivery", .word(DeliveryMode.allCases.map(\.rawValue))), .maybe("max_requests", .count),
+            .maybe("max_pending_requests", .count), .maybe("upstreams", .list(.named("RouteUpstream"))),
+            .maybe("retries_under_way", .count),
+            .maybe("retries_left", .count, "Those that may begin by retry_budget."),
+            .maybe("turns_left", .count, "Attempts that may begin now by rate_limit."),
+            .maybe("next_turn_at", .moment),
+            .maybe("own_kinds", .list(.text), "Failure kinds that only its configuration names."),
+            Property(
+                "jobs",
+                .object(JobState.allCases.map { Property($0.name, .count) }),
+                "The number of kept ones in each state."
+            ),
+            .maybe("oldest_job_at", .moment),
+        ]
+
+    private static let upstreamMembers: [Property] = [
+        Property("name", .text), Property("breaker", .word(RouteStanding.Breaker.allCases.map(\.rawValue))),
+        .maybe(
+            "counts",
+            .object([
+                Property("attempts", .count), Property("failed", .count), Property("failed_in_a_row", .count),
+                Property("span_ms", .count),
+            ]),
+            "What the breaker remembers."
+        ),
+        .maybe("since", .moment, "When the breaker opened."),
+        .maybe("until", .moment, "When it is probed, or the operator's word ends."),
+        .maybe("held_until", .moment, "As the upstream has asked."),
+        .maybe("rate", .count, "Attempts a second that it is sent at most."),
+        Property("under_way", .count), .maybe("window", .count, "How many attempts may be under way."),
+    ]
+}
