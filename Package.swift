@@ -19,6 +19,9 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLinux"),
 
+        // The page for browsers: its documents, which the compiler reads into the daemon.
+        .target(name: "CPage", exclude: ["icon.svg", "page.css", "page.html", "script", "words.json"]),
+
         // Pure: no I/O, no clock, no randomness.
         .target(name: "RelayJSON"),
         .target(name: "RelayCore", dependencies: ["RelayJSON"]),
@@ -44,7 +47,7 @@ let package = Package(
         .target(name: "RelayEngine", dependencies: ["RelayCore"]),
         .target(
             name: "RelayServer",
-            dependencies: ["RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]
+            dependencies: ["CPage", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix"]
         ),
         .target(name: "RelayClient", dependencies: ["RelayCore", "RelayHTTP", "RelayJSON", "RelayPosix"]),
 

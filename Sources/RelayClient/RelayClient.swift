@@ -145,17 +145,21 @@ public struct RelayClient: Sendable {
     }
 
     /// Sends a request whose answer's body is read piece by piece, and blocks the calling thread for its head.
+    ///
+    /// Where `caller` is a socket whose other end waits for the answer, all ends as cancelled when that end is gone.
     package func blockingStream(
         _ method: Method,
         _ target: String,
         fields: HeaderFields = HeaderFields(),
-        body: [UInt8] = []
+        body: [UInt8] = [],
+        unlessGone caller: Int32? = nil
     ) throws(RelayClientError) -> StreamedAnswer {
         try StreamedAnswer(
             ClientRequest(method: method, target: target, fields: fields, body: body),
             socketPath: socketPath,
             timeout: timeout,
-            canceller: Canceller()
+            canceller: Canceller(),
+            unlessGone: caller
         )
     }
 

@@ -132,7 +132,8 @@ struct TidyTests {
             ],
             "RelayEngine": ["RelayCore", "Synchronization"],
             "RelayServer": [
-                "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix", "Synchronization",
+                "CPage", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix",
+                "Synchronization",
             ],
             "RelayStore": ["RelayCore", "RelayPosix", "CLinux", "CSQLite", "Glibc", "Synchronization"],
             "RelaySystemd": [

@@ -7,6 +7,8 @@ struct ClientConnection: ~Copyable {
     let path: String
     /// Of everything that is done from now on.
     var deadline: Int64
+    /// A socket for whose other end it is used; nil where nobody else waits.
+    var caller: Int32?
 
     var raw: Int32 { socket.raw }
 
@@ -78,12 +80,21 @@ struct ClientConnection: ~Copyable {
             guard left > 0 else {
                 throw RelayClientError(.timedOut, "the relay at \(path) did not answer in time")
             }
-            var entry = pollfd(fd: raw, events: events, revents: 0)
+            // The kernel passes over a descriptor below zero.
+            var entries = [
+                pollfd(fd: raw, events: events, revents: 0),
+                pollfd(fd: caller ?? -1, events: ClientConnection.hangUp, revents: 0),
+            ]
             let milliseconds = Int32(clamping: left / 1_000_000 + 1)
-            guard unsafe poll(&entry, 1, milliseconds) > 0 else { continue }
-            return entry.revents & Int16(POLLHUP | POLLERR) != 0 ? Int16(POLLIN) : entry.revents
+            guard unsafe poll(&entries, 2, milliseconds) > 0 else { continue }
+            guard entries[1].revents == 0 else { throw .hungUp }
+            let revents = entries[0].revents
+            return revents & Int16(POLLHUP | POLLERR) != 0 ? Int16(POLLIN) : revents
         }
     }
+
+    /// POLLRDHUP, which Glibc's headers show to those alone that ask for it.
+    private static let hangUp: Int16 = 0x2000
 
     private static func error(_ reason: Errno, path: String) -> RelayClientError {
         switch reason.rawValue {

@@ -27,9 +27,11 @@ package final class StreamedAnswer: Sendable {
         _ request: ClientRequest,
         socketPath: String,
         timeout: Duration,
-        canceller: Canceller
+        canceller: Canceller,
+        unlessGone caller: Int32? = nil
     ) throws(RelayClientError) {
-        let connection = try ClientConnection(path: socketPath, deadline: StreamedAnswer.deadline(timeout))
+        var connection = try ClientConnection(path: socketPath, deadline: StreamedAnswer.deadline(timeout))
+        connection.caller = caller
         guard canceller.adopt(connection.raw) else {
             throw .neverSent
         }

@@ -147,11 +147,22 @@ package enum Socket {
 
     /// The address the socket itself is bound to; nil unless it is an Internet socket.
     package static func localAddress(_ descriptor: Int32) -> SocketAddress? {
+        unsafe address { unsafe getsockname(descriptor, $0, $1) }
+    }
+
+    /// The address the socket is connected to; nil unless it is an Internet socket.
+    package static func remoteAddress(_ descriptor: Int32) -> SocketAddress? {
+        unsafe address { unsafe getpeername(descriptor, $0, $1) }
+    }
+
+    private static func address(
+        _ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> SocketAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return unsafe withUnsafeMutablePointer(to: &storage) { storage in
             unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                guard unsafe getsockname(descriptor, address, &length) == 0 else { return nil }
+                guard unsafe call(address, &length) == 0 else { return nil }
                 return unsafe SocketAddress(address)
             }
         }

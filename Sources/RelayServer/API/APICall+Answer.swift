@@ -14,6 +14,7 @@ extension APICall {
             json.member("name", "waystationd")
             json.member("version", server.control.version)
             json.array("api_versions") { $0.element("v1") }
+            json.member("role", caller.role.rawValue)
             return Answer(200, json.bytes)
         case .status: return Answer(200, server.control.status())
         case .live: return Answer(200, Array(#"{"status":"live"}"#.utf8))
@@ -39,6 +40,7 @@ extension APICall {
         case .stream: preconditionFailure("a stream is served as its body arrives")
         case .constrained: return Answer(200, try constrained(document, caller))
         case .contract: return Answer(200, .stream(BytesInPieces(OpenAPI.json)))
+        case .page(let part): return part?.answer(to: fields) ?? PageDocument.redirect
         }
     }
 

@@ -10,7 +10,7 @@ struct APICall {
     /// Path and query, checked.
     let target: String
 
-    init(_ head: RequestHead, role: Role) throws(Problem) {
+    init(_ head: RequestHead, role: Role, isUnix: Bool = true) throws(Problem) {
         let rest: (text: String, hasEmptySegment: Bool)
         do throws(HTTPParseError) {
             rest = try RelayTarget.rest(of: head.target)
@@ -22,7 +22,7 @@ struct APICall {
         }
         target = "/" + rest.text
         let path = String(target.prefix { $0 != "?" })
-        guard let resource = Resource(path: path) else {
+        guard let resource = Resource(path: path), isUnix || !resource.isOfUnixSockets else {
             throw Problem(
                 .pathNotFound,
                 "the relay answers under /r/ROUTE/PATH and /v1/; this path is neither. A client that came here by "

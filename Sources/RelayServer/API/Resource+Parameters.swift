@@ -5,7 +5,7 @@ extension APICall.Resource {
     /// The parameters it reads, beside which any other is refused; nil where none is looked at.
     func parameters(_ method: Method) -> [any QueryParameter]? {
         switch self {
-        case .version, .status, .live, .ready, .reload, .constrained, .contract: nil
+        case .version, .status, .live, .ready, .reload, .constrained, .contract, .page: nil
         case .jobs: method == .get ? JobListing.parameters : []
         case .stream: StreamOptions.parameters
         case .job(_, let part): method == .get ? part.parameters : []

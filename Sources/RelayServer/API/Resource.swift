@@ -18,6 +18,8 @@ extension APICall {
         case route(String, RoutePart)
         case constrained
         case contract
+        /// The page for browsers, which is no part of the interface, or nil: the way to it.
+        case page(PageDocument?)
     }
 
     /// What of one job.
@@ -44,7 +46,7 @@ extension APICall.Resource {
     /// The methods besides HEAD, which goes with GET.
     var methods: [Method] {
         switch self {
-        case .version, .status, .live, .ready, .events, .shape, .routes, .contract: [.get]
+        case .version, .status, .live, .ready, .events, .shape, .routes, .contract, .page: [.get]
         case .reload, .stream, .actions: [.post]
         case .jobs: [.get, .post]
         case .constrained: [.get, .put]
@@ -65,7 +67,7 @@ extension APICall.Resource {
     func role(_ method: Method) -> Role {
         switch self {
         case .version, .live, .ready, .jobs, .stream, .events, .contract: .submit
-        case .status, .shape, .routes, .route(_, .whole): .read
+        case .status, .shape, .routes, .route(_, .whole), .page: .read
         case .reload: .admin
         case .constrained: method == .put ? .operate : .read
         case .actions, .route: .operate
@@ -77,6 +79,9 @@ extension APICall.Resource {
             }
         }
     }
+
+    /// Whether no listener has it that web pages of others could reach.
+    var isOfUnixSockets: Bool { if case .page = self { true } else { false } }
 
     private static let fixed: KeyValuePairs<String, Self> = [
         "/v1/version": .version, "/v1/status": .status, "/v1/health/live": .live, "/v1/health/ready": .ready,
@@ -96,6 +101,10 @@ extension APICall.Resource {
     init?(path: String) {
         if let found = APICall.Resource.fixed.first(where: { $0.key == path }) {
             self = found.value
+        } else if path == "/ui" {
+            self = .page(nil)
+        } else if let document = PageDocument.allCases.first(where: { $0.path == path }) {
+            self = .page(document)
         } else {
             let steps = path.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false)
                 .dropFirst().map(String.init)

@@ -21,6 +21,8 @@ struct Answer {
         var type: StaticString = "application/json"
         /// Values are free of control bytes.
         var fields: [(name: StaticString, value: String)] = []
+        /// Who may keep it for how long (RFC 9111).
+        var cache: StaticString = "no-store"
     }
 
     /// An answer of the API.
@@ -66,6 +68,16 @@ struct Answer {
         switch head {
         case .own(let own): own.status
         case .passed(let status, _, _): status
+        }
+    }
+
+    /// Of an answer of the relay itself; an upstream's says so in its own fields.
+    var cache: StaticString {
+        get { if case .own(let own) = head { own.cache } else { "no-store" } }
+        set {
+            guard case .own(var own) = head else { return }
+            own.cache = newValue
+            head = .own(own)
         }
     }
 }

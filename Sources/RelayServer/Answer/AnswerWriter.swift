@@ -23,7 +23,9 @@ struct AnswerWriter {
             output.append(own.type)
             HeadWriter.appendLineEnd(to: &output)
         }
-        output.append("Cache-Control: no-store\r\nWaystation-Source: relay\r\n")
+        output.append("Cache-Control: ")
+        output.append(own.cache)
+        output.append("\r\nWaystation-Source: relay\r\n")
         for field in own.fields { HeadWriter.appendField(field.name, field.value, to: &output) }
         append(framing, to: &output)
         end(hasDate: false, &output)

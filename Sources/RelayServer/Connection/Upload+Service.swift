@@ -48,7 +48,8 @@ extension Upload {
             )
             return
         }
-        let call = try APICall(head, role: connection.listener.role)
+        let listener = connection.listener
+        let call = try APICall(head, role: listener.role, isUnix: listener.isUnix)
         try connection.share?.pass(call, snapshot.settings.callers, server.relay.ports.time.now())
         let limit = server.limits.maxDocument
         if case .stream = call.resource {

@@ -14,7 +14,9 @@ extension Operation {
                 [
                     (
                         "version",
-                        .example(#"{"name": "waystationd", "version": "0.1.0", "api_versions": ["v1"]}"#)
+                        .example(
+                            #"{"name": "waystationd", "version": "0.1.0", "api_versions": ["v1"], "role": "admin"}"#
+                        )
                     )
                 ]
             )

@@ -21,6 +21,7 @@ extension APICall.Resource {
         case .route(_, let part): part.operation
         case .constrained: method == .put ? .setConstrained : .constrained
         case .contract: .contract
+        case .page: preconditionFailure("the page is no part of the contract")
         }
     }
 }

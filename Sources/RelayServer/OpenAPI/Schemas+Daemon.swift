@@ -9,6 +9,7 @@ extension OpenAPI {
             .object([
                 Property("name", .constant(.string("waystationd"))), Property("version", .text),
                 Property("api_versions", .list(.text)),
+                Property("role", .word(Role.allCases.map(\.rawValue)), "That of the listener."),
             ])
         ),
         ("Live", .object([Property("status", .constant(.string("live")))])),

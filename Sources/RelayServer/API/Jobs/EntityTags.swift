@@ -16,7 +16,10 @@ struct EntityTags {
     /// Whether every version will do.
     var hasAny: Bool { tags.contains("*") }
 
-    func has(version: UInt64) -> Bool { tags.contains { $0 == "*" || $0 == "\"v\(version)\"" } }
+    func has(version: UInt64) -> Bool { has("\"v\(version)\"") }
+
+    /// Whether that one will do; a tag has its quotes.
+    func has(_ tag: String) -> Bool { tags.contains { $0 == "*" || $0 == tag } }
 
     /// The tags of one value, between which commas stand; one in quotes is part of its tag.
     private static func list(_ value: String) -> [String] {

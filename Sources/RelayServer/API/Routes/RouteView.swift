@@ -46,6 +46,9 @@ struct RouteView {
             json.member("delivery", entry.route.policy.delivery.mode.rawValue)
             json.member("max_requests", entry.route.policy.concurrency.maxRequests)
             json.member("max_pending_requests", entry.route.policy.concurrency.maxPendingRequests)
+            if let credential = entry.route.policy.authentication?.credential {
+                json.member("credential", credential)
+            }
             writeTraffic(entry, into: &json)
             let kinds = RouteView.ownKinds(entry.route.policy)
             if !kinds.isEmpty {

@@ -1,0 +1,310 @@
+// What an operator does, each thing with a word on what it does and the command that does the same.
+
+// A command to be copied.
+function copyable(text) {
+  return h("span", { class: "command" }, h("code", null, text),
+    h("button", {
+      type: "button", class: "small", "aria-label": "Copy the command", on: {
+        click: async (event) => {
+          const button = event.target;
+          try {
+            await navigator.clipboard.writeText(text);
+            button.textContent = "Copied";
+            tell("Copied the command");
+          } catch {
+            getSelection().selectAllChildren(button.previousSibling);
+            button.textContent = "Selected";
+          }
+          setTimeout(() => { button.textContent = "Copy"; }, 2000);
+        },
+      },
+    }, "Copy"));
+}
+
+const dialog = {
+  opener: null, state: null,
+
+  // `order` has title, text, fields, command(values), count(values, signal) and run(values, progress).
+  open(order) {
+    this.opener = document.activeElement;
+    this.state = { order, values: {}, phase: order.count ? "counting" : "ready", told: "", stop: new AbortController() };
+    for (const field of order.fields || []) this.state.values[field.name] = field.value || "";
+    byID("dialog").replaceChildren();
+    this.draw();
+    byID("dialog").showModal();
+    if (order.count) this.count();
+  },
+
+  close() {
+    if (!this.state) return;
+    this.state.stop.abort();
+    this.state = null;
+    byID("dialog").close();
+    if (this.opener && this.opener.isConnected) this.opener.focus();
+    else byID("main").focus();
+  },
+
+  draw() {
+    const { order, values, phase, told, isError } = this.state;
+    const set = (name) => (event) => {
+      values[name] = event.target.type === "checkbox" ? (event.target.checked ? "yes" : "") : event.target.value.trim();
+      if (order.count) this.count();
+      else this.draw();
+    };
+    const input = (field) => {
+      if (field.options) {
+        return h("select", { name: field.name, on: { change: set(field.name) } },
+          field.options.map((text) => h("option", { value: text, selected: text === values[field.name] }, text)));
+      }
+      const props = { name: field.name, on: { change: set(field.name) } };
+      return field.isFlag
+        ? h("input", { ...props, type: "checkbox" })
+        : h("input", { ...props, type: "text", placeholder: field.hint, autocomplete: "off", spellcheck: "false" });
+    };
+    const isBusy = phase === "counting" || phase === "running";
+    const body = h("form", { method: "dialog", on: { submit: () => this.run() } },
+      h("h2", { id: "dialog-title" }, order.title),
+      order.text && h("p", null, order.text),
+      (order.fields || []).map((field) => h("label", { class: field.isFlag ? "flag" : null }, h("span", null, field.title), input(field))),
+      h("p", { class: isError ? "told bad" : "told", role: "status" }, told),
+      h("p", { class: "same" }, "The command that does the same:"),
+      copyable(order.command(values)),
+      h("div", { class: "buttons" },
+        h("button", { type: "submit", class: order.isGrave ? "grave" : "main", disabled: phase !== "ready" }, order.button(this.state)),
+        h("button", { type: "button", on: { click: () => this.close() } }, phase === "running" ? "Stop" : phase === "done" ? "Close" : "Cancel"),
+        isBusy && h("span", { class: "busy" }, phase === "counting" ? "counting jobs" : "at it")));
+    morph(byID("dialog"), h("div", null, body));
+  },
+
+  async count() {
+    const state = this.state;
+    state.stop.abort();
+    state.stop = new AbortController();
+    const { signal } = state.stop;
+    Object.assign(state, { phase: "counting", told: "", isError: false, counted: null });
+    this.draw();
+    try {
+      const { told, isNone, counted } = await state.order.count(state.values, signal);
+      if (signal.aborted) return;
+      Object.assign(state, { phase: isNone ? "none" : "ready", told, counted });
+    } catch (error) {
+      if (error.name === "AbortError" || signal.aborted) return;
+      Object.assign(state, { phase: "none", told: sentence(error.message), isError: true });
+    }
+    this.draw();
+  },
+
+  async run() {
+    const state = this.state;
+    if (!state || state.phase !== "ready") return;
+    Object.assign(state, { phase: "running", told: "", isError: false });
+    this.draw();
+    const progress = (told) => {
+      state.told = told;
+      if (this.state === state) this.draw();
+    };
+    let told;
+    try {
+      told = await state.order.run(state.values, progress, state.stop.signal);
+    } catch (error) {
+      if (this.state !== state) return refresh.soon(true);
+      Object.assign(state, { phase: "ready", told: sentence(error.message), isError: true });
+      this.draw();
+      return refresh.soon(true);
+    }
+    tell(told);
+    refresh.soon(true);
+    if (this.state !== state) return;
+    if (!state.order.count) return this.close();
+    Object.assign(state, { phase: "done", told });
+    this.draw();
+  },
+};
+
+byID("dialog").addEventListener("cancel", (event) => {
+  event.preventDefault();
+  dialog.close();
+});
+
+// A button that opens an order, for who may give it.
+function action(name, role, order, look) {
+  return may(role) && h("button", { type: "button", class: look || "small", on: { click: () => dialog.open(order()) } }, name);
+}
+
+const titled = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
+const DONE = { retry: "retried", cancel: "cancelled", hold: "held", release: "released", drop: "dropped" };
+
+// One job.
+function jobAction(word, id, text) {
+  return action(titled(word), "operate", () => ({
+    title: `${titled(word)} job ${id}`,
+    text: [meaning("job_action", word).text, text && " " + text],
+    isGrave: word === "drop",
+    command: () => command("jobs", word, id),
+    button: () => titled(word),
+    run: async () => {
+      const path = "/v1/jobs/" + encodeURIComponent(id);
+      await (word === "drop" ? ask("DELETE", path) : ask("POST", `${path}/${word}`));
+      return `Job ${id} was ${word === "cancel" ? "cancelled, or asked to end" : DONE[word]}`;
+    },
+  }));
+}
+
+// Every job that matches: `filter` is that of the API.
+function bulkAction(word, filter, name) {
+  const body = (values, isDry, cursor) => ({
+    action: word, filter, dry_run: isDry, limit: values.rate ? 10000 : 1000,
+    ...(values.unknown ? { unknown: true } : {}), ...(values.rate ? { rate: values.rate } : {}), ...(cursor ? { cursor } : {}),
+  });
+  // Call by call, since one takes so many jobs and no more.
+  const perform = async (values, isDry, signal, progress) => {
+    const sum = { matched: 0, changed: 0, asked: 0, body_expired: 0, left_alone: 0 };
+    let cursor = null;
+    do {
+      const answer = await ask("POST", "/v1/jobs/actions", body(values, isDry, cursor), isDry ? signal : undefined);
+      for (const key of Object.keys(sum)) sum[key] += answer[key] || 0;
+      cursor = answer.next;
+      if (progress) progress(counted(sum, word, isDry));
+      if (cursor && !isDry && values.rate) await pause(answer.changed / perSecond(values.rate) * 1000, signal);
+    } while (cursor && !signal.aborted);
+    return sum;
+  };
+  return action(name || titled(word), "operate", () => ({
+    title: `${titled(word)} every job that matches`,
+    text: [meaning("job_action", word).text, ` Of ${words(filter)}. They are counted first; nothing is changed before you say so.`],
+    isGrave: word === "drop",
+    fields: word === "retry" ? [
+      { name: "rate", title: "Rate: how many become due in a time, such as 50/s; empty: all at once", hint: "50/s", value: "" },
+      { name: "unknown", title: "Also those that may have been carried out: a retry may do it twice", isFlag: true },
+    ] : [],
+    command: (values) => bulkCommand(word, filter, values),
+    button: ({ counted: sum }) => (sum ? `${titled(word)} ${plural(sum.matched - sum.left_alone, "job")}` : titled(word)),
+    count: async (values, signal) => {
+      if (values.rate && !perSecond(values.rate)) throw new Error("a rate is jobs in a time, such as 50/s, 100/m or 5/h");
+      const sum = await perform(values, true, signal);
+      return { told: sentence(counted(sum, word, true)), isNone: sum.matched - sum.left_alone === 0, counted: sum };
+    },
+    run: async (values, progress, signal) => sentence(counted(await perform(values, false, signal, progress), word, false)),
+  }));
+}
+
+const words = (filter) =>
+  Object.entries(filter).map(([name, value]) => `${name}=${Array.isArray(value) ? value.join("|") : value}`).join(", ") || "all there are";
+
+function perSecond(rate) {
+  const found = /^([1-9][0-9]{0,6})\/([smh])$/.exec(rate);
+  return found && Number(found[1]) / { s: 1, m: 60, h: 3600 }[found[2]];
+}
+
+const pause = (milliseconds, signal) => new Promise((resolve) => {
+  const timer = setTimeout(resolve, milliseconds);
+  signal.addEventListener("abort", () => {
+    clearTimeout(timer);
+    resolve();
+  });
+});
+
+function counted(sum, word, isDry) {
+  let text = sum.matched === 1 ? "1 job matches" : `${sum.matched} jobs match`;
+  if (!isDry) {
+    text += `, ${sum.changed} ${DONE[word]}`;
+    if (sum.asked) text += `, ${sum.asked} running asked to end`;
+    if (sum.body_expired) text += `, ${sum.body_expired} not: their bodies are no longer kept`;
+  }
+  if (sum.left_alone) text += `, ${sum.left_alone} left alone: they may have been carried out; ask the upstream first`;
+  return text;
+}
+
+// Commas separate the pairs of --where, so a value that has one is said to the interface itself.
+function bulkCommand(word, filter, values) {
+  const names = { failure_kind: "kind", created_after: "since", created_before: "before" };
+  const pairs = Object.entries(filter).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => `${names[name] || name}=${one}`));
+  if (pairs.some((pair) => pair.includes(",") || pair.search(UNSAFE) >= 0)) {
+    return curl("POST", "/v1/jobs/actions", {
+      action: word, filter, dry_run: false, ...(values.rate ? { rate: values.rate } : {}), ...(values.unknown ? { unknown: true } : {}),
+    });
+  }
+  return command("jobs", word, "--where", pairs.join(",") || "all",
+    ...(values.unknown ? ["--unknown"] : []), ...(values.rate ? ["--rate", values.rate] : []));
+}
+
+const routeCall = (name, what) => `/v1/routes/${encodeURIComponent(name)}/${what}`;
+
+function pauseAction(name) {
+  const given = (values) => Object.fromEntries([["reason", values.reason], ["for", values.for]].filter(([, value]) => value));
+  return action("Pause", "operate", () => ({
+    title: `Pause route ${name}`,
+    text: "Sends nothing of the route until it is resumed. Kept jobs are accepted and wait; requests that wait for their answer get 503 route_paused.",
+    fields: [
+      { name: "for", title: "For how long, such as 10m; empty: until it is resumed", hint: "10m" },
+      { name: "reason", title: "Reason: what others are told", hint: "maintenance" },
+    ],
+    command: (values) => command("pause", name, ...(values.for ? ["--for", values.for] : []), ...(values.reason ? ["--reason", values.reason] : [])),
+    button: () => "Pause",
+    run: async (values) => {
+      const document = given(values);
+      await ask("POST", routeCall(name, "pause"), Object.keys(document).length ? document : null);
+      return `Route ${name} is paused`;
+    },
+  }));
+}
+
+function resumeAction(name) {
+  return action("Resume", "operate", () => ({
+    title: `Resume route ${name}`,
+    text: "Lets the route go on, with the jobs that waited for it.",
+    command: () => command("resume", name),
+    button: () => "Resume",
+    run: async () => {
+      await ask("POST", routeCall(name, "resume"));
+      return `Route ${name} goes on`;
+    },
+  }));
+}
+
+function breakerAction(route, upstream) {
+  return action("Breaker…", "operate", () => ({
+    title: `Breaker of ${upstream} (route ${route})`,
+    text: "Open, nothing is sent to it: requests fail with breaker_open, and kept jobs wait. Closed, it is sent to whatever comes of it. Auto leaves it to itself.",
+    fields: [
+      { name: "state", title: "Keep it", options: ["open", "closed", "auto"], value: "open" },
+      { name: "for", title: "For how long, 1s to 1d; empty: 10m", hint: "10m" },
+    ],
+    command: (values) => command("breaker", `${route}/${upstream}`, values.state, ...(values.for ? ["--for", values.for] : [])),
+    button: ({ values }) => (values.state === "auto" ? "Leave to itself" : `Keep ${values.state}`),
+    run: async (values) => {
+      await ask("PUT", routeCall(route, "breaker"), { state: values.state, upstream, ...(values.for ? { for: values.for } : {}) });
+      return `The breaker of ${upstream} is ${values.state === "auto" ? "left to itself" : "kept " + values.state}`;
+    },
+  }));
+}
+
+function constrainedAction() {
+  return action("Network…", "operate", () => ({
+    title: "Say whether the network is constrained",
+    text: "While it is, upstreams that are used when_constrained take the place of the first one of their route. on and off hold until auto leaves it to the configuration's files again, or the daemon is restarted.",
+    fields: [{ name: "state", title: "State", options: ["on", "off", "auto"], value: "on" }],
+    command: (values) => command("constrained", values.state),
+    button: ({ values }) => `Say ${values.state}`,
+    run: async (values) => {
+      const answer = await ask("PUT", "/v1/constrained", { state: values.state });
+      return `The network ${answer.constrained ? "counts" : "does not count"} as constrained`;
+    },
+  }));
+}
+
+function reloadAction() {
+  return action("Reload…", "admin", () => ({
+    title: "Reload the configuration",
+    text: "The daemon reads its configuration again. One with errors is refused, and the daemon goes on with the one it has.",
+    command: () => command("reload"),
+    button: () => "Reload",
+    run: async () => {
+      const answer = await ask("POST", "/v1/reload");
+      const parts = ["added", "removed", "modified"].filter((name) => (answer[name] || []).length)
+        .map((name) => `${name === "modified" ? "changed" : name}: ${answer[name].join(", ")}`);
+      return "Reloaded" + (answer.changed === false ? ": the file is as it was" : parts.length ? ": " + parts.join("; ") : "");
+    },
+  }));
+}

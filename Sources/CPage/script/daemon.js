@@ -1,0 +1,144 @@
+// The daemon at the other end: what is asked of it, and what it tells.
+
+const daemon = { role: null, version: null, socket: "", words: {}, isAway: false };
+
+const RANKS = ["submit", "read", "operate", "admin"];
+const may = (role) => RANKS.indexOf(daemon.role) >= RANKS.indexOf(role);
+
+// Why there is no answer, or not the one that was asked for.
+class Refusal extends Error {
+  constructor(status, code, detail, advice) {
+    super(detail);
+    Object.assign(this, { status, code, advice });
+  }
+
+  // Whether the daemon itself was not reached.
+  get isAway() { return this.status === 0 || this.code === "daemon_away"; }
+}
+
+async function ask(method, path, document, signal) {
+  let response;
+  try {
+    response = await fetch(path, {
+      method, signal, redirect: "error", cache: "no-store", credentials: "same-origin",
+      ...(document ? { body: JSON.stringify(document), headers: { "Content-Type": "application/json" } } : {}),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal(0, "unreachable", "waystation ui has ended, or the way to it is cut",
+      "Run waystation ui again, and open its link.");
+  }
+  if (response.headers.get("Date")) clock.learn(response.headers.get("Date"));
+  const text = await response.text();
+  const isJSON = /json/.test(response.headers.get("Content-Type") || "");
+  const answer = isJSON && text ? JSON.parse(text) : null;
+  if (path === "/v1/version") daemon.socket = decodeURIComponent(response.headers.get("Waystation-Socket") || "");
+  if (response.ok) return answer;
+  let detail = (answer && (answer.detail || answer.title)) || text.trim() || `the answer is ${response.status}`;
+  for (const { pointer, message, hint } of (answer && answer.errors) || []) {
+    detail += `; ${pointer}: ${message}${hint ? ` (${hint})` : ""}`;
+  }
+  throw new Refusal(response.status, answer && answer.code, detail, answer && answer.advice);
+}
+
+const read = (path, signal) => ask("GET", path, null, signal);
+
+function query(path, values) {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value) pairs.append(name, value);
+  const text = String(pairs);
+  return text ? path + "?" + text : path;
+}
+
+// What a word means, of one kind: {text, causes, do}; null where the relay's own words have no such.
+function meaning(kind, word) {
+  const words = daemon.words[kind];
+  return words && Object.hasOwn(words, word) ? words[word] : null;
+}
+
+// The stream of events: it says that something has changed, and keeps the last few for who wants to read them.
+const live = {
+  source: null, retry: 0, timer: null, last: null, filter: "", count: 0, lost: 0,
+  recent: [], onChange: () => {}, state: "off", since: 0, next: 0,
+
+  // How many of the last events are kept.
+  room: 24,
+  // Nothing of what happens all the time: the figures tell of it.
+  quiet: ["job.accepted", "job.attempt.started", "job.succeeded", "heartbeat", "gap"],
+
+  // Begins to follow, or follows something else from now on.
+  follow(filter) {
+    if (this.source && filter === this.filter) return;
+    if (filter !== this.filter) {
+      this.recent = [];
+      this.last = null;
+    }
+    this.filter = filter;
+    // The words tell which events there are.
+    if (daemon.role) this.connect();
+  },
+
+  stop() {
+    clearTimeout(this.timer);
+    if (this.source) this.source.close();
+    this.source = null;
+    this.state = "off";
+  },
+
+  connect() {
+    this.stop();
+    const types = Object.keys(daemon.words.event || {});
+    const isOfJob = this.filter.startsWith("job=");
+    const wanted = types.filter((type) => isOfJob || !this.quiet.includes(type)).map((type) => "waystation." + type);
+    const type = isOfJob ? "" : "&type=" + wanted.join(",");
+    const source = new EventSource(`/v1/events?after=${this.last || 0}${type}${this.filter ? "&" + this.filter : ""}`);
+    this.source = source;
+    this.set("connecting");
+    source.onopen = () => {
+      this.retry = 0;
+      this.set("live");
+      this.onChange();
+    };
+    source.onerror = () => {
+      if (this.source !== source) return;
+      this.stop();
+      // The browser's own way of trying again would not grow, and would say nothing.
+      const wait = Math.min(15000, 1000 * 2 ** this.retry) * (0.8 + Math.random() * 0.4);
+      this.retry += 1;
+      this.set("away", Date.now() + wait);
+      this.timer = setTimeout(() => this.connect(), wait);
+      this.onChange();
+    };
+    const heard = (event) => {
+      this.last = event.lastEventId || this.last;
+      this.count += 1;
+      this.recent.push(event.data);
+      if (this.recent.length > this.room) this.recent.shift();
+      this.onChange();
+    };
+    for (const name of wanted) source.addEventListener(name, heard);
+    source.addEventListener("waystation.gap", (event) => {
+      this.lost += JSON.parse(event.data).data.lost || 0;
+      heard(event);
+    });
+  },
+
+  set(state, next = 0) {
+    if (state === "away" && this.state !== "away" && !this.since) this.since = Date.now();
+    if (state === "live") this.since = 0;
+    this.state = state;
+    this.next = next;
+    showLive();
+  },
+};
+
+function showLive() {
+  const place = byID("live");
+  const seconds = Math.max(0, Math.ceil((live.next - Date.now()) / 1000));
+  const text = {
+    live: "Live", connecting: "Connecting", off: "Paused while hidden",
+    away: `Not connected, next try in ${seconds}s`,
+  }[live.state];
+  if (place.textContent !== text) place.textContent = text;
+  place.className = "live " + (live.state === "live" ? "on" : live.state);
+}

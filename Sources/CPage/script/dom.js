@@ -1,0 +1,123 @@
+"use strict";
+
+// Elements, made of data without ever reading markup, and put in place of those before them without disturbing what
+// somebody is at.
+
+const SVG = new Set(["svg", "rect", "line", "path", "circle", "title", "polyline"]);
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+// Text from elsewhere: what could reorder or hide the text around it is spelled out.
+function safe(text) {
+  return String(text).replace(UNSAFE, (mark) => "\\u{" + mark.codePointAt(0).toString(16) + "}");
+}
+
+// h("td", {class: "n", key: 1, on: {click}}, "text", node, [more]); what is null or false is left out.
+function h(tag, props, ...children) {
+  const node = SVG.has(tag)
+    ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(props || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "on") node.handlers = value;
+    else if (name === "key") node.key = String(value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  add(node, children);
+  return node;
+}
+
+function add(node, children) {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false || child === "") continue;
+    if (Array.isArray(child)) add(node, child);
+    else node.append(child instanceof Node ? child : safe(child));
+  }
+}
+
+// Puts the children of `fresh` in the place of `parent`'s; those that stay what they were stay where they are.
+function morph(parent, fresh) {
+  const keyed = new Map();
+  for (const child of parent.childNodes) if (child.key !== undefined) keyed.set(child.key, child);
+  let at = parent.firstChild;
+  for (const wanted of [...fresh.childNodes]) {
+    const known = wanted.key === undefined ? (at && at.key === undefined ? at : null) : keyed.get(wanted.key);
+    if (!known) {
+      parent.insertBefore(wanted, at);
+      continue;
+    }
+    if (known === at) at = at.nextSibling;
+    else parent.insertBefore(known, at);
+    become(known, wanted);
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+
+function become(node, wanted) {
+  if (node.nodeName !== wanted.nodeName || node.key !== wanted.key) return node.replaceWith(wanted);
+  if (node.nodeType === Node.TEXT_NODE) {
+    if (node.data !== wanted.data) node.data = wanted.data;
+    return;
+  }
+  for (const { name } of [...node.attributes]) {
+    // Somebody has opened it.
+    if (!wanted.hasAttribute(name) && name !== "open") node.removeAttribute(name);
+  }
+  for (const { name, value } of wanted.attributes) {
+    if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+  }
+  node.handlers = wanted.handlers;
+  // What is typed or chosen is its user's.
+  if (node.localName === "select" || node.localName === "input") return;
+  morph(node, wanted);
+}
+
+// One listener for each kind of event, however many elements come and go.
+for (const type of ["click", "submit", "change"]) {
+  document.addEventListener(type, (event) => {
+    for (let node = event.target; node instanceof Node; node = node.parentNode) {
+      const handler = node.handlers && node.handlers[type];
+      if (!handler) continue;
+      if (type === "submit") event.preventDefault();
+      handler(event);
+      return;
+    }
+  });
+}
+
+const byID = (id) => document.getElementById(id);
+
+// What a screen reader is told, and nobody else.
+function tell(text) {
+  byID("news").textContent = safe(text);
+}
+
+// A table that becomes cards where there is no room for it. Columns are [title, class]; a row is {key, class, cells}.
+function table(caption, columns, rows, classes) {
+  const cell = (content, index) => {
+    const [title, look] = columns[index];
+    // On a card there is no room for what is not there.
+    const props = { class: [look, content === "–" && "void"].filter(Boolean).join(" ") || null, "data-title": title };
+    return index === 0 ? h("th", { ...props, scope: "row" }, content) : h("td", props, h("span", null, content));
+  };
+  return h("div", { class: "scroll" },
+    h("table", { class: classes || null },
+      h("caption", { class: "unseen" }, caption),
+      h("thead", null, h("tr", null,
+        columns.map(([title, look]) => h("th", { scope: "col", class: look || null }, title)))),
+      h("tbody", null, rows.map((row) =>
+        h("tr", { key: row.key, class: row.class || null }, row.cells.map(cell))))));
+}
+
+// Titles and what stands beside them; rows are [title, content], without content left out.
+function sheet(rows) {
+  return h("dl", { class: "sheet" }, rows.filter(([, content]) => content !== null && content !== undefined).map(
+    ([title, content]) => h("div", { class: String(content).length > 48 && typeof content === "string" ? "long" : null },
+      h("dt", null, title), h("dd", null, content))));
+}
+
+const link = (to, ...content) => h("a", { href: "#" + to }, ...content);
+const jobPath = (id) => "/job/" + encodeURIComponent(id);
+const routePath = (name) => "/route/" + encodeURIComponent(name);

@@ -1,0 +1,127 @@
+// Figures, times and commands as the command line tells them.
+
+const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+const spaced = (word) => String(word).replaceAll("_", " ");
+const parsed = (text) => (text ? Date.parse(text) : NaN);
+
+// The daemon's clock, which need not be the browser's.
+const clock = {
+  ahead: 0,
+  now() { return Date.now() + this.ahead; },
+  learn(date) {
+    const ahead = Date.parse(date) - Date.now();
+    // The field has whole seconds.
+    if (!Number.isNaN(ahead)) this.ahead = Math.abs(ahead) > 2500 ? ahead : 0;
+  },
+};
+
+const decimals = (value, count) => (Math.round(value * 10 ** count) / 10 ** count).toFixed(count);
+
+// `0.4ms`, `12ms`, `1.25s`, `41m 3s`, `3d 4h`.
+function short(milliseconds) {
+  const bounded = Math.min(Math.max(0, milliseconds), 1e13);
+  if (bounded < 10) return decimals(bounded, 1) + "ms";
+  if (bounded < 1000) return decimals(bounded, 0) + "ms";
+  if (bounded < 60000) return decimals(bounded / 1000, 2) + "s";
+  const seconds = Math.floor(bounded / 1000);
+  const [days, hours, minutes] = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60];
+  if (days > 0) return `${days}d ${hours}h`;
+  return hours > 0 ? `${hours}h ${minutes}m` : `${minutes}m ${seconds % 60}s`;
+}
+
+// A duration as the configuration spells it: `1m30s`.
+function exact(milliseconds) {
+  let rest = Math.floor(milliseconds);
+  if (!(rest > 0)) return "0s";
+  let text = "";
+  for (const [size, name] of [[86400000, "d"], [3600000, "h"], [60000, "m"], [1000, "s"], [1, "ms"]]) {
+    if (rest >= size) text += Math.floor(rest / size) + name;
+    rest %= size;
+  }
+  return text;
+}
+
+// A span in its largest unit: `12s`, `4m`, `3h`, `5d`.
+function span(milliseconds) {
+  const seconds = Math.floor(Math.max(0, milliseconds) / 1000);
+  if (seconds < 60) return seconds + "s";
+  if (seconds < 3600) return Math.floor(seconds / 60) + "m";
+  return seconds < 172800 ? Math.floor(seconds / 3600) + "h" : Math.floor(seconds / 86400) + "d";
+}
+
+const age = (text) => (text ? span(clock.now() - parsed(text)) : "–");
+
+// The same of a moment that is known to the minute only.
+function ageInMinutes(text) {
+  const told = age(text);
+  return told.endsWith("s") ? "<1m" : told;
+}
+
+function until(text) {
+  if (!text) return "–";
+  return parsed(text) <= clock.now() ? "now" : span(parsed(text) - clock.now());
+}
+
+// What is left until then, as the timeline tells it.
+function left(text) {
+  const rest = Math.max(0, parsed(text) - clock.now());
+  return rest < 60000 ? Math.floor(rest / 1000) + "s" : short(rest);
+}
+
+const two = (number) => String(number).padStart(2, "0");
+const day = (date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+const time = (date) => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+const isToday = (date) => day(date) === day(new Date(clock.now()));
+
+// `15:07:10` today, `Nov 20 15:07` this year, else `2025-11-20`.
+function moment(text) {
+  const date = new Date(parsed(text));
+  if (Number.isNaN(date.getTime())) return "–";
+  if (date.getFullYear() !== new Date(clock.now()).getFullYear()) return day(date);
+  if (isToday(date)) return time(date);
+  const month = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ")[date.getMonth()];
+  return `${month} ${String(date.getDate()).padStart(2, " ")} ${time(date).slice(0, 5)}`;
+}
+
+// With milliseconds, and the day when it is not today's.
+function precise(text) {
+  const date = new Date(parsed(text));
+  if (Number.isNaN(date.getTime())) return "–";
+  return (isToday(date) ? "" : day(date) + " ") + time(date) + "." + String(date.getMilliseconds()).padStart(3, "0");
+}
+
+function bytes(count) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = Math.max(0, count);
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${decimals(value, unit === 0 || value >= 10 ? 0 : 1)} ${units[unit]}`;
+}
+
+const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, " ");
+
+const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
+
+// A word for a shell. Nothing that a terminal acts on is in it: what is typed or pasted would be run.
+function quoted(word) {
+  const text = String(word);
+  if (/^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$/.test(text)) return text;
+  return "'" + safe(text).replaceAll("'", "'\\''") + "'";
+}
+
+// A command line of the program, for the daemon that is looked at.
+const command = (...words) =>
+  ["waystation", ...words, ...(daemon.socket ? ["--socket", daemon.socket] : [])].map(quoted).join(" ");
+
+// The same call for what no option can say.
+function curl(method, path, document) {
+  const socket = daemon.socket || "/run/waystation/control.sock";
+  // JSON has escapes of its own for what a terminal must not see.
+  const text = document && JSON.stringify(document).replace(UNSAFE, (mark) =>
+    "\\u" + mark.charCodeAt(0).toString(16).padStart(4, "0"));
+  return ["curl", "--unix-socket", socket, ...(method === "POST" && text ? [] : ["-X", method]),
+    "http://relay" + path, ...(text ? ["--json", text] : [])].map(quoted).join(" ");
+}

@@ -1,0 +1,61 @@
+import RelayClient
+import RelayCore
+import RelayHTTP
+import RelayJSON
+
+/// What of a message goes on between the browser and the daemon: what is named here, and nothing else.
+enum PageExchange {
+    /// Of a request; neither a cookie nor a credential.
+    static func fields(toDaemon head: RequestHead) -> HeaderFields {
+        chosen(head.fields, requestNames)
+    }
+
+    /// Of an answer to the browser; `option` is what a command needs to find the same daemon.
+    ///
+    /// Below /v1/ stand what callers have sent and upstreams have answered: a browser must not take it for a page, and
+    /// least of all for this one's.
+    static func fields(toBrowser fields: HeaderFields, of target: String, socket: String?) -> HeaderFields {
+        var result = chosen(fields, answerNames)
+        if !target.hasPrefix("/ui") {
+            result.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+            result.set("X-Content-Type-Options", "nosniff")
+            result.set("Cross-Origin-Resource-Policy", "same-origin")
+        }
+        if let socket, target == "/v1/version" { result.append("Waystation-Socket", percentEncoded(socket)) }
+        return result
+    }
+
+    private static func chosen(_ fields: HeaderFields, _ names: [FieldName]) -> HeaderFields {
+        var result = HeaderFields()
+        for name in names {
+            for value in fields.values(name) { result.append(name, value) }
+        }
+        return result
+    }
+
+    private static let requestNames: [FieldName] = [
+        .accept, .contentType, .ifMatch, .ifNoneMatch, .prefer, FieldName(of: "last-event-id"),
+    ]
+
+    private static let answerNames: [FieldName] = [
+        .contentType, .date, .location, .retryAfter, .preferenceApplied, FieldName(of: "etag"),
+        FieldName(of: "link"),
+        FieldName(of: "allow"), FieldName(of: "cache-control"), FieldName(of: "content-security-policy"),
+        FieldName(of: "x-content-type-options"), FieldName(of: "referrer-policy"),
+        FieldName(of: "cross-origin-opener-policy"), FieldName(of: "cross-origin-resource-policy"),
+        FieldName(of: "waystation-source"), FieldName(of: "waystation-job"),
+    ]
+
+    /// That the daemon gave no answer, in the form of its own problems.
+    static func problem(_ error: RelayClientError, socketPath: String) -> [UInt8] {
+        let failure = CommandFailure(error, socketPath: socketPath)
+        var json = JSONObjectWriter()
+        json.member("type", "about:blank")
+        json.member("title", "The daemon gives no answer")
+        json.member("status", 502)
+        json.member("code", "daemon_away")
+        json.member("detail", failure.message)
+        if let advice = failure.advice { json.member("advice", advice) }
+        return json.bytes
+    }
+}

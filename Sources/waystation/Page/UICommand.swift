@@ -1,0 +1,131 @@
+import Glibc
+import RelayClient
+import RelayCore
+import RelayJSON
+import RelayPosix
+
+extension Command {
+    static let ui = Command(
+        "ui",
+        "[--port PORT] [--no-open] [--socket PATH]",
+        "Shows the daemon in a browser.",
+        details: """
+            It listens on a port of the loopback, prints a link that opens the page once within a minute, and opens
+            it where there is a display. What the page does goes to the control socket as you, so it may do what
+            you may; a listener with the role read or operate, named by --socket, allows less. Enter gives another
+            link, Ctrl-C ends it.
+
+            From afar, with the same port at both ends:
+
+              ssh -t -L 8311:127.0.0.1:8311 HOST sudo waystation ui --port 8311
+
+            """,
+        options: [
+            OptionSpec("port", value: "PORT", "the loopback's port; any that is free"),
+            OptionSpec("no-open", nil, "only print the link"), .control,
+        ]
+    ) { arguments throws(CommandFailure) in
+        try arguments.limitOperands(to: 0)
+        var port: UInt16 = 0
+        if let text = arguments["port"] {
+            guard let number = UInt16(text) else {
+                throw .usage("--port takes a number from 0 to 65535", of: "ui")
+            }
+            port = number
+        }
+        let sockets = DaemonSockets(arguments)
+        try checkRole(DaemonAccess.control(arguments), sockets.control)
+        // Here and in every thread; the end is waited for below.
+        let ends = [SIGINT, SIGTERM, SIGHUP]
+        SignalWatcher.block(ends)
+        var client = RelayClient(socketPath: sockets.control)
+        client.timeout = .seconds(300)
+        let usual = "/run/waystation/control.sock"
+        let service = try PageService(
+            client,
+            port: port,
+            socketToName: sockets.control == usual ? nil : absolute(sockets.control)
+        )
+        do throws(PosixError) {
+            try startDetachedThread("ui") { service.run() }
+            try startDetachedThread("links") { printLinks(service) }
+        } catch {
+            throw CommandFailure(.failed, "cannot start a thread: \(error)")
+        }
+        let link = service.link()
+        Output.standard.write(link + "\n")
+        let hint = isatty(STDIN_FILENO) == 1 ? ", Enter for another" : ""
+        Output.error.write("The link opens the page once, within a minute\(hint); Ctrl-C ends it.\n")
+        if !arguments.has("no-open") { openBrowser(link) }
+        waitFor(ends)
+        Output.error.write("\n")
+        return .done
+    }
+}
+
+/// Refuses a socket that would show nothing.
+private func checkRole(_ daemon: DaemonAccess, _ path: String) throws(CommandFailure) {
+    let (_, version) = try daemon.document(.get, "/v1/version")
+    guard let role = version["role"]?.text else {
+        throw CommandFailure(
+            .failed,
+            "the daemon at \(path) is of version \(safe(version["version"]?.text ?? "?")), which has no page",
+            advice: "Restart it after the update: systemctl restart waystationd"
+        )
+    }
+    guard Role(rawValue: role).map({ $0 >= .read }) ?? false else {
+        throw CommandFailure(
+            .notAllowed,
+            "\(path) gives its callers the role \(safe(role)), and the page takes the role read",
+            advice:
+                "Use the control socket, or one of a listener with the role read: waystation ui --socket PATH"
+        )
+    }
+}
+
+/// As it can be named from any directory.
+private func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/") else { return path }
+    guard let directory = unsafe getcwd(nil, 0) else { return path }
+    defer { unsafe free(directory) }
+    return unsafe String(cString: directory) + "/" + path
+}
+
+/// A link for each line that is typed.
+private func printLinks(_ service: PageService) {
+    guard isatty(STDIN_FILENO) == 1 else { return }
+    while readLine() != nil { Output.standard.write(service.link() + "\n") }
+}
+
+/// Where there is a display, and not as root, whose browser nobody wants.
+private func openBrowser(_ link: String) {
+    let hasDisplay = environment("DISPLAY") != nil || environment("WAYLAND_DISPLAY") != nil
+    guard hasDisplay, geteuid() != 0 else { return }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    for descriptor: Int32 in 0...2 {
+        unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+    }
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    // A group of its own, so that Ctrl-C ends the command and not the browser.
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+    let words = CStrings(["xdg-open", link])
+    var process: pid_t = 0
+    // Whoever has no such program has the link.
+    _ = unsafe posix_spawnp(&process, "xdg-open", &actions, &attributes, words.pointers, environ)
+}
+
+private func waitFor(_ signals: [Int32]) {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for signal in signals { unsafe sigaddset(&set, signal) }
+    var received: Int32 = 0
+    while unsafe sigwait(&set, &received) != 0 {}
+}

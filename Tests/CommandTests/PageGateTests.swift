@@ -1,0 +1,221 @@
+import RelayCore
+import RelayHTTP
+import Testing
+
+@testable import waystation
+
+/// The head of a request as the port gets it; nil where the parser refuses it before the gate is asked.
+private func head(_ line: String, _ fields: [String]) throws -> RequestHead {
+    var parser = RequestHeadParser()
+    let text = "\(line) HTTP/1.1\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
+    guard case .head(let head, _) = try parser.parse(Array(text.utf8).span) else { throw Unfinished() }
+    return head
+}
+
+private struct Unfinished: Error {}
+
+@Suite("Who gets through the port of waystation ui")
+struct PageGateTests {
+    private static let start = Instant(nanoseconds: 5)
+    private static let own = "Host: 127.0.0.1:8311"
+    private static let session = "Cookie: a=b; waystation-8311=s3ss10n"
+
+    private func decide(_ line: String, _ fields: [String]) throws -> PageGate.Decision {
+        var gate = PageGate(port: 8311, session: "s3ss10n")
+        return gate.decide(try head(line, fields), at: Self.start)
+    }
+
+    @Test(
+        "The page's own requests pass",
+        arguments: [
+            ("GET /ui/", [own, session]), ("GET /ui", [own, session]), ("GET /ui/page.js", [own, session]),
+            ("HEAD /v1/status", [own, session]),
+            ("GET /v1/jobs?route=a", ["Host: localhost:8311", session, "Origin: http://localhost:8311"]),
+            (
+                "POST /v1/jobs/actions",
+                [own, session, "Origin: http://127.0.0.1:8311", "Sec-Fetch-Site: same-origin"]
+            ),
+            ("DELETE /v1/jobs/x", [own, session, "Origin: http://127.0.0.1:8311"]),
+            ("GET /ui/", ["Host: LOCALHOST:8311", session, "Sec-Fetch-Site: none"]),
+        ]
+    )
+    func passes(line: String, fields: [String]) throws {
+        #expect(try decide(line, fields) == .pass)
+    }
+
+    @Test("The session leads from the root to the page")
+    func root() throws { #expect(try decide("GET /", [Self.own, Self.session]) == .page) }
+
+    @Test(
+        "Everything else is refused, and told why",
+        arguments: [
+            // Names that a page of somebody else may have led here.
+            ("GET /v1/status", ["Host: evil.example:8311", session], 403, "Host"),
+            ("GET /v1/status", ["Host: evil.localhost:8311", session], 403, "Host"),
+            ("GET /v1/status", ["Host: 127.0.0.1", session], 403, "Host"),
+            ("GET /v1/status", ["Host: 127.0.0.1:8312", session], 403, "Host"),
+            ("GET /v1/status", ["Host: 127.0.0.1.evil.example:8311", session], 403, "Host"),
+            ("GET /v1/status", ["Host: [::1]:8311", session], 403, "Host"),
+            ("GET /v1/status", ["Host: 2130706433:8311", session], 403, "Host"),
+            // Pages of others.
+            ("GET /v1/status", [own, session, "Origin: null"], 403, "another page"),
+            ("GET /v1/status", [own, session, "Origin: http://127.0.0.1:9"], 403, "another page"),
+            ("GET /v1/status", [own, session, "Origin: https://127.0.0.1:8311"], 403, "another page"),
+            ("GET /v1/status", [own, session, "Origin: http://localhost:8311"], 403, "another page"),
+            (
+                "GET /v1/status",
+                [own, session, "Origin: http://127.0.0.1:8311", "Origin: http://evil.example"], 403,
+                "another page"
+            ),
+            ("POST /v1/reload", [own, session], 403, "another page"),
+            ("POST /v1/reload", [own, session, "Origin: null"], 403, "another page"),
+            ("PUT /v1/constrained", [own, session, "Origin: http://evil.example"], 403, "another page"),
+            ("DELETE /v1/jobs/x", [own, session], 403, "another page"),
+            ("GET /ui/", [own, session, "Sec-Fetch-Site: cross-site"], 403, "another page"),
+            ("GET /ui/page.js", [own, session, "Sec-Fetch-Site: same-site"], 403, "another page"),
+            (
+                "POST /v1/reload",
+                [own, session, "Origin: http://127.0.0.1:8311", "Sec-Fetch-Site: none"], 403, "another page"
+            ),
+            // No session, or none of this command.
+            ("GET /", [own], 403, "open the link"), ("GET /ui/", [own], 403, "open the link"),
+            ("GET /v1/status", [own, "Cookie: waystation-8311=guess00"], 403, "open the link"),
+            ("GET /v1/status", [own, "Cookie: waystation-8311=s3ss10"], 403, "open the link"),
+            ("GET /v1/status", [own, "Cookie: waystation-8312=s3ss10n"], 403, "open the link"),
+            ("GET /v1/status", [own, "Cookie: s3ss10n"], 403, "open the link"),
+            ("GET /?token=", [own], 403, "used already, or is none"),
+            ("GET /?token=abc", [own], 403, "used already, or is none"),
+            // Nothing but the page and what it reads.
+            ("GET /r/billing/charges", [own, session], 404, "nothing else"),
+            ("GET /v1", [own, session], 404, "nothing else"),
+            ("GET /uix", [own, session], 404, "nothing else"),
+            ("GET /metrics", [own, session], 404, "nothing else"),
+            ("GET /favicon.ico", [own, session], 404, "nothing else"),
+            ("GET /v1/../r/billing", [own, session], 400, "no plain path"),
+            ("GET /v1/%2e%2e/r/billing", [own, session], 400, "no plain path"),
+            ("GET /ui//page.js", [own, session], 400, "no plain path"),
+            ("GET //evil.example/", [own, session], 400, "no plain path"),
+            ("GET http://evil.example/v1/status", [own, session], 400, "no plain path"),
+            ("CONNECT evil.example:443", [own, session], 405, "GET, HEAD"),
+            ("OPTIONS /v1/status", [own, session], 405, "GET, HEAD"),
+            ("TRACE /v1/status", [own, session], 405, "GET, HEAD"),
+            (
+                "POST /v1/jobs",
+                [own, session, "Origin: http://127.0.0.1:8311", "Content-Length: 1", "Expect: 100-continue"],
+                417, "at once"
+            ),
+        ] as [(String, [String], UInt16, String)]
+    )
+    func refused(line: String, fields: [String], status: UInt16, word: String) throws {
+        guard case .refuse(let got, let sentence) = try decide(line, fields) else {
+            Issue.record("\(line) \(fields) was let in")
+            return
+        }
+        #expect(got.rawValue == status && sentence.contains(word), "\(got.rawValue) \(sentence)")
+    }
+
+    @Test("A link lets one browser in, once, within a minute")
+    func link() throws {
+        var gate = PageGate(port: 8311, session: "s3ss10n")
+        let link = gate.link(at: Self.start)
+        let token = try #require(link.split(separator: "=").last)
+        #expect(link == "http://127.0.0.1:8311/?token=\(token)" && token.utf8.count == 64)
+        let line = "GET /?token=\(token)"
+        // A page elsewhere that has it may not use it up.
+        guard
+            case .refuse = gate.decide(
+                try head(line, [Self.own, "Sec-Fetch-Site: cross-site"]),
+                at: Self.start
+            )
+        else { return #expect(Bool(false), "another page came in by the link") }
+        let first = gate.decide(try head(line, [Self.own]), at: Self.start)
+        #expect(first == .welcome(cookie: "waystation-8311=s3ss10n; Path=/; HttpOnly; SameSite=Strict"))
+        guard case .refuse(403, let again) = gate.decide(try head(line, [Self.own]), at: Self.start) else {
+            return #expect(Bool(false), "the link was good twice")
+        }
+        #expect(again.contains("used already"))
+        // Who is in may load it again.
+        #expect(gate.decide(try head(line, [Self.own, Self.session]), at: Self.start) == .page)
+    }
+
+    @Test("A link that is older than a minute is used up, and another takes its place")
+    func age() throws {
+        var gate = PageGate(port: 8311, session: "s3ss10n")
+        let first = try #require(gate.link(at: Self.start).split(separator: "=").last)
+        let late = Self.start.advanced(by: PageGate.patience)
+        guard
+            case .refuse(403, let text) = gate.decide(try head("GET /?token=\(first)", [Self.own]), at: late)
+        else { return #expect(Bool(false), "an old link was good") }
+        #expect(text.contains("older than a minute"))
+        let second = try #require(gate.link(at: late).split(separator: "=").last)
+        let third = try #require(gate.link(at: late).split(separator: "=").last)
+        #expect(Set([first, second, third]).count == 3)
+        guard case .refuse = gate.decide(try head("GET /?token=\(second)", [Self.own]), at: late) else {
+            return #expect(Bool(false), "a link was good after the next")
+        }
+        guard case .welcome = gate.decide(try head("GET /?token=\(third)", [Self.own]), at: late) else {
+            return #expect(Bool(false), "the newest link was not good")
+        }
+    }
+
+    @Test("Neither cookie nor credential nor anything of the connection goes on to the daemon")
+    func forwarded() throws {
+        let head = try head(
+            "GET /v1/status",
+            [
+                Self.own, Self.session, "Authorization: Bearer x", "Connection: keep-alive", "TE: trailers",
+                "Origin: http://127.0.0.1:8311", "Accept: text/event-stream", "Last-Event-ID: 7",
+                "If-None-Match: \"a\"", "Waystation-Fallback: off", "X-Forwarded-For: 10.0.0.1",
+                "User-Agent: b",
+            ]
+        )
+        #expect(
+            PageExchange.fields(toDaemon: head).pairs.map { $0.name.lowercased() }.sorted()
+                == ["accept", "if-none-match", "last-event-id"]
+        )
+    }
+
+    @Test("What upstreams have answered comes to the browser as nothing that it would run")
+    func answers() {
+        var fields = HeaderFields()
+        for (name, value) in [
+            ("Content-Type", "text/html"), ("Set-Cookie", "waystation-8311=x"), ("Refresh", "0"),
+            ("Content-Security-Policy", "script-src *"), ("Service-Worker-Allowed", "/"), ("Date", "d"),
+        ] { fields.append(name, value) }
+        let shown = PageExchange.fields(toBrowser: fields, of: "/v1/jobs/x/response", socket: "/tmp/a b")
+        #expect(
+            shown.values(FieldName(of: "content-security-policy")) == [
+                "default-src 'none'; frame-ancestors 'none'; sandbox"
+            ]
+        )
+        #expect(shown[FieldName(of: "x-content-type-options")] == "nosniff")
+        let names = shown.pairs.map { $0.name.lowercased() }
+        #expect(
+            !names.contains("set-cookie") && !names.contains("refresh")
+                && !names.contains("service-worker-allowed")
+        )
+        #expect(!names.contains("waystation-socket"))
+        let version = PageExchange.fields(toBrowser: fields, of: "/v1/version", socket: "/tmp/a b")
+        #expect(version[FieldName(of: "waystation-socket")] == "%2Ftmp%2Fa%20b")
+        let page = PageExchange.fields(toBrowser: fields, of: "/ui/", socket: nil)
+        #expect(page[FieldName(of: "content-security-policy")] == "script-src *")
+    }
+
+    private static let table = """
+          sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+           0: 0100007F:2077 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1
+           1: 0100007F:D431 0100007F:2077 06 00000000:00000000 00:00000000 00000000     0        0 0
+           2: 0100007F:D431 0100007F:2077 01 00000000:00000000 00:00000000 00000000  1000        0 2
+           3: 0100007F:2077 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 3
+           4: 0000000000000000FFFF00000100007F:D432 0000000000000000FFFF00000100007F:2077 01 0:0 00:0 0  1001        0 4
+        """
+
+    @Test("The kernel's table tells whose browser it is")
+    func neighbours() {
+        let neighbours = PageNeighbours(port: 0x2077, users: [0, 1000])
+        #expect(neighbours.user(of: 0xD431, in: Self.table) == 1000)
+        #expect(neighbours.user(of: 0xD432, in: Self.table) == 1001)
+        #expect(neighbours.user(of: 0xD433, in: Self.table) == nil)
+        #expect(neighbours.user(of: 1, in: "") == nil)
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import RelayJSON
+import Testing
+
+@testable import waystation
+
+/// `RELAY_REGENERATE=1 swift test --filter PageWordsTests` writes the file anew.
+@Suite("The page tells what words mean as explain does")
+struct PageWordsTests {
+    private static let path: String = {
+        let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        return "\(root)/Sources/CPage/words.json"
+    }()
+
+    /// Those that stand on the page, by the names it has for them.
+    private static let kinds: KeyValuePairs<String, Meaning.Kind> = [
+        "state": .state, "reason": .reason, "end": .end, "failure": .failure, "sent": .sent,
+        "route": .routeState, "daemon": .daemonState, "store": .storeState, "credential": .credentialState,
+        "job_action": .jobAction, "event": .event,
+    ]
+
+    /// A line for each word, so that a change of one is a change of one.
+    private static var document: String {
+        let kinds = kinds.map { name, kind in
+            let words = Meaning.all.filter { $0.kind == kind }.map { meaning in
+                var json = JSONObjectWriter()
+                json.member("text", meaning.text)
+                if let causes = meaning.causes { json.member("causes", causes) }
+                json.member("do", meaning.remedy)
+                return "\"\(meaning.word)\": " + String(decoding: json.bytes, as: UTF8.self)
+            }
+            return "\"\(name)\": {\n\(words.joined(separator: ",\n"))\n}"
+        }
+        return "{\n\(kinds.joined(separator: ",\n"))\n}\n"
+    }
+
+    @Test("The file is what the command's own words make it")
+    func current() throws {
+        let document = Self.document
+        _ = try JSONValue(parsing: Array(document.utf8))
+        if environment("RELAY_REGENERATE") != nil {
+            let descriptor = unsafe open(Self.path, O_WRONLY | O_TRUNC | O_CREAT, 0o644)
+            #expect(writeAll(Array(document.utf8), to: descriptor))
+            close(descriptor)
+        }
+        let file = String(decoding: try FileBytes.read(path: Self.path), as: UTF8.self)
+        #expect(
+            file == document,
+            "Sources/CPage/words.json is old; RELAY_REGENERATE=1 swift test --filter PageWordsTests writes it"
+        )
+    }
+}

@@ -1,0 +1,90 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayJSON
+import Testing
+
+@testable import RelayServer
+
+@Suite("The page as it is served")
+struct PageTests {
+    private func fields(_ answer: Answer) -> [String: String] {
+        guard case .own(let own) = answer.head else { return [:] }
+        return Dictionary(own.fields.map { ($0.name.description, $0.value) }) { first, _ in first }
+    }
+
+    @Test("Each document says what it is and what it may do", arguments: PageDocument.allCases)
+    func document(document: PageDocument) throws {
+        let answer = document.answer(to: HeaderFields())
+        #expect(answer.status == 200 && answer.cache.description == "no-cache")
+        guard case .bytes(let bytes) = answer.body else { return #expect(Bool(false), "no bytes") }
+        #expect(!bytes.isEmpty)
+        let fields = fields(answer)
+        #expect(
+            fields["Content-Security-Policy"]
+                == "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        #expect(fields["X-Content-Type-Options"] == "nosniff" && fields["Referrer-Policy"] == "no-referrer")
+        #expect(APICall.Resource(path: document.path) != nil)
+    }
+
+    @Test("Who has a document is told so, and who has another gets it", arguments: PageDocument.allCases)
+    func known(document: PageDocument) throws {
+        var fields = HeaderFields()
+        fields.append(.ifNoneMatch, document.tag)
+        let answer = document.answer(to: fields)
+        #expect(answer.status == 304 && self.fields(answer)["ETag"] == document.tag)
+        fields.set(.ifNoneMatch, "\"another\"")
+        #expect(document.answer(to: fields).status == 200)
+        #expect(PageDocument.allCases.filter { $0.tag == document.tag } == [document])
+    }
+
+    @Test("All that is shown is smaller than 100 kB, and holds nothing from elsewhere and nothing inline")
+    func size() {
+        let page: [PageDocument] = [.page, .script, .style, .icon]
+        #expect(page.map(\.bytes.count).reduce(0, +) < 100_000)
+        let html = String(decoding: PageDocument.page.bytes, as: UTF8.self)
+        for word in ["http:", "https:", "<style", "style=", "onclick", "javascript:", "//"] {
+            #expect(!html.contains(word), "\(word)")
+        }
+        let script = String(decoding: PageDocument.script.bytes, as: UTF8.self)
+        #expect(script.hasPrefix("\"use strict\";"))
+        for word in [
+            "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "import(",
+        ] {
+            #expect(!script.contains(word), "\(word)")
+        }
+    }
+
+    /// What is left out of a line of the script is blanks before it, so that none may stand inside a text.
+    @Test("No text of the script goes over a line's end")
+    func lines() {
+        for line in String(decoding: PageDocument.script.bytes, as: UTF8.self).split(separator: "\n") {
+            let ticks = line.split(separator: "\\`").joined().filter { $0 == "`" }.count
+            #expect(ticks.isMultiple(of: 2), "\(line)")
+        }
+    }
+
+    @Test(
+        "It takes the role read, and is never on a port",
+        arguments: ["/ui", "/ui/", "/ui/page.js", "/ui/words.json"]
+    )
+    func roles(path: String) throws {
+        _ = try APICall(head(path, ["Host: a"]), role: .read)
+        let low = #expect(throws: Problem.self) { try APICall(head(path, ["Host: a"]), role: .submit) }
+        #expect(low?.code == .notAllowed)
+        let port = #expect(throws: Problem.self) {
+            try APICall(head(path, ["Host: a"]), role: .admin, isUnix: false)
+        }
+        #expect(port?.code == .pathNotFound)
+        #expect(throws: Problem.self) { try APICall(head(path, ["Host: a"], method: "POST"), role: .admin) }
+    }
+
+    @Test("A served port tells its role, and answers 404 for the page")
+    func served() throws {
+        let loop = try ServedLoop(role: .operate)
+        #expect(try loop.ask("GET", "/v1/version").json["role"]?.text == "operate")
+        #expect(try loop.ask("GET", "/ui/").status == "404")
+    }
+}
