@@ -13,6 +13,7 @@ package final class Engine: Sendable {
     package let callers = CallerShares()
     package let shedding = Shedding()
     package let recent = RecentJobs(capacity: 1024)
+    package let tally = RelayTally()
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
         current = Mutex(snapshot)

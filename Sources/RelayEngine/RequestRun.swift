@@ -104,12 +104,25 @@ package final class RequestRun {
             }
         stage = .over
         if let permitWait { outcome = Outcome(outcome, permitWait: permitWait) }
+        count()
         relay.ports.sink.record(.ended(outcome.report))
         if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
             engine.cutOff.add(1, ordering: .relaxed)
         }
         guard let hold = hold.take() else { preconditionFailure("a request ends once") }
         return Relayed(outcome, hold)
+    }
+
+    /// How long the caller has waited, with the trace it belongs to.
+    private func count() {
+        let (memory, ports) = (admission.context.memory, relay.ports)
+        let trace = admission.fields[.traceparent].flatMap { TraceID(parent: $0) }
+        memory.meter.answered(
+            after: began.duration(to: ports.time.now()),
+            lane: ports.lane,
+            trace: trace,
+            wall: trace == nil ? 0 : ports.time.wallMilliseconds()
+        )
     }
 
     /// Who only waits for the disk, whose answer is no upstream's, keeps nobody from the upstream.

@@ -1,13 +1,12 @@
 package import RelayCore
 import Synchronization
 
-/// What the loops share about one route: its permits, its counters and its pause.
+/// What the loops share about one route: its permits, its figures and its pause.
 ///
 /// It belongs to the route's name and outlives a reload, which only moves its limits.
 package final class RouteState: Sendable {
     fileprivate struct State {
         var machine: ConcurrencyMachine
-        var counters = RouteCounters()
         var turns: [UInt64: Waiter] = [:]
         var nextTurn: UInt64 = 0
         var pause: PauseInForce?
@@ -32,10 +31,17 @@ package final class RouteState: Sendable {
     }
 
     private let core: Core
+    package let meter: RouteMeter
     /// Whether there may be a pause to look at.
     private let mayBePaused = Atomic<Bool>(false)
 
-    package init(_ limit: ConcurrencyLimit = ConcurrencyLimit(), _ traffic: RouteTraffic = RouteTraffic()) {
+    /// `lanes` are those of `RouteMeter`.
+    package init(
+        _ limit: ConcurrencyLimit = ConcurrencyLimit(),
+        _ traffic: RouteTraffic = RouteTraffic(),
+        lanes: Int = 1
+    ) {
+        meter = RouteMeter(lanes: lanes)
         core = Core(
             State(
                 machine: ConcurrencyMachine(limit: limit.maxRequests, maxPending: limit.maxPendingRequests),
@@ -47,15 +53,10 @@ package final class RouteState: Sendable {
 
     deinit { core.state.withLock { $0.traffic }.whenWider(nil) }
 
-    package var counters: RouteCounters { core.state.withLock { $0.counters } }
+    package var figures: RouteFigures { meter.figures }
 
     package var load: (inFlight: Int, pending: Int) {
         core.state.withLock { ($0.machine.inFlight, $0.machine.pending) }
-    }
-
-    /// Counts what a job came to.
-    package func count(_ report: JobReport, wallSeconds: Int64) {
-        core.state.withLock { $0.counters.count(report, wallSeconds: wallSeconds) }
     }
 }
 

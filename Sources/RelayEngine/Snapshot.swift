@@ -42,6 +42,8 @@ package final class Snapshot: Sendable {
         /// SHA-256 of the file, in hex.
         package var digest = ""
         package var loadedAt: Int64 = 0
+        /// Those of `RouteMeter`: one more than there are loops.
+        package var lanes = 1
 
         package init() {}
 
@@ -69,29 +71,32 @@ package final class Snapshot: Sendable {
     /// What is shared about a route, also about one that only an earlier configuration had.
     func state(of route: String) -> RouteState? { routes[route]?.state ?? left[route]?.state }
 
-    /// Routes that `previous`, the configuration replaced, has too keep their permits and counters; so does one that
+    /// Routes that `previous`, the configuration replaced, has too keep their permits and figures; so does one that
     /// comes back while requests of its earlier life hold permits.
     package init(routes: [Route], vault: CredentialVault, settings: Settings, previous: Snapshot? = nil) {
         var entries: [String: Entry] = [:]
         for route in routes {
             let limit = route.policy.concurrency
             let kept = previous?.routes[route.name]
-            let state = kept?.state ?? previous?.left[route.name]?.state
-            // Answers made under other rules, or by another upstream, may not be what this route would answer.
+            let known = kept?.state ?? previous?.left[route.name]?.state
+            // Answers made under other rules, or by another upstream, may not be what this route would answer; how the
+            // same upstreams take what they are sent is known whatever the rules.
+            let hasSameUpstreams = kept?.route.policy.upstreams == route.policy.upstreams
+            let traffic = hasSameUpstreams ? kept?.memory.traffic ?? RouteTraffic() : RouteTraffic()
+            let state = known ?? RouteState(limit, traffic, lanes: settings.lanes)
             let memory =
-                kept.map { kept in
-                    if kept.route.answersLike(route) { return kept.memory }
-                    // How the same upstreams take what they are sent is still known.
-                    return kept.route.policy.upstreams == route.policy.upstreams
-                        ? RouteMemory(traffic: kept.memory.traffic) : RouteMemory()
-                } ?? RouteMemory()
-            memory.traffic.configured(route)
-            state?.resize(limit, memory.traffic)
-            entries[route.name] = Entry(
-                route: route,
-                state: state ?? RouteState(limit, memory.traffic),
-                memory: memory
-            )
+                if let kept, kept.route.answersLike(route) {
+                    kept.memory
+                } else {
+                    RouteMemory(
+                        traffic: traffic,
+                        meter: state.meter,
+                        upstreams: Snapshot.meters(of: route, kept, lanes: settings.lanes)
+                    )
+                }
+            traffic.configured(route)
+            known?.resize(limit, traffic)
+            entries[route.name] = Entry(route: route, state: state, memory: memory)
         }
         self.routes = entries
         var left = previous?.left.filter { entries[$0.key] == nil && $0.value.state != nil } ?? [:]
@@ -102,5 +107,12 @@ package final class Snapshot: Sendable {
         routeNames = routes.map(\.name)
         self.vault = vault
         self.settings = settings
+    }
+
+    /// Upstreams that keep their names keep their figures.
+    private static func meters(of route: Route, _ kept: Entry?, lanes: Int) -> [UpstreamMeter] {
+        route.policy.upstreams.map { upstream in
+            kept?.memory.upstreams.first { $0.name == upstream.name } ?? UpstreamMeter(upstream.name, lanes: lanes)
+        }
     }
 }

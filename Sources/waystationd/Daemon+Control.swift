@@ -65,7 +65,7 @@ extension Daemon: Control {
         for transport in transports.withLock({ $0 }) { transport.forgetSecrets() }
         events.setLevel(loaded.configuration.log.level.priority)
         condition.install(loaded.configuration.constrained)
-        let next = loaded.snapshot(previous: previous, tokens: tokens)
+        let next = loaded.snapshot(previous: previous, tokens: tokens, lanes: previous.settings.lanes)
         engine.install(next)
         storage.configure(loaded.configuration)
         engine.shedding.configure(loaded.configuration.limits.forShedding)

@@ -16,6 +16,8 @@ final class Daemon: Sendable {
     var durable: DurableJobs { storage.jobs }
     let journal: Journal
     let events: JournalEvents
+    private let audience: Audience
+    /// For whoever tells of something on no loop that serves.
     let announcer: Announcer
     let condition: ConstrainedCondition
     let notifier = ServiceNotifier()
@@ -68,13 +70,13 @@ final class Daemon: Sendable {
             notice: { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
         )
         let engine = Engine(
-            snapshot: loaded.snapshot(previous: nil, tokens: tokens),
+            snapshot: loaded.snapshot(previous: nil, tokens: tokens, lanes: count + 1),
             time: SystemTime(),
             entropy: MachineEntropy()
         )
         self.engine = engine
         engine.shedding.configure(loaded.configuration.limits.forShedding)
-        let audience = Audience(engine, feed: feed)
+        audience = Audience(engine, feed: feed)
         announcer = audience.announcer(and: [events])
         places = ConnectionPlaces(loaded.configuration.limits.forConnections)
         memory = MemoryAccount(limit: MemoryLimit.account(loaded.configuration.limits.memory))
@@ -100,7 +102,7 @@ final class Daemon: Sendable {
     func open(_ listeners: consuming DaemonListeners) throws(StartError) {
         ownPaths.withLock { $0 = listeners.ownPaths }
         let resolver = NameResolver()
-        for loop in loops {
+        for (index, loop) in loops.enumerated() {
             let copies: [(identity: ListenerIdentity, descriptor: Int32)]
             do throws(DaemonListeners.Refusal) {
                 copies = try listeners.copies()
@@ -110,7 +112,7 @@ final class Daemon: Sendable {
             let started = Handover<Result<LoopBound<LoopServer>, PosixError>>()
             loop.execute { [self] in
                 do throws(PosixError) {
-                    started.give(.success(try serve(on: loop, copies, resolver)))
+                    started.give(.success(try serve(on: loop, lane: index + 1, copies, resolver)))
                 } catch {
                     started.give(.failure(error))
                 }
@@ -125,6 +127,7 @@ final class Daemon: Sendable {
 
     private func serve(
         on loop: EventLoop,
+        lane: Int,
         _ listeners: [(identity: ListenerIdentity, descriptor: Int32)],
         _ resolver: NameResolver
     ) throws(PosixError) -> LoopBound<LoopServer> {
@@ -134,11 +137,12 @@ final class Daemon: Sendable {
             transport: transport,
             time: LoopTime(loop: loop),
             entropy: MachineEntropy(),
-            sink: announcer,
+            sink: audience.announcer(and: [events], lane: lane),
             start: { loop.spawn($0) },
             isConstrained: { [condition] in condition.isConstrained },
             signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] }),
-            memory: memory
+            memory: memory,
+            lane: lane
         )
         var added = HeaderFields()
         added.append("Via", "1.1 \(RelayFields.pseudonym)")

@@ -6,8 +6,9 @@ import RelayServer
 import RelaySystemd
 
 extension LoadedConfiguration {
-    /// What requests see of it; `previous` is the configuration it replaces, `tokens` keeps what endpoints rotate.
-    func snapshot(previous: Snapshot?, tokens: any RefreshTokenKeeper) -> Snapshot {
+    /// What requests see of it; `previous` is the configuration it replaces, `tokens` keeps what endpoints rotate, and
+    /// `lanes` are those of `RouteMeter`.
+    func snapshot(previous: Snapshot?, tokens: any RefreshTokenKeeper, lanes: Int) -> Snapshot {
         var settings = Snapshot.Settings()
         settings.maxRequestBody = configuration.limits.maxRequestBody
         settings.replayBuffer = configuration.limits.replayBuffer
@@ -17,6 +18,7 @@ extension LoadedConfiguration {
         settings.file = file
         settings.digest = digest
         settings.loadedAt = SystemClock.wallSeconds()
+        settings.lanes = lanes
         return Snapshot(
             routes: configuration.routes.map { $0.resolved(secrets) },
             vault: CredentialVault(

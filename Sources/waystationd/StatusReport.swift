@@ -131,11 +131,11 @@ struct StatusReport {
         var helped: UInt64 = 0
         var breaches: UInt64 = 0
         for entry in snapshot.routes.values {
-            let counters = entry.state.counters
-            succeeded += counters.succeeded
-            failed += counters.failed
-            breaches += counters.breaches
-            helped += counters.recovered + counters.fallbacks
+            let figures = entry.state.figures
+            succeeded += figures.succeeded
+            failed += figures.failed
+            breaches += figures.breaches
+            helped += figures.recovered + figures.fallbacks
         }
         let breached = breaches > 0 ? ", never_fails breached \(breaches)" : ""
         let constraint = isConstrained ? "; network constrained" : ""

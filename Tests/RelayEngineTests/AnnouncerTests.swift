@@ -80,9 +80,9 @@ struct AnnouncerTests {
             ]
             feed = bench.jobs.feed.events(after: 0, limit: 1_000).events
                 .filter { $0.event.job == id && states.contains($0.kind) }.map(\.kind)
-            let counters = bench.engine.snapshot.routes["hooks"]?.state.counters ?? RouteCounters()
-            requests = counters.requests
-            results = counters.succeeded + counters.failed + counters.cancelled
+            let figures = bench.engine.snapshot.routes["hooks"]!.state.figures
+            requests = figures.requests
+            results = figures.succeeded + figures.failed + figures.cancelled
             queued = bench.room.queued
         }
     }
@@ -144,7 +144,7 @@ struct AnnouncerTests {
         #expect(told.count == 1 && told.first?.report?.isDurable == false)
         let id = try #require(told.first?.job)
         #expect(bench.engine.recent.find(id)?.report.attempts.count == outcome.attempts.count)
-        #expect(bench.state.counters.requests == 1)
+        #expect(bench.state.figures.requests == 1)
         // It has one place among the last thousand.
         for _ in 1..<1_024 { _ = try await bench.run() }
         #expect(bench.engine.recent.find(id) != nil)

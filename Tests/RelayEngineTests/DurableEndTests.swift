@@ -36,7 +36,7 @@ struct DurableEndTests {
             told.map(\.job) == [old] && told.map(\.report?.end) == [.superseded] && told.map(\.user) == [1000]
         )
         #expect(unsent(bench).map(\.id) == [old] && unsent(bench).map(\.end) == [.superseded])
-        let counters = try #require(bench.engine.snapshot.routes["hooks"]).state.counters
+        let counters = try #require(bench.engine.snapshot.routes["hooks"]).state.figures
         #expect(counters.cancelled == 1 && counters.requests == 1)
         #expect(try await bench.store.job(new)?.state == .queued)
         bench.time.advance(by: .seconds(6))
@@ -57,7 +57,7 @@ struct DurableEndTests {
         #expect(bench.feed(.jobDead).map(\.report?.end) == [.outcomeUnknown])
         #expect(unsent(bench).map(\.state) == [.dead])
         let state = try #require(bench.engine.snapshot.routes["hooks"]).state
-        #expect(state.counters.failed == 1 && state.counters.condition(pending: 0) == .ok)
+        #expect(state.figures.failed == 1 && state.figures.health.condition(pending: 0) == .ok)
         // Both tell the time by one clock: only the last of them leaves nobody behind.
         _ = await first.stop()
         #expect(await bench.stop())

@@ -100,15 +100,16 @@ struct GateTests {
         #expect(refusal(draining)?.code == .draining && refusal(draining)?.retryAfter != nil)
     }
 
-    @Test("A reload keeps the permits and counters of routes that stay")
+    @Test("A reload keeps the permits and figures of routes that stay")
     func counters() async {
         let engine = engine()
         let old = engine.snapshot
         let state = old.routes["billing"]?.state
         guard case .permitted(let permit)? = state?.enter() else { return }
-        state?.count(
+        state?.meter.count(
             JobReport(id: JobID(high: 0, low: 1), route: "billing", user: nil, state: .dead),
-            wallSeconds: 1
+            lane: 0,
+            wall: 1_000
         )
         let next = Snapshot(
             routes: [old.routes["billing"]].compactMap { $0?.route },
@@ -117,7 +118,7 @@ struct GateTests {
             previous: old
         )
         engine.install(next)
-        #expect(engine.snapshot.routes["billing"]?.state.counters.requests == 1)
+        #expect(engine.snapshot.routes["billing"]?.state.figures.requests == 1)
         #expect(engine.snapshot.routes["billing"]?.state.load.inFlight == 1)
         _ = consume permit
         #expect(engine.snapshot.routes["billing"]?.state.load.inFlight == 0)

@@ -130,7 +130,7 @@ struct InFlightTests {
         for job in jobs { job.cancel() }
         for job in jobs { _ = try await job.value }
         #expect(bench.engine.inFlight == 0 && bench.state.load == (0, 0))
-        #expect(bench.state.counters.requests == 40)
+        #expect(bench.state.figures.requests == 40)
     }
 
     @Test(

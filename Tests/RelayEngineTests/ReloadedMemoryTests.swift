@@ -77,6 +77,6 @@ struct ReloadedMemoryTests {
         let entry = try #require(bench.engine.snapshot.routes["up"])
         #expect((entry.memory.keptBytes > 0) == change.keeps)
         #expect(entry.memory.cooling(entry.route, now: bench.time.now()) == (change.keeps ? [1] : []))
-        #expect((entry.state.counters.requests == 2) == (change != .another))
+        #expect((entry.state.figures.requests == 2) == (change != .another))
     }
 }

@@ -36,16 +36,16 @@ struct RouteConditionTests {
     func condition(answers: [String], condition: RouteCondition, streak: UInt64) async throws {
         let bench = bench(standIn)
         for answer in answers { _ = try await bench.run(answer) }
-        #expect(bench.state.counters.condition(pending: 0) == condition)
-        #expect(bench.state.counters.consecutiveFailures == streak)
+        #expect(bench.state.figures.health.condition(pending: 0) == condition)
+        #expect(bench.state.figures.health.consecutiveFailures == streak)
     }
 
     @Test("One that waits for places is busy unless it is worse")
     func busy() async throws {
         let bench = bench()
-        #expect(bench.state.counters.condition(pending: 1) == .busy)
+        #expect(bench.state.figures.health.condition(pending: 1) == .busy)
         _ = try await bench.run("500")
-        #expect(bench.state.counters.condition(pending: 1) == .failing)
+        #expect(bench.state.figures.health.condition(pending: 1) == .failing)
     }
 
     @Test("A caller who hangs up is counted apart and changes nothing else")
@@ -55,9 +55,9 @@ struct RouteConditionTests {
         await untilIdle()
         job.cancel()
         _ = try await job.value
-        let counters = bench.state.counters
-        #expect(counters.cancelled == 1 && counters.failed == 0 && counters.lastFailure == nil)
-        #expect(counters.condition(pending: 0) == .ok)
+        let figures = bench.state.figures
+        #expect(figures.cancelled == 1 && figures.failed == 0 && figures.health.lastFailure == nil)
+        #expect(figures.health.condition(pending: 0) == .ok)
     }
 
     @Test("A request for which there was no room has failed and says nothing of the upstream")
@@ -69,9 +69,9 @@ struct RouteConditionTests {
         let job = Task { try await bench.run("hold") }
         await untilIdle()
         _ = try await bench.run("200")
-        let counters = bench.state.counters
-        #expect(counters.failed == 1 && counters.lastFailure?.kind == .overloaded)
-        #expect(counters.condition(pending: 0) == .ok)
+        let figures = bench.state.figures
+        #expect(figures.failed == 1 && figures.health.lastFailure?.kind == .overloaded)
+        #expect(figures.health.condition(pending: 0) == .ok)
         job.cancel()
         _ = try await job.value
     }
@@ -84,14 +84,14 @@ struct RouteConditionTests {
         let id = try await bench.submit()
         try await bench.job(id, is: .retrying)
         let state = try #require(bench.engine.snapshot.routes["hooks"]?.state)
-        await bench.until { state.counters.lastFailure?.kind == .httpStatus }
-        #expect(state.counters.condition(pending: 0) == .failing)
-        #expect(state.counters.requests == 0 && state.counters.consecutiveFailures == 0)
+        await bench.until { state.figures.health.lastFailure?.kind == .httpStatus }
+        #expect(state.figures.health.condition(pending: 0) == .failing)
+        #expect(state.figures.requests == 0 && state.figures.health.consecutiveFailures == 0)
         isDown.store(false, ordering: .relaxed)
         bench.time.advance(by: .seconds(5))
         try await bench.job(id, is: .succeeded)
-        await bench.until { state.counters.succeeded == 1 }
-        #expect(state.counters.condition(pending: 0) == .ok)
+        await bench.until { state.figures.succeeded == 1 }
+        #expect(state.figures.health.condition(pending: 0) == .ok)
         #expect(await bench.stop())
     }
 }

@@ -14,6 +14,8 @@ package final class RelayPorts: Sendable {
     package let signer: (any MessageSigner)?
     /// Nil bounds nothing: a program's own answers are its own to bound.
     package let memory: MemoryAccount?
+    /// Where the loop of the relay counts; 0 is everybody's.
+    package let lane: Int
 
     package init(
         transport: any Transport,
@@ -23,7 +25,8 @@ package final class RelayPorts: Sendable {
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
         isConstrained: @escaping @Sendable () -> Bool = { false },
         signer: (any MessageSigner)? = nil,
-        memory: MemoryAccount? = nil
+        memory: MemoryAccount? = nil,
+        lane: Int = 0
     ) {
         self.transport = transport
         promptTransport = transport as? any PromptTransport
@@ -34,6 +37,7 @@ package final class RelayPorts: Sendable {
         self.isConstrained = isConstrained
         self.signer = signer
         self.memory = memory
+        self.lane = lane
     }
 }
 

@@ -19,8 +19,20 @@ package final class RouteMemory: Sendable {
     private let state = Mutex(State())
     /// What the upstreams are sent, and how they take it.
     package let traffic: RouteTraffic
+    /// What has become of the route's jobs.
+    package let meter: RouteMeter
+    /// What has become of the attempts, by upstream.
+    package let upstreams: [UpstreamMeter]
 
-    package init(traffic: RouteTraffic = RouteTraffic()) { self.traffic = traffic }
+    package init(
+        traffic: RouteTraffic = RouteTraffic(),
+        meter: RouteMeter = RouteMeter(lanes: 0),
+        upstreams: [UpstreamMeter] = []
+    ) {
+        self.traffic = traffic
+        self.meter = meter
+        self.upstreams = upstreams
+    }
 
     /// Upstreams, as indices of the route's list, that no rule may enter now.
     package func cooling(_ route: Route, now: Instant) -> [Int] {

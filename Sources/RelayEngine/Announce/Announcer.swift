@@ -33,9 +33,9 @@ package struct Audience: Sendable {
         pauses = RoutePauses(engine)
     }
 
-    /// Tells all of them, and `others` before anybody wakes.
-    package func announcer(and others: [any JobListener] = []) -> Announcer {
-        let first: [any JobListener] = [RouteTally(engine), room, engine.recent, feed]
+    /// Tells all of them, and `others` before anybody wakes; what is told by it counts in that lane.
+    package func announcer(and others: [any JobListener] = [], lane: Int = 0) -> Announcer {
+        let first: [any JobListener] = [RouteTally(engine, lane: lane), room, engine.recent, feed]
         return Announcer(first + others + [pauses, waiters], engine.time)
     }
 }

@@ -3,17 +3,32 @@ import RelayCore
 /// Counts, for each route, what came of its jobs.
 final class RouteTally: JobListener {
     private let engine: Engine
+    /// Where it counts.
+    private let lane: Int
 
-    init(_ engine: Engine) { self.engine = engine }
+    init(_ engine: Engine, lane: Int) {
+        self.engine = engine
+        self.lane = lane
+    }
 
     func heard(_ event: JobEvent, at wall: Int64) {
-        let report: JobReport
         switch event {
-        case .ended(let ended): report = ended
+        case .ended(let report): count(report, wall)
         // One that was over before has been counted.
-        case .changed(let changed) where !changed.state.isTerminal: report = changed
-        default: return
+        case .changed(let report) where !report.state.isTerminal: count(report, wall)
+        case .accepted(let report): engine.snapshot.state(of: report.route)?.meter.accepted(lane: lane)
+        case .breakerChanged(let route, let change): engine.snapshot.state(of: route)?.meter.count(change)
+        case .credentialRefreshed, .credentialFailed, .configReloaded, .configRejected: engine.tally.count(event, at: wall)
+        default: break
         }
-        engine.snapshot.state(of: report.route)?.count(report, wallSeconds: wall / 1000)
+    }
+
+    private func count(_ report: JobReport, _ wall: Int64) {
+        if let context = report.context {
+            context.memory.count(report, lane: lane, wall: wall)
+        } else {
+            // What only the store was asked about has no attempts.
+            engine.snapshot.state(of: report.route)?.meter.count(report, lane: lane, wall: wall)
+        }
     }
 }

@@ -10,23 +10,24 @@ extension RouteState {
 
     /// Writes how the route is doing: its word, who is under way, what came of the others, and the last failure.
     package func write(isPaused: Bool, into json: inout JSONObjectWriter) {
-        let counters = counters
+        let figures = figures
+        let health = figures.health
         let load = load
         json.member(
             "state",
-            isPaused ? RouteState.paused : counters.condition(pending: load.pending).rawValue
+            isPaused ? RouteState.paused : health.condition(pending: load.pending).rawValue
         )
         json.member("in_flight", load.inFlight)
         json.member("pending", load.pending)
-        json.member("requests", counters.requests)
-        json.member("succeeded", counters.succeeded)
-        json.member("failed", counters.failed)
-        json.member("cancelled", counters.cancelled)
-        json.member("recovered", counters.recovered)
-        json.member("fallbacks", counters.fallbacks)
-        json.member("never_fails_breaches", counters.breaches)
-        json.member("consecutive_failures", counters.consecutiveFailures)
-        guard let failure = counters.lastFailure else {
+        json.member("requests", figures.requests)
+        json.member("succeeded", figures.succeeded)
+        json.member("failed", figures.failed)
+        json.member("cancelled", figures.cancelled)
+        json.member("recovered", figures.recovered)
+        json.member("fallbacks", figures.fallbacks)
+        json.member("never_fails_breaches", figures.breaches)
+        json.member("consecutive_failures", health.consecutiveFailures)
+        guard let failure = health.lastFailure else {
             json.member("last_failure", JSONValue.null)
             return
         }

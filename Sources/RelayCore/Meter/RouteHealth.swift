@@ -1,5 +1,3 @@
-package import RelayCore
-
 /// How a route is doing, in one word; what several of them fit goes by the first.
 package enum RouteCondition: String, CaseIterable, Sendable {
     /// The last request that ended, or the last attempt of a durable job, failed, and the upstream has not succeeded
@@ -12,20 +10,8 @@ package enum RouteCondition: String, CaseIterable, Sendable {
     case ok
 }
 
-/// Figures of a route since the daemon started; they outlive a reload.
-package struct RouteCounters: Sendable {
-    /// That are over.
-    package private(set) var requests: UInt64 = 0
-    /// Answered by an upstream, as the route's rules understand success.
-    package private(set) var succeeded: UInt64 = 0
-    package private(set) var failed: UInt64 = 0
-    /// Ended by the caller, who hung up or did not bring the whole body: neither a success nor a failure.
-    package private(set) var cancelled: UInt64 = 0
-    package private(set) var recovered: UInt64 = 0
-    /// Answered by a stand-in.
-    package private(set) var fallbacks: UInt64 = 0
-    /// Failures that reached callers although the route never fails.
-    package private(set) var breaches: UInt64 = 0
+/// How a route has been doing since an upstream last succeeded.
+package struct RouteHealth: Sendable {
     /// Requests that ended, by a stand-in or a failure, since an upstream last succeeded.
     package private(set) var consecutiveFailures: UInt64 = 0
     package private(set) var lastFailure:
@@ -36,8 +22,11 @@ package struct RouteCounters: Sendable {
 
     package init() {}
 
-    /// Counts what a job came to: one that is over, or one that waits for another attempt and may do so for days.
-    package mutating func count(_ report: JobReport, wallSeconds: Int64) {
+    /// Whether a success changes anything.
+    var isTroubled: Bool { consecutiveFailures > 0 || hasPutOff }
+
+    /// Takes up what a job came to: one that is over, or one that waits for another attempt and may do so for days.
+    mutating func count(_ report: JobReport, wallSeconds: Int64) {
         // What came without an attempt says nothing about the upstream.
         let isUpstreamsDoing = !report.attempts.isEmpty || !report.isDurable
         guard report.state.isTerminal else {
@@ -46,23 +35,15 @@ package struct RouteCounters: Sendable {
             }
             return
         }
-        requests += 1
-        if report.isBreach { breaches += 1 }
         switch report.state {
         case .succeeded where report.isFromUpstream:
-            succeeded += 1
-            if report.attemptCount > 1 { recovered += 1 }
             consecutiveFailures = 0
             hasPutOff = false
         case .succeeded:
-            fallbacks += 1
             consecutiveFailures += 1
             endedWithStandIn = true
-        case .cancelled:
-            cancelled += 1
-            return
+        case .cancelled: return
         default:
-            failed += 1
             // That there was no room says nothing about the upstream either.
             guard isUpstreamsDoing, report.failure?.kind != .overloaded else { break }
             consecutiveFailures += 1

@@ -1,0 +1,53 @@
+/// What of a route's jobs is told but seldom: what failed, what the rules did, and how the route is doing.
+package struct RouteAccount: Sendable {
+    package var health = RouteHealth()
+    /// Failed attempts.
+    package private(set) var failures: [FailureName: UInt64] = [:]
+    /// How often each rule has acted.
+    package private(set) var recoveries: [RecoveryName: UInt64] = [:]
+    /// How often each upstream's breaker has opened, or closed.
+    package private(set) var breakerMoves: [BreakerMove: UInt64] = [:]
+    /// Failures whose retry the route's budget kept back.
+    package private(set) var budgetSpent: UInt64 = 0
+
+    package struct FailureName: Hashable, Sendable {
+        package let upstream: String
+        package let kind: FailureKind
+    }
+
+    package struct RecoveryName: Hashable, Sendable {
+        package let rule: String
+        /// The action's word.
+        package let action: String
+    }
+
+    package struct BreakerMove: Hashable, Sendable {
+        package let upstream: String
+        package let isOpen: Bool
+    }
+
+    /// Names of each sort that are told apart; the configuration's are far fewer, but for one that is ever changed.
+    static let nameLimit = 1_000
+
+    package init() {}
+
+    /// Takes up an attempt whose job is over, or waits.
+    mutating func count(_ attempt: Attempt) {
+        if let failure = attempt.failure {
+            RouteAccount.count(FailureName(upstream: attempt.upstream, kind: failure.kind), in: &failures)
+            if attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) { budgetSpent += 1 }
+        }
+        guard let next = attempt.next else { return }
+        RouteAccount.count(RecoveryName(rule: attempt.rule ?? "", action: next.name), in: &recoveries)
+    }
+
+    mutating func count(_ change: BreakerChange) {
+        let move = BreakerMove(upstream: change.upstream, isOpen: change.probeIn != nil)
+        RouteAccount.count(move, in: &breakerMoves)
+    }
+
+    private static func count<Name>(_ name: Name, in counts: inout [Name: UInt64]) {
+        guard counts[name] != nil || counts.count < nameLimit else { return }
+        counts[name, default: 0] += 1
+    }
+}

@@ -1,0 +1,127 @@
+import Synchronization
+
+/// The figures of a route since the daemon started; they outlive a reload.
+///
+/// Each loop counts in a lane of its own, which nobody else writes, and whoever reads adds the lanes up: the common end
+/// of a request costs no lock. What is seldom is under one.
+package final class RouteMeter: Sendable {
+    private let lanes: [Lane]
+    private let account = Mutex(RouteAccount())
+    /// Whether a success has something to end.
+    private let isTroubled = Atomic<Bool>(false)
+
+    /// What one lane counts.
+    private final class Lane: Sendable {
+        let counts: InlineArray<13, Atomic<UInt64>>
+        let answers = DurationCells()
+        let lives = DurationCells()
+        let exemplars = AtomicLazyReference<ExemplarCells>()
+
+        init() { counts = InlineArray { _ in Atomic(0) } }
+
+        @inline(__always)
+        func add(_ count: Count) { counts[count.rawValue].wrappingAdd(1, ordering: .relaxed) }
+    }
+
+    private enum Count: Int {
+        case success, fallback, placeholder, stale, failure, cancelled
+        case recovered, breach, accepted
+        case jobSucceeded, jobDead, jobCancelled, jobExpired
+    }
+
+    /// `lanes` are those of the loops and one for whoever is on none; without any nothing is counted.
+    package init(lanes: Int) { self.lanes = (0..<lanes).map { _ in Lane() } }
+
+    /// Takes up what a job came to: one that is over, or one that waits for another attempt.
+    ///
+    /// `isPlain` tells of one that an upstream answered at the first attempt; `wall` is in milliseconds since 1970 UTC.
+    package func count(_ report: JobReport, isPlain: Bool = false, lane: Int, wall: Int64) {
+        guard lanes.indices.contains(lane) else { return }
+        let cells = lanes[lane]
+        if report.state.isTerminal { count(end: report, cells, wall) }
+        if isPlain, !isTroubled.load(ordering: .relaxed) { return }
+        account.withLock { account in
+            if report.cause == .run { for attempt in report.attempts { account.count(attempt) } }
+            account.health.count(report, wallSeconds: wall / 1_000)
+            isTroubled.store(account.health.isTroubled, ordering: .relaxed)
+        }
+    }
+
+    private func count(end report: JobReport, _ cells: Lane, _ wall: Int64) {
+        switch (report.state, report.source) {
+        case (.succeeded, .fallback): cells.add(.fallback)
+        case (.succeeded, .placeholder): cells.add(.placeholder)
+        case (.succeeded, .stale): cells.add(.stale)
+        case (.succeeded, _):
+            cells.add(.success)
+            if report.attemptCount > 1 { cells.add(.recovered) }
+        case (.cancelled, _): cells.add(.cancelled)
+        default: cells.add(.failure)
+        }
+        if report.failure != nil, report.isBreach { cells.add(.breach) }
+        guard report.isDurable else { return }
+        switch report.state {
+        case .succeeded: cells.add(.jobSucceeded)
+        case .cancelled: cells.add(.jobCancelled)
+        case .expired: cells.add(.jobExpired)
+        default: cells.add(.jobDead)
+        }
+        cells.lives.took(.milliseconds(max(0, wall - report.id.milliseconds)), .lifetime)
+    }
+
+    /// A job is on disk.
+    package func accepted(lane: Int) {
+        if lanes.indices.contains(lane) { lanes[lane].add(.accepted) }
+    }
+
+    /// A request was answered whose caller waited so long; `trace` is its caller's.
+    package func answered(after taken: Duration, lane: Int, trace: TraceID?, wall: Int64) {
+        guard lanes.indices.contains(lane) else { return }
+        let place = lanes[lane].answers.took(taken, .latency)
+        guard let trace else { return }
+        let cells = lanes[lane].exemplars.load() ?? lanes[lane].exemplars.storeIfNil(ExemplarCells())
+        let microseconds = UInt64(max(0, taken.saturatedNanoseconds)) / 1_000
+        cells.note(TraceExemplar(trace: trace, microseconds: microseconds, wall: wall), in: place)
+    }
+
+    package func count(_ change: BreakerChange) { account.withLock { $0.count(change) } }
+}
+
+// What has been counted.
+extension RouteMeter {
+    private func sum(_ count: Count) -> UInt64 {
+        lanes.reduce(0) { $0 &+ $1.counts[count.rawValue].load(ordering: .relaxed) }
+    }
+
+    /// All of it, each figure by itself as of now.
+    package var figures: RouteFigures {
+        let account = account.withLock { $0 }
+        var figures = RouteFigures(account)
+        figures.succeeded = sum(.success)
+        figures.fallback = sum(.fallback)
+        figures.placeholder = sum(.placeholder)
+        figures.stale = sum(.stale)
+        figures.failed = sum(.failure)
+        figures.cancelled = sum(.cancelled)
+        figures.recovered = sum(.recovered)
+        figures.breaches = sum(.breach)
+        figures.accepted = sum(.accepted)
+        figures.jobsSucceeded = sum(.jobSucceeded)
+        figures.jobsDead = sum(.jobDead)
+        figures.jobsCancelled = sum(.jobCancelled)
+        figures.jobsExpired = sum(.jobExpired)
+        for lane in lanes {
+            figures.answers += lane.answers.counts
+            figures.lives += lane.lives.counts
+        }
+        return figures
+    }
+
+    /// The latest exemplar of each bucket of `answers`.
+    package var exemplars: [TraceExemplar?] {
+        let cells = lanes.compactMap { $0.exemplars.load() }
+        return (0..<DurationBuckets.count).map { place in
+            cells.compactMap { $0.exemplar(in: place) }.max { $0.wall < $1.wall }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Synchronization
+
+/// The trace of a caller (W3C Trace Context, `trace-id`).
+package struct TraceID: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    /// Reads a `traceparent`; nil where it is none, or one of no trace.
+    package init?(parent: String) {
+        let text = Array(parent.utf8)
+        guard text.count >= 55, text[2] == UInt8(ascii: "-"), text[35] == UInt8(ascii: "-"),
+            text[0..<2].elementsEqual("00".utf8) ? text.count == 55 : true,
+            let high = TraceID.number(text[3..<19]), let low = TraceID.number(text[19..<35]),
+            high != 0 || low != 0
+        else { return nil }
+        (self.high, self.low) = (high, low)
+    }
+
+    init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+    /// Lower-case hexadecimal digits alone.
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var number: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return number
+    }
+
+    /// 32 lower-case hexadecimal digits.
+    package var text: String { TraceID.digits(high) + TraceID.digits(low) }
+
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
+
+/// One duration of a bucket, and the trace in which it can be looked at.
+package struct TraceExemplar: Sendable, Equatable {
+    package let trace: TraceID
+    package let microseconds: UInt64
+    /// When it was noted, in milliseconds since 1970 UTC.
+    package let wall: Int64
+}
+
+/// The last exemplar of each bucket of one histogram.
+///
+/// Readers wait for nobody, and writers neither: whoever meets another one leaves its exemplar out.
+final class ExemplarCells: Sendable {
+    /// The version is odd while it is written, and zero where there is none.
+    private struct Cell: ~Copyable {
+        let version = Atomic<UInt64>(0)
+        let high = Atomic<UInt64>(0)
+        let low = Atomic<UInt64>(0)
+        let microseconds = Atomic<UInt64>(0)
+        let wall = Atomic<Int64>(0)
+    }
+
+    private let cells: InlineArray<16, Cell>
+
+    init() { cells = InlineArray { _ in Cell() } }
+
+    func note(_ exemplar: TraceExemplar, in place: Int) {
+        let before = cells[place].version.load(ordering: .relaxed)
+        guard before & 1 == 0,
+            cells[place].version.compareExchange(expected: before, desired: before | 1, ordering: .acquiring).exchanged
+        else { return }
+        // No reader may see what follows with the version of before.
+        atomicMemoryFence(ordering: .releasing)
+        cells[place].high.store(exemplar.trace.high, ordering: .relaxed)
+        cells[place].low.store(exemplar.trace.low, ordering: .relaxed)
+        cells[place].microseconds.store(exemplar.microseconds, ordering: .relaxed)
+        cells[place].wall.store(exemplar.wall, ordering: .relaxed)
+        cells[place].version.store(before &+ 2, ordering: .releasing)
+    }
+
+    /// Nil where there is none, or where it is being written.
+    func exemplar(in place: Int) -> TraceExemplar? {
+        let before = cells[place].version.load(ordering: .acquiring)
+        guard before != 0, before & 1 == 0 else { return nil }
+        let exemplar = TraceExemplar(
+            trace: TraceID(
+                high: cells[place].high.load(ordering: .relaxed),
+                low: cells[place].low.load(ordering: .relaxed)
+            ),
+            microseconds: cells[place].microseconds.load(ordering: .relaxed),
+            wall: cells[place].wall.load(ordering: .relaxed)
+        )
+        atomicMemoryFence(ordering: .acquiring)
+        return cells[place].version.load(ordering: .relaxed) == before ? exemplar : nil
+    }
+}
