@@ -14,6 +14,7 @@ package final class Engine: Sendable {
     package let shedding = Shedding()
     package let recent = RecentJobs(capacity: 1024)
     package let tally = RelayTally()
+    package let history = RouteHistory()
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
         current = Mutex(snapshot)

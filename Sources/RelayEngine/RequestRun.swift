@@ -116,13 +116,12 @@ package final class RequestRun {
     /// How long the caller has waited, with the trace it belongs to.
     private func count() {
         let (memory, ports) = (admission.context.memory, relay.ports)
-        let trace = admission.fields[.traceparent].flatMap { TraceID(parent: $0) }
-        memory.meter.answered(
-            after: began.duration(to: ports.time.now()),
-            lane: ports.lane,
-            trace: trace,
-            wall: trace == nil ? 0 : ports.time.wallMilliseconds()
-        )
+        memory.meter.answered(since: began, ports.time.now(), lane: ports.lane) {
+            guard let parent = admission.fields[.traceparent], let trace = TraceID(parent: parent) else {
+                return nil
+            }
+            return (trace, ports.time.wallMilliseconds())
+        }
     }
 
     /// Who only waits for the disk, whose answer is no upstream's, keeps nobody from the upstream.

@@ -112,7 +112,8 @@ package final class Snapshot: Sendable {
     /// Upstreams that keep their names keep their figures.
     private static func meters(of route: Route, _ kept: Entry?, lanes: Int) -> [UpstreamMeter] {
         route.policy.upstreams.map { upstream in
-            kept?.memory.upstreams.first { $0.name == upstream.name } ?? UpstreamMeter(upstream.name, lanes: lanes)
+            kept?.memory.upstreams.first { $0.name == upstream.name }
+                ?? UpstreamMeter(upstream.name, lanes: lanes)
         }
     }
 }

@@ -53,7 +53,7 @@ final class AcceptWatcher: Watcher {
         }
         let place: ConnectionPlaces.Place
         do throws(ConnectionPlacesMachine.Refusal) {
-            place = try server.places.enter(user: peer?.user, control: listener.control)
+            place = try server.places.enter(user: peer?.user, reserve: listener.reserve)
         } catch {
             let problem = error.problem(peer?.user)
             // Who is refused is heard to the end, so that the answer arrives; a flood of them only gets the answer.
@@ -71,7 +71,7 @@ final class AcceptWatcher: Watcher {
                 unit: listener.unit(peer.process)
             )
         }
-        let share = listener.control == nil ? server.engine.callers.enter(peer?.user) : nil
+        let share = listener.reserve == nil ? server.engine.callers.enter(peer?.user) : nil
         let connection = Connection(
             server: server,
             listener: listener,

@@ -6,7 +6,7 @@ package struct ConnectionLimits: Sendable, Equatable {
     package var total = 512
     /// Of one user; callers of a port, whom nobody knows, count as one.
     package var perUser = 256
-    /// Of each listener with the admin role, beside `total`: no other listener takes them.
+    /// Of each listener with the role admin or metrics, beside `total`: no other listener takes them.
     package var reserved = 32
 
     package init() {}
@@ -14,8 +14,8 @@ package struct ConnectionLimits: Sendable, Equatable {
 
 /// Decides who may have another connection.
 ///
-/// A control listener has places of its own and takes from the shared ones what it needs beyond them, so that whatever
-/// the callers of the others do, the operator gets in.
+/// A listener of operators or of metrics has places of its own and takes from the shared ones what it needs beyond them, so that whatever
+/// the callers of the others do, those who look after it get in.
 package struct ConnectionPlacesMachine: Sendable {
     package enum Place: Hashable, Sendable {
         /// Of those that all share; nil is a caller of a port.
@@ -44,11 +44,11 @@ package struct ConnectionPlacesMachine: Sendable {
     /// The limits are others; who is over them keeps what it has.
     package mutating func configured(_ limits: ConnectionLimits) { self.limits = limits }
 
-    /// A connection came in; `control` names its listener where that is one of control.
-    package mutating func arrived(user: UInt32?, control: String?) throws(Refusal) -> Place {
-        if let control, byListener[control, default: 0] < limits.reserved {
-            byListener[control, default: 0] += 1
-            return .reserved(listener: control)
+    /// A connection came in; `reserve` names its listener where that has places of its own.
+    package mutating func arrived(user: UInt32?, reserve: String?) throws(Refusal) -> Place {
+        if let reserve, byListener[reserve, default: 0] < limits.reserved {
+            byListener[reserve, default: 0] += 1
+            return .reserved(listener: reserve)
         }
         guard shared < limits.total else { throw .full(limit: limits.total) }
         guard byUser[user, default: 0] < limits.perUser else { throw .share(limit: limits.perUser) }
@@ -85,10 +85,10 @@ package final class ConnectionPlaces: Sendable {
 
     package func configure(_ limits: ConnectionLimits) { machine.withLock { $0.configured(limits) } }
 
-    func enter(user: UInt32?, control: String?) throws(ConnectionPlacesMachine.Refusal) -> Place {
+    func enter(user: UInt32?, reserve: String?) throws(ConnectionPlacesMachine.Refusal) -> Place {
         do throws(ConnectionPlacesMachine.Refusal) {
             return try machine.withLock { machine throws(ConnectionPlacesMachine.Refusal) in
-                try machine.arrived(user: user, control: control)
+                try machine.arrived(user: user, reserve: reserve)
             }
         } catch {
             turnedAway()

@@ -9,6 +9,12 @@ package protocol Control: Sendable {
     /// The status document, JSON.
     func status() -> [UInt8]
 
+    /// What the metrics are, in that format.
+    func metrics(_ format: MetricsText.Format) async -> [UInt8]
+
+    /// The last hour of a route, or of all where none is named, JSON.
+    func history(of route: String?) async -> [UInt8]
+
     /// Why requests are not served, or not as they should be; nil while they are.
     var unready: Problem? { get }
 

@@ -16,6 +16,8 @@ package final class LoopServer {
     let memory: MemoryAccount
     let control: any Control
     let places: ConnectionPlaces
+    /// What it has refused.
+    let problems: ProblemTally
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var listeners: [AcceptWatcher] = []
     /// What answers are composed in.
@@ -39,7 +41,8 @@ package final class LoopServer {
         spool: any ReplaySpool,
         memory: MemoryAccount,
         control: any Control,
-        places: ConnectionPlaces
+        places: ConnectionPlaces,
+        problems: ProblemTally = ProblemTally()
     ) {
         self.loop = loop
         self.engine = engine
@@ -50,6 +53,7 @@ package final class LoopServer {
         self.memory = memory
         self.control = control
         self.places = places
+        self.problems = problems
     }
 
     /// Accepts connections of `listener`, whose descriptor is this loop's own copy.
@@ -104,7 +108,7 @@ package final class LoopServer {
     }
 }
 
-/// What a listener's connections are.
+/// What a listener's connections are, as one loop has them.
 package final class ListenerIdentity: Sendable {
     package let name: String
     package let role: Role
@@ -113,6 +117,10 @@ package final class ListenerIdentity: Sendable {
     package let isUnix: Bool
     /// Its name where operators come in by it; nil for a listener of callers.
     package var control: String? { role == .admin ? name : nil }
+    /// Its name where it has places of its own: of those who look when all others are taken.
+    var reserve: String? { role == .admin || role == .metrics ? name : nil }
+    /// What was answered here.
+    package let answers = StatusCells()
     /// Names the unit of a process; nil where there is none.
     package let unit: @Sendable (Int32) -> String?
 
@@ -128,5 +136,10 @@ package final class ListenerIdentity: Sendable {
         self.users = users
         self.isUnix = isUnix
         self.unit = unit
+    }
+
+    /// The same for another loop.
+    package func copy() -> ListenerIdentity {
+        ListenerIdentity(name: name, role: role, users: users, isUnix: isUnix, unit: unit)
     }
 }

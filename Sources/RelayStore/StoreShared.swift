@@ -26,6 +26,7 @@ final class StoreShared: Sendable {
     /// Of the writer: a transaction with all that belongs to it is an operation.
     let activity = Activity("store")
     private let closing = Atomic<Bool>(false)
+    private let commitTimes = DurationCells()
 
     private let state: Mutex<State>
     private let notice: @Sendable (String) -> Void
@@ -44,9 +45,19 @@ final class StoreShared: Sendable {
 
     /// As of the last transaction.
     var timeline: JobTimeline { state.withLock { $0.timeline } }
-    var facts: StoreFacts { state.withLock { $0.facts } }
+    var facts: StoreFacts {
+        var facts = state.withLock { $0.facts }
+        facts.commitTimes = commitTimes.counts
+        return facts
+    }
 
     func setMaxBytes(_ bytes: UInt64) { state.withLock { $0.facts.maxBytes = bytes } }
+
+    /// A transaction took that long to get to the disk.
+    func committed(after taken: Duration) { commitTimes.took(taken, .latency) }
+
+    /// Something could not be done.
+    func countError(_ error: StoreError) { state.withLock { $0.facts.errors[error.code, default: 0] += 1 } }
 
     /// Counts what is not what was stored, once where it is known; the operator hears of it, unless somebody else says so.
     func countCorrupt(_ error: StoreError? = nil) {

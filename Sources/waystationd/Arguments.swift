@@ -7,6 +7,7 @@ struct Arguments {
         case schema
         case manual
         case openAPI
+        case metricsManual
         case version
         case help
     }
@@ -32,6 +33,7 @@ struct Arguments {
             case "--schema": command = .schema
             case "--manual": command = .manual
             case "--openapi": command = .openAPI
+            case "--metrics-manual": command = .metricsManual
             case "--strict": isStrict = true
             case "--version": command = .version
             case "--help", "-h": command = .help
@@ -68,7 +70,7 @@ struct Arguments {
         usage: waystationd [--config FILE] [--loops N]
                waystationd --check [FILE] [-o json] [--strict]
                waystationd --effective [FILE]
-               waystationd --schema | --manual | --openapi | --version | --help
+               waystationd --schema | --manual | --metrics-manual | --openapi | --version | --help
 
         Without a command it serves. FILE is $CONFIGURATION_DIRECTORY/waystation.json or
         /etc/waystation/waystation.json unless it is given. See waystationd(8) and waystation.json(5).

@@ -33,8 +33,13 @@ extension Daemon: Control {
 
     /// Runs on the control loop, whatever loop asks.
     func reload() async -> (status: UInt16, document: [UInt8]) {
+        await aside { [self] in reloadNow() }
+    }
+
+    /// Does it on the control loop, for which no request waits.
+    func aside<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            controlLoop.execute { [self] in continuation.resume(returning: reloadNow()) }
+            controlLoop.execute { continuation.resume(returning: body()) }
         }
     }
 

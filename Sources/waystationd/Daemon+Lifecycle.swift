@@ -119,6 +119,7 @@ private final class Lifecycle {
             daemon.journal.record(CallerRecords.refused(refused))
         }
         daemon.condition.look()
+        daemon.engine.history.look(daemon.engine.snapshot, daemon.controlInstant)
         if daemon.memory.takeTrim() { ProcessLimits.trimMemory() }
         if machine.isDraining { look() } else { daemon.notifier.send(.status(daemon.report.line)) }
         if let ticker, !isEnding {

@@ -12,7 +12,7 @@ extension Daemon {
     func lookAtMemory() {
         let bodies = memory.usage
         let sight = PressureMachine.Sight(
-            resident: Daemon.resident,
+            resident: ProcessFigures.memory?.resident ?? 0,
             bodies: bodies.used,
             bodiesLimit: bodies.limit
         )
@@ -55,13 +55,5 @@ extension Daemon {
         case nil: return
         }
         if !engine.isDraining { notifier.send(.status(report.line)) }
-    }
-
-    /// Bytes of memory of the process; 0 where the kernel does not say.
-    private static var resident: UInt64 {
-        guard let contents = try? FileContents("/proc/self/statm", limit: 4096) else { return 0 }
-        let words = String(decoding: contents.bytes, as: UTF8.self).split(separator: " ")
-        guard words.count > 1, let pages = UInt64(words[1]) else { return 0 }
-        return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 }

@@ -16,7 +16,7 @@ final class Daemon: Sendable {
     var durable: DurableJobs { storage.jobs }
     let journal: Journal
     let events: JournalEvents
-    private let audience: Audience
+    let audience: Audience
     /// For whoever tells of something on no loop that serves.
     let announcer: Announcer
     let condition: ConstrainedCondition
@@ -36,6 +36,10 @@ final class Daemon: Sendable {
     let servers = Mutex<[(EventLoop, LoopBound<LoopServer>)]>([])
     let transports = Mutex<[LoopTransport]>([])
     private let relays = Mutex<[Relay]>([])
+    /// What each loop has refused.
+    let problems = Mutex<[ProblemTally]>([])
+    /// Each loop's own.
+    let listeners = Mutex<[ListenerIdentity]>([])
     let reloadError = Mutex<String?>(nil)
     /// Of the configuration the process started with.
     let firstOutline: ConfigurationOutline
@@ -148,6 +152,8 @@ final class Daemon: Sendable {
         added.append("Via", "1.1 \(RelayFields.pseudonym)")
         let relay = Relay(ports: ports, added: added)
         relays.withLock { $0.append(relay) }
+        let tally = ProblemTally()
+        problems.withLock { $0.append(tally) }
         let server = LoopServer(
             loop: loop,
             engine: engine,
@@ -157,9 +163,11 @@ final class Daemon: Sendable {
             spool: storage.spool,
             memory: memory,
             control: self,
-            places: places
+            places: places,
+            problems: tally
         )
         for (identity, descriptor) in listeners {
+            self.listeners.withLock { $0.append(identity) }
             try server.listen(FileDescriptor(descriptor), as: identity)
         }
         return LoopBound(server, loop)

@@ -54,7 +54,7 @@ struct DaemonListeners: ~Copyable {
             guard copy >= 0, Glibc.fcntl(copy, F_SETFL, O_NONBLOCK) == 0 else {
                 throw Refusal(message: "cannot copy the listener \(identity.name): \(Errno.current)")
             }
-            copies.append((identity, copy))
+            copies.append((identity.copy(), copy))
         }
         return copies
     }

@@ -10,6 +10,8 @@ import Synchronization
 
 /// The job store of the daemon, in its state directory.
 final class JobStorage: Sendable {
+    /// Where it is.
+    let directory: String
     let jobs: DurableJobs
     let spool: FileReplaySpool
     private let store: SQLiteJobStore
@@ -18,7 +20,8 @@ final class JobStorage: Sendable {
     /// How long a write may last before others are told: with what comes after, within five seconds.
     private static let patience = Duration.seconds(3)
 
-    private init(jobs: DurableJobs, spool: FileReplaySpool, store: SQLiteJobStore) {
+    private init(_ directory: String, jobs: DurableJobs, spool: FileReplaySpool, store: SQLiteJobStore) {
+        self.directory = directory
         self.jobs = jobs
         self.spool = spool
         self.store = store
@@ -81,7 +84,7 @@ final class JobStorage: Sendable {
             do throws(StoreError) {
                 let limit = UInt64(configuration.limits.spool)
                 let spool = try FileReplaySpool(state: directory, limit: limit)
-                return JobStorage(jobs: jobs, spool: spool, store: store)
+                return JobStorage(directory, jobs: jobs, spool: spool, store: store)
             } catch {
                 throw Daemon.StartError(message: error.message)
             }

@@ -25,6 +25,7 @@ enum Main {
         case .schema: Output.bytes(Schema.json)
         case .openAPI: Output.bytes(OpenAPI.json)
         case .manual: Output.text(ManualPage.text)
+        case .metricsManual: Output.text(MetricsPage.text)
         case .check, .effective: exit(CheckCommand.run(arguments))
         case .serve: serve(arguments)
         }

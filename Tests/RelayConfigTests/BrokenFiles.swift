@@ -48,7 +48,7 @@ let brokenFiles = BrokenRow.rows(
     top "listeners": [{"name": "a", "unix": "/a", "mode": "660"}]
       2:51: error: expected four octal digits such as "0660"  [/listeners/0/mode]
     top "listeners": [{"name": "a", "unix": "/a", "role": "adnim"}]
-      2:51: error: expected one of "submit", "read", "operate", "admin"  [/listeners/0/role]
+      2:51: error: expected one of "metrics", "submit", "read", "operate", "admin"  [/listeners/0/role]
     top "listeners": [{"name": "a", "tcp": "0.0.0.0:80"}]
       2:36: error: TCP listeners are possible on loopback addresses only  [/listeners/0/tcp]
         => write "127.0.0.1:80"

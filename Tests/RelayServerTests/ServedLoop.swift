@@ -110,6 +110,10 @@ private struct NoControl: Control {
 
     func reload() async -> (status: UInt16, document: [UInt8]) { (200, []) }
 
+    func metrics(_ format: MetricsText.Format) async -> [UInt8] { [] }
+
+    func history(of route: String?) async -> [UInt8] { [] }
+
     func constrained() -> [UInt8] { [] }
 
     func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool { false }

@@ -66,8 +66,9 @@ extension ConfigurationTable {
                     "role",
                     .word(),
                     \.role,
-                    "What callers may do here at most: submit uses routes and sees its own jobs, read sees "
-                        + "everything, operate may also change jobs and routes, admin may reload."
+                    "What callers may do here at most: metrics reads /metrics and nothing else, submit uses routes and "
+                        + "sees its own jobs, read sees everything, operate may also change jobs and routes, admin may "
+                        + "reload."
                 ),
                 Field(
                     "allow_users",
@@ -94,7 +95,7 @@ extension ConfigurationTable {
                     hint: "remove it, or serve these users on a Unix socket"
                 )
             }
-            if draft.role > .submit {
+            if draft.role.includes(.read) {
                 reading.warn(
                     "every user of this machine gets the role \"\(draft.role.rawValue)\" here",
                     in: node,
@@ -102,7 +103,7 @@ extension ConfigurationTable {
                     hint: "use a Unix socket with \"mode\" and \"allow_users\""
                 )
             }
-        } else if draft.mode & 0o002 != 0, draft.role > .submit, draft.allowedUsers.isEmpty {
+        } else if draft.mode & 0o002 != 0, draft.role.includes(.read), draft.allowedUsers.isEmpty {
             reading.warn(
                 "every user of this machine gets the role \"\(draft.role.rawValue)\" here",
                 in: node,

@@ -14,6 +14,10 @@ package struct StoreFacts: Hashable, Sendable {
     package var corruptRecords: UInt64 = 0
     /// Bytes of the write-ahead log on disk.
     package var logBytes: UInt64 = 0
+    /// How long transactions took to get to the disk.
+    package var commitTimes = DurationCounts()
+    /// What could not be done, by why: refusals for want of room, failed writes, reads that took too long.
+    package var errors: [StoreError.Code: UInt64] = [:]
 
     package init() {}
 }

@@ -8,7 +8,8 @@ package struct DurationBuckets: Sendable {
 
     /// Of answers and attempts: from a millisecond to a minute.
     package static let latency = DurationBuckets(bounds: [
-        1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000,
+        1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+        5_000_000,
         10_000_000, 30_000_000, 60_000_000,
     ])
 
@@ -28,7 +29,7 @@ package struct DurationBuckets: Sendable {
 }
 
 /// How many durations there were of which length, and their sum.
-package struct DurationCounts: Sendable, Equatable {
+package struct DurationCounts: Sendable, Hashable {
     /// By bucket; the last one is beyond all bounds.
     package var buckets = [UInt64](repeating: 0, count: DurationBuckets.count)
     package var microseconds: UInt64 = 0

@@ -19,11 +19,21 @@ package struct RouteAccount: Sendable {
         package let rule: String
         /// The action's word.
         package let action: String
+
+        package init(rule: String, action: String) {
+            self.rule = rule
+            self.action = action
+        }
     }
 
     package struct BreakerMove: Hashable, Sendable {
         package let upstream: String
         package let isOpen: Bool
+
+        package init(upstream: String, isOpen: Bool) {
+            self.upstream = upstream
+            self.isOpen = isOpen
+        }
     }
 
     /// Names of each sort that are told apart; the configuration's are far fewer, but for one that is ever changed.

@@ -15,7 +15,7 @@ package final class RouteMeter: Sendable {
         let counts: InlineArray<13, Atomic<UInt64>>
         let answers = DurationCells()
         let lives = DurationCells()
-        let exemplars = AtomicLazyReference<ExemplarCells>()
+        let exemplars = ExemplarCells()
 
         init() { counts = InlineArray { _ in Atomic(0) } }
 
@@ -74,14 +74,26 @@ package final class RouteMeter: Sendable {
         if lanes.indices.contains(lane) { lanes[lane].add(.accepted) }
     }
 
-    /// A request was answered whose caller waited so long; `trace` is its caller's.
-    package func answered(after taken: Duration, lane: Int, trace: TraceID?, wall: Int64) {
+    /// A request was answered whose caller has waited since then; `exemplar` tells its trace, with the present in
+    /// milliseconds since 1970 UTC, and is asked only where that is wanted.
+    @inline(__always)
+    package func answered(
+        since began: Instant,
+        _ now: Instant,
+        lane: Int,
+        exemplar: () -> (trace: TraceID, wall: Int64)?
+    ) {
         guard lanes.indices.contains(lane) else { return }
-        let place = lanes[lane].answers.took(taken, .latency)
-        guard let trace else { return }
-        let cells = lanes[lane].exemplars.load() ?? lanes[lane].exemplars.storeIfNil(ExemplarCells())
+        let cells = lanes[lane]
+        let taken = began.duration(to: now)
+        let place = cells.answers.took(taken, .latency)
+        guard cells.exemplars.wants(place, now), let (trace, wall) = exemplar() else { return }
         let microseconds = UInt64(max(0, taken.saturatedNanoseconds)) / 1_000
-        cells.note(TraceExemplar(trace: trace, microseconds: microseconds, wall: wall), in: place)
+        cells.exemplars.note(
+            TraceExemplar(trace: trace, microseconds: microseconds, wall: wall),
+            in: place,
+            now
+        )
     }
 
     package func count(_ change: BreakerChange) { account.withLock { $0.count(change) } }
@@ -119,9 +131,8 @@ extension RouteMeter {
 
     /// The latest exemplar of each bucket of `answers`.
     package var exemplars: [TraceExemplar?] {
-        let cells = lanes.compactMap { $0.exemplars.load() }
-        return (0..<DurationBuckets.count).map { place in
-            cells.compactMap { $0.exemplar(in: place) }.max { $0.wall < $1.wall }
+        (0..<DurationBuckets.count).map { place in
+            lanes.compactMap { $0.exemplars.exemplar(in: place) }.max { $0.wall < $1.wall }
         }
     }
 }

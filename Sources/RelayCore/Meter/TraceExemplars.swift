@@ -9,7 +9,7 @@ package struct TraceID: Hashable, Sendable {
     package init?(parent: String) {
         let text = Array(parent.utf8)
         guard text.count >= 55, text[2] == UInt8(ascii: "-"), text[35] == UInt8(ascii: "-"),
-            text[0..<2].elementsEqual("00".utf8) ? text.count == 55 : true,
+            !text[0..<2].elementsEqual("ff".utf8), text.count == 55 || !text[0..<2].elementsEqual("00".utf8),
             let high = TraceID.number(text[3..<19]), let low = TraceID.number(text[19..<35]),
             high != 0 || low != 0
         else { return nil }
@@ -23,8 +23,10 @@ package struct TraceID: Hashable, Sendable {
         var number: UInt64 = 0
         for digit in digits {
             switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(digit - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                number = number << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"):
+                number = number << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
             default: return nil
             }
         }
@@ -46,6 +48,12 @@ package struct TraceExemplar: Sendable, Equatable {
     package let microseconds: UInt64
     /// When it was noted, in milliseconds since 1970 UTC.
     package let wall: Int64
+
+    package init(trace: TraceID, microseconds: UInt64, wall: Int64) {
+        self.trace = trace
+        self.microseconds = microseconds
+        self.wall = wall
+    }
 }
 
 /// The last exemplar of each bucket of one histogram.
@@ -59,16 +67,26 @@ final class ExemplarCells: Sendable {
         let low = Atomic<UInt64>(0)
         let microseconds = Atomic<UInt64>(0)
         let wall = Atomic<Int64>(0)
+        /// None is wanted before then, in nanoseconds of the monotonic clock.
+        let due = Atomic<Int64>(.min)
     }
 
     private let cells: InlineArray<16, Cell>
 
     init() { cells = InlineArray { _ in Cell() } }
 
-    func note(_ exemplar: TraceExemplar, in place: Int) {
+    /// Whether a new one is wanted there: once a second is more than anybody asks.
+    @inline(__always)
+    func wants(_ place: Int, _ now: Instant) -> Bool {
+        cells[place].due.load(ordering: .relaxed) <= now.nanoseconds
+    }
+
+    func note(_ exemplar: TraceExemplar, in place: Int, _ now: Instant) {
+        cells[place].due.store(now.nanoseconds &+ 1_000_000_000, ordering: .relaxed)
         let before = cells[place].version.load(ordering: .relaxed)
         guard before & 1 == 0,
-            cells[place].version.compareExchange(expected: before, desired: before | 1, ordering: .acquiring).exchanged
+            cells[place].version.compareExchange(expected: before, desired: before | 1, ordering: .acquiring)
+                .exchanged
         else { return }
         // No reader may see what follows with the version of before.
         atomicMemoryFence(ordering: .releasing)

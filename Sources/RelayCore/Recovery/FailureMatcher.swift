@@ -60,3 +60,17 @@ public struct FailureMatcher: Sendable, Equatable {
         return false
     }
 }
+
+extension FailureMatcher.Token {
+    /// The word that reads as it.
+    package var word: String {
+        switch self {
+        case .any: "any"
+        case .exhausted: "exhausted"
+        case .status(let status): "\(status.rawValue)"
+        case .statusClass(let wanted): "\(wanted.rawValue)xx"
+        case .group(let group): group.rawValue
+        case .kind(let kind): kind.rawValue
+        }
+    }
+}

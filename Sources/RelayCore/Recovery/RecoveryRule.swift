@@ -37,6 +37,23 @@ public struct RecoveryRule: Sendable {
     }
 }
 
+extension RecoveryRule.Action {
+    /// The action's key in the configuration.
+    package var word: String {
+        switch self {
+        case .retry: "retry"
+        case .refreshCredentials: "refresh_credentials"
+        case .failover: "failover"
+        case .respond, .respondStale: "respond"
+        case .consult: "consult"
+        case .fail: "fail"
+        case .deadLetter: "dead_letter"
+        case .pauseRoute: "pause_route"
+        case .hold: "hold"
+        }
+    }
+}
+
 /// Which requests may be sent again that may have been carried out (RFC 9110 §9.2.2): their outcome is unknown, or their
 /// answer is a failure that does not say they were refused.
 ///

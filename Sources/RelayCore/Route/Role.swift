@@ -1,22 +1,25 @@
-/// What a listener's callers may do; each role includes the ones before it.
-package enum Role: String, CaseIterable, Comparable, Sendable {
+/// What a listener's callers may do.
+package enum Role: String, CaseIterable, Sendable {
+    /// Read the metrics, and nothing else.
+    case metrics
     /// Use routes, see own jobs.
     case submit
-    /// See everything.
+    /// See everything, the metrics too.
     case read
     /// Retry, cancel, pause.
     case operate
     /// Reload, drain, configuration.
     case admin
 
-    private var rank: Int {
-        switch self {
-        case .submit: 0
-        case .read: 1
-        case .operate: 2
-        case .admin: 3
+    /// Whether who has the role may do what takes the other: each includes the ones before it, but for the metrics, which
+    /// tell of everybody's requests.
+    package func includes(_ other: Role) -> Bool {
+        switch other {
+        case .metrics: self != .submit
+        case .submit: self != .metrics
+        case .read: self == .read || self == .operate || self == .admin
+        case .operate: self == .operate || self == .admin
+        case .admin: self == .admin
         }
     }
-
-    package static func < (lhs: Role, rhs: Role) -> Bool { lhs.rank < rhs.rank }
 }

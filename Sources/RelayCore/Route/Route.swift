@@ -17,7 +17,7 @@ package final class Route: Sendable {
     /// Whether a rule that responds keeps the request.
     package let keepsRequests: Bool
     /// The rules for jobs that are kept.
-    let deliveryRules: [RecoveryRule]
+    package let deliveryRules: [RecoveryRule]
     /// Upstreams, as indices, where rules lead whose own has an open breaker, or has asked for patience.
     private let failovers: (open: [Int], throttled: [Int])
     /// The longest that one answer holds an upstream back; nil when none does.

@@ -18,7 +18,8 @@ final class RouteTally: JobListener {
         case .changed(let report) where !report.state.isTerminal: count(report, wall)
         case .accepted(let report): engine.snapshot.state(of: report.route)?.meter.accepted(lane: lane)
         case .breakerChanged(let route, let change): engine.snapshot.state(of: route)?.meter.count(change)
-        case .credentialRefreshed, .credentialFailed, .configReloaded, .configRejected: engine.tally.count(event, at: wall)
+        case .credentialRefreshed, .credentialFailed, .configReloaded, .configRejected:
+            engine.tally.count(event, at: wall)
         default: break
         }
     }

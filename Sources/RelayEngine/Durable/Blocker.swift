@@ -63,7 +63,7 @@ extension DurableJobs {
             return Blocker(.ordering, "an earlier job of \(what) is not over")
         }
         if due > now { return later(job, due) }
-        return held(job, entry, now)
+        return held(entry, now)
     }
 
     /// Of a job whose time has not come.
@@ -84,9 +84,10 @@ extension DurableJobs {
         }
     }
 
-    /// Of a job that could be sent now.
-    private func held(_ job: StoredJob, _ entry: Snapshot.Entry, _ now: Int64) -> Blocker {
-        switch dispatcher.gate(of: job.record.route) {
+    /// Of a job of the route that could be sent now.
+    private func held(_ entry: Snapshot.Entry, _ now: Int64) -> Blocker {
+        let route = entry.route.name
+        switch dispatcher.gate(of: route) {
         case .shut(let until, _)?:
             let wait = engine.time.now().duration(to: until).saturatedNanoseconds / 1_000_000
             let next = now + max(0, wait)
@@ -104,7 +105,7 @@ extension DurableJobs {
             return Blocker(hold, engine.time.now(), now)
         }
         let (limit, width) = (entry.route.policy.concurrency.maxRequests, entry.memory.traffic.width)
-        if let most = dispatcher.shortLimit(of: job.record.route, limit) {
+        if let most = dispatcher.shortLimit(of: route, limit) {
             let words =
                 "memory is short, and \(most) kept job\(most == 1 ? "" : "s") of the route may be under way until it is "
                 + "not (limits.shedding)"
@@ -122,6 +123,31 @@ extension DurableJobs {
         }
         let isServing = dispatcher.phase == .serving
         return Blocker("due", isServing ? "it is next" : "the relay is stopping or starting")
+    }
+}
+
+extension DurableJobs {
+    /// How many kept jobs of a route wait, by the word for what they wait for.
+    ///
+    /// Those that are due wait for what holds the route back; while it is paused, those put aside count as its.
+    package func waiting(_ jobs: JobCounters, of route: String) -> [String: Int] {
+        var waiting: [String: Int] = [:]
+        func count(_ state: JobState, as reason: String) {
+            let jobs = jobs.count(state, of: route)
+            if jobs > 0 { waiting[reason, default: 0] += jobs }
+        }
+        let isPaused = pauses.pause(of: route) != nil
+        count(.scheduled, as: WaitReason.notBefore.name)
+        count(.retrying, as: WaitReason.backoff.name)
+        count(.held, as: (isPaused ? WaitReason.routePaused : .operatorHold).name)
+        guard let entry = engine.snapshot.routes[route] else {
+            count(.queued, as: "route_removed")
+            return waiting
+        }
+        let reason =
+            isPaused ? WaitReason.routePaused.name : held(entry, engine.time.wallMilliseconds()).reason
+        count(.queued, as: reason)
+        return waiting
     }
 }
 

@@ -17,6 +17,10 @@ extension APICall {
             json.member("role", caller.role.rawValue)
             return Answer(200, json.bytes)
         case .status: return Answer(200, server.control.status())
+        case .metrics:
+            _ = try query()
+            let format = MetricsText.Format(fields)
+            return Answer(200, await server.control.metrics(format), type: format.type)
         case .live: return Answer(200, Array(#"{"status":"live"}"#.utf8))
         case .ready:
             if let problem = server.control.unready { throw problem }
@@ -35,6 +39,10 @@ extension APICall {
             answer.endsAtDrain = true
             return answer
         case .shape: return try await shape(server)
+        case .history:
+            let route = try query()[HistoryDocument.route]
+            if let route { _ = try server.engine.snapshot.entry(route) }
+            return Answer(200, await server.control.history(of: route))
         case .routes: return try await routes(server)
         case .route(let name, let part): return try await route(name, part, document, server)
         case .stream: preconditionFailure("a stream is served as its body arrives")

@@ -42,14 +42,26 @@ struct APICall {
             )
         }
         let needed = resource.role(head.method)
-        guard role >= needed else {
+        guard role.includes(needed) else {
             throw Problem(
                 .notAllowed,
-                "\(path) needs the role \(needed.rawValue), and this socket gives \(role.rawValue): use the control socket"
+                "\(path) needs the role \(needed.rawValue), and this listener gives \(role.rawValue): use the control socket"
             )
         }
         self.resource = resource
         method = head.method
         fields = head.fields
+    }
+}
+
+extension ListenerIdentity {
+    /// - Throws: `not_allowed` where callers may only look.
+    func checkSubmits() throws(Problem) {
+        guard role.includes(.submit) else {
+            throw Problem(
+                .notAllowed,
+                "routes need the role submit, and this listener gives \(role.rawValue): use the jobs socket"
+            )
+        }
     }
 }

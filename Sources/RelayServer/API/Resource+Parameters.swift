@@ -9,9 +9,10 @@ extension APICall.Resource {
         case .jobs: method == .get ? JobListing.parameters : []
         case .stream: StreamOptions.parameters
         case .job(_, let part): method == .get ? part.parameters : []
-        case .actions, .routes, .route: []
+        case .actions, .routes, .route, .metrics: []
         case .events: EventOptions.parameters
         case .shape: ShapeTable.parameters
+        case .history: [HistoryDocument.route]
         }
     }
 }

@@ -5,6 +5,7 @@ extension APICall {
     enum Resource {
         case version
         case status
+        case metrics
         case live
         case ready
         case reload
@@ -14,6 +15,7 @@ extension APICall {
         case actions
         case events
         case shape
+        case history
         case routes
         case route(String, RoutePart)
         case constrained
@@ -46,7 +48,8 @@ extension APICall.Resource {
     /// The methods besides HEAD, which goes with GET.
     var methods: [Method] {
         switch self {
-        case .version, .status, .live, .ready, .events, .shape, .routes, .contract, .page: [.get]
+        case .version, .status, .metrics, .live, .ready, .events, .shape, .history, .routes, .contract, .page:
+            [.get]
         case .reload, .stream, .actions: [.post]
         case .jobs: [.get, .post]
         case .constrained: [.get, .put]
@@ -67,7 +70,8 @@ extension APICall.Resource {
     func role(_ method: Method) -> Role {
         switch self {
         case .version, .live, .ready, .jobs, .stream, .events, .contract: .submit
-        case .status, .shape, .routes, .route(_, .whole), .page: .read
+        case .status, .shape, .history, .routes, .route(_, .whole), .page: .read
+        case .metrics: .metrics
         case .reload: .admin
         case .constrained: method == .put ? .operate : .read
         case .actions, .route: .operate
@@ -84,10 +88,11 @@ extension APICall.Resource {
     var isOfUnixSockets: Bool { if case .page = self { true } else { false } }
 
     private static let fixed: KeyValuePairs<String, Self> = [
-        "/v1/version": .version, "/v1/status": .status, "/v1/health/live": .live, "/v1/health/ready": .ready,
+        "/metrics": .metrics, "/v1/version": .version, "/v1/status": .status, "/v1/health/live": .live,
+        "/v1/health/ready": .ready,
         "/v1/reload": .reload, "/v1/jobs": .jobs, "/v1/jobs/actions": .actions, "/v1/stream": .stream,
-        "/v1/events": .events, "/v1/shape": .shape, "/v1/routes": .routes, "/v1/constrained": .constrained,
-        "/v1/openapi.json": .contract,
+        "/v1/events": .events, "/v1/shape": .shape, "/v1/history": .history, "/v1/routes": .routes,
+        "/v1/constrained": .constrained, "/v1/openapi.json": .contract,
     ]
     static var paths: [String] { fixed.map(\.key) }
 

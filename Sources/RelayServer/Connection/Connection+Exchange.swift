@@ -123,6 +123,7 @@ extension Connection: AnswerReceiver {
     /// Answers without a task: the socket takes a small answer at once or the caller is not reading.
     private func answer(_ problem: Problem, isHead: Bool) {
         guard phase != .closed else { return }
+        server.problems.count(problem)
         let answer = Answer(problem)
         if case .bytes(let body) = answer.body { put(answer, .length(UInt64(body.count)), hasBody: !isHead) }
         guard phase != .closed else { return }

@@ -19,6 +19,7 @@ extension Upload {
         let snapshot = server.engine.snapshot
         let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
         if head.target.hasPrefix("/r/") {
+            try connection.listener.checkSubmits()
             let target: RelayTarget
             do throws(HTTPParseError) {
                 target = try RelayTarget.parse(head.target)
@@ -77,6 +78,7 @@ extension Upload {
             do throws(Problem) {
                 answer = try await self.answer(takeBody(), Caller(connection))
             } catch {
+                connection.server.problems.count(error)
                 answer = Answer(error)
             }
             rest = connection.write(answer, isHead: head.method == .head)

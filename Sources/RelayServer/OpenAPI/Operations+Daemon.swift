@@ -45,6 +45,26 @@ extension Operation {
         replies: [Reply("What it does and how it is doing.", .named("Status"), [("status", statusExample)])]
     )
 
+    static let metrics = Operation(
+        id: "getMetrics",
+        tag: .daemon,
+        summary: "The metrics, as Prometheus reads them",
+        detail: "OpenMetrics where Accept prefers it. waystationd-metrics(7) explains each.",
+        replies: [
+            Reply(
+                200,
+                "The metrics.",
+                content: [MetricsText.Format.prometheus, .openMetrics].map { format in
+                    Reply.Content(
+                        type: "\(format.type)",
+                        schema: .text,
+                        examples: [("paused", .string("waystation_route_paused{route=\"billing\"} 1\n"))]
+                    )
+                }
+            )
+        ]
+    )
+
     static let reload = Operation(
         id: "reload",
         tag: .daemon,

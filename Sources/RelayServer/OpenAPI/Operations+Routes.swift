@@ -88,6 +88,34 @@ extension Operation {
         problems: Problem.Code.ofStore + [.routeNotFound]
     )
 
+    static let history = Operation(
+        id: "getHistory",
+        tag: .routes,
+        summary: "The last hour of the routes, minute by minute",
+        detail: "Durations are estimates from buckets; null where there was nothing.",
+        replies: [
+            Reply(
+                "The hour, oldest minute first.",
+                .named("History"),
+                [
+                    (
+                        "history",
+                        .example(
+                            """
+                            {"interval_ms": 60000, "began_at": "2027-01-31T08:00:00.000Z", "columns": 2,
+                             "routes": [{"name": "billing", "requests": [40, 12], "failures": [1, 0],
+                                         "fallbacks": [0, 0], "attempts": [44, 12], "failed_attempts": [5, 0],
+                                         "p50_ms": [12.5, null], "p99_ms": [80.0, null],
+                                         "attempt_p50_ms": [11.0, null], "attempt_p99_ms": [62.5, null]}]}
+                            """
+                        )
+                    )
+                ]
+            )
+        ],
+        problems: [.routeNotFound]
+    )
+
     private static let told = Reply("The route.", .named("Route"), [("route", routeExample)])
 
     private static let routeExample = JSONValue.example(
@@ -102,6 +130,7 @@ extension Operation {
                         "counts": {"attempts": 20, "failed": 2, "failed_in_a_row": 0, "span_ms": 30000},
                         "under_way": 2, "window": 64}],
          "retries_under_way": 0, "retries_left": 10,
+         "rules": [{"name": "transient", "on": ["connection", "502"], "action": "retry", "acted": 3}],
          "jobs": {"scheduled": 0, "queued": 5, "running": 1, "retrying": 0, "held": 0, "succeeded": 30, "dead": 0,
                   "cancelled": 0, "expired": 0},
          "oldest_job_at": "2027-01-31T07:58:12.204Z"}

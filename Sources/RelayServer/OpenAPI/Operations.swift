@@ -8,6 +8,7 @@ extension APICall.Resource {
         switch self {
         case .version: .version
         case .status: .status
+        case .metrics: .metrics
         case .live: .live
         case .ready: .ready
         case .reload: .reload
@@ -17,6 +18,7 @@ extension APICall.Resource {
         case .actions: .actOnJobs
         case .events: .readEvents
         case .shape: .shape
+        case .history: .history
         case .routes: .listRoutes
         case .route(_, let part): part.operation
         case .constrained: method == .put ? .setConstrained : .constrained

@@ -42,7 +42,25 @@ extension OpenAPI {
                 Property("rows", .list(.object([Property("key", .text)] + counts))),
             ]).doc("How many jobs wait, by how long already.")
         ),
+        (
+            "History",
+            .object([
+                Property("interval_ms", .count, "How long a column is."),
+                Property("began_at", .moment, "When the first column began."),
+                Property("columns", .integer(1...HistoryMachine.columns), "The last one is running."),
+                Property("routes", .list(.object(history))),
+            ]).doc("The last hour of routes, in columns, oldest first.")
+        ),
     ]
+
+    private static let history: [Property] =
+        [Property("name", .text)]
+        + ["requests", "failures", "fallbacks", "attempts", "failed_attempts"].map {
+            Property($0, .list(.count))
+        }
+        + ["p50_ms", "p99_ms", "attempt_p50_ms", "attempt_p99_ms"].map {
+            Property($0, .list(.orNull(.milliseconds)))
+        }
 
     private static let counts: [Property] = [
         Property("total", .count), Property("counts", .list(.count), "By age."),
@@ -77,6 +95,16 @@ extension OpenAPI {
             .maybe("retries_left", .count, "Those that may begin by retry_budget."),
             .maybe("turns_left", .count, "Attempts that may begin now by rate_limit."),
             .maybe("next_turn_at", .moment),
+            .maybe(
+                "rules",
+                .list(
+                    .object([
+                        Property("name", .text), Property("on", .list(.text)), Property("action", .text),
+                        Property("acted", .count, "Since the daemon started."),
+                    ])
+                ),
+                "What is done about failures, in the order in which it is asked."
+            ),
             .maybe("own_kinds", .list(.text), "Failure kinds that only its configuration names."),
             Property(
                 "jobs",

@@ -111,6 +111,7 @@ final class LineStream {
             )
             return AdmittedJob(line: number, id: id, admission: admission, body: submission.content)
         } catch {
+            connection.server.problems.count(error)
             await report(StreamOutcome.refused(error, line: number, id: id), of: number)
             return nil
         }
@@ -149,6 +150,7 @@ final class LineStream {
             )
         }
         for (job, outcome) in zip(jobs, outcomes) {
+            connection.server.problems.count(outcome)
             await report(StreamOutcome.kept(outcome, line: job.line, id: job.id), of: job.line)
         }
     }

@@ -42,6 +42,7 @@ final class StoreReader {
             }
         } catch {
             if error.code == .corrupt { shared.countCorrupt(error) }
+            shared.countError(error)
             throw error
         }
     }

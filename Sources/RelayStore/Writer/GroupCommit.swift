@@ -162,6 +162,7 @@ extension GroupCommit {
             do throws(Setback) {
                 answers = try attempt(tasks)
             } catch {
+                writer.shared.countError(error.error)
                 try rollBack(to: volatile)
                 if error.error.code == .full, !isFull {
                     enterFull(error.error)
@@ -220,7 +221,10 @@ extension GroupCommit {
             "cannot accept jobs: the job store \(writer.database.path) has no room; free space on its disk, or raise "
                 + "storage.max_size"
         )
-        for task in tasks where task.kind == .accept { task.fail(error) }
+        for task in tasks where task.kind == .accept {
+            writer.shared.countError(error)
+            task.fail(error)
+        }
         tasks.removeAll { $0.kind == .accept }
     }
 
@@ -248,7 +252,9 @@ extension GroupCommit {
     }
 
     private func commitTransaction() throws(StoreError) {
+        let began = SystemClock.monotonic()
         try writer.database.statement("COMMIT").run()
+        writer.shared.committed(after: .nanoseconds(SystemClock.monotonic() - began))
         writer.keys.commit()
         writer.tails.commit()
     }

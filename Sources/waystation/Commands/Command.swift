@@ -28,7 +28,7 @@ struct Command: Sendable {
     static var all: [Command] {
         [
             .status, .send, .jobs, .dead, .explain, .cat, .shape, .events, .routes, .pause, .resume, .breaker,
-            .limits, .check, .reload, .constrained, .ui, .demo, .help, .version,
+            .limits, .metrics, .check, .reload, .constrained, .ui, .demo, .help, .version,
         ]
     }
 

@@ -206,6 +206,12 @@ extension Meaning {
     static let roles: [Meaning] = [
         Meaning(
             .role,
+            "metrics",
+            "Its callers read the metrics, and nothing else.",
+            remedy: "For a Prometheus that scrapes a port of the loopback."
+        ),
+        Meaning(
+            .role,
             "submit",
             "Its callers use routes, and see and cancel their own user's jobs.",
             remedy: "The usual jobs.sock has it; for more use the control socket."
@@ -213,7 +219,7 @@ extension Meaning {
         Meaning(
             .role,
             "read",
-            "Its callers see everything, too.",
+            "Its callers see everything, the metrics too.",
             remedy: "The role of a listener stands in the configuration."
         ),
         Meaning(

@@ -73,7 +73,7 @@ private func checkRole(_ daemon: DaemonAccess, _ path: String) throws(CommandFai
             advice: "Restart it after the update: systemctl restart waystationd"
         )
     }
-    guard Role(rawValue: role).map({ $0 >= .read }) ?? false else {
+    guard Role(rawValue: role).map({ $0.includes(.read) }) ?? false else {
         throw CommandFailure(
             .notAllowed,
             "\(path) gives its callers the role \(safe(role)), and the page takes the role read",

@@ -26,6 +26,7 @@ extension APICall {
         var json = JSONObjectWriter()
         json.array("jobs") { list in
             for ((id, _), outcome) in zip(jobs, outcomes) {
+                caller.server.problems.count(outcome)
                 if case .failure = outcome { refused += 1 }
                 list.object { StreamOutcome.write(outcome, id: id, into: &$0) }
             }

@@ -11,7 +11,7 @@ struct Sight {
         user = caller.client?.user
     }
 
-    var isUnlimited: Bool { role >= .read }
+    var isUnlimited: Bool { role.includes(.read) }
 
     func sees(_ owner: UInt32?) -> Bool { isUnlimited || user != nil && user == owner }
 
@@ -23,7 +23,7 @@ struct Sight {
 
     /// Whether they may end the job.
     func mayCancel(_ job: StoredJob) -> Bool {
-        role >= .operate || user != nil && user == job.record.submitter?.user
+        role.includes(.operate) || user != nil && user == job.record.submitter?.user
     }
 
     /// Narrows a filter to what may be seen.

@@ -50,6 +50,7 @@ struct RouteView {
                 json.member("credential", credential)
             }
             writeTraffic(entry, into: &json)
+            writeRules(entry, into: &json)
             let kinds = RouteView.ownKinds(entry.route.policy)
             if !kinds.isEmpty {
                 json.array("own_kinds") { list in for kind in kinds { list.element(kind.rawValue) } }
@@ -76,6 +77,22 @@ struct RouteView {
             kinds.append(kind)
         }
         return kinds
+    }
+
+    /// What is done about failures, in the order in which it is asked, and how often each rule has acted.
+    private func writeRules(_ entry: Snapshot.Entry, into json: inout JSONObjectWriter) {
+        let acted = entry.state.figures.account.recoveries
+        json.array("rules") { list in
+            for rule in entry.route.deliveryRules {
+                list.object { writer in
+                    writer.member("name", rule.name)
+                    writer.array("on") { words in for token in rule.on.tokens { words.element(token.word) } }
+                    writer.member("action", rule.action.word)
+                    let count = acted.reduce(0) { $1.key.rule == rule.name ? $0 + $1.value : $0 }
+                    writer.member("acted", count)
+                }
+            }
+        }
     }
 
     /// How the upstreams take what they are sent, and what holds the route back.

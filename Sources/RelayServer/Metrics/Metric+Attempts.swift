@@ -1,0 +1,50 @@
+extension Metric {
+    package static let attemptsTotal = Metric(
+        "waystation_attempts",
+        .counter,
+        ["route", "upstream", "result", "kind"],
+        "Attempts of requests and of runs of kept jobs that are over; kind is why they failed, and empty where they did not.",
+        do:
+            "waystation explain KIND says what each means; an attempt that a breaker or a limit kept back counts too."
+    )
+    package static let attemptDuration = Metric(
+        "waystation_attempt_duration_seconds",
+        .histogram,
+        ["route", "upstream"],
+        "How long attempts took that were dialled: to the answer's end where it was collected, to its head where it was "
+            + "streamed.",
+        do: "This is the upstream's own time: see there."
+    )
+    package static let breakerState = Metric(
+        "waystation_breaker_state",
+        .gauge,
+        ["route", "upstream", "state"],
+        "1 for the state the upstream's breaker is in, 0 for the others.",
+        do: "open: the upstream fails and is left alone; waystation limits ROUTE says until when."
+    )
+    package static let breakerTransitions = Metric(
+        "waystation_breaker_transitions",
+        .counter,
+        ["route", "upstream", "state"],
+        "How often the upstream's breaker went to open, staying open after a probe among it, and to closed.",
+        do: "Often both: the upstream flaps; look at it, and at circuit_breaker of the route."
+    )
+    package static let window = Metric(
+        "waystation_upstream_window",
+        .gauge,
+        ["route", "upstream"],
+        "Attempts that the upstream takes at once at present (adaptive_concurrency); absent where only permits bound them.",
+        do: "Far below waystation_route_permits: the upstream is slow or says it is overloaded."
+    )
+    package static let heldUntil = Metric(
+        "waystation_upstream_held_until_timestamp_seconds",
+        .gauge,
+        ["route", "upstream"],
+        "Nothing is sent to the upstream before then, as it has asked (Retry-After, RateLimit); absent where it has not.",
+        do: "Wait, or ask the upstream's people for more."
+    )
+
+    static let attempts = [
+        attemptsTotal, attemptDuration, breakerState, breakerTransitions, window, heldUntil,
+    ]
+}

@@ -1,0 +1,26 @@
+extension Metric {
+    package static let credentialState = Metric(
+        "waystation_credential_state",
+        .gauge,
+        ["credential", "state"],
+        "1 for the state the credential is in, 0 for the others.",
+        do: "failing or refused: waystation status, and the journal of the last hour."
+    )
+    package static let credentialExpiry = Metric(
+        "waystation_credential_expiry_timestamp_seconds",
+        .gauge,
+        ["credential"],
+        "When the token at hand expires; absent without one, or where that is not known.",
+        do:
+            "It is fetched anew before; when it is not, waystation_credential_refreshes_total tells of failures."
+    )
+    package static let credentialRefreshes = Metric(
+        "waystation_credential_refreshes",
+        .counter,
+        ["credential", "result"],
+        "Fetches of a token that succeeded, and that failed.",
+        do: "Failures: the token endpoint is down or refuses; waystation status names the cause."
+    )
+
+    static let credentials = [credentialState, credentialExpiry, credentialRefreshes]
+}

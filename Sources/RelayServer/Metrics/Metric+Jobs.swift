@@ -1,0 +1,54 @@
+extension Metric {
+    package static let jobsByState = Metric(
+        "waystation_jobs",
+        .gauge,
+        ["route", "state"],
+        "Kept jobs by state, as of the last second.",
+        do: "dead: waystation dead. Many that wait: waystation shape."
+    )
+    package static let jobsWaiting = Metric(
+        "waystation_jobs_waiting",
+        .gauge,
+        ["route", "reason"],
+        "Kept jobs that wait, by what they wait for; those that are due count under what holds the route back.",
+        do: "waystation explain JOB says the same of one job, and until when."
+    )
+    package static let oldestJob = Metric(
+        "waystation_oldest_job_timestamp_seconds",
+        .gauge,
+        ["route"],
+        "When the oldest kept job that is not over was accepted; absent without one.",
+        do: "Its age grows: waystation jobs --route ROUTE, then waystation explain JOB."
+    )
+    package static let queueLimit = Metric(
+        "waystation_queue_limit",
+        .gauge,
+        "Kept jobs that may wait or run; one more is refused with queue_full (limits.max_queued_jobs).",
+        do: "It moves with the configuration alone."
+    )
+    package static let jobsAccepted = Metric(
+        "waystation_jobs_accepted",
+        .counter,
+        ["route"],
+        "Jobs that were put on disk.",
+        do: "Compare with waystation_jobs_finished_total: what comes faster than it goes piles up."
+    )
+    package static let jobsFinished = Metric(
+        "waystation_jobs_finished",
+        .counter,
+        ["route", "state"],
+        "Kept jobs that are over, by how they ended; one with another life counts again.",
+        do: "dead or expired: waystation dead."
+    )
+    package static let jobDuration = Metric(
+        "waystation_job_duration_seconds",
+        .histogram,
+        ["route"],
+        "From the acceptance of kept jobs to their end.",
+        do: "It follows the schedule of the route's rules while an upstream fails."
+    )
+
+    static let jobs = [
+        jobsByState, jobsWaiting, oldestJob, queueLimit, jobsAccepted, jobsFinished, jobDuration,
+    ]
+}

@@ -1,0 +1,102 @@
+extension Metric {
+    package static let requestsTotal = Metric(
+        "waystation_requests",
+        .counter,
+        ["route", "outcome"],
+        "Requests and kept jobs that are over, by how they came out.",
+        do:
+            "A rising share of failure: waystation routes ROUTE. fallback, placeholder and stale were answered in the "
+            + "upstream's stead; cancelled were ended by their callers."
+    )
+    package static let requestDuration = Metric(
+        "waystation_request_duration_seconds",
+        .histogram,
+        ["route"],
+        "How long callers waited for their answers, with all attempts and waits, to the answer's head where it is streamed.",
+        do: "Compare with the attempts' duration: what is longer are retries, waits for a permit and backoff."
+    )
+    package static let rejected = Metric(
+        "waystation_requests_rejected",
+        .counter,
+        ["route", "code"],
+        "Requests that the relay answered itself instead of sending or keeping them, by the problem's code; route is empty "
+            + "where it is about none.",
+        do: "waystation explain CODE says what each means."
+    )
+    package static let inFlight = Metric(
+        "waystation_requests_in_flight",
+        .gauge,
+        ["route"],
+        "Permits of the route that are taken: requests and kept jobs with the upstream.",
+        do: "Near waystation_route_permits for long: raise concurrency if the upstream can bear it."
+    )
+    package static let waiting = Metric(
+        "waystation_requests_waiting",
+        .gauge,
+        ["route"],
+        "Requests that wait for a permit of the route.",
+        do: "waystation limits ROUTE tells what they wait for."
+    )
+    package static let permits = Metric(
+        "waystation_route_permits",
+        .gauge,
+        ["route"],
+        "Permits of the route (concurrency.max_requests).",
+        do: "It moves with the configuration alone."
+    )
+    package static let breaches = Metric(
+        "waystation_never_fails_breaches",
+        .counter,
+        ["route"],
+        "Failures that reached callers of a route that never fails.",
+        do: "Each is a defect of the route's rules: waystation explain JOB of the journal's record."
+    )
+    package static let recoveries = Metric(
+        "waystation_recoveries",
+        .counter,
+        ["route", "rule", "action"],
+        "How often a rule of the route has acted.",
+        do: "A rule that acts all the time hides an upstream in trouble: waystation routes ROUTE."
+    )
+    package static let budgetExhausted = Metric(
+        "waystation_retry_budget_exhausted",
+        .counter,
+        ["route"],
+        "Failures that were not tried again because the route's retries were as much of its load as they may be.",
+        do: "The upstream fails broadly: mend it. The budget keeps retries from making that worse."
+    )
+    package static let retriesInFlight = Metric(
+        "waystation_retries_in_flight",
+        .gauge,
+        ["route"],
+        "Retries under way, their waits included.",
+        do: "waystation limits ROUTE."
+    )
+    package static let retriesLeft = Metric(
+        "waystation_retries_left",
+        .gauge,
+        ["route"],
+        "Retries more that requests may decide on now; absent without a budget.",
+        do: "waystation limits ROUTE."
+    )
+    package static let turnsLeft = Metric(
+        "waystation_rate_limit_turns_left",
+        .gauge,
+        ["route"],
+        "Attempts more that may begin at once by the route's rate_limit; absent without one.",
+        do: "Zero for long: callers send more than rate_limit lets through."
+    )
+    package static let paused = Metric(
+        "waystation_route_paused",
+        .gauge,
+        ["route"],
+        "Whether the route is paused.",
+        do: "When its cause is gone: waystation resume ROUTE."
+    )
+
+    static let requests = [
+        requestsTotal, requestDuration, rejected, inFlight, waiting, permits, breaches, recoveries,
+        budgetExhausted,
+        retriesInFlight, retriesLeft, turnsLeft, paused,
+    ]
+}

@@ -1,0 +1,83 @@
+extension Metric {
+    package static let storeState = Metric(
+        "waystation_store_state",
+        .gauge,
+        ["state"],
+        "1 for the state the job store is in, 0 for the others.",
+        do: "full: make room or raise storage.max_size. stalled: look at the disk."
+    )
+    package static let storeInfo = Metric(
+        "waystation_store_info",
+        .gauge,
+        ["directory"],
+        "Always 1: where the job store is.",
+        do: "Look at the disk below it: df, and the kernel's log."
+    )
+    package static let storeBytes = Metric(
+        "waystation_store_bytes",
+        .gauge,
+        "Bytes of the job store in use, bodies in files included.",
+        do: "Near the limit: waystation shape, and retention of the storage section."
+    )
+    package static let storeLimit = Metric(
+        "waystation_store_limit_bytes",
+        .gauge,
+        "Bytes of the job store beyond which no job is accepted (storage.max_size).",
+        do: "It moves with the configuration alone."
+    )
+    package static let storeCommits = Metric(
+        "waystation_store_commits",
+        .counter,
+        "Transactions that reached the disk.",
+        do: "Together with the operations: how many share one."
+    )
+    package static let storeOperations = Metric(
+        "waystation_store_operations",
+        .counter,
+        "Jobs accepted, claims and settlements in those transactions.",
+        do: "Together with the commits: how many share one."
+    )
+    package static let storeCommitDuration = Metric(
+        "waystation_store_commit_duration_seconds",
+        .histogram,
+        "How long transactions took to get to the disk.",
+        do: "Seconds: the disk is slow or busy, and every kept request waits for it."
+    )
+    package static let storeErrors = Metric(
+        "waystation_store_errors",
+        .counter,
+        ["kind"],
+        "What the job store could not do: full (no room), slow (a read took too long), failed (the disk), corrupt.",
+        do: "See the journal; failed ends the daemon, and its next start finds what was accepted."
+    )
+    package static let storeCorrupt = Metric(
+        "waystation_store_corrupt_records",
+        .counter,
+        "Records found damaged.",
+        do: "The disk lies or was written to by others: journalctl -u waystationd -p err."
+    )
+    package static let storeLog = Metric(
+        "waystation_store_log_bytes",
+        .gauge,
+        "Bytes of the store's write-ahead log on disk.",
+        do: "It goes back by itself; growth for long means that something reads all the time."
+    )
+    package static let spool = Metric(
+        "waystation_spool_bytes",
+        .gauge,
+        "Bytes of request bodies copied to disk while they are under way.",
+        do: "Near the limit, larger bodies are sent once only."
+    )
+    package static let spoolLimit = Metric(
+        "waystation_spool_limit_bytes",
+        .gauge,
+        "Bytes such copies may take.",
+        do: "It moves with the configuration alone."
+    )
+
+    static let storage = [
+        storeState, storeInfo, storeBytes, storeLimit, storeCommits, storeOperations, storeCommitDuration,
+        storeErrors,
+        storeCorrupt, storeLog, spool, spoolLimit,
+    ]
+}

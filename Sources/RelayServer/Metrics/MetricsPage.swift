@@ -1,0 +1,76 @@
+/// waystationd-metrics(7), made from the table of metrics.
+package enum MetricsPage {
+    package static var text: String { head + list + tail }
+
+    private static let head = #"""
+        .Dd November 23, 2026
+        .Dt WAYSTATIOND-METRICS 7
+        .Os
+        .Sh NAME
+        .Nm waystationd-metrics
+        .Nd what waystationd tells Prometheus
+        .Sh SYNOPSIS
+        .Nm curl
+        .Fl -unix-socket Pa /run/waystation/control.sock
+        .Li http://relay/metrics
+        .Nm waystation
+        .Cm metrics
+        .Sh DESCRIPTION
+        .Xr waystationd 8
+        tells its metrics at
+        .Pa /metrics
+        of the control socket, and of any listener whose role is metrics, read, operate or admin.
+        A listener with the role metrics serves nothing else, so it may be a port of the loopback:
+        .Bd -literal
+        { "name": "prometheus", "tcp": "127.0.0.1:9464", "role": "metrics" }
+        .Ed
+        .Pp
+        Counters begin at zero with the daemon, and outlive a reload; those of a route go with the route.
+        Those whose labels are known beforehand are there from the start, with zero.
+        Attempts count when their request is over, or the run of their kept job.
+        What of kept jobs and of the job store is a gauge is as of the last second.
+        Labels hold words of the configuration and of
+        .Xr waystationd-api 7
+        alone: no job, no path and no user.
+        .Pp
+        Buckets of what callers and upstreams take end at 1, 2.5, 5, 10, 25, 50, 100, 250 and 500 milliseconds, and at 1,
+        2.5, 5, 10, 30 and 60 seconds; those of the lives of kept jobs at 0.1, 0.5, 1, 5, 10 and 30 seconds, 1, 5, 15 and
+        30 minutes, 1, 4 and 12 hours, 1 and 2 days.
+        In OpenMetrics the buckets of
+        .Ql waystation_request_duration_seconds
+        have exemplars: the trace id of a caller that sent a
+        .Ql traceparent ,
+        at most one a second.
+        .Sh METRICS
+        Each stands with its type and its labels.
+        .Bl -tag -width Ds
+
+        """#
+
+    private static var list: String {
+        Metric.all.map { metric in
+            let labels = metric.labels.isEmpty ? "" : " Pq " + metric.labels.joined(separator: ", ")
+            // A command keeps its case.
+            let isCommand = metric.advice.hasPrefix("waystation")
+            let advice =
+                isCommand ? metric.advice : metric.advice.prefix(1).uppercased() + metric.advice.dropFirst()
+            return ".It Cm \(metric.fullName) \(metric.kind.rawValue)\(labels)\n\(sentence(metric.help))\n"
+                + "Do: \(sentence(advice))\n"
+        }.joined() + ".El\n"
+    }
+
+    /// mandoc wants each sentence on a line of its own.
+    private static func sentence(_ text: String) -> String {
+        text.split(separator: ". ").joined(separator: ".\n")
+    }
+
+    private static let tail = #"""
+        .Sh SEE ALSO
+        .Xr waystation 1 ,
+        .Xr waystationd-api 7 ,
+        .Xr waystationd 8
+        .Sh STANDARDS
+        Prometheus' text format 0.0.4; OpenMetrics 1.0; W3C Trace Context.
+
+        """#
+}

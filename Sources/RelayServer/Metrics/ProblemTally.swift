@@ -1,0 +1,28 @@
+package import RelayEngine
+import Synchronization
+
+/// What one loop has refused.
+///
+/// The lock is the loop's own but for the moment in which somebody reads.
+package final class ProblemTally: Sendable {
+    package struct Name: Hashable, Sendable {
+        /// Nil of what is about no route of the configuration.
+        package let route: String?
+        package let code: Problem.Code
+    }
+
+    private let counts = Mutex<[Name: UInt64]>([:])
+
+    package init() {}
+
+    func count(_ problem: Problem) {
+        counts.withLock { $0[Name(route: problem.route, code: problem.code), default: 0] += 1 }
+    }
+
+    /// Of a job among several, where it was refused.
+    func count<Value>(_ outcome: Result<Value, Problem>) {
+        if case .failure(let problem) = outcome { count(problem) }
+    }
+
+    package var all: [Name: UInt64] { counts.withLock { $0 } }
+}

@@ -1,0 +1,167 @@
+import RelayCore
+import RelayTestSupport
+import Testing
+
+@Suite("What a route counts")
+struct RouteMeterTests {
+    private let meter = RouteMeter(lanes: 3)
+    private let upstreams = [UpstreamMeter("u1", lanes: 3), UpstreamMeter("u2", lanes: 3)]
+
+    private var memory: RouteMemory { RouteMemory(meter: meter, upstreams: upstreams) }
+
+    private func report(
+        _ state: JobState,
+        by source: AnswerSource? = .upstream,
+        attempts: [Attempt] = [],
+        failure: Failure? = nil
+    ) -> JobReport {
+        let answer = source.map { _ in HTTPResponse(status: 200) }
+        return JobReport(
+            context,
+            state,
+            answer,
+            by: source ?? .upstream,
+            failure: failure,
+            attempts: attempts
+        )
+    }
+
+    private var context: JobContext {
+        JobContext(
+            id: JobID(milliseconds: 1_000, random: (1, 2)),
+            route: makeRoute(),
+            method: .get,
+            target: "",
+            options: JobOptions(),
+            client: nil,
+            memory: memory
+        )
+    }
+
+    private func attempt(
+        _ upstream: String = "u1",
+        failed kind: FailureKind? = nil,
+        rule: String? = nil,
+        next: Attempt.Next? = nil
+    ) -> Attempt {
+        var attempt = Attempt(number: 1, upstream: upstream, beganAt: 0, duration: .milliseconds(4))
+        attempt.failure = kind.map { Failure($0, sent: .unknown, "it failed") }
+        attempt.rule = rule
+        attempt.next = next
+        return attempt
+    }
+
+    private func count(_ report: JobReport, lane: Int = 0) { memory.count(report, lane: lane, wall: 5_000) }
+
+    @Test("Each lane counts for itself, and a reader has the sum")
+    func lanes() {
+        for lane in 0..<3 { count(report(.succeeded, attempts: [attempt()]), lane: lane) }
+        #expect(meter.figures.succeeded == 3 && meter.figures.requests == 3)
+        #expect(upstreams[0].succeeded == 3 && upstreams[0].attempts.count == 3)
+        #expect(upstreams[0].attempts.microseconds == 12_000 && upstreams[1].succeeded == 0)
+    }
+
+    @Test("A lane that is none counts nothing")
+    func none() {
+        count(report(.succeeded, attempts: [attempt()]), lane: 3)
+        RouteMeter(lanes: 0).count(report(.dead), lane: 0, wall: 0)
+        #expect(meter.figures.requests == 0)
+    }
+
+    @Test(
+        "A request that is over has one outcome",
+        arguments: [
+            (JobState.succeeded, AnswerSource.upstream, "succeeded"), (.succeeded, .fallback, "fallback"),
+            (.succeeded, .placeholder, "placeholder"), (.succeeded, .stale, "stale"),
+            (.dead, .upstream, "failed"),
+            (.expired, .upstream, "failed"), (.cancelled, .upstream, "cancelled"),
+        ]
+    )
+    func outcomes(_ state: JobState, _ source: AnswerSource, _ outcome: String) {
+        count(report(state, by: source))
+        let figures = meter.figures
+        let counts = [
+            "succeeded": figures.succeeded, "fallback": figures.fallback, "placeholder": figures.placeholder,
+            "stale": figures.stale, "failed": figures.failed, "cancelled": figures.cancelled,
+        ]
+        #expect(counts.filter { $0.value != 0 } == [outcome: 1] && figures.requests == 1)
+    }
+
+    @Test("Failed attempts count by upstream and kind, and what the rules did about them")
+    func failures() {
+        let failed = attempt(failed: .connectionRefused, rule: "again", next: .failover(to: "u2"))
+        count(report(.succeeded, attempts: [failed, attempt("u2")]))
+        count(
+            report(
+                .dead,
+                attempts: [attempt(failed: .httpStatus)],
+                failure: Failure(.httpStatus, sent: .answered, "")
+            )
+        )
+        let account = meter.figures.account
+        #expect(
+            account.failures.map { "\($0.key.upstream) \($0.key.kind.rawValue) \($0.value)" }.sorted()
+                == ["u1 connection_refused 1", "u1 http_status 1"]
+        )
+        #expect(account.recoveries == [RouteAccount.RecoveryName(rule: "again", action: "failover"): 1])
+        #expect(upstreams[1].succeeded == 1)
+    }
+
+    @Test("A success ends what failures began, also on another loop")
+    func health() {
+        let failure = Failure(.httpStatus, sent: .answered, "no")
+        count(report(.dead, by: nil, attempts: [attempt(failed: .httpStatus)], failure: failure), lane: 1)
+        #expect(meter.figures.health.condition(pending: 0) == .failing)
+        count(report(.succeeded, attempts: [attempt()]), lane: 2)
+        #expect(meter.figures.health.condition(pending: 0) == .ok)
+        #expect(meter.figures.health.lastFailure?.kind == .httpStatus)
+    }
+
+    @Test("What a kept job lived is told from its acceptance to its end")
+    func kept() {
+        let done = JobReport(
+            id: JobID(milliseconds: 1_000, random: (1, 2)),
+            route: "r",
+            user: nil,
+            state: .succeeded,
+            attemptCount: 2
+        )
+        meter.count(done, lane: 0, wall: 5_000)
+        meter.accepted(lane: 0)
+        let figures = meter.figures
+        #expect(figures.jobsSucceeded == 1 && figures.accepted == 1 && figures.recovered == 1)
+        #expect(figures.lives.count == 1 && figures.lives.microseconds == 4_000_000)
+    }
+
+    @Test("Names that an upstream could make up are not kept without bound")
+    func bound() {
+        for number in 0..<2_000 {
+            count(report(.dead, by: nil, attempts: [attempt(failed: FailureKind(rawValue: "own_\(number)"))]))
+        }
+        #expect(meter.figures.account.failures.count == 1_000 && meter.figures.failed == 2_000)
+    }
+
+    @Test("An exemplar is asked for once a second in each bucket, and the latest is told")
+    func exemplars() throws {
+        let trace = try #require(TraceID(parent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
+        var asked = 0
+        func answer(at milliseconds: Int64, after taken: Int64, lane: Int) {
+            let now = Instant(nanoseconds: milliseconds * 1_000_000)
+            let began = Instant(nanoseconds: (milliseconds - taken) * 1_000_000)
+            meter.answered(since: began, now, lane: lane) {
+                asked += 1
+                return (trace, milliseconds)
+            }
+        }
+        answer(at: 5_000, after: 3, lane: 0)
+        answer(at: 5_999, after: 3, lane: 0)
+        #expect(asked == 1)
+        answer(at: 6_000, after: 4, lane: 1)
+        answer(at: 6_001, after: 40, lane: 0)
+        #expect(asked == 3)
+        let exemplars = meter.exemplars
+        #expect(exemplars[2] == TraceExemplar(trace: trace, microseconds: 4_000, wall: 6_000))
+        #expect(exemplars[5]?.microseconds == 40_000 && exemplars[0] == nil)
+        #expect(meter.figures.answers.count == 4)
+    }
+}
