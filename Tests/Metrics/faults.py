@@ -1,0 +1,169 @@
+"""Daemons, each with one thing that is wrong from `plant` on, and the alerts that have to tell of it."""
+
+import json
+import signal
+import threading
+import time
+
+from world import Watched
+
+from relay import Lines, route
+from upstream import Upstream, answer, as_json, refused_port
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+# Requests of a second where there is traffic: twice of what the rules call many.
+RATE = 8
+
+
+class Fault:
+    """`expected` are alerts with the labels that say where; `possible` are names of others that may come along."""
+
+    expected, possible = {}, set()
+
+    def __init__(self):
+        self.upstream = Upstream()
+        self.upstream.on("/good", answer(200, "good"))
+        self.over, self.threads = threading.Event(), []
+        self.relay = Watched({})
+        self.relay.write(self.routes())
+
+    def routes(self):
+        return {"orders": route(self.upstream.url)}
+
+    def start(self):
+        self.relay.start()
+
+    def plant(self):
+        pass
+
+    def traffic(self, path, *words, rate=RATE):
+        """Asks for the path until the fault is closed."""
+        def ask():
+            while not self.over.wait(1 / rate):
+                self.relay.ask(*words or ("GET", path))
+
+        self.threads.append(threading.Thread(target=ask, daemon=True))
+        self.threads[-1].start()
+
+    def close(self):
+        self.over.set()
+        for thread in self.threads:
+            thread.join(10)
+        self.relay.clean()
+        self.upstream.close()
+
+
+class Nothing(Fault):
+    """The control: traffic of both kinds, a credential, a reload, and a caller who traces."""
+
+    def routes(self):
+        self.upstream.on("/token", as_json(200, json.dumps({"access_token": "t", "expires_in": 3600})))
+        self.relay.members["credentials"] = {"login": {
+            "type": "oauth2_client_credentials", "token_url": self.upstream.url + "token", "client_id": "shop",
+            "client_secret": self.relay.secret("client", "s3cret"), "allow_addresses": ["127.0.0.0/8"]}}
+        return {"orders": route(self.upstream.url, auth={"type": "bearer", "credential": "login"})}
+
+    def plant(self):
+        self.traffic(None, "GET", "/r/orders/good", [("Traceparent", f"00-{TRACE}-00f067aa0ba902b7-01")])
+        self.traffic(None, "POST", "/r/orders/good", [("Prefer", "respond-async")], b"kept", rate=2)
+        self.relay.process.send_signal(signal.SIGHUP)
+
+
+class UpstreamDown(Fault):
+    expected = {
+        "WaystationUpstreamFailing": {"route": "billing", "upstream": "eu"},
+        "WaystationBreakerOpen": {"route": "billing", "upstream": "eu"},
+        "WaystationRouteFailing": {"route": "billing"}}
+
+    def routes(self):
+        return {
+            "orders": route(self.upstream.url),
+            "billing": route({"name": "eu", "url": f"http://127.0.0.1:{refused_port()}/"})}
+
+    def plant(self):
+        self.traffic("/r/billing/good")
+        self.traffic("/r/orders/good")
+
+
+class TokenEndpointDown(Fault):
+    expected = {
+        "WaystationCredentialFailing": {"credential": "login"}, "WaystationRouteFailing": {"route": "billing"}}
+
+    def routes(self):
+        self.relay.members["credentials"] = {"login": {
+            "type": "oauth2_client_credentials", "token_url": f"http://127.0.0.1:{refused_port()}/token",
+            "client_id": "shop", "client_secret": self.relay.secret("client", "s3cret"),
+            "allow_addresses": ["127.0.0.0/8"]}}
+        return {
+            "orders": route(self.upstream.url),
+            "billing": route(self.upstream.url, auth={"type": "bearer", "credential": "login"})}
+
+    def plant(self):
+        self.traffic("/r/billing/good")
+        self.traffic("/r/orders/good")
+
+
+class StoreNearlyFull(Fault):
+    """Jobs that were delivered and are kept take nine tenths of the least size that a store may have."""
+
+    possible = {"WaystationStoreFilling"}
+
+    @property
+    def expected(self):
+        return {"WaystationStoreNearlyFull": {"directory": str(self.relay.directory / "state")}}
+
+    def routes(self):
+        self.relay.members["storage"] = {"directory": str(self.relay.directory / "state"), "max_size": "64MiB"}
+        return super().routes()
+
+    def plant(self):
+        body = bytes(4 << 20)
+        for _ in range(14):
+            got = self.relay.ask("POST", "/r/orders/good", [("Prefer", "respond-async")], body)
+            assert got.status == 202, got
+
+
+class BacklogGrowing(Fault):
+    """More jobs than the route's rate lets through."""
+
+    expected = {"WaystationBacklogGrowing": {"route": "hooks"}}
+    possible = {"WaystationJobTooOld"}
+
+    def routes(self):
+        return {
+            "orders": route(self.upstream.url),
+            "hooks": route(self.upstream.url, delivery={"mode": "durable"}, rate_limit={"max_requests": 2})}
+
+    def plant(self):
+        self.traffic(None, "POST", "/r/hooks/good", [], b"kept", rate=20)
+        self.traffic("/r/orders/good")
+
+
+class DeadLetters(Fault):
+    expected = {"WaystationDeadLetters": {"route": "hooks"}}
+
+    def routes(self):
+        self.upstream.on("/bad", answer(422, "no"))
+        return {
+            "orders": route(self.upstream.url), "hooks": route(self.upstream.url, delivery={"mode": "durable"})}
+
+    def plant(self):
+        for _ in range(3):
+            got = self.relay.ask("POST", "/r/hooks/bad", [], b"kept")
+            assert got.status == 202, got
+
+
+class ReloadFailed(Fault):
+    @property
+    def expected(self):
+        return {"WaystationReloadFailed": {"file": str(self.relay.file)}}
+
+    def plant(self):
+        self.relay.write(None, text='{"routes": {"orders": {}}}')
+        self.relay.process.send_signal(signal.SIGHUP)
+
+
+ALL = {
+    "nothing": Nothing, "upstream-down": UpstreamDown, "token-endpoint-down": TokenEndpointDown,
+    "store-nearly-full": StoreNearlyFull, "backlog-growing": BacklogGrowing, "dead-letters": DeadLetters,
+    "reload-failed": ReloadFailed}

@@ -1,0 +1,110 @@
+"""What deploy/prometheus ships beside the rules works as it is told there."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import yaml
+
+import rules
+from test_names import everything
+
+PROMETHEUS = rules.ROOT / "deploy/prometheus"
+EXAMPLE = PROMETHEUS / "prometheus.example.yml"
+
+
+class Deployment(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.relay = everything(cls)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def check(self, text):
+        path = self.folder / "prometheus.yml"
+        path.write_text(text)
+        done = subprocess.run(
+            ["promtool", "check", "config", "--syntax-only", path], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return yaml.safe_load(text)
+
+    def test_the_example_is_a_configuration_of_prometheus(self):
+        document = self.check(EXAMPLE.read_text())
+        self.assertEqual([job["job_name"] for job in document["scrape_configs"]], ["waystation", "node"])
+
+    def test_the_way_by_the_socket_takes_the_place_of_the_one_by_the_port(self):
+        """A name before a colon, as in __unix_socket__, is kept whole."""
+        text = EXAMPLE.read_text()
+        begin, end = text.index("  # - job_name"), text.index("\n\n  # Or without")
+        other = self.check("scrape_configs:\n" + re.sub("^  # ", "  ", text[begin:end], flags=re.MULTILINE) + "\n")
+        labels = other["scrape_configs"][0]["static_configs"][0]["labels"]
+        unit = (PROMETHEUS / "waystationd-metrics.socket").read_text()
+        self.assertIn(f"\nListenStream={labels['__unix_socket__']}\n", unit)
+
+    def test_listeners_that_are_told_of_are_listeners(self):
+        told = [found for path in sorted(PROMETHEUS.iterdir())
+                for found in re.findall(r'\{ "name": .* \}', path.read_text())]
+        self.assertEqual(len(told), 2)
+        for listener in told:
+            path = self.folder / "waystation.json"
+            path.write_text(json.dumps({"listeners": [json.loads(listener)], "routes": {}}))
+            done = self.relay.command("check", str(path))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_what_is_installed_is_where_the_example_looks(self):
+        stage = self.folder / "stage"
+        binaries = self.folder / "binaries"
+        binaries.mkdir()
+        for name in ("waystationd", "waystation"):
+            shutil.copy("/bin/true", binaries / name)
+        done = subprocess.run(
+            [rules.ROOT / "deploy/install", stage], env={"PATH": "/usr/bin:/bin:/usr/sbin", "BINARIES": str(binaries)},
+            capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for path in yaml.safe_load(EXAMPLE.read_text())["rule_files"]:
+            self.assertTrue((stage / path.lstrip("/")).exists(), path)
+        self.assertTrue((stage / "usr/share/waystation/grafana/waystation.json").exists())
+
+    def test_the_units_are_units(self):
+        units = sorted(path for path in PROMETHEUS.iterdir() if path.suffix in (".service", ".timer"))
+        done = subprocess.run(["systemd-analyze", "verify", *units], capture_output=True, text=True)
+        # Programs and pages that are not installed here are none of their faults.
+        said = [line for line in done.stderr.splitlines()
+                if not re.search(r"Command 'man |waystation is not executable", line)]
+        self.assertEqual(said, [])
+
+    def test_the_textfile_is_written_whole_or_left(self):
+        unit = (PROMETHEUS / "waystation-metrics.service").read_text()
+        command = re.search(r"^ExecStart=/bin/sh -c '(.*)'$", unit, re.MULTILINE)[1]
+        command = command.replace("${DIRECTORY}", str(self.folder))
+        self.assertIn("/usr/bin/waystation metrics", command)
+
+        def write(program):
+            (self.folder / "program").write_text(program)
+            (self.folder / "program").chmod(0o755)
+            return subprocess.run(
+                ["/bin/sh", "-c", command.replace("/usr/bin/waystation", str(self.folder / "program"))],
+                capture_output=True, text=True)
+
+        text = self.relay.command("metrics").stdout
+        (self.folder / "figures").write_text(text)
+        self.assertEqual(write(f"#!/bin/sh\n[ $1 = metrics ] && cat {self.folder}/figures\n").returncode, 0)
+        self.assertEqual((self.folder / "waystation.prom").read_text(), text)
+        self.assertNotEqual(write("#!/bin/sh\necho waystation_half 1\nexit 4\n").returncode, 0)
+        self.assertEqual((self.folder / "waystation.prom").read_text(), text)
+        # What the alert about old figures looks for.
+        stale = next(rule for rule in rules.each(rules.load()) if rule["alert"] == "WaystationFiguresStale")
+        pattern = re.search(r'file=~"([^"]+)"', stale["expr"])[1]
+        self.assertRegex(str(self.folder / "waystation.prom"), f"^(?:{pattern})$")
+        self.assertNotRegex(str(self.folder / "waystation.prom.new"), f"^(?:{pattern})$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,106 @@
+"""Debian's Prometheus, with the rules as they are shipped, tells of each fault by name, and of nothing else."""
+
+import time
+import unittest
+
+import faults
+from prometheus import Prometheus
+
+# How long the slowest alert may take: its windows and waits come to half of this.
+PATIENCE = 75
+
+
+class Faults(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.faults = {}
+        for name, kind in faults.ALL.items():
+            cls.faults[name] = kind()
+            cls.addClassCleanup(cls.faults[name].close)
+        for fault in cls.faults.values():
+            fault.start()
+        cls.prometheus = Prometheus({name: fault.relay for name, fault in cls.faults.items()})
+        cls.addClassCleanup(cls.prometheus.close)
+        cls.prometheus.wait_until_ready()
+        cls.seen = {}
+        cls.wait(lambda: cls.are_up(), 30, "every daemon is scraped")
+        for fault in cls.faults.values():
+            fault.plant()
+        cls.wait(lambda: not cls.lacking(), PATIENCE, "every fault is told of")
+
+    @classmethod
+    def are_up(cls):
+        found = [target["health"] for target in cls.prometheus.api("targets")["activeTargets"]]
+        return len(found) == len(cls.faults) and set(found) == {"up"}
+
+    @classmethod
+    def wait(cls, condition, seconds, what):
+        """Notes meanwhile every alert that fires. What is lacking is for the tests to tell."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for labels, annotations in cls.prometheus.firing():
+                cls.seen.setdefault((labels.get("instance"), labels["alertname"]), []).append((labels, annotations))
+            if condition():
+                return
+            time.sleep(0.25)
+        print(f"after {seconds} s it is not so that {what}")
+
+    @classmethod
+    def lacking(cls):
+        return [
+            f"{name}: {alert} with {places}" for name, fault in cls.faults.items()
+            for alert, places in fault.expected.items()
+            if not any(places.items() <= labels.items() for labels, _ in cls.seen.get((name, alert), []))]
+
+    def test_each_fault_is_told_of_by_name(self):
+        self.assertEqual(self.lacking(), [])
+        for name, fault in self.faults.items():
+            for alert, places in fault.expected.items():
+                for labels, annotations in self.seen[name, alert]:
+                    text = annotations["summary"] + annotations["description"]
+                    self.assertNotIn("error expanding", text)
+                    self.assertNotIn("<no value>", text)
+                    for place in {**places, "instance": name}.values():
+                        self.assertIn(place, text, labels)
+
+    def test_nothing_else_fires(self):
+        said = sorted({
+            f"{name}: {labels['alertname']} of {labels}: {annotations['summary']}"
+            for (name, alert), found in self.seen.items() for labels, annotations in found
+            if name not in self.faults or (
+                alert not in self.faults[name].possible
+                and not self.faults[name].expected.get(alert, {"": ""}).items() <= labels.items())})
+        self.assertEqual(said, [])
+
+    def test_a_failing_upstream_is_told_of_with_why(self):
+        texts = {annotations["description"] for _, annotations in
+                 self.seen.get(("upstream-down", "WaystationUpstreamFailing"), [])}
+        self.assertTrue(any("Most often as connection_refused" in text for text in texts), texts)
+
+    def test_no_rule_fails(self):
+        found = self.prometheus.api("rules")["groups"]
+        self.assertTrue(found)
+        failing = [
+            (rule["name"], rule.get("lastError")) for group in found for rule in group["rules"]
+            if rule["health"] != "ok"]
+        self.assertEqual(failing, [])
+
+    def test_no_sample_is_told_twice(self):
+        own = self.prometheus.get("/metrics")
+        for name in ("sample_duplicate_timestamp", "sample_out_of_order", "sample_out_of_bounds"):
+            self.assertIn(f"\nprometheus_target_scrapes_{name}_total 0\n", own)
+
+    def test_exemplars_lead_to_the_callers_trace(self):
+        found = self.prometheus.api(
+            "query_exemplars", query="waystation_request_duration_seconds_bucket",
+            start=time.time() - 600, end=time.time() + 1)
+        traces = {
+            (series["seriesLabels"]["instance"], series["seriesLabels"]["route"], exemplar["labels"]["trace_id"])
+            for series in found for exemplar in series["exemplars"]}
+        self.assertEqual(traces, {("nothing", "orders", faults.TRACE)})
+
+
+if __name__ == "__main__":
+    unittest.main()
