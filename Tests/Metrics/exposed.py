@@ -28,13 +28,12 @@ def families(text):
     return dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
 
 
-def known(texts, rules=None):
-    """The names and labels of all the texts, and those that the rules record."""
+def known(text):
+    """The names and labels of the text, and of what comes from elsewhere."""
     labels, values = {name: set(found) for name, found in OTHERS.items()}, {}
-    for text in texts:
-        for name, found, _, _ in samples(text):
-            if labels.setdefault(name, set(found)) != set(found):
-                raise ValueError(f"{name} has now these labels and now others")
-            for label in CLOSED & set(found):
-                values.setdefault((name, label), set()).add(found[label])
+    for name, found, _, _ in samples(text):
+        if labels.setdefault(name, set(found)) != set(found):
+            raise ValueError(f"{name} has now these labels and now others")
+        for label in CLOSED & set(found):
+            values.setdefault((name, label), set()).add(found[label])
     return Known(labels, values)

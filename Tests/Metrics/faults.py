@@ -3,11 +3,10 @@
 import json
 import signal
 import threading
-import time
 
 from world import Watched
 
-from relay import Lines, route
+from relay import route
 from upstream import Upstream, answer, as_json, refused_port
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"

@@ -72,6 +72,12 @@ class Deployment(unittest.TestCase):
             self.assertTrue((stage / path.lstrip("/")).exists(), path)
         self.assertTrue((stage / "usr/share/waystation/grafana/waystation.json").exists())
 
+    def test_the_manual_page_knows_the_alerts(self):
+        page = (rules.ROOT / "deploy/man/waystationd-metrics.7").read_text()
+        self.assertEqual(
+            re.findall(r"^\.It Cm (Waystation\w+) Pq (\w+)$", page, re.MULTILINE),
+            [(rule["alert"], rule["labels"]["severity"]) for rule in rules.each(rules.load())])
+
     def test_the_units_are_units(self):
         units = sorted(path for path in PROMETHEUS.iterdir() if path.suffix in (".service", ".timer"))
         done = subprocess.run(["systemd-analyze", "verify", *units], capture_output=True, text=True)

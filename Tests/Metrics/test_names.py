@@ -9,7 +9,7 @@ import board
 import exposed
 import rules
 from promql import Wrong, shape
-from world import OPEN_METRICS, Watched
+from world import Watched
 
 from relay import eventually, route
 from upstream import Upstream, answer, as_json, refused_port
@@ -60,7 +60,7 @@ class Names(unittest.TestCase):
 
     def known(self):
         """The names there are, with those that the rules record."""
-        known = exposed.known([self.text])
+        known = exposed.known(self.text)
         for rule in rules.each(self.document, "record"):
             known.labels[rule["record"]] = shape(rule["expr"], known)
         return known

@@ -1,6 +1,6 @@
 /// waystationd-metrics(7), made from the table of metrics.
 package enum MetricsPage {
-    package static var text: String { head + list + tail }
+    package static var text: String { head + list + alerts + tail }
 
     private static let head = #"""
         .Dd November 23, 2026
