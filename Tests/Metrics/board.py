@@ -18,10 +18,10 @@ def panels(board):
     return [inner for panel in board["panels"] for inner in (panel, *panel.get("panels", []))]
 
 
-def plain(expression):
+def plain(expression, values=STAND_INS):
     """The expression with its variables replaced, and their names."""
     names = re.findall(r"\$\{?(\w+)\}?", expression)
-    return re.sub(r"\$\{?(\w+)\}?", lambda found: STAND_INS.get(found[1], "x"), expression), names
+    return re.sub(r"\$\{?(\w+)\}?", lambda found: values.get(found[1], "x"), expression), names
 
 
 def targets(board):

@@ -1,5 +1,6 @@
 """Daemons, each with one thing that is wrong from `plant` on, and the alerts that have to tell of it."""
 
+import itertools
 import json
 import signal
 import threading
@@ -15,9 +16,12 @@ RATE = 8
 
 
 class Fault:
-    """`expected` are alerts with the labels that say where; `possible` are names of others that may come along."""
+    """`expected` are alerts with the labels that say where; `possible` are names of others that may come along.
 
-    expected, possible = {}, set()
+    `has_ended` is whether all has been done that is to be watched.
+    """
+
+    expected, possible, has_ended = {}, set(), True
 
     def __init__(self):
         self.upstream = Upstream()
@@ -66,6 +70,43 @@ class Nothing(Fault):
         self.traffic(None, "GET", "/r/orders/good", [("Traceparent", f"00-{TRACE}-00f067aa0ba902b7-01")])
         self.traffic(None, "POST", "/r/orders/good", [("Prefer", "respond-async")], b"kept", rate=2)
         self.relay.process.send_signal(signal.SIGHUP)
+
+
+class Hiccups(Fault):
+    """What a good day has: failures that a retry makes up for, many jobs at once, a reload, a restart, a misspelt
+    route."""
+
+    def routes(self):
+        turns = itertools.count(1)
+        self.upstream.on("/mostly", lambda _: answer(200 if next(turns) % 20 else 503, "told"))
+        return {"orders": route(self.upstream.url, recovery=[
+            {"name": "again", "on": ["5xx"], "retry": {"max_attempts": 3, "schedule": ["200ms"]}}])}
+
+    def plant(self):
+        self.threads.append(threading.Thread(target=self.day, daemon=True))
+        self.threads[-1].start()
+
+    def day(self):
+        for turn in itertools.count():
+            if self.over.wait(1 / RATE):
+                return
+            assert self.relay.ask("GET", "/r/orders/mostly").status == 200
+            if turn == 2 * RATE:
+                for _ in range(200):
+                    got = self.relay.ask("POST", "/r/orders/good", [("Prefer", "respond-async")], b"kept")
+                    assert got.status == 202, got
+            elif turn == 4 * RATE:
+                self.relay.process.send_signal(signal.SIGHUP)
+            elif turn == 8 * RATE:
+                self.relay.stop()
+                (self.relay.directory / "notify").unlink()
+                self.relay.notices.items.clear()
+                self.relay.start()
+            elif turn == 10 * RATE:
+                assert self.relay.ask("GET", "/r/nowhere/good").status == 404
+                self.has_ended = True
+
+    has_ended = False
 
 
 class UpstreamDown(Fault):
@@ -163,6 +204,6 @@ class ReloadFailed(Fault):
 
 
 ALL = {
-    "nothing": Nothing, "upstream-down": UpstreamDown, "token-endpoint-down": TokenEndpointDown,
+    "nothing": Nothing, "hiccups": Hiccups, "upstream-down": UpstreamDown, "token-endpoint-down": TokenEndpointDown,
     "store-nearly-full": StoreNearlyFull, "backlog-growing": BacklogGrowing, "dead-letters": DeadLetters,
     "reload-failed": ReloadFailed}

@@ -3,6 +3,7 @@
 import time
 import unittest
 
+import board
 import faults
 from prometheus import Prometheus
 
@@ -28,7 +29,9 @@ class Faults(unittest.TestCase):
         cls.wait(lambda: cls.are_up(), 30, "every daemon is scraped")
         for fault in cls.faults.values():
             fault.plant()
-        cls.wait(lambda: not cls.lacking(), PATIENCE, "every fault is told of")
+        cls.wait(
+            lambda: not cls.lacking() and all(fault.has_ended for fault in cls.faults.values()), PATIENCE,
+            "every fault is told of")
 
     @classmethod
     def are_up(cls):
@@ -73,6 +76,21 @@ class Faults(unittest.TestCase):
                 alert not in self.faults[name].possible
                 and not self.faults[name].expected.get(alert, {"": ""}).items() <= labels.items())})
         self.assertEqual(said, [])
+
+    def test_the_good_day_was_a_whole_one(self):
+        self.assertTrue(self.faults["hiccups"].has_ended)
+        begins = self.prometheus.api(
+            "query", query='changes(process_start_time_seconds{instance="hiccups"}[5m])')["result"]
+        self.assertEqual([found["value"][1] for found in begins], ["1"])
+
+    def test_the_board_shows_what_there_is(self):
+        """Its queries are answered, and but for what these daemons have not got each shows something."""
+        empty = set()
+        for title, expression, _ in board.targets(board.load()):
+            expression = board.plain(expression, {"instance": ".*", "route": ".*", "__rate_interval": "5s"})[0]
+            if not self.prometheus.api("query", query=expression)["result"]:
+                empty.add(title)
+        self.assertEqual(empty - {"Alerts that fire"}, {"Patience asked for"})
 
     def test_a_failing_upstream_is_told_of_with_why(self):
         texts = {annotations["description"] for _, annotations in
