@@ -31,7 +31,7 @@ def free_port():
 class Browser:
     """One window of a profile of its own; everything goes with `close`."""
 
-    def __init__(self, width=1280, height=900, dark=False):
+    def __init__(self, width=1280, height=900, dark=False, more=()):
         self.profile = pathlib.Path(tempfile.mkdtemp(prefix="page-"))
         self.port = free_port()
         self.driver = subprocess.Popen(
@@ -39,14 +39,14 @@ class Browser:
             stderr=subprocess.DEVNULL, start_new_session=True, env={**os.environ, "TZ": "UTC"})
         self.session = None
         try:
-            self._begin(width, height)
+            self._begin(width, height, more)
         except BaseException:
             self.close()
             raise
         self.cdp("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
-    def _begin(self, width, height):
+    def _begin(self, width, height, more):
         end = time.monotonic() + PATIENCE
         while True:
             try:
@@ -61,7 +61,7 @@ class Browser:
             "--headless=new", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run", "--disable-extensions",
             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio",
             f"--user-data-dir={self.profile}", f"--window-size={width},{height}", "--hide-scrollbars",
-            "--enable-precise-memory-info", "--js-flags=--expose-gc"]
+            "--disable-popup-blocking", *more]
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")
         found = self._call("POST", "/session", {"capabilities": {"alwaysMatch": {

@@ -1,5 +1,6 @@
 """A relay in trouble, and the port of `waystation ui` in front of it."""
 
+import json
 import os
 import pathlib
 import re
@@ -10,10 +11,11 @@ import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "EndToEnd"))
 
-from relay import Lines, Relay, eventually, route
-from upstream import Upstream, answer, as_json, refused_port
+from caller import Caller, ask
+from relay import UNBOUNDED, Lines, Relay, eventually, route
+from upstream import Close, Upstream, answer, as_json, refused_port
 
-HOSTILE = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>\u202e"
+HOSTILE = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
 
 
 def fixed(wait):
@@ -23,6 +25,10 @@ def fixed(wait):
 def command():
     """The command beside the daemon."""
     return str(pathlib.Path(os.environ["WAYSTATIOND"]).parent / "waystation")
+
+
+def as_html(text):
+    return answer(200, text, ("Content-Type", "text/html"))
 
 
 class Port:
@@ -64,6 +70,8 @@ class Scene:
         self.upstream.on("/billing/charges", answer(503, b"busy"))
         self.upstream.on("/stock/items", answer(500, b"broken"))
         self.upstream.on("/hooks/a", answer(410, HOSTILE, ("Content-Type", "text/html")))
+        self.upstream.on("/hooks/cut", Close())
+        self.upstream.on("/hooks/page", as_html("<script>window.hacked = 1; document.title = 'hacked'</script>"))
         self.upstream.on("/token", as_json(401, '{"error": "invalid_client"}'))
         base = self.upstream.url
         secret = {"type": "oauth2_client_credentials", "token_url": base + "token", "client_id": "shop"}
@@ -85,6 +93,8 @@ class Scene:
                 {"name": "again", "on": ["connection"], "retry": {"max_attempts": 8, "backoff": fixed("1h")}}]),
             "login": route(base, auth=secret),
             "quiet": route(base),
+            "flood": route(f"http://127.0.0.1:{refused_port()}/", **UNBOUNDED, recovery=[
+                {"name": "often", "on": ["connection"], "retry": {"max_attempts": 10, "backoff": fixed("1ms")}}]),
         }
         self.relay.write(self.routes)
 
@@ -114,6 +124,23 @@ class Scene:
             assert answered.status == 202, answered
             found.append(answered["Waystation-Job"])
         return found
+
+    def api(self, method, target, document=None):
+        """What the control socket answers."""
+        body = None if document is None else json.dumps(document).encode()
+        fields = [("Content-Type", "application/json")] if body else []
+        answered = ask(self.relay.control, method, target, fields, body)
+        return answered.json() if answered.body else answered
+
+    def job(self, name):
+        return self.api("GET", f"/v1/jobs/{name}")
+
+    def run(self, line, *more):
+        """What a shell makes of a command line that the page shows."""
+        path = os.path.dirname(command()) + ":" + os.environ["PATH"]
+        return subprocess.run(
+            ["bash", "-c", " ".join([line, *more])], env={"PATH": path, "TZ": "UTC"}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=60)
 
     def close(self):
         self.relay.clean()

@@ -1,0 +1,68 @@
+"""A test case with a relay in trouble, the port of `waystation ui` and a browser, all of which end with it."""
+
+import os
+import pathlib
+import unittest
+
+from browser import Browser
+from scene import Port, Scene
+
+# The long form is for the night (Tests/run nightly).
+IS_LONG = "PAGE_LONG" in os.environ
+# Where pictures of the views are left for people to look at.
+PICTURES = os.environ.get("PAGE_PICTURES")
+
+
+class PageTest(unittest.TestCase):
+    longMessage = True
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scene = Scene()
+        cls.addClassCleanup(cls.scene.close)
+        cls.scene.start()
+        cls.port = Port(cls.scene.relay.control)
+        cls.addClassCleanup(cls.port.close)
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+        cls.browser.open(cls.port.link)
+        cls.browser.wait_text("Routes")
+
+    def setUp(self):
+        # What a refused call leaves in the console is looked at where it belongs.
+        self.browser.log()
+
+    def tearDown(self):
+        violations = [line for line in self.browser.log() if "Content Security Policy" in line or "Uncaught" in line]
+        self.assertEqual(violations, [])
+
+    def view(self, path, *words):
+        """Goes to a view and waits until it is shown."""
+        self.browser.script("location.hash = arguments[0]", path)
+        return self.browser.wait_text(*words)
+
+    def rows(self, caption):
+        """The rows of a table by the titles of its columns."""
+        return self.browser.script(
+            "const table = [...document.querySelectorAll('table')].find((one) => one.caption.textContent === arguments[0]);"
+            "return table ? [...table.tBodies[0].rows].map((row) => Object.fromEntries("
+            "[...row.cells].map((cell) => [cell.dataset.title, cell.innerText.trim()]))) : []", caption)
+
+    def shown(self, title):
+        """What stands beside a title."""
+        return self.browser.script(
+            "const row = [...document.querySelectorAll('.sheet > div')].find((one) => one.firstChild.textContent === arguments[0]);"
+            "return row ? row.lastChild.innerText.trim() : null", title)
+
+    def command(self):
+        """The command that the dialog shows."""
+        return self.browser.text("dialog code")
+
+    def press(self, name, within="main"):
+        self.browser.click(self.browser.button(name, within))
+
+    def picture(self, name, **size):
+        if not PICTURES:
+            return
+        pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        self.browser.picture(pathlib.Path(PICTURES) / f"{name}.png", **size)

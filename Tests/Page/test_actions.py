@@ -1,0 +1,257 @@
+"""What an operator does on the page happens, and the command that it shows does the same."""
+
+import unittest
+
+from browser import ENTER, ESCAPE, TAB
+from page import PageTest
+from scene import Port, Scene, eventually
+
+
+class Actions(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.scene.trouble()
+
+    def waiting(self, count):
+        """Jobs that wait for an hour."""
+        jobs = self.scene.keep("down", "x", count)
+        eventually(lambda: all(self.scene.job(job)["state"] == "retrying" for job in jobs), "the jobs wait")
+        return jobs
+
+    def order(self, name, within="main"):
+        """Opens an order, and gives the command it shows."""
+        self.press(name, within)
+        self.browser.wait(lambda: self.browser.script("return document.querySelector('dialog').open"), "the dialog is open")
+        return self.command()
+
+    def confirm(self, text):
+        self.press(text, "dialog form .buttons")
+
+    def closed(self):
+        self.browser.wait(lambda: not self.browser.script("return document.querySelector('dialog').open"), "the dialog is closed")
+
+    def follow(self, line, *more):
+        """Runs a command of the page."""
+        done = self.scene.run(line, *more)
+        self.assertEqual(done.returncode, 0, (line, done.stderr))
+        return done.stdout
+
+    def test_each_action_on_a_job_and_its_command(self):
+        def gone(job):
+            return self.scene.job(job).get("code") == "job_not_found"
+
+        def state(word):
+            return lambda job: self.scene.job(job).get("state") == word
+
+        def retried(job):
+            return self.scene.job(job)["attempt_count"] == 2
+
+        for word, done in (
+            ("Retry", retried), ("Hold", state("held")), ("Cancel", state("cancelled")), ("Drop", gone)):
+            with self.subTest(word=word):
+                one, other = self.waiting(2)
+                self.view(f"#/job/{one}", one, "What happened")
+                line = self.order(word)
+                self.assertEqual(line, f"waystation jobs {word.lower()} {one} --socket {self.scene.relay.control}")
+                self.assertFalse(done(one), "nothing is done before it is confirmed")
+                self.confirm(word)
+                self.closed()
+                eventually(lambda: done(one), f"the page did {word}")
+                self.follow(line.replace(one, other))
+                eventually(lambda: done(other), f"the command did {word}")
+        held, other = self.waiting(2)
+        for job in held, other:
+            self.scene.api("POST", f"/v1/jobs/{job}/hold")
+        self.view(f"#/job/{held}", held, "Release")
+        line = self.order("Release")
+        self.confirm("Release")
+        eventually(lambda: self.scene.job(held)["state"] != "held", "the page released it")
+        self.follow(line.replace(held, other))
+        eventually(lambda: self.scene.job(other)["state"] != "held", "the command released it")
+
+    def test_a_bulk_action_counts_first_and_its_command_does_the_same(self):
+        jobs = self.scene.keep("down", "x", 4, ("Waystation-Label", "batch=it's $(me)"))
+        eventually(lambda: all(self.scene.job(job)["state"] == "retrying" for job in jobs), "the jobs wait")
+        self.view("#/jobs?state=retrying&label=" + "batch%3Dit's%20%24(me)", jobs[0], jobs[3])
+        line = self.order("Hold…")
+        self.browser.wait_text("4 jobs match", within="dialog")
+        self.assertTrue(all(self.scene.job(job)["state"] == "retrying" for job in jobs), "counted, and not changed")
+        self.assertIn("waystation jobs hold --where 'state=retrying,label=batch=it'\\''s $(me)'", line)
+        self.confirm("Hold 4 jobs")
+        self.browser.wait_text("4 jobs match, 4 held", within="dialog")
+        self.assertEqual({self.scene.job(job)["state"] for job in jobs}, {"held"})
+        self.confirm("Close")
+        self.closed()
+        for job in jobs:
+            self.scene.api("POST", f"/v1/jobs/{job}/release")
+        eventually(lambda: all(self.scene.job(job)["state"] == "retrying" for job in jobs), "they wait again")
+        self.assertIn("4 jobs match, 4 held", self.follow(line, "--yes"))
+        self.assertEqual({self.scene.job(job)["state"] for job in jobs}, {"held"})
+
+    def test_what_no_option_can_say_is_said_to_the_interface_itself(self):
+        jobs = self.scene.keep("down", "x", 2, ("Waystation-Label", "names=a,b"))
+        eventually(lambda: all(self.scene.job(job)["state"] == "retrying" for job in jobs), "the jobs wait")
+        self.view("#/jobs?label=names%3Da%2Cb", jobs[0], jobs[1])
+        line = self.order("Cancel…")
+        self.browser.wait_text("2 jobs match", within="dialog")
+        self.assertTrue(line.startswith("curl --unix-socket "), line)
+        self.follow(line)
+        eventually(lambda: {self.scene.job(job)["state"] for job in jobs} == {"cancelled"}, "the command cancelled them")
+        self.confirm("Cancel")
+
+    def test_dead_letters_are_retried_by_their_cause_and_those_in_doubt_only_by_name(self):
+        cut = self.scene.keep("hooks", "cut", 2)
+        eventually(lambda: all(self.scene.job(job)["state"] == "dead" for job in cut), "the jobs are dead")
+        self.view("#/", "connection_terminated")
+        row = "[...document.querySelectorAll('tr')].find((row) => row.cells[0].textContent === 'connection_terminated')"
+        self.browser.wait(lambda: self.browser.script(f"return Boolean({row})"), "they are told of")
+        self.assertIn("may have been carried out", self.browser.script(f"return {row}.innerText"))
+        self.browser.click(self.browser.script(f"return {row}.querySelector('button')"))
+        self.browser.wait_text("left alone: they may have been carried out", within="dialog")
+        self.assertTrue(self.browser.script("return document.querySelector('dialog button[type=submit]').disabled"))
+        self.browser.click(self.browser.find("dialog input[type=checkbox]"))
+        self.browser.wait_text("2 jobs match.", within="dialog")
+        self.assertEqual(
+            self.command(), "waystation jobs retry --where state=dead,kind=connection_terminated,end=outcome_unknown"
+            f" --unknown --socket {self.scene.relay.control}")
+        self.confirm("Retry 2 jobs")
+        eventually(lambda: all(self.scene.job(job)["attempt_count"] == 2 for job in cut), "they were retried")
+        self.confirm("Close")
+
+    def test_a_route_is_paused_with_a_reason_and_resumed(self):
+        self.view("#/route/quiet", "What holds it back")
+        self.order("Pause")
+        fields = self.browser.call("POST", "/elements", {"using": "css selector", "value": "dialog input"})
+        self.browser.type(fields[0], "2h")
+        self.browser.type(fields[1], "it's 'so' & more" + TAB)
+        line = self.command()
+        self.assertIn("""pause quiet --for 2h --reason 'it'\\''s '\\''so'\\'' & more'""", line)
+        self.confirm("Pause")
+        self.closed()
+        self.browser.wait_text("it's 'so' & more")
+        self.assertEqual(self.scene.api("GET", "/v1/routes/quiet")["pause"]["reason"], "it's 'so' & more")
+        resume = self.order("Resume")
+        self.confirm("Resume")
+        self.closed()
+        eventually(lambda: not self.scene.api("GET", "/v1/routes/quiet").get("pause"), "the page resumed it")
+        self.follow(line)
+        self.assertEqual(self.scene.api("GET", "/v1/routes/quiet")["pause"]["reason"], "it's 'so' & more")
+        self.follow(resume)
+        self.assertFalse(self.scene.api("GET", "/v1/routes/quiet").get("pause"))
+
+    def test_a_breaker_is_kept_open_and_left_to_itself(self):
+        def word():
+            return self.scene.api("GET", "/v1/routes/quiet")["upstreams"][0]["breaker"]
+
+        self.view("#/route/quiet", "What holds it back")
+        line = self.order("Breaker…")
+        self.assertIn("breaker quiet/u1 open", line)
+        self.confirm("Keep open")
+        self.closed()
+        eventually(lambda: word() == "forced_open", "the page opened it")
+        self.browser.wait_text("forced open")
+        self.scene.api("PUT", "/v1/routes/quiet/breaker", {"state": "auto"})
+        self.follow(line)
+        self.assertEqual(word(), "forced_open")
+        self.scene.api("PUT", "/v1/routes/quiet/breaker", {"state": "auto"})
+
+    def test_the_configuration_is_reloaded_and_a_refusal_is_told(self):
+        self.view("#/", "Routes")
+        self.scene.relay.write({**self.scene.routes, "added": self.scene.routes["quiet"]})
+        self.assertTrue(self.order("Reload…").startswith("waystation reload"))
+        self.confirm("Reload")
+        self.closed()
+        self.browser.wait_text("added")
+        self.scene.relay.write(None, text="{")
+        try:
+            self.order("Reload…")
+            self.confirm("Reload")
+            self.browser.wait(lambda: self.browser.text("dialog .told.bad"), "the refusal is told")
+            self.confirm("Cancel")
+            self.browser.wait_text("The last reload was refused")
+        finally:
+            self.scene.relay.write(self.scene.routes)
+            self.scene.api("POST", "/v1/reload")
+
+    def test_a_refused_action_says_why_and_changes_nothing(self):
+        job, = self.waiting(1)
+        self.view(f"#/job/{job}", job, "What happened")
+        self.order("Hold")
+        # Somebody else was faster.
+        self.scene.api("POST", f"/v1/jobs/{job}/cancel")
+        self.confirm("Hold")
+        self.browser.wait(lambda: "cancelled" in self.browser.text("dialog .told.bad"), "the refusal is told")
+        self.confirm("Cancel")
+        self.closed()
+
+    def test_a_retry_by_keyboard_alone(self):
+        job, = self.waiting(1)
+        self.view(f"#/job/{job}", job, "What happened")
+        browser = self.browser
+
+        def focused():
+            return browser.script(
+                "const node = document.activeElement; const look = getComputedStyle(node);"
+                "return [node.textContent.trim(), node.matches(':focus-visible') && look.outlineStyle !== 'none' && parseFloat(look.outlineWidth) >= 2]")
+
+        def reach(text, key=TAB):
+            for _ in range(60):
+                browser.keys(key)
+                name, is_visible = focused()
+                if name:
+                    self.assertTrue(is_visible, f"the focus on {name!r} cannot be seen")
+                if name == text:
+                    return
+            self.fail(f"the keyboard does not reach {text!r}")
+
+        self.assertEqual(browser.script("return document.activeElement.tagName"), "H1", "a view begins at its title")
+        reach("Retry")
+        browser.keys(ENTER)
+        browser.wait(lambda: browser.script("return document.querySelector('dialog').open"), "the dialog is open")
+        self.assertTrue(browser.script("return document.querySelector('dialog').contains(document.activeElement)"))
+        browser.keys(ESCAPE)
+        self.closed()
+        self.assertEqual(focused()[0], "Retry", "the focus is back where it was")
+        browser.keys(ENTER)
+        browser.wait(lambda: browser.script("return document.querySelector('dialog').open"), "the dialog is open")
+        reach("Retry")
+        browser.keys(ENTER)
+        self.closed()
+        eventually(lambda: self.scene.job(job)["attempt_count"] == 2, "the job was retried")
+        self.assertIn("retried", browser.script("return document.getElementById('news').textContent"))
+        # The skip link is the first stop of the page.
+        browser.script("document.activeElement.blur(); scrollTo(0, 0)")
+        browser.open(browser.url.split("#")[0] + "#/jobs")
+        browser.call("POST", "/refresh", {})
+        browser.wait_text("Kept jobs")
+        browser.script("document.getElementById('skip').focus()")
+        browser.keys(ENTER)
+        self.assertEqual(browser.script("return document.activeElement.id"), "main")
+
+    def test_the_page_of_a_lower_role_shows_everything_and_offers_nothing(self):
+        other = Scene()
+        self.addCleanup(other.close)
+        listeners = [
+            {"name": "jobs", "unix": other.relay.jobs, "mode": "0666", "role": "submit"},
+            {"name": "control", "unix": other.relay.control, "mode": "0600", "role": "admin"},
+            {"name": "read", "unix": str(other.relay.directory / "read.sock"), "mode": "0600", "role": "read"}]
+        other.relay.members["listeners"] = listeners
+        other.relay.write(other.routes)
+        other.start().trouble()
+        port = Port(str(other.relay.directory / "read.sock"))
+        self.addCleanup(port.close)
+        self.addCleanup(lambda: (self.browser.open(self.port.origin + "/ui/"), self.browser.wait_text("Routes")))
+        self.browser.open(port.link)
+        self.browser.wait_text("Routes", "Dead letters by cause")
+        dead = other.api("GET", "/v1/jobs?state=dead")["jobs"][0]["id"]
+        for view in "#/", "#/jobs", f"#/job/{dead}", "#/route/billing":
+            self.browser.script("location.hash = arguments[0]", view)
+            self.browser.wait(lambda: self.browser.script("return document.querySelector('main h1') !== null"), "the view is there")
+            offered = self.browser.script("return [...document.querySelectorAll('main button')].map((node) => node.textContent)")
+            self.assertEqual(set(offered) - {"Copy"}, set(), view)
+        self.assertIn("role read", self.browser.text("footer"))
+
+
+if __name__ == "__main__":
+    unittest.main()

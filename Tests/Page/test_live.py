@@ -1,0 +1,109 @@
+"""An open page follows what happens, does not grow by it, and says when it cannot."""
+
+import json
+import threading
+import time
+import unittest
+
+from page import IS_LONG, PageTest
+from scene import Caller
+
+# Events that the page is to live through; in the night it goes on for an hour besides.
+EVENTS = 100_000
+
+
+class Live(PageTest):
+    def flood(self, jobs):
+        """So many requests that each fail ten times."""
+        line = json.dumps({"route": "flood", "request": {"method": "GET", "path": "x"}}).encode() + b"\n"
+        with Caller(self.scene.relay.jobs, patience=120) as caller:
+            caller.send(
+                b"POST /v1/stream?max_in_flight=64 HTTP/1.1\r\nHost: relay\r\nContent-Type: application/x-ndjson\r\n"
+                b"Connection: close\r\nContent-Length: %d\r\n\r\n" % (len(line) * jobs))
+            sender = threading.Thread(target=caller.send, args=[line * jobs])
+            sender.start()
+            answered = caller.answer()
+            sender.join()
+        self.assertEqual(answered.body.count(b"\n"), jobs, answered.body[-300:])
+
+    def heard(self):
+        return self.browser.script("return live.count + live.lost")
+
+    def settle(self):
+        """What the page holds when everything that has come was shown."""
+        self.browser.wait(lambda: self.browser.script("return !refresh.isReading && !refresh.timer"), "the page is at rest")
+        return self.browser.weight()
+
+    def test_an_open_page_does_not_grow_by_a_hundred_thousand_events(self):
+        self.view("#/", "Latest events")
+        self.flood(300)
+        self.browser.wait(lambda: self.heard() > 2000, "the page hears of it")
+        time.sleep(1.5)
+        heap, nodes, listeners = self.settle()
+        began, start = self.heard(), time.monotonic()
+        answers = self.browser.script("return performance.getEntriesByType('resource').length")
+        while self.heard() - began < EVENTS:
+            self.flood(1000)
+        took = time.monotonic() - start
+        time.sleep(1.5)
+        after, nodes_after, listeners_after = self.settle()
+        print(f"{self.heard() - began} events in {took:.0f} s: heap {heap} to {after}, nodes {nodes} to {nodes_after}")
+        self.assertLess(after, heap + 2_000_000)
+        self.assertLess(nodes_after, nodes * 1.2 + 200)
+        self.assertLessEqual(listeners_after, listeners + 20)
+        self.assertLessEqual(len(self.rows("Latest events")), 24)
+        # It asks at most once a second, four to six things each.
+        asked = self.browser.script("return performance.getEntriesByType('resource').length") - answers
+        self.assertLess(asked, 7 * (took + 5) + 10)
+
+    @unittest.skipUnless(IS_LONG, "an hour is for the night")
+    def test_an_open_page_does_not_grow_in_an_hour(self):
+        self.view("#/", "Latest events")
+        weights = []
+        end = time.monotonic() + 3600
+        while time.monotonic() < end:
+            self.flood(500)
+            time.sleep(20)
+            weights.append(self.settle()[:2])
+        print(weights)
+        quarter = len(weights) // 4
+        first, last = weights[quarter:2 * quarter], weights[-quarter:]
+        self.assertLess(max(heap for heap, _ in last), max(heap for heap, _ in first) + 2_000_000)
+        self.assertLess(max(nodes for _, nodes in last), max(nodes for _, nodes in first) * 1.2 + 200)
+
+    def test_what_happens_is_shown_within_seconds(self):
+        self.view("#/route/down", "What holds it back")
+        self.scene.keep("down", "x", 1)
+        self.browser.wait_text("connection_refused", "1 retrying", seconds=5)
+        job = self.scene.api("GET", "/v1/jobs?route=down")["jobs"][0]["id"]
+        self.view(f"#/job/{job}", "Why it waits: backoff")
+        self.scene.api("POST", f"/v1/jobs/{job}/cancel")
+        self.browser.wait_text("cancelled by uid", seconds=5)
+
+    def test_a_daemon_that_is_away_is_told_of_and_its_return_too(self):
+        self.view("#/", "Routes")
+        self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live")
+        self.scene.relay.stop()
+        self.browser.wait_text("The daemon is away since", "there is no such socket", within="#away")
+        self.assertIn("Not connected", self.browser.text("#live"))
+        self.assertIn("Routes", self.browser.text("main"), "what was read before stays")
+        self.picture("away")
+        (self.scene.relay.directory / "notify").unlink()
+        self.scene.relay.notices.items.clear()
+        self.scene.relay.start()
+        self.browser.wait(lambda: not self.browser.text("#away"), "the page sees the daemon again")
+        self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live again")
+        self.assertEqual(self.browser.script("return document.getElementById('news').textContent"), "The daemon is back")
+
+    def test_a_page_that_nobody_sees_keeps_no_connection(self):
+        self.view("#/", "Routes")
+        self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live")
+        self.browser.script(
+            "Object.defineProperty(document, 'hidden', {value: true, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))")
+        self.assertEqual(self.browser.script("return live.source"), None)
+        self.browser.script("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
+        self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live again")
+
+
+if __name__ == "__main__":
+    unittest.main()

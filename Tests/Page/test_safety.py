@@ -1,0 +1,192 @@
+"""Nobody but who opened the link gets anything out of the port, and nothing that is shown becomes markup."""
+
+import http.client
+import http.server
+import os
+import subprocess
+import threading
+import unittest
+
+from browser import Browser
+from page import PageTest
+from scene import HOSTILE, Port, eventually
+
+# A page of somebody else, on another port of the same host: it tries everything that pages can try.
+ATTACK = """<!doctype html><title>elsewhere</title><body><script>
+const port = ORIGIN, told = {};
+const tries = {
+  get: () => fetch(port + '/v1/status', {credentials: 'include'}).then((answer) => answer.text()),
+  opaque: () => fetch(port + '/v1/status', {credentials: 'include', mode: 'no-cors'}).then((answer) => 'opaque ' + answer.type + answer.status),
+  post: () => fetch(port + '/v1/routes/quiet/pause', {method: 'POST', credentials: 'include', mode: 'no-cors', body: ''}).then(() => 'sent'),
+  typed: () => fetch(port + '/v1/reload', {method: 'POST', credentials: 'include', headers: {'Content-Type': 'application/json'}, body: '{}'}).then((answer) => answer.text()),
+  put: () => fetch(port + '/v1/constrained', {method: 'PUT', credentials: 'include', body: '{"state": "on"}'}).then((answer) => answer.text()),
+  remove: () => fetch(port + '/v1/jobs/JOB', {method: 'DELETE', credentials: 'include'}).then((answer) => answer.text()),
+  image: () => new Promise((done, failed) => { const image = new Image(); image.onload = () => done('loaded'); image.onerror = () => failed('error'); image.src = port + '/ui/icon.svg'; }),
+  script: () => new Promise((done, failed) => { const node = document.createElement('script'); node.onload = () => done('loaded'); node.onerror = () => failed('error'); node.src = port + '/ui/page.js'; document.head.append(node); }),
+  style: () => new Promise((done, failed) => { const node = document.createElement('link'); node.rel = 'stylesheet'; node.onload = () => done('loaded'); node.onerror = () => failed('error'); node.href = port + '/ui/page.css'; document.head.append(node); }),
+  events: () => new Promise((done, failed) => { const source = new EventSource(port + '/v1/events?after=0', {withCredentials: true}); source.onmessage = source.onopen = () => done('opened'); source.onerror = () => { source.close(); failed('error'); }; }),
+  frame: () => new Promise((done) => { const frame = document.createElement('iframe'); frame.onload = () => { let text = ''; try { text = frame.contentDocument ? frame.contentDocument.body.innerText : ''; } catch {} done('frame ' + text); }; frame.src = port + '/ui/'; document.body.append(frame); }),
+  form: () => new Promise((done) => { const frame = document.createElement('iframe'); frame.name = 'target'; document.body.append(frame); const form = document.createElement('form'); form.method = 'post'; form.target = 'target'; form.enctype = 'text/plain'; form.action = port + '/v1/routes/quiet/pause'; document.body.append(form); frame.onload = () => setTimeout(() => done('submitted'), 200); form.submit(); }),
+  window: () => new Promise((done) => { const other = window.open(port + '/ui/'); setTimeout(() => { let text = ''; try { text = other.document.body.innerText; } catch {} if (other) other.close(); done('window ' + text); }, 1000); }),
+};
+window.attack = Promise.all(Object.entries(tries).map(([name, attempt]) => attempt().then((text) => { told[name] = text; }, (error) => { told[name] = 'failed: ' + error; }))).then(() => told);
+</script>"""
+
+
+class Elsewhere:
+    """Another origin: a port that serves one page, whatever it is asked for."""
+
+    def __init__(self, text):
+        page = text.encode()
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.server.cookies.append(self.headers.get("Cookie"))
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(page)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.cookies = []
+        self.origin = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Safety(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.scene.trouble()
+
+    def tearDown(self):
+        """Refusals are what is wanted here."""
+
+    def ask(self, method, target, fields=(), body=None, port=None):
+        connection = http.client.HTTPConnection("127.0.0.1", (port or self.port).port, timeout=10)
+        try:
+            connection.putrequest(method, target, skip_host=any(name == "Host" for name, _ in fields))
+            for name, value in fields:
+                connection.putheader(name, value)
+            connection.endheaders()
+            found = connection.getresponse()
+            return found.status, dict((name.lower(), value) for name, value in found.getheaders()), found.read().decode()
+        finally:
+            connection.close()
+
+    def test_the_link_lets_one_in_and_a_second_use_is_refused(self):
+        port = Port(self.scene.relay.control)
+        self.addCleanup(port.close)
+        path = port.link[len(port.origin):]
+        status, fields, _ = self.ask("GET", path, port=port)
+        self.assertEqual((status, fields["location"]), (303, "/ui/"))
+        cookie = fields["set-cookie"]
+        self.assertRegex(cookie, rf"^waystation-{port.port}=[0-9a-f]{{64}}; Path=/; HttpOnly; SameSite=Strict$")
+        status, _, text = self.ask("GET", path, port=port)
+        self.assertEqual(status, 403)
+        self.assertIn("used already", text)
+        session = [("Cookie", cookie.split(";")[0])]
+        self.assertEqual(self.ask("GET", "/ui/", session, port=port)[0], 200)
+        self.assertEqual(self.ask("GET", "/ui/", port=port)[0], 403)
+        self.assertEqual(self.ask("GET", "/ui/", [("Host", f"evil.example:{port.port}"), *session], port=port)[0], 403)
+        # The session of one command is nothing to another.
+        self.assertEqual(self.ask("GET", "/ui/", [("Cookie", cookie.split(";")[0].replace(str(port.port), str(self.port.port)))])[0], 403)
+
+    def check_elsewhere(self, browser):
+        job = self.scene.api("GET", "/v1/jobs?state=dead")["jobs"][0]["id"]
+        page = Elsewhere(ATTACK.replace("ORIGIN", repr(self.port.origin)).replace("JOB", job))
+        self.addCleanup(page.close)
+        before = self.scene.api("GET", "/v1/routes/quiet"), self.scene.api("GET", "/v1/constrained")
+        browser.open(page.origin)
+        told = browser.script_later("const done = arguments[0]; window.attack.then(done)")
+        self.assertEqual(len(told), 13, told)
+        for name in "get", "typed", "put", "remove", "image", "script", "style", "events":
+            self.assertIn("failed: ", told[name], told)
+        for name in "frame", "window":
+            self.assertNotIn("Routes", told[name], told)
+            self.assertNotIn("waystationd", told[name], told)
+        after = self.scene.api("GET", "/v1/routes/quiet"), self.scene.api("GET", "/v1/constrained")
+        self.assertEqual(before, after)
+        self.assertEqual(self.scene.job(job)["state"], "dead")
+
+    def test_another_origins_page_can_do_nothing_with_the_session(self):
+        self.check_elsewhere(self.browser)
+        self.browser.open(self.port.origin + "/ui/")
+        self.browser.wait_text("Routes")
+
+    def test_another_origins_page_can_do_nothing_without_the_session(self):
+        browser = Browser()
+        self.addCleanup(browser.close)
+        self.check_elsewhere(browser)
+
+    def test_a_name_that_is_made_to_lead_here_gets_nothing(self):
+        browser = Browser(more=["--host-resolver-rules=MAP evil.example 127.0.0.1"])
+        self.addCleanup(browser.close)
+        browser.open(f"http://evil.example:{self.port.port}/ui/")
+        self.assertIn("Host is not 127.0.0.1", browser.text())
+        browser.open(f"http://evil.example:{self.port.port}{self.port.link[len(self.port.origin):]}")
+        self.assertIn("Host is not 127.0.0.1", browser.text())
+
+    def test_nothing_that_callers_upstreams_or_files_say_becomes_markup(self):
+        browser = self.browser
+        browser.log()
+        self.scene.api("POST", "/v1/routes/quiet/pause", {"reason": "<img src=x onerror=window.hacked=1>\u202eback"})
+        self.addCleanup(lambda: self.scene.api("POST", "/v1/routes/quiet/resume"))
+        job = self.scene.keep("hooks", "a", 1, ("Waystation-Label", "x=" + HOSTILE[:90]))[0]
+        eventually(lambda: self.scene.job(job)["state"] == "dead", "the job is dead")
+        for view, word in (
+            ("#/", "<img src=x onerror"), ("#/jobs?label=" + "x%3D%3Cimg", "There are no such jobs"),
+            ("#/jobs", "<img src=x onerror"), (f"#/job/{job}", "<img src=x onerror"), ("#/route/quiet", "<img src=x onerror"),
+            ("#/route/" + "%3Cimg%20src=x%20onerror=window.hacked=1%3E", "no route"), ("#/job/%3Cscript%3E", "Not"),
+            ("#/%3Cimg%20src=x%3E", "Nothing here"), ("#/jobs?route=%3Cimg%3E", "Not")):
+            with self.subTest(view=view):
+                browser.script("location.hash = arguments[0]", view)
+                browser.wait_text(word)
+                self.assertNotIn("\u202e", browser.text())
+                self.assertEqual(browser.script("return [window.hacked, document.querySelectorAll('img, main script, iframe').length]"), [None, 0])
+        violations = [line for line in browser.log() if "Content Security Policy" in line or "Uncaught" in line]
+        self.assertEqual(violations, [])
+
+    def test_an_upstreams_page_that_is_kept_as_an_answer_runs_nothing(self):
+        job = self.scene.keep("hooks", "page", 1)[0]
+        eventually(lambda: self.scene.job(job)["state"] == "succeeded", "the job is over")
+        self.browser.open(f"{self.port.origin}/v1/jobs/{job}/response")
+        found = self.browser.script("return [document.title, window.origin, window.hacked]")
+        self.assertEqual(found, ["", "null", None])
+        self.browser.open(self.port.origin + "/ui/")
+        self.browser.wait_text("Routes")
+
+    def test_the_port_ends_with_its_command_and_says_what_to_do_where_it_cannot_begin(self):
+        port = Port(self.scene.relay.control)
+        self.assertEqual(port.close(), 0)
+        for socket, words in (
+            (str(self.scene.relay.directory / "none.sock"), ["there is no such socket", "systemctl status waystationd"]),
+            (self.scene.relay.jobs, ["role submit", "--socket"])):
+            done = self.scene.run(f"waystation ui --no-open --socket {socket}")
+            self.assertNotEqual(done.returncode, 0)
+            for word in words:
+                self.assertIn(word, done.stderr)
+        taken = self.scene.run(f"waystation ui --no-open --socket {self.scene.relay.control} --port {self.port.port}")
+        self.assertNotEqual(taken.returncode, 0)
+        self.assertIn(f"127.0.0.1:{self.port.port}", taken.stderr)
+
+    def test_the_program_of_another_user_is_refused_although_it_has_the_session(self):
+        if os.geteuid() != 0:
+            self.skipTest("another user takes root")
+        line = (
+            "import http.client; c = http.client.HTTPConnection('127.0.0.1', %d); c.request('GET', '/ui/'); print(c.getresponse().read().decode())"
+            % self.port.port)
+        done = subprocess.run(
+            ["setpriv", "--reuid=65534", "--clear-groups", "python3", "-c", line], capture_output=True, text=True)
+        self.assertIn("uid 65534 may not use a page that is open for uid 0", done.stdout, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

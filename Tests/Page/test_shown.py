@@ -1,0 +1,184 @@
+"""What the page shows is what the API and the command line tell."""
+
+import re
+import subprocess
+import threading
+import time
+import unittest
+
+from page import PageTest
+from scene import command, eventually
+
+TOLD = """
+const title = document.querySelector('h1').cloneNode(true);
+title.querySelectorAll('.badge').forEach((node) => node.remove());
+const why = document.querySelector('.why');
+const commands = [...document.querySelectorAll('.commands li')].map((node) => {
+  const copy = node.cloneNode(true);
+  copy.querySelectorAll('button').forEach((button) => button.remove());
+  return copy.textContent;
+});
+return [title.textContent, ...[...document.querySelectorAll('.story li')].map((node) => node.innerText),
+  ...(why ? [why.innerText] : []), ...(commands.length ? ['Do: ' + commands.join(' · ')] : [])].join(' ');
+"""
+
+
+def plain(text):
+    return re.sub(r"\s+", " ", text).strip()
+
+
+class Shown(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.scene.trouble()
+
+    def explained(self, job):
+        found = subprocess.run(
+            [command(), "explain", job, "--utc", "--socket", self.scene.relay.control], capture_output=True, text=True)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        return plain(found.stdout)
+
+    def check(self, job):
+        """The page of a job has the sentences of explain, all of them and no others."""
+        self.view(f"#/job/{job}", "What happened", job)
+        # Seconds pass between one look and the other.
+        end = time.monotonic() + 20
+        while True:
+            told, shown = self.explained(job), plain(self.browser.script(TOLD))
+            if told == shown:
+                return told
+            if time.monotonic() > end:
+                self.assertEqual(shown, told)
+            time.sleep(0.2)
+
+    def test_a_job_is_told_in_the_words_of_explain_whatever_became_of_it(self):
+        scene = self.scene
+        api = scene.api
+        waiting = api("GET", "/v1/jobs?state=retrying&route=stock")["jobs"]
+        told = self.check(waiting[0]["id"])
+        self.assertIn("Why it waits: backoff.", told)
+        self.assertIn('rule "later": retry in 1h 0m', told)
+        self.assertIn("The route sees the same failure on 6 jobs", told)
+        self.assertIn("dead (rejected)", self.check(api("GET", "/v1/jobs?state=dead&route=hooks")["jobs"][0]["id"]))
+        self.assertIn("succeeded", self.check(api("GET", "/v1/jobs?state=succeeded")["jobs"][0]["id"]))
+        held = waiting[1]["id"]
+        api("POST", f"/v1/jobs/{held}/hold")
+        self.assertIn("held by uid", self.check(held))
+        api("POST", f"/v1/jobs/{held}/release")
+        self.assertIn("released by uid", self.check(held))
+        cancelled = waiting[2]["id"]
+        api("POST", f"/v1/jobs/{cancelled}/cancel")
+        self.assertIn("cancelled", self.check(cancelled))
+        doubtful = scene.keep("hooks", "cut", 1)[0]
+        eventually(lambda: scene.job(doubtful)["state"] == "dead", "the job that was cut off is dead")
+        self.assertIn("it may have been carried out", self.check(doubtful))
+        api("POST", "/v1/routes/quiet/pause", {"reason": "maintenance", "for": "2h"})
+        paused = scene.keep("quiet", "good", 1)[0]
+        self.assertIn("Why it waits: route_paused.", self.check(paused))
+        later = scene.keep("ok", "good", 1, ("Waystation-Delay", "2h"), ("Waystation-Ordering-Key", "k"), ("Idempotency-Key", "9"))[0]
+        self.assertIn('in order of "k"', self.check(later))
+
+    def test_a_request_that_was_answered_at_once_is_told_so_too(self):
+        for path, word in ("ok/good", "answered 200"), ("billing/charges", "answered 200 with the placeholder"), ("login/good", "failed: "):
+            with self.subTest(path=path):
+                answered = self.scene.relay.ask("POST", "/r/" + path, body=b"x")
+                self.assertIn(word, self.check(answered["Waystation-Job"]))
+
+    def test_the_overview_equals_the_api_while_requests_fail_and_when_they_have_stopped(self):
+        scene = self.scene
+        stop = threading.Event()
+
+        def load(target):
+            while not stop.is_set():
+                scene.relay.ask("POST", target, body=b"x")
+                time.sleep(0.002)
+
+        def of_route():
+            self.assertIn("succeeded", self.shown("Requests") or "", self.browser.text())
+            return [int(number) for number in re.findall(r"\d+", self.shown("Requests"))]
+
+        self.view("#/route/billing", "Since the daemon's start")
+        threads = [threading.Thread(target=load, args=[f"/r/{target}"]) for target in ("ok/good", "billing/charges", "login/good")]
+        for thread in threads:
+            thread.start()
+        try:
+            before = 0
+            for _ in range(4):
+                shown = of_route()[0]
+                told = scene.api("GET", "/v1/routes/billing")["requests"]
+                # What is shown is of the last two seconds, and never of the future.
+                self.assertLessEqual(before, shown)
+                self.assertLessEqual(shown, told)
+                before = told
+                self.browser.wait(lambda: of_route()[0] >= told, "the page keeps up")
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        names = ["requests", "succeeded", "recovered", "fallbacks", "failed", "cancelled"]
+        self.browser.wait(
+            lambda: of_route() == [scene.api("GET", "/v1/routes/billing")[name] for name in names], "the figures are the API's")
+        self.view("#/", "Routes")
+        self.browser.wait(self.is_overview, "the overview is the API's")
+
+    def is_overview(self):
+        """Whether every figure of the overview is the API's."""
+        status, routes = self.scene.api("GET", "/v1/status"), self.scene.api("GET", "/v1/routes")["routes"]
+        shown = {row["Route"]: row for row in self.rows("Routes")}
+        if list(shown) != [route["name"] for route in routes]:
+            return False
+        over = ["succeeded", "dead", "cancelled", "expired"]
+        for route in routes:
+            row = shown[route["name"]]
+            failure = route["last_failure"] or {}
+            waiting = sum(count for state, count in route["jobs"].items() if state not in over)
+            if (row["State"], int(row["Queued"]), int(row["Dead"])) != (route["state"].replace("_", " "), waiting, route["jobs"]["dead"]):
+                return False
+            if failure and not row["Last failure"].startswith(failure["kind"]):
+                return False
+        shape = self.scene.api("GET", "/v1/shape")
+        aged = {row["Route"]: int(row["Total"]) for row in self.rows("Kept jobs that are not over, by age")}
+        if {name: count for name, count in aged.items() if name != "all"} != {row["key"]: row["total"] for row in shape["rows"]}:
+            return False
+        dead = self.rows("Dead letters by cause")
+        return sum(int(row["Count"]) for row in dead) == status["jobs"]["dead"]
+
+    def test_in_an_outage_the_page_says_what_is_wrong_and_what_the_relay_does_about_it(self):
+        text = self.view("#/", "What is wrong, and what the relay does about it")
+        for sentence in (
+            "Credential route:login is failing.",
+            "requests failed or were answered by a stand-in",
+            "Upstream eu: breaker open since",
+            "with a stand-in",
+            "Connection refused",
+            "Start the service, or correct the upstream's url.",
+            "dead jobs, given up until somebody retries or drops them",
+        ):
+            self.assertIn(sentence, text)
+        self.assertRegex(text, r"Keeps \d+ jobs until they can be delivered")
+        self.picture("overview")
+        causes = {row["Kind"]: row for row in self.rows("Dead letters by cause")}
+        self.assertEqual(causes["http_status 410"]["Ended as"], "rejected")
+
+    def test_filters_stand_in_the_url_and_pages_follow_one_another(self):
+        self.scene.keep("quiet", "good", 60)
+        self.view("#/jobs?route=quiet", "Next page")
+        first = [row["Job"] for row in self.rows("Kept jobs")]
+        self.assertEqual(len(first), 50)
+        self.press("Next page")
+        self.browser.wait(lambda: self.rows("Kept jobs") and self.rows("Kept jobs")[0]["Job"] not in first, "the next page is there")
+        second = [row["Job"] for row in self.rows("Kept jobs")]
+        self.assertFalse(set(first) & set(second))
+        self.view("#/jobs?state=dead&failure_kind=http_status", "Failed by")
+        told = self.scene.api("GET", "/v1/jobs?state=dead&failure_kind=http_status")["jobs"]
+        self.browser.wait(lambda: [row["Job"] for row in self.rows("Kept jobs")] == [job["id"] for job in told], "the list is filtered")
+        self.browser.script(
+            "const field = document.querySelector('input[name=label]'); field.focus(); field.value = 'order=8841';"
+            "field.dispatchEvent(new Event('change', {bubbles: true}))")
+        self.browser.wait(lambda: "label=order%3D8841" in self.browser.url, "the filter is in the URL")
+        self.browser.wait_text("There are no such jobs.")
+
+
+if __name__ == "__main__":
+    unittest.main()
