@@ -13,7 +13,7 @@ import tempfile
 import time
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-PATIENCE = 20
+PATIENCE = 30
 # Keys as WebDriver spells them.
 TAB, ENTER, ESCAPE, SPACE, SHIFT, DOWN = "\ue004", "\ue007", "\ue00c", " ", "\ue008", "\ue015"
 

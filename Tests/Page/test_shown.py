@@ -122,6 +122,28 @@ class Shown(PageTest):
         self.view("#/", "Routes")
         self.browser.wait(self.is_overview, "the overview is the API's")
 
+    def test_the_last_hour_and_the_rules_are_the_apis(self):
+        for _ in range(3):
+            self.scene.relay.ask("POST", "/r/billing/charges", body=b"x")
+
+        def told():
+            hour = next(one for one in self.scene.api("GET", "/v1/history?route=billing")["routes"])
+            requests, failures, helped = (sum(hour[name]) for name in ("requests", "failures", "fallbacks"))
+            self.assertGreater(helped, 0)
+            return f"Last hour: {requests} requests, {failures} failed, {helped} answered by a stand-in"
+
+        self.view("#/route/billing", "Its rules, in the order they are read")
+        label = "const node = document.querySelector('svg.bars'); return node && node.getAttribute('aria-label')"
+        self.browser.wait(lambda: self.browser.script(label) == told(), "the hour of the route is the API's")
+        rules = self.scene.api("GET", "/v1/routes/billing")["rules"]
+        self.assertEqual(
+            [(row["Rule"], row["On"], row["Does"], int(row["Acted"])) for row in self.rows("Rules")],
+            [(rule["name"], ", ".join(rule["on"]), rule["action"], rule["acted"]) for rule in rules])
+        self.assertGreater(rules[0]["acted"], 0)
+        self.view("#/", "Routes")
+        cell = "return [...document.querySelectorAll('.routes tr')].find((row) => row.cells[0].textContent === 'billing').querySelector('svg').getAttribute('aria-label')"
+        self.browser.wait(lambda: self.browser.script(cell) == told(), "so it is on the overview")
+
     def is_overview(self):
         """Whether every figure of the overview is the API's."""
         status, routes = self.scene.api("GET", "/v1/status"), self.scene.api("GET", "/v1/routes")["routes"]

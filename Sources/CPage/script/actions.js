@@ -171,7 +171,7 @@ function bulkAction(word, filter, name) {
   };
   return action(name || titled(word), "operate", () => ({
     title: `${titled(word)} every job that matches`,
-    text: [meaning("job_action", word).text, ` Of ${words(filter)}. They are counted first; nothing is changed before you say so.`],
+    text: [meaning("job_action", word).text, ` It is for jobs with ${words(filter)}: they are counted first, and nothing is changed before you say so.`],
     isGrave: word === "drop",
     fields: word === "retry" ? [
       { name: "rate", title: "Rate: how many become due in a time, such as 50/s; empty: all at once", hint: "50/s", value: "" },
@@ -189,7 +189,7 @@ function bulkAction(word, filter, name) {
 }
 
 const words = (filter) =>
-  Object.entries(filter).map(([name, value]) => `${name}=${Array.isArray(value) ? value.join("|") : value}`).join(", ") || "all there are";
+  Object.entries(filter).map(([name, value]) => `${name}=${Array.isArray(value) ? value.join("|") : value}`).join(", ") || "anything at all";
 
 function perSecond(rate) {
   const found = /^([1-9][0-9]{0,6})\/([smh])$/.exec(rate);

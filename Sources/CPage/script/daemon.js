@@ -118,7 +118,8 @@ const live = {
     };
     for (const name of wanted) source.addEventListener(name, heard);
     source.addEventListener("waystation.gap", (event) => {
-      this.lost += JSON.parse(event.data).data.lost || 0;
+      // What was before the page is nothing that it has missed.
+      if (this.last) this.lost += JSON.parse(event.data).data.lost || 0;
       heard(event);
     });
   },

@@ -146,7 +146,7 @@ function showRoute(name, { route, status, history, shape }) {
     h("section", { key: "counts" }, h("h2", null, "Since the daemon's start"),
       sheet([
         ["Requests", isKnown ? `${route.requests}: ${route.succeeded} succeeded, ${route.recovered} of them recovered, ${route.fallbacks} stand-ins, ${route.failed} failed, ${route.cancelled} cancelled` : null],
-        ["Last failure", failure && [failure.kind, failure.at && ` at ${moment(failure.at)}`, failure.detail && `: ${failure.detail}`]],
+        ["Last failure", failure && `${failure.kind}${failure.at ? ` at ${moment(failure.at)}` : ""}${failure.detail ? `: ${failure.detail}` : ""}`],
         ["Delivery", route.delivery],
         ["Jobs", route.jobs && (Object.values(route.jobs).some(Boolean)
           ? Object.entries(route.jobs).filter(([, count]) => count).map(([state, count], index) => [index ? ", " : "", jobsOf(name, { state }, `${count} ${state}`)]) : "none")],
