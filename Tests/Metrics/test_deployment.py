@@ -6,15 +6,37 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
+import urllib.request
 
 import yaml
 
+import exposed
 import rules
 from test_names import everything
+from world import free_port
 
 PROMETHEUS = rules.ROOT / "deploy/prometheus"
 EXAMPLE = PROMETHEUS / "prometheus.example.yml"
+
+
+def read_soon(target, seconds=20):
+    """What is there, as soon as somebody answers."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(target, timeout=5) as answer:
+                return answer.read().decode()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+def series(name, labels):
+    """What tells a series from others; the end of a bucket is a number, however it is written."""
+    return name, tuple(sorted((label, float(value) if label == "le" else value) for label, value in labels.items()))
 
 
 class Deployment(unittest.TestCase):
@@ -47,6 +69,26 @@ class Deployment(unittest.TestCase):
         labels = other["scrape_configs"][0]["static_configs"][0]["labels"]
         unit = (PROMETHEUS / "waystationd-metrics.socket").read_text()
         self.assertIn(f"\nListenStream={labels['__unix_socket__']}\n", unit)
+
+    def test_the_node_exporter_takes_the_textfile(self):
+        """It leaves out what a file has and it has itself, and says so at each scrape."""
+        (self.folder / "waystation.prom").write_text(self.relay.command("metrics").stdout)
+        port = free_port()
+        exporter = subprocess.Popen(
+            ["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile",
+             f"--collector.textfile.directory={self.folder}", f"--web.listen-address=127.0.0.1:{port}"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            text = read_soon(f"http://127.0.0.1:{port}/metrics")
+        finally:
+            exporter.terminate()
+            said = exporter.communicate(timeout=20)[1]
+        found, own = ({series(name, labels): value for name, labels, value, _ in exposed.samples(read)}
+                      for read in (text, (self.folder / "waystation.prom").read_text()))
+        self.assertEqual({name: found.get(name) for name in own}, own)
+        self.assertEqual(found["node_textfile_scrape_error", ()], 0)
+        self.assertIn(("node_textfile_mtime_seconds", (("file", str(self.folder / "waystation.prom")),)), found)
+        self.assertNotIn("level=error", said)
 
     def test_listeners_that_are_told_of_are_listeners(self):
         told = [found for path in sorted(PROMETHEUS.iterdir())
