@@ -42,6 +42,17 @@ struct LimitsTests {
         )
     }
 
+    @Test("a probe that is due comes with the next request")
+    func due() throws {
+        let text = try sheet(
+            """
+            {"name":"r","in_flight":0,"pending":0,"max_requests":1,"max_pending_requests":1,"retries_under_way":0,
+             "upstreams":[{"name":"u","breaker":"open","until":"2026-11-21T04:17:43.000Z","under_way":0}]}
+            """
+        )
+        #expect(text.contains("  Breaker    open, probed by the next request\n"))
+    }
+
     @Test("what an operator has said of a breaker ends when it says")
     func forced() throws {
         let text = try sheet(

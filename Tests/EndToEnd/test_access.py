@@ -123,6 +123,33 @@ class Access(RelayTest):
             caller.send(b"GET /r/named/x HTTP/1.1\r\nHost: localhost\r\n\r\n")
             self.assert_problem(caller.answer(), 403, "not_allowed")
 
+    def test_the_page_is_served_to_who_may_read_and_on_no_port(self):
+        relay = self.new_relay({})
+        port, = free_ports(1)
+        read = str(relay.directory / "read.sock")
+        relay.members["listeners"] = [
+            {"name": "jobs", "unix": relay.jobs, "mode": "0666"}, {"name": "read", "unix": read, "mode": "0600", "role": "read"},
+            {"name": "control", "unix": relay.control, "mode": "0600", "role": "admin"},
+            {"name": "local", "tcp": f"127.0.0.1:{port}", "role": "read"}]
+        relay.write({"up": route(self.upstream.url)})
+        relay.start()
+        for path in "/ui/", "/ui/page.js", "/ui/page.css", "/ui/words.json", "/ui/icon.svg":
+            with self.subTest(path=path):
+                got = ask(read, "GET", path)
+                self.assertEqual((got.status, got["Cache-Control"]), (200, "no-cache"), got)
+                self.assertIn("default-src 'none'; script-src 'self'", got["Content-Security-Policy"])
+                again = ask(read, "GET", path, [("If-None-Match", got["ETag"])])
+                self.assertEqual((again.status, again.body, again["ETag"]), (304, b"", got["ETag"]))
+                self.assertEqual(ask(read, "HEAD", path)["Content-Length"], str(len(got.body)))
+                self.assert_problem(relay.ask("GET", path), 403, "not_allowed")
+                with Caller(("127.0.0.1", port)) as caller:
+                    caller.send(request("GET", path).replace(b"Host: relay", b"Host: localhost"))
+                    self.assert_problem(caller.answer(), 404, "path_not_found")
+        moved = ask(relay.control, "GET", "/ui")
+        self.assertEqual((moved.status, moved["Location"]), (308, "/ui/"))
+        for socket, role in (relay.jobs, "submit"), (read, "read"), (relay.control, "admin"):
+            self.assertEqual(ask(socket, "GET", "/v1/version").json()["role"], role)
+
     def test_a_connection_too_many_is_told_so(self):
         relay = self.new_relay({"up": route(self.upstream.url)}, limits={
             "max_connections": 4, "per_user": {"max_connections": 4}}).start()

@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 import time
 
+import png
+
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 PATIENCE = 30
 # Keys as WebDriver spells them.
@@ -172,7 +174,7 @@ class Browser:
             clip = {"clip": {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 4000), "scale": 1},
                     "captureBeyondViewport": True}
         data = self.cdp("Page.captureScreenshot", format="png", **clip)["data"]
-        pathlib.Path(path).write_bytes(base64.b64decode(data))
+        pathlib.Path(path).write_bytes(png.smaller(base64.b64decode(data)))
 
     def size(self, width, height, scale=1, mobile=False):
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile)

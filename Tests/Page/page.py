@@ -7,8 +7,8 @@ import unittest
 from browser import Browser
 from scene import Port, Scene
 
-# The long form is for the night (Tests/run nightly).
-IS_LONG = "PAGE_LONG" in os.environ
+# How long a page is kept open; none but for the night (Tests/run nightly).
+HOURS = float(os.environ.get("PAGE_HOURS", "0"))
 # Where pictures of the views are left for people to look at.
 PICTURES = os.environ.get("PAGE_PICTURES")
 

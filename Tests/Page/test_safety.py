@@ -3,6 +3,8 @@
 import http.client
 import http.server
 import os
+import select
+import socket
 import subprocess
 import threading
 import unittest
@@ -166,16 +168,29 @@ class Safety(PageTest):
     def test_the_port_ends_with_its_command_and_says_what_to_do_where_it_cannot_begin(self):
         port = Port(self.scene.relay.control)
         self.assertEqual(port.close(), 0)
-        for socket, words in (
+        for path, words in (
             (str(self.scene.relay.directory / "none.sock"), ["there is no such socket", "systemctl status waystationd"]),
             (self.scene.relay.jobs, ["role submit", "--socket"])):
-            done = self.scene.run(f"waystation ui --no-open --socket {socket}")
+            done = self.scene.run(f"waystation ui --no-open --socket {path}")
             self.assertNotEqual(done.returncode, 0)
             for word in words:
                 self.assertIn(word, done.stderr)
         taken = self.scene.run(f"waystation ui --no-open --socket {self.scene.relay.control} --port {self.port.port}")
         self.assertNotEqual(taken.returncode, 0)
         self.assertIn(f"127.0.0.1:{self.port.port}", taken.stderr)
+
+    def test_no_more_connections_are_held_than_a_browser_needs(self):
+        port = Port(self.scene.relay.control)
+        self.addCleanup(port.close)
+        held = [socket.create_connection(("127.0.0.1", port.port), 10) for _ in range(40)]
+        try:
+            refused = [one for one in held if select.select([one], [], [], 2 if one is held[-1] else 0.2)[0]]
+            self.assertEqual(len(refused), 8)
+            self.assertIn(b"as many connections are open as may be", refused[0].recv(4096))
+        finally:
+            for one in held:
+                one.close()
+        eventually(lambda: self.ask("GET", "/ui/", port=port)[0] == 403, "there is room again")
 
     def test_the_program_of_another_user_is_refused_although_it_has_the_session(self):
         if os.geteuid() != 0:

@@ -3,7 +3,9 @@
 // Figures of the last hour change once in a while, and are not there in a daemon that has none.
 const hours = { at: 0, name: null, document: null };
 async function hourly(name, signal) {
-  if (hours.name !== name || Date.now() - hours.at > 5000) {
+  // Of very many routes less often.
+  const patience = hours.document ? Math.max(5000, 100 * hours.document.routes.length) : 5000;
+  if (hours.name !== name || Date.now() - hours.at > patience) {
     try {
       hours.document = await read(query("/v1/history", { route: name }), signal);
     } catch (error) {
@@ -23,7 +25,7 @@ const DEAD_PAGES = 4;
 async function deadGroups(count, signal) {
   // Reading them is work for both sides: only when there are others than before.
   if (count === deads.count && Date.now() - deads.at < 60000) return deads;
-  if (count !== 0 && Date.now() - deads.at < 3000) return deads;
+  if (count !== 0 && Date.now() - deads.at < (count > 500 ? 15000 : 3000)) return deads;
   const groups = new Map();
   let cursor = null;
   let isWhole = true;

@@ -82,13 +82,19 @@ struct LimitsSheet {
         var text = safe(word).replacingUnderscores
         if let since = upstream["since"]?.text { text += " since \(moments.short(since))" }
         if let until = upstream["until"]?.text {
-            text += word == "open" ? ", probed at \(moments.short(until))" : " until \(moments.short(until))"
+            text += word == "open" ? probe(at: until) : " until \(moments.short(until))"
         }
         guard let counts = upstream["counts"] else { return text }
         let span = DurationText.text(.milliseconds(counts["span_ms"]?.integer ?? 0))
         text += "; \(number(counts["failed"])) of \(number(counts["attempts"])) failed in the last \(span)"
         if let row = counts["failed_in_a_row"]?.integer, row > 1 { text += ", \(row) in a row" }
         return text
+    }
+
+    /// One that is due comes with the next request.
+    private func probe(at text: String) -> String {
+        let isDue = UTCTime.milliseconds(parsing: text).map { $0 <= moments.now } ?? false
+        return isDue ? ", probed by the next request" : ", probed at \(moments.short(text))"
     }
 
     private var retries: String {
