@@ -13,6 +13,8 @@ from upstream import Upstream, answer, as_json, refused_port
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 # Requests of a second where there is traffic: twice of what the rules call many.
 RATE = 8
+# Of requests.
+MINUTE = 60 * RATE
 
 
 class Fault:
@@ -91,6 +93,7 @@ class Hiccups(Fault):
             if self.over.wait(1 / RATE):
                 return
             assert self.relay.ask("GET", "/r/orders/mostly").status == 200
+            turn %= MINUTE
             if turn == 2 * RATE:
                 for _ in range(200):
                     got = self.relay.ask("POST", "/r/orders/good", [("Prefer", "respond-async")], b"kept")
