@@ -3,6 +3,7 @@ import RelayEngine
 import RelayHTTP
 import Testing
 
+@testable import RelayServer
 @testable import waystation
 
 @Suite("Every word that an output has, explain knows")
@@ -28,6 +29,7 @@ struct CollectedWordsTests {
             ("event", JobEvent.Kind.allCases.map(\.rawValue)),
             ("source of an answer", StandIn.allCases.map(\.rawValue)),
             ("state of a route", RouteCondition.allCases.map(\.rawValue)),
+            ("action of a rule", Attempt.Next.Word.allCases.map(\.rawValue)),
             ("state of a credential", CredentialVault.State.Word.allCases.map(\.rawValue)),
             ("fault of a message", HTTPParseError.Code.allCases.map(\.rawValue)),
         ]
@@ -57,13 +59,12 @@ struct CollectedWordsTests {
         }
     }
 
-    @Test("What a rule decides")
-    func decisions() {
-        let words = Attempt.Next.Word.allCases.map(\.rawValue)
-        for word in words {
-            #expect(Meaning.of(word).contains { $0.kind.rawValue == "action of a rule" }, "\(word)")
-        }
-    }
+    @Test(
+        "Words of states that the documents are given from their tables",
+        arguments: DaemonState.allCases.map(\.rawValue) + StorageState.allCases.map(\.rawValue)
+            + [RouteState.paused, RouteState.unconfigured]
+    )
+    func states(word: String) { #expect(!Meaning.of(word).isEmpty) }
 
     @Test("How a request came out", arguments: OutcomeWord.allCases)
     func outcomes(word: OutcomeWord) { #expect(!Meaning.of(word.rawValue).isEmpty) }
@@ -95,16 +96,5 @@ struct CollectedWordsTests {
         }
         .map { String($0.element) }
         .filter { word in !word.isEmpty && word.utf8.allSatisfy { $0 == 0x5F || (0x61...0x7A).contains($0) } }
-    }
-
-    /// The text up to the end of the block that it begins in.
-    private static func block(_ text: String) -> String {
-        var depth = 1
-        return String(
-            text.drop { $0 != "{" }.prefix { character in
-                depth += character == "{" ? 1 : character == "}" ? -1 : 0
-                return depth > 0
-            }
-        )
     }
 }

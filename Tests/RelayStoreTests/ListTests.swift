@@ -116,6 +116,27 @@ struct ListTests {
     }
 
     @Test(
+        "A cursor beyond all jobs is as good as none, and is not walked from",
+        arguments: StoreKind.allCases
+    )
+    func farCursors(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        let id = try await bench.accept("a")
+        for (order, far) in [(ListOrder.newestFirst, Int64.max), (.newestFirst, 1 << 40), (.oldestFirst, 0)] {
+            let cursor = JobCursor(position: far)
+            let page = try await bench.store.jobs(JobFilter(), order: order, limit: 10, after: cursor)
+            #expect(page.jobs.map(\.record.id) == [id] && page.next == nil)
+        }
+        let past = try await bench.store.jobs(
+            JobFilter(),
+            order: .oldestFirst,
+            limit: 10,
+            after: JobCursor(position: .max)
+        )
+        #expect(past.jobs.isEmpty && past.next == nil)
+    }
+
+    @Test(
         "A text that is no cursor is refused",
         arguments: ["", "c", "x1", "c-1", "c1 ", "C1", "czzzzzzzzzzzzzz", "c١"]
     )

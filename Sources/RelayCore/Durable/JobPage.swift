@@ -6,13 +6,13 @@ package struct JobCursor: Hashable, Sendable {
     package init(position: Int64) { self.position = position }
 
     /// What `text` looks like, as a regular expression.
-    package static let pattern = "^c[0-9a-z]{1,13}$"
+    package static let pattern = "^c[0-9a-z]{1,12}$"
 
     /// For a URL; means nothing to a client.
     package var text: String { "c" + String(position, radix: 36) }
 
     package init?(text: String) {
-        guard text.hasPrefix("c"), text.utf8.count <= 14,
+        guard text.hasPrefix("c"), text.utf8.count <= 13,
             text.utf8.dropFirst().allSatisfy({ $0 >= 0x30 && $0 <= 0x39 || $0 >= 0x61 && $0 <= 0x7A }),
             let position = Int64(text.dropFirst(), radix: 36)
         else { return nil }

@@ -61,7 +61,7 @@ struct MomentParameter: QueryParameter {
     let name: String
     let doc: String
 
-    var schema: Schema { .moment }
+    var schema: Schema { .askedMoment }
 }
 
 /// A time with its unit.

@@ -64,7 +64,7 @@ enum JobLook {
 
 /// What a list of jobs is narrowed to, and how much of it is told.
 enum JobListing {
-    static let route = text("route", .text(JobFilter.textLengths), "Only jobs of this route.")
+    static let route = text("route", .sought, "Only jobs of this route.")
     static let state = WordsParameter(
         name: "state",
         values: JobFilter.stateWords,
@@ -82,7 +82,7 @@ enum JobListing {
     )
     static let failureKind = text(
         "failure_kind",
-        .text(JobFilter.textLengths),
+        .sought,
         "Only jobs whose last failure is of this kind."
     )
     static let status = NumberParameter(
@@ -90,7 +90,7 @@ enum JobListing {
         range: JobFilter.statuses,
         doc: "Only jobs whose last failed attempt was answered so."
     )
-    static let label = text("label", .text(JobFilter.textLengths), "Only jobs with this label, as key=value.")
+    static let label = text("label", .sought, "Only jobs with this label, as key=value.")
     static let createdAfter = MomentParameter(
         name: "created_after",
         doc: "Only jobs accepted then or later."

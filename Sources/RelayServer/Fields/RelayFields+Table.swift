@@ -23,8 +23,9 @@ extension RelayFields {
         ),
         RequestField(
             name: "Waystation-Fallback",
-            schema: .word(["on", "off"]).standard(.string("on")),
-            doc: "With off no failover, placeholder, fallback or stale answer acts."
+            schema: .word(["on", "off"]),
+            doc:
+                "With off no failover, placeholder, fallback or stale answer acts; without the field they do."
         ),
         RequestField(
             name: "Waystation-Delay",
@@ -33,7 +34,7 @@ extension RelayFields {
         ),
         RequestField(
             name: "Waystation-Not-Before",
-            schema: .moment,
+            schema: .momentText,
             doc: "Keep the job, and do not send it before that date, within 365 days."
         ),
         RequestField(

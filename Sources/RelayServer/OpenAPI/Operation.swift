@@ -36,6 +36,7 @@ struct RequestField: Sendable {
 struct RequestContent {
     let type: String
     let schema: Schema
+    /// Whether it may not be missing.
     var isRequired = true
     /// By a name that says what each shows.
     let examples: [(name: String, value: JSONValue)]

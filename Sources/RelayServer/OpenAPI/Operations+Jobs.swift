@@ -153,14 +153,17 @@ extension Operation {
 }
 
 extension RequestField {
+    /// Anything else is a version that no job has.
+    private static let tag = Schema.text.with("examples", .array([.string("\"v7\""), .string("*")]))
+
     static let ifMatch = RequestField(
         name: "If-Match",
-        schema: .pattern("^(\\*|\"v[0-9]{1,18}\")$"),
+        schema: tag,
         doc: "The version that the job has to have."
     )
     static let ifNoneMatch = RequestField(
         name: "If-None-Match",
-        schema: .pattern("^(\\*|\"v[0-9]{1,18}\")$"),
+        schema: tag,
         doc: "The version that the caller knows."
     )
 }

@@ -68,6 +68,7 @@ extension Operation {
         content: RequestContent(
             type: lines,
             schema: .linesOf("ListedSubmission"),
+            isRequired: false,
             examples: [
                 (
                     "two",
@@ -115,13 +116,15 @@ extension Operation {
                 content: [
                     .init(
                         type: "text/event-stream",
-                        schema: .linesOf("Event"),
+                        schema: .named("ServerSentEvent"),
                         examples: [
                             (
                                 "paused",
-                                .string(
-                                    "id: 1801468800000007\nevent: waystation.route.paused\ndata: \(eventLine)\n\n"
-                                )
+                                .object([
+                                    "id": .string("1801468800000007"),
+                                    "event": .string(JobEvent.Kind.routePaused.rawValue),
+                                    "data": .string(eventLine),
+                                ])
                             )
                         ]
                     ),
@@ -157,7 +160,7 @@ extension Operation {
 
     private static let submitted = Reply(
         "An array's outcomes; or the job, that is over or was accepted earlier with the same key.",
-        .anyOf([.named("JobOutcomes"), .named("Job"), .named("AcceptedJob")]),
+        .anyOf([.named("ListedOutcomes"), .named("Job"), .named("AcceptedJob")]),
         [
             ("answered", answeredExample),
             (
@@ -206,6 +209,6 @@ extension Problem.Code {
 extension Schema {
     /// Lines of which each is one of the document's own schemas; OpenAPI 3.1 has no word for that.
     static func linesOf(_ name: String) -> Schema {
-        text.with("x-waystation-lines", Schema.named(name).json)
+        text.with("format", .string("binary")).with("x-waystation-lines", Schema.named(name).json)
     }
 }

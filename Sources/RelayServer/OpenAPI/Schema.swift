@@ -1,4 +1,5 @@
 import RelayCore
+import RelayEngine
 import RelayJSON
 
 /// A schema of JSON Schema 2020-12, as OpenAPI 3.1 has them.
@@ -45,6 +46,9 @@ struct Schema: Sendable {
         text.with("minLength", .number(JSONNumber(lengths.lowerBound)))
             .with("maxLength", .number(JSONNumber(lengths.upperBound)))
     }
+
+    /// A text that is looked for, in a query.
+    static let sought = text(JobFilter.textLengths).with("pattern", .string("^[^\\u0000]*$"))
 
     /// A text of visible characters, with blanks only inside, as a field's value has them.
     static func visible(_ lengths: ClosedRange<Int>) -> Schema {
@@ -145,6 +149,16 @@ extension Schema {
 
     private static let durationPattern =
         "^(?=[0-9])([0-9]{1,12}d)?([0-9]{1,12}h)?([0-9]{1,12}m)?([0-9]{1,12}s)?([0-9]{1,12}ms)?$"
+    /// The same of a request, which may have no year before 1970.
+    static let askedMoment = momentText.with("format", .string("date-time"))
+    /// The same where clients write no dates, as in a field.
+    static let momentText = text.with(
+        "pattern",
+        .string(
+            "^(19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,14})?"
+                + "([Zz]|[+-][0-9]{2}:[0-9]{2})$"
+        )
+    )
     static let status = integer(100...999)
     static let failureKind = openWord(FailureKind.known.map(\.rawValue))
 }

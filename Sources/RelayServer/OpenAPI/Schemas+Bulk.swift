@@ -66,7 +66,7 @@ extension OpenAPI {
         case "reason": .word(JobFilter.reasonWords.map(\.word))
         case "end": .word(JobFilter.endWords.map(\.word))
         case "status": .integer(JobFilter.statuses)
-        case "created_after", "created_before": .moment
+        case "created_after", "created_before": .askedMoment
         case "ids": .list(.job, 1...BulkAction.mostIDs)
         default: preconditionFailure("\(name) of a filter is not described")
         }

@@ -3,24 +3,34 @@ import RelayEngine
 import RelayJSON
 
 extension OpenAPI {
+    private static let kinds = Schema.word(
+        JobEvent.Kind.allCases.map(\.rawValue) + [EventDocument.gap, EventDocument.heartbeat]
+    )
+
     static let eventSchemas: [(name: String, schema: Schema)] = [
         (
             "Event",
             .object([
                 Property("specversion", .constant(.string("1.0"))),
                 Property("source", .constant(.string("/waystationd"))),
-                Property(
-                    "type",
-                    .word(
-                        JobEvent.Kind.allCases.map(\.rawValue) + [EventDocument.gap, EventDocument.heartbeat]
-                    )
-                ),
+                Property("type", kinds),
                 Property("time", .moment),
                 Property("datacontenttype", .constant(.string(MediaType.json))),
                 .maybe("id", .pattern("^[0-9]+$"), "A number; a heartbeat has none."),
                 .maybe("subject", .text, "The job, or the route."),
                 .maybe("data", .named("EventData")),
             ]).doc("One event, with the attributes of CloudEvents 1.0.")
+        ),
+        (
+            "ServerSentEvent",
+            .object([
+                Property("id", .pattern("^[0-9]+$")), Property("event", kinds),
+                Property(
+                    "data",
+                    Schema.text.with("contentMediaType", .string(MediaType.json))
+                        .with("contentSchema", Schema.named("Event").json)
+                ),
+            ]).doc("One event of an event stream (WHATWG HTML §9.2), of which there is one after the other.")
         ),
         (
             "EventData",

@@ -5,7 +5,7 @@ import RelayJSON
 extension OpenAPI {
     static let streamSchemas: [(name: String, schema: Schema)] = [
         (
-            "JobOutcome",
+            "ListedOutcome",
             .object(keptMembers).doc("What became of one job of an array.")
         ),
         (
@@ -14,9 +14,9 @@ extension OpenAPI {
                 .doc("Of what never became a job the problem; of a job that failed its failure.")
         ),
         (
-            "JobOutcomes",
+            "ListedOutcomes",
             .object([
-                Property("jobs", .list(.named("JobOutcome")), "In the order of the array."),
+                Property("jobs", .list(.named("ListedOutcome")), "In the order of the array."),
                 Property("refused", .count, "How many of them were."),
             ])
         ),

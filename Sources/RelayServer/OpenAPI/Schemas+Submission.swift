@@ -4,14 +4,14 @@ import RelayJSON
 
 extension OpenAPI {
     static let submissionSchemas: [(name: String, schema: Schema)] = [
-        ("Submission", .strict(submissionMembers).doc("A job to be done.")),
+        ("Submission", .strict(submissionMembers).with("not", keptAndSync.json).doc("A job to be done.")),
         (
             "ListedSubmission",
             .strict(
                 [.maybe("id", .text(Submission.idLengths), "Echoed in the outcome; in bytes.")]
                     + submissionMembers
             )
-            .doc("One of several jobs.")
+            .with("not", keptAndSync.json).doc("One of several jobs.")
         ),
         ("SubmissionRequest", submissionRequest),
         ("SubmissionOptions", submissionOptions),
@@ -27,6 +27,15 @@ extension OpenAPI {
         .maybe("request", .named("SubmissionRequest")), .maybe("options", .named("SubmissionOptions")),
     ]
 
+    /// The options of a job that is kept, beside a mode that does not keep it.
+    private static let keptAndSync = Schema.anything.with(
+        "properties",
+        .object([
+            "mode": Schema.constant(.string(Submission.Mode.sync.rawValue)).json,
+            "options": Schema.anyOf(SubmissionHints.keepingOptions.map { .requires([$0]) }).json,
+        ])
+    ).with("required", .array([.string("mode"), .string("options")]))
+
     private static let submissionRequest = Schema.strict(
         SubmissionHints.requestMembers.map { Property.maybe($0, requestMember($0)) }
     ).with(
@@ -41,14 +50,21 @@ extension OpenAPI {
     private static func requestMember(_ name: String) -> Schema {
         switch name {
         case "method":
-            .pattern("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$").standard(.string("POST"))
-        case "path": .text.doc("Below the upstream's base, percent-encoded, with a query if it has one.")
+            .pattern(token).with("maxLength", .number(JSONNumber(32))).standard(.string("POST"))
+        case "path":
+            .pattern(target).doc(
+                "Below the upstream's base, percent-encoded, with a query if it has one; without dot segments."
+            )
         case "query": .map(.text).doc("Percent-encoded and appended to the path and its query.")
         case "headers":
-            .map(.text).doc("Fields of the request; those of connection and framing are the relay's.")
+            .map(.pattern(fieldValue)).with("propertyNames", Schema.pattern(token).json)
+                .doc(
+                    "Fields of the request, but for those of connection and framing, Via, Prefer and Waystation-…."
+                )
         case "json": .anything.doc("The content, sent as compact JSON.")
         case "text": .text.doc("The content, sent as UTF-8.")
-        case "base64": .text.with("contentEncoding", .string("base64")).doc("The content, as bytes.")
+        case "base64":
+            .pattern(base64Text).with("contentEncoding", .string("base64")).doc("The content, as bytes.")
         default: preconditionFailure("\(name) of a request is not described")
         }
     }
@@ -56,6 +72,21 @@ extension OpenAPI {
     private static let submissionOptions = Schema.strict(
         SubmissionHints.optionMembers.map { Property.maybe($0, option($0)) }
     ).with("not", Schema.requires(["delay", "not_before"]).json)
+
+    private static let key = Schema.text(JobFilter.textLengths).with(
+        "pattern",
+        .string(
+            "^[^\\u0000-\\u0020\\u007f]([^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*[^\\u0000-\\u0020\\u007f])?$"
+        )
+    )
+    private static let token = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
+    private static let fieldValue = "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$"
+    private static let labelName = "^[^=\\u0000-\\u0008\\u000a-\\u001f\\u007f]+$"
+    private static let base64Text = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+    /// A path, in which a control character is not even encoded, and a query.
+    private static let target =
+        "^([!$&-;=@-\\[\\]_a-z|~]|%([2-6][0-9A-Fa-f]|7[0-9A-Ea-e]|[89A-Fa-f][0-9A-Fa-f]))*"
+        + "(\\?([!$&-;=?-\\[\\]^_`a-z{|}~]|%(0[1-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f]))*)?$"
 
     private static func option(_ name: String) -> Schema {
         switch name {
@@ -65,14 +96,15 @@ extension OpenAPI {
         case "fallback":
             .boolean.standard(.bool(true)).doc("False keeps failover and stand-ins from acting.")
         case "delay": .duration(Submission.delays).doc("Not before that time has passed.")
-        case "not_before": .moment.doc("Not before that date, within 365 days.")
+        case "not_before": .askedMoment.doc("Not before that date, within 365 days.")
         case "expires_after": .duration(Submission.expiries).doc("Given up when it is not delivered by then.")
         case "priority": .integer(RequestTerms.urgencies).standard(.number(JSONNumber(3))).doc("0 first.")
-        case "ordering_key": .text(JobFilter.textLengths).doc("Jobs of one key go one at a time; in bytes.")
+        case "ordering_key": key.doc("Jobs of one key go one at a time; in bytes.")
         case "supersede_key":
-            .text(JobFilter.textLengths).doc("Cancels what waits with the same key; in bytes.")
+            key.doc("Cancels what waits with the same key; in bytes.")
         case "labels":
-            .map(.text).with("maxProperties", .number(JSONNumber(RequestTerms.mostLabels)))
+            .map(.pattern(fieldValue)).with("propertyNames", Schema.pattern(labelName).json)
+                .with("maxProperties", .number(JSONNumber(RequestTerms.mostLabels)))
                 .doc("Each at most 256 bytes with its name, which has no =.")
         default: preconditionFailure("the option \(name) is not described")
         }

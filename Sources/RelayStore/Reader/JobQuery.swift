@@ -48,11 +48,16 @@ struct JobQuery {
     }
 
     /// The place before the first row; nil where there is none.
+    ///
+    /// A cursor that lies far beyond all rows must not be walked from: that would take as long as a page may.
     private func start() throws(StoreError) -> Int64? {
-        if let after { return after.position }
-        let first = try database.optionalNumber("SELECT min(seq) FROM job")
-        let last = try database.optionalNumber("SELECT max(seq) FROM job")
-        return order == .oldestFirst ? first.map { $0 - 1 } : last.map { $0 + 1 }
+        guard let first = try database.optionalNumber("SELECT min(seq) FROM job"),
+            let last = try database.optionalNumber("SELECT max(seq) FROM job")
+        else { return nil }
+        return switch order {
+        case .oldestFirst: max(first - 1, after?.position ?? .min)
+        case .newestFirst: min(last + 1, after?.position ?? .max)
+        }
     }
 
     private func pageOfIDs(limit: Int, timeline: JobTimeline) throws(StoreError) -> JobPage {

@@ -36,7 +36,9 @@ extension APICall {
                 share: caller.share
             )
         } catch { throw submission.placed(error) }
-        if admission.durable != nil, submission.isAsynchronous == false { throw Submission.kept }
+        if admission.durable != nil, submission.isAsynchronous == false {
+            throw Submission.kept(by: admission)
+        }
         if let durable = admission.durable {
             let request = KeptRequest(
                 admission: admission,
@@ -70,8 +72,12 @@ extension Submission {
         return Submission.invalid("/options/\(member)", problem.detail)
     }
 
-    fileprivate static var kept: Problem {
-        invalid("/mode", "the route keeps every request (delivery.mode)", hint: "leave out mode")
+    fileprivate static func kept(by admission: Admission) -> Problem {
+        let keeper =
+            admission.route.policy.delivery.mode == .durable
+            ? "the route keeps every request (delivery.mode)"
+            : "a field of the request asks for a job that is kept (Prefer or Waystation-…)"
+        return invalid("/mode", keeper, hint: "leave out mode")
     }
 
     static func invalid(_ pointer: String, _ message: String, hint: String? = nil) -> Problem {

@@ -26,7 +26,7 @@ struct BulkAction {
         "created_before", "ids",
     ]
     /// What a rate and a cursor look like, as regular expressions.
-    static let ratePattern = "^0*[1-9][0-9]*/[smh]$"
+    static let ratePattern = "^(?!0+/)[0-9]{1,7}/[smh]$"
     static let cursorPattern = String(JobCursor.pattern.dropLast()) + "([.][0-9a-z]{1,9})?$"
 
     init(_ document: [UInt8]) throws(Problem) {

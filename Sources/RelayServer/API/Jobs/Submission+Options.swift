@@ -18,6 +18,7 @@ extension Submission {
             name,
             value in
             let pointer = "/options/\(name)"
+            if SubmissionHints.keepingOptions.contains(name) { keepingOption = name }
             switch name {
             case "timeout", "attempt_timeout", "delay", "expires_after":
                 let bounds =
@@ -26,7 +27,6 @@ extension Submission {
                 guard let duration = reader.duration(value, pointer, bounds) else { break }
                 append(name, DurationText.text(duration))
                 if name == "delay" { dates += 1 }
-                if name == "delay" || name == "expires_after" { keepingOption = name }
             case "max_attempts":
                 let message = "max_attempts is a whole number from 1 to 100"
                 if let count = reader.number(value, pointer, RequestTerms.attempts, message) {
@@ -46,12 +46,10 @@ extension Submission {
                 guard key.trimmingBlanks == key, append(name, key) else {
                     return reader.fail(pointer, "a key has no control characters, nor blanks around it")
                 }
-                keepingOption = name
             default:
                 guard reader.moment(value, pointer) != nil, case .string(let text) = value else { break }
                 append(name, text)
                 dates += 1
-                keepingOption = name
             }
         }
         if dates > 1 { reader.fail("/options/delay", "delay and not_before exclude each other") }

@@ -7,6 +7,9 @@ enum SubmissionHints {
         "priority", "ordering_key", "supersede_key", "labels",
     ]
 
+    /// Those that only a job has which is kept.
+    static let keepingOptions = ["delay", "not_before", "expires_after", "ordering_key", "supersede_key"]
+
     /// Beside `route`: what belongs into `request` or `options`.
     static let outside: [String: String] =
         places(requestMembers, "/request").merging(places(optionMembers, "/options")) { first, _ in first }

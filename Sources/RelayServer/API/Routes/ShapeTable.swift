@@ -14,7 +14,7 @@ enum ShapeTable {
     )
     static let route = TextParameter(
         name: "route",
-        schema: .text,
+        schema: .pattern("^[^\\u0000]*$"),
         doc: "Counts only the jobs of this route."
     )
     static let parameters: [any QueryParameter] = [by, route]

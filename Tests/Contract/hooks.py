@@ -1,0 +1,125 @@
+"""What schemathesis cannot know of the daemon: lines as a media type, what stands in the store, and what the document says
+in words because JSON Schema has none for it. A request that is meant to be refused is left as it is."""
+
+import http.client
+import json
+import os
+import random
+import time
+
+import schemathesis
+from schemathesis.generation import GenerationMode
+from schemathesis.generation.meta import TestPhase
+
+STATES = ("scheduled", "queued", "running", "retrying", "held", "succeeded", "dead", "cancelled", "expired")
+ADDRESS = os.environ["CONTRACT_ADDRESS"]
+ROUTES = ("good", "bad", "kept", "lost", "later", "tried", "standing")
+chance = random.Random(7)
+
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(_context, value):
+    if isinstance(value, bytes):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def some_job():
+    """The id of a job that is there, in any state."""
+    connection = http.client.HTTPConnection(ADDRESS, timeout=20)
+    try:
+        connection.request("GET", f"/v1/jobs?limit=20&order={chance.choice(('newest', 'oldest'))}&state={chance.choice(STATES)}")
+        jobs = json.load(connection.getresponse())["jobs"]
+        return chance.choice(jobs)["id"] if jobs else None
+    finally:
+        connection.close()
+
+
+@schemathesis.hook
+def before_call(_context, case, _kwargs):
+    if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
+        return
+    place = case.path_parameters or {}
+    # A stateful test goes on with what it has made.
+    if "id" in place and case.meta.phase.name != TestPhase.STATEFUL and chance.random() < 0.7:
+        place["id"] = some_job() or place["id"]
+    if "route" in place and chance.random() < 0.8:
+        # What is sent by others is to be answered.
+        place["route"] = chance.choice(("still", "kept") if case.operation.path.endswith("/pause") else ROUTES)
+    query = case.query or {}
+    if "wait" in query:
+        query["wait"] = "20ms"
+    headers = case.headers
+    if headers is not None and "Prefer" in headers:
+        headers["Prefer"] = chance.choice(("respond-async", "respond-async, wait=0", "wait=1", "return=minimal"))
+    if isinstance(case.body, dict) and "for" in case.body:
+        case.body["for"] = "2s"
+    if case.operation.path.endswith("/breaker") and isinstance(case.body, dict):
+        place["route"] = "good"
+        if "upstream" in case.body:
+            case.body["upstream"] = "u1"
+    # As a program writes a whole number.
+    if isinstance(case.body, dict | list):
+        case.body = whole(case.body)
+    if case.operation.path == "/v1/jobs" and case.method.upper() == "POST":
+        possible(case, headers)
+
+
+def whole(value):
+    if isinstance(value, list):
+        return [whole(element) for element in value]
+    if isinstance(value, dict):
+        return {name: whole(element) for name, element in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def soon():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
+
+
+def possible(case, headers):
+    """Makes jobs possible whose members are well-formed one by one."""
+    jobs = [job for job in (case.body if isinstance(case.body, list) else [case.body]) if isinstance(job, dict)]
+    said = {name for job in jobs for name in job.get("options") or ()}
+    for name in [name for name in headers or () if name.lower() in FIELDS or name.lower() == "idempotency-key"]:
+        del headers[name]
+    if headers is not None and any(job.get("mode") == "sync" for job in jobs):
+        headers.pop("Prefer", None)
+    elif headers is not None and not isinstance(case.body, list):
+        # One at a time: they exclude each other, and the options of their names.
+        name, value = chance.choice(list(FIELDS.items()))
+        if not {name.removeprefix("waystation-").replace("-", "_"), "delay", "not_before"} & said:
+            headers[name] = value
+    for job in jobs:
+        if job.get("mode") == "sync":
+            job["route"] = chance.choice(("good", "bad", "tried", "standing"))
+        elif chance.random() < 0.8:
+            job["route"] = chance.choice(ROUTES)
+        options = job.get("options") or {}
+        for name, text in (("timeout", "20s"), ("attempt_timeout", "5s"), ("delay", "1h"), ("expires_after", "2h")):
+            if name in options:
+                options[name] = text
+        if "delay" in options or "not_before" in options:
+            options.pop("timeout", None)
+            options.pop("expires_after", None)
+        if "not_before" in options:
+            options["not_before"] = soon()
+
+
+# The fields of a request that count for the one job it brings, each as it may be.
+FIELDS = {
+    "waystation-timeout": "20s", "waystation-attempt-timeout": "5s", "waystation-max-attempts": "2",
+    "waystation-fallback": "off", "waystation-delay": "1h", "waystation-not-before": soon(),
+    "waystation-expires-after": "2h", "waystation-ordering-key": "customer 42", "waystation-supersede-key": "draft",
+    "waystation-label": "made=by a field",
+}
+
+
+@schemathesis.check
+def refused_in_its_place(_context, response, case):
+    """Of an array each job is refused by itself; anything else that is not valid is refused whole."""
+    if case.operation.path == "/v1/jobs" and case.meta and case.meta.generation.mode == GenerationMode.NEGATIVE:
+        told = response.json() if response.status_code == 200 else {}
+        assert 400 <= response.status_code < 500 or told.get("refused", 0) > 0, "what is not valid was taken"
+
