@@ -47,7 +47,13 @@ class Contract:
         """What the document says of an answer with that status and media type."""
         replies = operation["responses"]
         reply = self.resolved(replies.get(str(status)) or replies["default"])
-        return reply, reply.get("content", {}).get(type.split(";")[0].strip()) if type else None
+        found = {essence(name): media for name, media in reply.get("content", {}).items()}
+        return reply, found.get(essence(type or ""))
+
+
+def essence(type):
+    """A media type without its parameters."""
+    return type.split(";")[0].strip().lower()
 
 
 def closed(schema):

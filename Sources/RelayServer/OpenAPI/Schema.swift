@@ -25,6 +25,8 @@ struct Schema: Sendable {
 
     static let anything = Schema([])
     static let boolean = Schema(type: "boolean")
+    /// True, of a member that is left out where it would be false; generated clients stumble over a constant.
+    static let yes = boolean
     static let text = Schema(type: "string")
     static let integer = Schema(type: "integer")
     /// A count, or another whole number that is never negative.

@@ -17,8 +17,8 @@ extension OpenAPI {
             "Action",
             .object([
                 Property("action", .word(JobAction.allCases.map(\.rawValue))), Property("at", .moment),
-                .maybe("uid", .count), .maybe("bulk", .constant(.bool(true))),
-                .maybe("asked", .constant(.bool(true)), "A running job was asked to end."),
+                .maybe("uid", .count), .maybe("bulk", .yes),
+                .maybe("asked", .yes, "A running job was asked to end."),
             ])
         ),
     ]
@@ -29,7 +29,7 @@ extension OpenAPI {
         Property("kind", .failureKind), .maybe("detail", .text), .maybe("sent", sent),
         .maybe("status", .status), .maybe("api_code", .text, "The upstream's own code."),
         .maybe("api_title", .text, "The upstream's own words."),
-        .maybe("past_deadline", .constant(.bool(true)), "It failed for want of time."),
+        .maybe("past_deadline", .yes, "It failed for want of time."),
         .maybe("upstream", .text),
     ]
 
@@ -37,7 +37,7 @@ extension OpenAPI {
         Property("number", .integer(1...), "Over the whole life of the job."), Property("upstream", .text),
         .maybe("address", .text), Property("started_at", .moment),
         Property("started_after_ms", .count, "From the acceptance on, or from the first attempt on."),
-        .maybe("resent", .constant(.bool(true)), "The upstream had closed a kept connection unanswered."),
+        .maybe("resent", .yes, "The upstream had closed a kept connection unanswered."),
         .maybe("duration_ms", .milliseconds),
         .maybe(
             "timing_ms",

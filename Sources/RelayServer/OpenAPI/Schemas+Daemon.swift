@@ -18,7 +18,7 @@ extension OpenAPI {
         (
             "Caller",
             .object([
-                .maybe("user", .count), .maybe("ports", .constant(.bool(true)), "The callers of all ports."),
+                .maybe("user", .count), .maybe("ports", .yes, "The callers of all ports."),
                 Property("connections", .count), Property("requests", .count), Property("bytes", .count),
                 .maybe(
                     "refused",
@@ -46,7 +46,7 @@ extension OpenAPI {
                     "sources",
                     .list(
                         .object([
-                            .maybe("file_exists", .text), .maybe("control", .constant(.bool(true))),
+                            .maybe("file_exists", .text), .maybe("control", .yes),
                             Property("met", .boolean),
                             .maybe("error", .text, "Why the file cannot be looked at."),
                         ])

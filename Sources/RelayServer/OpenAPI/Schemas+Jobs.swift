@@ -21,8 +21,8 @@ extension OpenAPI {
                 .maybe("text", .text, "The content, where it is UTF-8 and no JSON."),
                 .maybe("base64", .text, "The content, where it is neither."),
                 .maybe("href", .text, "Where the content is that is too long to stand here."),
-                .maybe("expired", .constant(.bool(true)), "It is no longer kept."),
-                .maybe("damaged", .constant(.bool(true)), "It is not what was stored."),
+                .maybe("expired", .yes, "It is no longer kept."),
+                .maybe("damaged", .yes, "It is not what was stored."),
             ])
         ),
         (
@@ -30,20 +30,20 @@ extension OpenAPI {
             .object([
                 .maybe("source", source), .maybe("status", .status), .maybe("headers", headers),
                 .maybe("body", .named("Body")),
-                .maybe("damaged", .constant(.bool(true)), "The answer cannot be read."),
+                .maybe("damaged", .yes, "The answer cannot be read."),
             ])
         ),
         (
             "AcceptedJob",
             .object([
-                Property("id", .job), Property("route", .text), Property("durable", .constant(.bool(true))),
+                Property("id", .job), Property("route", .text), Property("durable", .yes),
                 .maybe("state", .word([JobState.queued, .scheduled].map(\.name))),
                 .maybe(
                     "repeatable",
                     .boolean,
                     "Whether it is sent again after an attempt without an answer."
                 ),
-                .maybe("dropped", .constant(.bool(true)), "The key was known, and its job is there no more."),
+                .maybe("dropped", .yes, "The key was known, and its job is there no more."),
                 .maybe("links", .named("JobLinks")),
             ]).doc("A job that was accepted, in a few words.")
         ),
@@ -58,7 +58,7 @@ extension OpenAPI {
             "Kept",
             .object([
                 Property("job", .job), Property("location", .text),
-                .maybe("replayed", .constant(.bool(true)), "It is an earlier job of the same key."),
+                .maybe("replayed", .yes, "It is an earlier job of the same key."),
             ]).doc("The job that goes on with a request which a rule has answered.")
         ),
     ]
@@ -79,7 +79,7 @@ extension OpenAPI {
         .maybe("reason", .word(WaitReason.allCases.map(\.name)), "Why it waits."),
         .maybe("end", .openWord(EndReason.known.map(\.rawValue)), "Why it ended without success."),
         .maybe("outcome", .word(OutcomeWord.allCases.map(\.rawValue)), "Of one that is over."),
-        .maybe("cancel_asked", .constant(.bool(true)), "It is running, and being cancelled."),
+        .maybe("cancel_asked", .yes, "It is running, and being cancelled."),
         Property("request", .named("JobRequest")), Property("created_at", .moment),
         .maybe("due_at", .moment), .maybe("expires_at", .moment), .maybe("finished_at", .moment),
         .maybe("status", .status, "Of the last answer."), .maybe("source", source),
@@ -93,7 +93,7 @@ extension OpenAPI {
             "under_way",
             .object([
                 Property("number", .integer(1...)), Property("upstream", .text),
-                Property("started_at", .moment), .maybe("resent", .constant(.bool(true))),
+                Property("started_at", .moment), .maybe("resent", .yes),
             ]),
             "The attempt that is on record as begun."
         ),
@@ -119,10 +119,10 @@ extension OpenAPI {
         .maybe("labels", .list(.text), "As key=value."),
         .maybe("keyed", .boolean, "Whether it has an idempotency key."),
         .maybe("repeatable", .boolean, "Whether it is sent again after an attempt without an answer."),
-        .maybe("in_doubt", .constant(.bool(true)), "It may have been carried out."),
+        .maybe("in_doubt", .yes, "It may have been carried out."),
         .maybe("ordering_key", .text), .maybe("supersede_key", .text),
         .maybe("priority", .integer(RequestTerms.urgencies)),
-        .maybe("durable", .constant(.bool(true)), "Missing of a job that was answered at once."),
+        .maybe("durable", .yes, "Missing of a job that was answered at once."),
         Property("version", .integer(1...), "Grows with every change."),
         .maybe("links", .named("JobLinks")), .maybe("response", .named("JobAnswer")),
     ]

@@ -42,7 +42,7 @@ extension OpenAPI {
     private static let keptMembers: [Property] = [
         .maybe("id", .text, "The caller's own."), Property("ok", .boolean), .maybe("job", .job),
         .maybe("state", .word(["accepted"]), "Of one that is kept."),
-        .maybe("replayed", .constant(.bool(true))), .maybe("repeatable", .boolean), .maybe("location", .text),
+        .maybe("replayed", .yes), .maybe("repeatable", .boolean), .maybe("location", .text),
         .maybe("error", .named("OutcomeError")),
     ]
 
