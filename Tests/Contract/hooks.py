@@ -87,9 +87,10 @@ def possible(case, headers):
     if headers is not None and any(job.get("mode") == "sync" for job in jobs):
         headers.pop("Prefer", None)
     elif headers is not None and not isinstance(case.body, list):
-        # One at a time: they exclude each other, and the options of their names.
+        # One at a time: they exclude each other, and the options of their names; and a job has to outlive its delay.
         name, value = chance.choice(list(FIELDS.items()))
-        if not {name.removeprefix("waystation-").replace("-", "_"), "delay", "not_before"} & said:
+        option = name.removeprefix("waystation-").replace("-", "_")
+        if not said & {option, *(DATES if option in ENDS else DATES | ENDS if option in DATES else ())}:
             headers[name] = value
     for job in jobs:
         if job.get("mode") == "sync":
@@ -100,13 +101,14 @@ def possible(case, headers):
         for name, text in (("timeout", "20s"), ("attempt_timeout", "5s"), ("delay", "1h"), ("expires_after", "2h")):
             if name in options:
                 options[name] = text
-        if "delay" in options or "not_before" in options:
-            options.pop("timeout", None)
-            options.pop("expires_after", None)
+        if options.keys() & DATES:
+            for name in ENDS:
+                options.pop(name, None)
         if "not_before" in options:
             options["not_before"] = soon()
 
 
+DATES, ENDS = {"delay", "not_before"}, {"timeout", "expires_after"}
 # The fields of a request that count for the one job it brings, each as it may be.
 FIELDS = {
     "waystation-timeout": "20s", "waystation-attempt-timeout": "5s", "waystation-max-attempts": "2",
@@ -119,7 +121,7 @@ FIELDS = {
 @schemathesis.check
 def refused_in_its_place(_context, response, case):
     """Of an array each job is refused by itself; anything else that is not valid is refused whole."""
-    if case.operation.path == "/v1/jobs" and case.meta and case.meta.generation.mode == GenerationMode.NEGATIVE:
+    if case.operation.label == "POST /v1/jobs" and case.meta and case.meta.generation.mode == GenerationMode.NEGATIVE:
         told = response.json() if response.status_code == 200 else {}
         assert 400 <= response.status_code < 500 or told.get("refused", 0) > 0, "what is not valid was taken"
 

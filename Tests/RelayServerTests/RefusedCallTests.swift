@@ -110,6 +110,29 @@ struct RefusedCallTests {
         #expect(reply.status == "422" && reply.body.contains("/options/delay"), "\(reply.body)")
     }
 
+    @Test("A job that is not to be kept, beside a field of the request that has it kept")
+    func contradicted() throws {
+        let served = try ServedLoop()
+        let job = #"{"route":"up","mode":"sync"}"#
+        let reply = try served.ask("POST", "/v1/jobs", ["Prefer: respond-async"], job)
+        let error = reply.json["errors"]?.elements.first
+        #expect(reply.status == "422" && error?["pointer"]?.text == "/mode", "\(reply.body)")
+        #expect(error?["message"]?.text?.contains("a field of the request") == true, "\(reply.body)")
+    }
+
+    @Test(
+        "The part of a target that cannot be sent",
+        arguments: [
+            (#"{"path":"a/../b","query":{"c":"d"}}"#, "/request/path"),
+            (#"{"path":"a","query":{"c":"\u0000"}}"#, "/request/query"),
+        ]
+    )
+    func target(request: String, pointer: String) throws {
+        let reply = try ServedLoop().ask("POST", "/v1/jobs", [], "{\"route\":\"up\",\"request\":\(request)}")
+        let pointers = reply.json["errors"]?.elements.compactMap { $0["pointer"]?.text }
+        #expect(reply.status == "422" && pointers == [pointer], "\(reply.body)")
+    }
+
     private static let actions: [(document: String, pointer: String)] = [
         (#"{"filter":{}}"#, "/action"),
         (#"{"action":"retry"}"#, "/filter"),

@@ -49,6 +49,8 @@ struct Schema: Sendable {
             .with("maxLength", .number(JSONNumber(lengths.upperBound)))
     }
 
+    /// A text of a query, which may have anything but the character that ends strings elsewhere.
+    static let queryText = pattern("^[^\\u0000]*$")
     /// A text that is looked for, in a query.
     static let sought = text(JobFilter.textLengths).with("pattern", .string("^[^\\u0000]*$"))
 

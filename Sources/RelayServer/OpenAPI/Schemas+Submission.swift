@@ -55,7 +55,10 @@ extension OpenAPI {
             .pattern(target).doc(
                 "Below the upstream's base, percent-encoded, with a query if it has one; without dot segments."
             )
-        case "query": .map(.text).doc("Percent-encoded and appended to the path and its query.")
+        case "query":
+            .map(.queryText).with("propertyNames", Schema.queryText.json).doc(
+                "Percent-encoded and appended to the path and its query."
+            )
         case "headers":
             .map(.pattern(fieldValue)).with("propertyNames", Schema.pattern(token).json)
                 .doc(

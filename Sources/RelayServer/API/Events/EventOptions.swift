@@ -32,7 +32,7 @@ struct EventOptions {
     )
     private static let route = TextParameter(
         name: "route",
-        schema: .pattern("^[^\\u0000]*$"),
+        schema: .queryText,
         doc: "Only events of this route."
     )
     private static let job = TextParameter(name: "job", schema: .job, doc: "Only events of this job.")

@@ -107,15 +107,17 @@ struct Submission {
             }
         }
         if bodies > 1 { reader.fail("/request", "a request has one of json, text and base64") }
+        let place = path.hasPrefix("/") ? path : "/" + path
         let text =
-            (path.hasPrefix("/") ? path : "/" + path)
+            place
             + (query.isEmpty ? "" : (path.contains("?") ? "&" : "?") + query.joined(separator: "&"))
         do throws(HTTPParseError) {
             let rest = try RelayTarget.rest(of: text)
             target = rest.text
             hasEmptySegment = rest.hasEmptySegment
         } catch {
-            reader.fail("/request/path", error.message)
+            let isPathGood = (try? RelayTarget.rest(of: place)) != nil
+            reader.fail(isPathGood ? "/request/query" : "/request/path", error.message)
         }
     }
 

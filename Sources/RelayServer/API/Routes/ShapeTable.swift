@@ -14,7 +14,7 @@ enum ShapeTable {
     )
     static let route = TextParameter(
         name: "route",
-        schema: .pattern("^[^\\u0000]*$"),
+        schema: .queryText,
         doc: "Counts only the jobs of this route."
     )
     static let parameters: [any QueryParameter] = [by, route]
