@@ -12,12 +12,10 @@ import subprocess
 import tempfile
 import time
 
-import png
-
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 PATIENCE = 30
 # Keys as WebDriver spells them.
-TAB, ENTER, ESCAPE, SPACE, SHIFT, DOWN = "\ue004", "\ue007", "\ue00c", " ", "\ue008", "\ue015"
+TAB, ENTER, ESCAPE = "\ue004", "\ue007", "\ue00c"
 
 
 class DriverError(Exception):
@@ -167,14 +165,14 @@ class Browser:
         """What the console has said since the last look."""
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
-    def picture(self, path, whole=True):
+    def picture(self, path, whole=True, height=4000):
         clip = {}
         if whole:
             size = self.cdp("Page.getLayoutMetrics")["cssContentSize"]
-            clip = {"clip": {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 4000), "scale": 1},
+            clip = {"clip": {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], height), "scale": 1},
                     "captureBeyondViewport": True}
         data = self.cdp("Page.captureScreenshot", format="png", **clip)["data"]
-        pathlib.Path(path).write_bytes(png.smaller(base64.b64decode(data)))
+        pathlib.Path(path).write_bytes(base64.b64decode(data))
 
     def size(self, width, height, scale=1, mobile=False):
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile)

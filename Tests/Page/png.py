@@ -1,5 +1,6 @@
 """Pictures of pages with a palette: they have few colours, and so are a third as large."""
 
+import collections
 import struct
 import zlib
 
@@ -44,21 +45,17 @@ def lines(data):
 
 
 def smaller(data):
-    """The same picture; where it has more than 256 colours, those that are nearly alike become one."""
+    """The same picture; of more than 256 colours the rare ones become the nearest of the others."""
     width, size, rows = lines(data)
-    for mask in 255, 252, 248, 240, 224:
-        palette, packed = {}, bytearray()
-        for row in rows:
-            packed.append(0)
-            for i in range(0, len(row), size):
-                colour = row[i] & mask, row[i + 1] & mask, row[i + 2] & mask
-                packed.append(palette.setdefault(colour, len(palette)) & 255)
-            if len(palette) > 256:
-                break
-        if len(palette) <= 256:
-            break
-    # The middle of what became one.
-    half = (255 - mask) // 2
-    colours = b"".join(bytes(min(255, part + half) if part < 255 & mask else 255 for part in colour) for colour in palette)
+    pixels = [tuple(row[i:i + 3]) for row in rows for i in range(0, len(row), size)]
+    counts = collections.Counter(pixels)
+    kept = [colour for colour, _ in counts.most_common(256)]
+    places = {colour: place for place, colour in enumerate(kept)}
+    for colour in counts:
+        if colour not in places:
+            places[colour] = min(range(256), key=lambda place: sum((a - b) ** 2 for a, b in zip(kept[place], colour)))
+    packed = b"".join(
+        b"\0" + bytes(places[pixel] for pixel in pixels[start:start + width]) for start in range(0, len(pixels), width))
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, len(rows), 8, 3, 0, 0, 0))
-            + chunk(b"PLTE", colours) + chunk(b"IDAT", zlib.compress(bytes(packed), 9)) + chunk(b"IEND", b""))
+            + chunk(b"PLTE", b"".join(bytes(colour) for colour in kept))
+            + chunk(b"IDAT", zlib.compress(packed, 9)) + chunk(b"IEND", b""))

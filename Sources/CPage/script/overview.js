@@ -101,7 +101,7 @@ function showTroubles(status, routes, history) {
       word && h("p", { class: "remedy" }, "Do: ", meaning(kind, word)?.do))),
     ofRoutes.slice(0, 20).map(({ route, wrong }) => {
       const done = doneAbout(route, hourOf(history, route.name));
-      return h("article", { key: "route " + route.name }, h("h3", null, link(routePath(route.name), route.name), " ", badge("route", route.state)), troubleSheet(route, wrong, done));
+      return h("article", { key: "route " + route.name, class: route.state === "failing" ? null : "mild" }, h("h3", null, link(routePath(route.name), route.name), " ", badge("route", route.state)), troubleSheet(route, wrong, done));
     })    ), ofRoutes.length > 20 ? h("p", null, `and ${ofRoutes.length - 20} routes more, below`) : null);
 }
 

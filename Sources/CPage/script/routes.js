@@ -67,6 +67,8 @@ function wrongWith(route) {
   if (["failing", "degraded"].includes(route.state)) wrong.push(conditionText(route));
   else if (troubledUpstreams(route).length && lastFailure(route)) {
     const failure = lastFailure(route);
+    const open = route.upstreams.filter((upstream) => ["open", "probing"].includes(upstream.breaker)).map((upstream) => upstream.name);
+    if (open.length) wrong.push(`upstream ${open.join(" and ")} has failed so often that it is left alone`);
     wrong.push(`the last failure was ${failure.kind}, ${age(failure.at)} ago${failure.detail ? `: ${failure.detail}` : ""}`);
   }
   if (route.state === "busy") wrong.push(`requests wait for a permit: ${route.in_flight} of ${route.max_requests} taken, ${route.pending} wait`);
@@ -97,7 +99,7 @@ function troubleSheet(route, wrong, done) {
   const failure = ["failing", "degraded"].includes(route.state) || troubledUpstreams(route).length ? lastFailure(route) : null;
   const known = route.pause ? meaning("route", "paused") : failure ? meaning("failure", failure.kind) : meaning("route", route.state);
   const part = (title, texts) => texts.length ? h("div", null, h("dt", null, title), h("dd", null, texts.map((text) => h("p", null, sentence(text))))) : null;
-  return h("dl", null, part("Wrong", wrong), part("Relay", done), part("You", known && route.state !== "ok" ? [known.do] : []));
+  return h("dl", null, part("Wrong", wrong), part("Relay", done), part("You", known && (failure || route.state !== "ok") ? [known.do] : []));
 }
 
 const jobsOf = (route, values, text) => link(query("/jobs", { route, ...values }), text);
@@ -126,7 +128,7 @@ function showRoute(name, { route, status, history, shape }) {
       h("article", null, troubleSheet(route, wrong, done))) : null,
     hour && h("section", { key: "hour" }, h("h2", null, "Last hour"),
       h("div", { class: "charts" },
-        h("figure", null, bars(hour, 56), h("figcaption", null, hourText(hour), `; ${rateText(hour.rate)} now`)),
+        h("figure", null, bars(hour, 56), h("figcaption", null, hourText(hour), hour.rate === null ? null : `; ${rateText(hour.rate)} now`)),
         h("figure", null, times(hour, 56), h("figcaption", null,
           hour.p50now === null ? "No times yet" : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`)))),
     isKnown && h("section", { key: "limits" }, h("h2", null, "What holds it back"),
@@ -139,7 +141,7 @@ function showRoute(name, { route, status, history, shape }) {
       table("Upstreams", [["Upstream"], ["Breaker"], ["Under way"], ["What it is spared"], ["Act", "acts"]],
         (route.upstreams || []).map((upstream) => ({
           key: upstream.name,
-          cells: [upstream.name, [upstream.breaker === "off" ? "off" : badge("", upstream.breaker), h("span", { class: "note" }, " ", (breakerText(upstream) || "").replace(spaced(upstream.breaker), ""))],
+          cells: [upstream.name, [upstream.breaker === "off" ? "off" : badge("", upstream.breaker), h("span", { class: "note" }, " ", (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
             underWayText(upstream), [patienceText(upstream), throttledText(upstream)].filter(Boolean).join("; ") || "nothing",
             breakerAction(name, upstream.name) || "–"],
         })))),
