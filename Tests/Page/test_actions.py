@@ -174,6 +174,15 @@ class Actions(PageTest):
             self.scene.relay.write(self.scene.routes)
             self.scene.api("POST", "/v1/reload")
 
+    def test_a_command_is_copied(self):
+        job, = self.waiting(1)
+        self.view(f"#/job/{job}", job, "What to do")
+        self.browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        self.browser.click(self.browser.find(".commands button"))
+        self.browser.wait(lambda: "Copied" in self.browser.text(".commands"), "the command is copied")
+        text = self.browser.script_later("const done = arguments[0]; navigator.clipboard.readText().then(done, (error) => done(String(error)))")
+        self.assertEqual(text, f"waystation jobs retry {job} --socket {self.scene.relay.control}")
+
     def test_a_refused_action_says_why_and_changes_nothing(self):
         job, = self.waiting(1)
         self.view(f"#/job/{job}", job, "What happened")

@@ -1,17 +1,21 @@
 """Nobody but who opened the link gets anything out of the port, and nothing that is shown becomes markup."""
 
+import fcntl
 import http.client
 import http.server
 import os
+import pty
+import re
 import select
 import socket
 import subprocess
+import termios
 import threading
 import unittest
 
 from browser import Browser
 from page import PageTest
-from scene import HOSTILE, Port, eventually
+from scene import HOSTILE, Port, command, eventually
 
 # A page of somebody else, on another port of the same host: it tries everything that pages can try.
 ATTACK = """<!doctype html><title>elsewhere</title><body><script>
@@ -178,6 +182,30 @@ class Safety(PageTest):
         taken = self.scene.run(f"waystation ui --no-open --socket {self.scene.relay.control} --port {self.port.port}")
         self.assertNotEqual(taken.returncode, 0)
         self.assertIn(f"127.0.0.1:{self.port.port}", taken.stderr)
+
+    def test_enter_gives_another_link_and_control_c_ends_it(self):
+        leader, follower = pty.openpty()
+        process = subprocess.Popen(
+            [command(), "ui", "--no-open", "--socket", self.scene.relay.control], stdin=follower, stdout=follower,
+            stderr=follower, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), start_new_session=True)
+        os.close(follower)
+        self.addCleanup(os.close, leader)
+        said = b""
+
+        def links(count):
+            nonlocal said
+            while len(re.findall(rb"http://\S+token=\w+\r\n", said)) < count or b"ends it" not in said:
+                self.assertTrue(select.select([leader], [], [], 20)[0], said)
+                said += os.read(leader, 4096)
+            return re.findall(rb"token=(\w+)\r\n", said)
+
+        links(1)
+        os.write(leader, b"\n")
+        first, second = links(2)
+        self.assertNotEqual(first, second)
+        self.assertIn(b"Enter for another", said)
+        os.write(leader, b"\x03")
+        self.assertEqual(process.wait(20), 0)
 
     def test_no_more_connections_are_held_than_a_browser_needs(self):
         port = Port(self.scene.relay.control)

@@ -91,7 +91,10 @@ function daemonTroubles(status) {
 
 function showTroubles(status, routes, history) {
   const ofDaemon = daemonTroubles(status);
-  const ofRoutes = routes.map((route) => ({ route, wrong: wrongWith(route) })).filter(({ wrong }) => wrong.length);
+  // The worst first, should there be more than are told of.
+  const ranks = ["failing", "unconfigured", "degraded", "paused", "busy"];
+  const rank = ({ route }) => (ranks.includes(route.state) ? ranks.indexOf(route.state) : ranks.length);
+  const ofRoutes = routes.map((route) => ({ route, wrong: wrongWith(route) })).filter(({ wrong }) => wrong.length).sort((a, b) => rank(a) - rank(b));
   if (!ofDaemon.length && !ofRoutes.length) {
     return h("p", { class: "fine", key: "fine" }, "Nothing is wrong: every route's last request succeeded, and nothing is held back.");
   }
@@ -100,7 +103,7 @@ function showTroubles(status, routes, history) {
       h("p", null, h("strong", null, text)),
       word && h("p", { class: "remedy" }, "Do: ", meaning(kind, word)?.do))),
     ofRoutes.slice(0, 20).map(({ route, wrong }) => {
-      const done = doneAbout(route, hourOf(history, route.name));
+      const done = doneAbout(route, hourOf(history, route.name), status.credentials);
       return h("article", { key: "route " + route.name, class: route.state === "failing" ? null : "mild" }, h("h3", null, link(routePath(route.name), route.name), " ", badge("route", route.state)), troubleSheet(route, wrong, done));
     })    ), ofRoutes.length > 20 ? h("p", null, `and ${ofRoutes.length - 20} routes more, below`) : null);
 }

@@ -79,8 +79,10 @@ function wrongWith(route) {
 }
 
 // What the relay does about it: sentences.
-function doneAbout(route, hour) {
+function doneAbout(route, hour, credentials) {
   const done = [];
+  const credential = (credentials || []).find((one) => one.name === route.credential);
+  if (credential && ["failing", "refused", "refreshing"].includes(credential.state)) done.push(meaning("credential", credential.state).text);
   for (const upstream of troubledUpstreams(route)) {
     const parts = [!["closed", "off"].includes(upstream.breaker) && `breaker ${breakerText(upstream)}`, patienceText(upstream), throttledText(upstream)];
     done.push(`upstream ${upstream.name}: ${parts.filter(Boolean).join("; ")}`);
@@ -88,7 +90,7 @@ function doneAbout(route, hour) {
   const waiting = waitingOf(route);
   if (waiting) done.push(`keeps ${plural(waiting, "job")} until they can be delivered, the oldest ${ageInMinutes(route.oldest_job_at)} old`);
   if (hour && hour.fallbacks) done.push(`answered ${plural(hour.fallbacks, "request")} with a stand-in in the last hour`);
-  else if (!hour && route.fallbacks) done.push(`answered ${plural(route.fallbacks, "request")} with a stand-in since its start`);
+  else if (route.fallbacks && (!hour || route.state === "degraded")) done.push(`answered ${plural(route.fallbacks, "request")} with a stand-in since its start`);
   if (route.recovered) done.push(`had ${plural(route.recovered, "request")} succeed by another attempt since its start`);
   if (route.retries_under_way) done.push(`retries: ${retriesText(route)}`);
   return done;
@@ -117,7 +119,7 @@ function showRoute(name, { route, status, history, shape }) {
   const failure = lastFailure(route);
   const credential = (status.credentials || []).find((one) => one.name === route.credential);
   const wrong = wrongWith(route);
-  const done = doneAbout(route, hour);
+  const done = doneAbout(route, hour, status.credentials);
   const isKnown = route.state !== "unconfigured";
   return [
     h("h1", { tabindex: -1, key: "h1" }, "Route ", name, " ", badge("route", route.state)),
