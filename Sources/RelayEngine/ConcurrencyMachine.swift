@@ -26,6 +26,9 @@ package struct ConcurrencyMachine: Sendable {
     /// Whether less may be with the upstream than the limit allows.
     package var isNarrowed: Bool { width < limit }
 
+    /// Permits with which something is sent: whoever only looks for a job gives back what it finds none for.
+    package var underWay: Int { inFlight - looking }
+
     /// Whether no permit is left.
     package var isFull: Bool { inFlight >= most }
 

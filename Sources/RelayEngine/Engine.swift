@@ -57,7 +57,11 @@ package final class Engine: Sendable {
     ) throws(Problem) -> Admission {
         guard whileDraining || !isDraining else { throw Engine.stopping }
         let snapshot = snapshot
-        try begin(share, snapshot)
+        do throws(Problem) {
+            try begin(share, snapshot)
+        } catch {
+            throw error.placed(on: name, snapshot)
+        }
         do throws(Problem) {
             let entry = try snapshot.entry(name)
             if hasEmptySegment, !entry.route.policy.request.allowsEmptySegments {
@@ -70,9 +74,7 @@ package final class Engine: Sendable {
             return try admit(entry, snapshot, target, method, try terms(), client, share)
         } catch {
             share?.end()
-            var problem = error
-            if snapshot.routes[name] != nil { problem.route = name }
-            throw problem
+            throw error.placed(on: name, snapshot)
         }
     }
 
@@ -168,6 +170,15 @@ package final class Engine: Sendable {
             .contentTooLarge,
             "the body is larger than \(snapshot.settings.maxRequestBody) bytes (limits.max_request_body)"
         )
+    }
+}
+
+extension Problem {
+    /// The same of a request to that route, where the configuration has it.
+    fileprivate func placed(on route: String, _ snapshot: Snapshot) -> Problem {
+        var problem = self
+        if snapshot.routes[route] != nil { problem.route = route }
+        return problem
     }
 }
 

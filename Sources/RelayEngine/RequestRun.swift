@@ -104,7 +104,7 @@ package final class RequestRun {
             }
         stage = .over
         if let permitWait { outcome = Outcome(outcome, permitWait: permitWait) }
-        count()
+        if outcome.hasTaken { count() }
         relay.ports.sink.record(.ended(outcome.report))
         if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
             engine.cutOff.add(1, ordering: .relaxed)
@@ -201,4 +201,9 @@ extension Engine {
     ) async -> Relayed {
         await RequestRun(self, admission, body, relay, turn: turn, keeper: keeper).finish()
     }
+}
+
+extension Outcome {
+    /// Whether its caller waited for more than a no.
+    fileprivate var hasTaken: Bool { failure == nil || attempts.contains { $0.exchange != nil } }
 }

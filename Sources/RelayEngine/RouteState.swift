@@ -58,6 +58,11 @@ package final class RouteState: Sendable {
     package var load: (inFlight: Int, pending: Int) {
         core.state.withLock { ($0.machine.inFlight, $0.machine.pending) }
     }
+
+    /// Who is with the upstream, and who waits for a permit.
+    package var underWay: (sent: Int, pending: Int) {
+        core.state.withLock { ($0.machine.underWay, $0.machine.pending) }
+    }
 }
 
 // Who may be with the upstream.

@@ -91,7 +91,7 @@ package final class Snapshot: Sendable {
                     RouteMemory(
                         traffic: traffic,
                         meter: state.meter,
-                        upstreams: Snapshot.meters(of: route, kept, lanes: settings.lanes)
+                        upstreams: route.policy.upstreams.map { state.meter.upstream($0.name) }
                     )
                 }
             traffic.configured(route)
@@ -107,13 +107,5 @@ package final class Snapshot: Sendable {
         routeNames = routes.map(\.name)
         self.vault = vault
         self.settings = settings
-    }
-
-    /// Upstreams that keep their names keep their figures.
-    private static func meters(of route: Route, _ kept: Entry?, lanes: Int) -> [UpstreamMeter] {
-        route.policy.upstreams.map { upstream in
-            kept?.memory.upstreams.first { $0.name == upstream.name }
-                ?? UpstreamMeter(upstream.name, lanes: lanes)
-        }
     }
 }

@@ -40,7 +40,7 @@ final class AcceptWatcher: Watcher {
 
     private func open(_ descriptor: consuming FileDescriptor) {
         // What is left belongs to the operator, and to the work that is under way.
-        if listener.control == nil, DescriptorReserve.ofProcess.contains(descriptor.raw) {
+        if listener.door == .shared, DescriptorReserve.ofProcess.contains(descriptor.raw) {
             server.places.turnedAway()
             return turnAway(descriptor, AcceptWatcher.noDescriptor)
         }
@@ -53,7 +53,7 @@ final class AcceptWatcher: Watcher {
         }
         let place: ConnectionPlaces.Place
         do throws(ConnectionPlacesMachine.Refusal) {
-            place = try server.places.enter(user: peer?.user, reserve: listener.reserve)
+            place = try server.places.enter(user: peer?.user, by: listener.door)
         } catch {
             let problem = error.problem(peer?.user)
             // Who is refused is heard to the end, so that the answer arrives; a flood of them only gets the answer.
@@ -71,7 +71,7 @@ final class AcceptWatcher: Watcher {
                 unit: listener.unit(peer.process)
             )
         }
-        let share = listener.reserve == nil ? server.engine.callers.enter(peer?.user) : nil
+        let share = listener.door == .shared ? server.engine.callers.enter(peer?.user) : nil
         let connection = Connection(
             server: server,
             listener: listener,
@@ -107,6 +107,7 @@ final class AcceptWatcher: Watcher {
         let raw = descriptor.raw
         server.output.compose { output in
             let answer = Answer(problem)
+            listener.cells.count(answer.status)
             guard case .bytes(let body) = answer.body else { return }
             AnswerWriter(server: server, keepsAlive: false)
                 .append(answer.head, .length(UInt64(body.count)), to: &output)
@@ -133,6 +134,7 @@ extension ConnectionPlacesMachine.Refusal {
             switch self {
             case .full(let limit):
                 "the relay has as many connections as limits.max_connections allows (\(limit))"
+            case .listener(let limit): "the listener has as many connections as it may (\(limit))"
             case .share(let limit):
                 (user.map { "uid \($0) has" } ?? "callers of ports have")
                     + " as many connections as limits.per_user.max_connections allows (\(limit))"

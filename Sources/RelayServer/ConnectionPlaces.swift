@@ -6,7 +6,7 @@ package struct ConnectionLimits: Sendable, Equatable {
     package var total = 512
     /// Of one user; callers of a port, whom nobody knows, count as one.
     package var perUser = 256
-    /// Of each listener with the role admin or metrics, beside `total`: no other listener takes them.
+    /// Of each listener with the role admin or metrics, beside `total`: no other takes them.
     package var reserved = 32
 
     package init() {}
@@ -14,14 +14,24 @@ package struct ConnectionLimits: Sendable, Equatable {
 
 /// Decides who may have another connection.
 ///
-/// A listener of operators or of metrics has places of its own and takes from the shared ones what it needs beyond them, so that whatever
-/// the callers of the others do, those who look after it get in.
+/// A listener of operators has places of its own and takes from the shared ones what it needs beyond them, so that
+/// whatever the callers of the others do, the operator gets in.
 package struct ConnectionPlacesMachine: Sendable {
     package enum Place: Hashable, Sendable {
         /// Of those that all share; nil is a caller of a port.
         case shared(user: UInt32?)
-        /// Of that control listener's own.
+        /// Of that listener's own.
         case reserved(listener: String)
+    }
+
+    /// By what somebody comes in.
+    package enum Door: Hashable, Sendable {
+        /// A listener of callers.
+        case shared
+        /// One of operators, with places of its own.
+        case operators(listener: String)
+        /// One for metrics, with no places but its own: nobody may keep others out by it.
+        case metrics(listener: String)
     }
 
     package enum Refusal: Error, Hashable, Sendable {
@@ -29,6 +39,8 @@ package struct ConnectionPlacesMachine: Sendable {
         case full(limit: Int)
         /// The user has its share.
         case share(limit: Int)
+        /// The listener's own places are taken.
+        case listener(limit: Int)
     }
 
     private var limits: ConnectionLimits
@@ -44,11 +56,16 @@ package struct ConnectionPlacesMachine: Sendable {
     /// The limits are others; who is over them keeps what it has.
     package mutating func configured(_ limits: ConnectionLimits) { self.limits = limits }
 
-    /// A connection came in; `reserve` names its listener where that has places of its own.
-    package mutating func arrived(user: UInt32?, reserve: String?) throws(Refusal) -> Place {
-        if let reserve, byListener[reserve, default: 0] < limits.reserved {
-            byListener[reserve, default: 0] += 1
-            return .reserved(listener: reserve)
+    /// A connection came in.
+    package mutating func arrived(user: UInt32?, by door: Door) throws(Refusal) -> Place {
+        switch door {
+        case .shared: break
+        case .operators(let listener), .metrics(let listener):
+            if byListener[listener, default: 0] < limits.reserved {
+                byListener[listener, default: 0] += 1
+                return .reserved(listener: listener)
+            }
+            if case .metrics = door { throw .listener(limit: limits.reserved) }
         }
         guard shared < limits.total else { throw .full(limit: limits.total) }
         guard byUser[user, default: 0] < limits.perUser else { throw .share(limit: limits.perUser) }
@@ -85,10 +102,13 @@ package final class ConnectionPlaces: Sendable {
 
     package func configure(_ limits: ConnectionLimits) { machine.withLock { $0.configured(limits) } }
 
-    func enter(user: UInt32?, reserve: String?) throws(ConnectionPlacesMachine.Refusal) -> Place {
+    func enter(
+        user: UInt32?,
+        by door: ConnectionPlacesMachine.Door
+    ) throws(ConnectionPlacesMachine.Refusal) -> Place {
         do throws(ConnectionPlacesMachine.Refusal) {
             return try machine.withLock { machine throws(ConnectionPlacesMachine.Refusal) in
-                try machine.arrived(user: user, reserve: reserve)
+                try machine.arrived(user: user, by: door)
             }
         } catch {
             turnedAway()

@@ -81,6 +81,7 @@ package final class LoopServer {
 
     func opened(_ connection: Connection) {
         connections[ObjectIdentifier(connection)] = connection
+        connection.listener.cells.opened()
         if connection.place == nil { refusals += 1 }
         if !sweep.isScheduled { loop.schedule(sweep, at: loop.now + LoopServer.sweepPeriod) }
     }
@@ -93,6 +94,7 @@ package final class LoopServer {
 
     func closed(_ connection: Connection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        connection.listener.cells.closed()
         if let place = connection.place { places.leave(place) } else { refusals -= 1 }
         if let share = connection.share { engine.callers.leave(share) }
     }
@@ -117,10 +119,16 @@ package final class ListenerIdentity: Sendable {
     package let isUnix: Bool
     /// Its name where operators come in by it; nil for a listener of callers.
     package var control: String? { role == .admin ? name : nil }
-    /// Its name where it has places of its own: of those who look when all others are taken.
-    var reserve: String? { role == .admin || role == .metrics ? name : nil }
-    /// What was answered here.
-    package let answers = StatusCells()
+    /// By what its callers come in.
+    var door: ConnectionPlacesMachine.Door {
+        switch role {
+        case .admin: .operators(listener: name)
+        case .metrics: .metrics(listener: name)
+        case .submit, .read, .operate: .shared
+        }
+    }
+    /// What was answered here, and who is connected.
+    package let cells = ListenerCells()
     /// Names the unit of a process; nil where there is none.
     package let unit: @Sendable (Int32) -> String?
 

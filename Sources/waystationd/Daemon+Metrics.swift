@@ -8,16 +8,17 @@ import Synchronization
 
 extension Daemon {
     func metrics(_ format: MetricsText.Format) async -> [UInt8] {
-        await aside { [self] in metricsNow(format) }
+        await desk.text(format) { [self] in await metricsNow(format) }
     }
 
     func history(of route: String?) async -> [UInt8] {
-        await aside { [engine] in
+        // With many routes it takes a while, for which no loop is there.
+        await Task.detached { [engine] in
             HistoryDocument(route.map { [$0] } ?? engine.snapshot.routeNames, engine, SystemTime()).bytes
-        }
+        }.value
     }
 
-    private func metricsNow(_ format: MetricsText.Format) -> [UInt8] {
+    private func metricsNow(_ format: MetricsText.Format) async -> [UInt8] {
         var text = MetricsText(format)
         let (snapshot, clock) = (engine.snapshot, SystemTime())
         for name in snapshot.routeNames {
@@ -28,7 +29,9 @@ extension Daemon {
         text.add(.queueLimit, audience.room.limit)
         text.add(.storeInfo, [storage.directory], 1)
         addCredentials(snapshot, clock, to: &text)
-        text.add(durable.watch.facts, isStalled: storage.isStalled, lacksRoom: durable.acceptance.lacksRoom)
+        // Of a disk that stalls, too: it does not ask the disk.
+        let facts = try? await durable.store.facts()
+        text.add(facts ?? durable.watch.facts, storageState)
         text.add(.spool, storage.spool.usage.used)
         text.add(.spoolLimit, storage.spool.usage.limit)
         addCallers(snapshot, to: &text)
@@ -45,7 +48,7 @@ extension Daemon {
             }
             if let left = credential.expiresIn {
                 let end = clock.wallMilliseconds() + left.saturatedNanoseconds / 1_000_000
-                text.add(.credentialExpiry, [credential.name], seconds: Double(end) / 1_000)
+                text.add(.credentialExpiry, [credential.name], Int64((Double(end) / 1_000).rounded()))
             }
             let counts = fetches[credential.name]
             text.add(.credentialRefreshes, [credential.name, "success"], counts?.succeeded ?? 0)
@@ -54,26 +57,36 @@ extension Daemon {
     }
 
     private func addCallers(_ snapshot: Snapshot, to text: inout MetricsText) {
-        text.add(.connections, places.current)
         text.add(.connectionsRefused, places.refused)
-        var answers: [String: [UInt64]] = [:]
-        for listener in listeners.withLock({ $0 }) {
-            let more = listener.answers.classes
-            answers[listener.name] = answers[listener.name].map { zip($0, more).map(&+) } ?? more
-        }
-        for (name, classes) in answers.sorted(by: { $0.key < $1.key }) {
+        let cells = Dictionary(grouping: listeners.withLock { $0 }, by: \.name).sorted { $0.key < $1.key }
+        for (name, loops) in cells {
+            text.add(.connections, [name], loops.reduce(0) { $0 + $1.cells.connections })
             // An interim answer is none of the relay's own.
-            for (index, count) in classes.enumerated().dropFirst() {
-                text.add(.httpRequests, [name, "\(index + 1)xx"], count)
+            for code in 2...5 {
+                let count = loops.reduce(0) { $0 &+ $1.cells.classes[code - 1] }
+                text.add(.httpRequests, [name, "\(code)xx"], count)
             }
         }
-        var refused: [ProblemTally.Name: UInt64] = [:]
-        for tally in problems.withLock({ $0 }) { refused.merge(tally.all, uniquingKeysWith: &+) }
-        let told = refused.map { (labels: [$0.key.route ?? "", $0.key.code.rawValue], count: $0.value) }
-        for (labels, count) in told.sorted(by: { $0.labels.lexicographicallyPrecedes($1.labels) })
-        where labels[0].isEmpty || snapshot.routes[labels[0]] != nil {
+        for (labels, count) in rejected(snapshot).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             text.add(.rejected, labels, count)
         }
+    }
+
+    /// What was refused, by route and code: at the door, or where it waited for a permit.
+    private func rejected(_ snapshot: Snapshot) -> [[String]: UInt64] {
+        var rejected: [[String]: UInt64] = [:]
+        for tally in problems.withLock({ $0 }) {
+            for (name, count) in tally.all {
+                let route = name.route.flatMap { snapshot.routes[$0] == nil ? nil : $0 } ?? ""
+                rejected[[route, name.code.rawValue], default: 0] &+= count
+            }
+        }
+        for (route, entry) in snapshot.routes {
+            for (kind, count) in entry.state.figures.account.unsent {
+                rejected[[route, kind.rawValue], default: 0] &+= count
+            }
+        }
+        return rejected
     }
 
     private func addService(_ snapshot: Snapshot, to text: inout MetricsText) {
@@ -84,7 +97,6 @@ extension Daemon {
         text.add(.sheddingLevel, shedding.level)
         text.add(.shed, shedding.refused)
         text.add(.constrained, condition.isConstrained)
-        text.add(.draining, engine.isDraining)
         text.add(.journalLost, journal.lost)
         text.add(.journalBlocked, journal.blockedSeconds)
         let counts = engine.tally.counts

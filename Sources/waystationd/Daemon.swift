@@ -40,6 +40,7 @@ final class Daemon: Sendable {
     let problems = Mutex<[ProblemTally]>([])
     /// Each loop's own.
     let listeners = Mutex<[ListenerIdentity]>([])
+    let desk = MetricsDesk()
     let reloadError = Mutex<String?>(nil)
     /// Of the configuration the process started with.
     let firstOutline: ConfigurationOutline
@@ -188,6 +189,10 @@ final class Daemon: Sendable {
         if let error = started.take() { throw StartError(message: error.message) }
     }
 
+    var storageState: StorageState {
+        storage.isStalled ? .stalled : durable.acceptance.lacksRoom ? .full : .ok
+    }
+
     var report: StatusReport {
         StatusReport(
             engine: engine,
@@ -201,7 +206,7 @@ final class Daemon: Sendable {
             reloadError: reloadError.withLock { $0 },
             isConstrained: condition.isConstrained,
             hidesCallers: hidesCallers,
-            isStalled: storage.isStalled,
+            storageState: storageState,
             journal: (journal.blockedSeconds, journal.lost)
         )
     }

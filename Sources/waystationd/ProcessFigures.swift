@@ -21,10 +21,7 @@ extension MetricsText {
             .split(separator: ")").last?.split(separator: " ") ?? []
         if fields.count > 17, let threads = UInt64(fields[17]) { add(.processThreads, threads) }
         if let open = ProcessFigures.descriptors { add(.processDescriptors, open) }
-        var files = rlimit()
-        if unsafe getrlimit(__rlimit_resource_t(7), &files) == 0 {
-            add(.processMaxDescriptors, files.rlim_cur)
-        }
+        if let files = ProcessLimits.descriptors { add(.processMaxDescriptors, files.rlim_cur) }
     }
 }
 

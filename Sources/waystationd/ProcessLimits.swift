@@ -8,8 +8,7 @@ enum ProcessLimits {
     /// even one that is piped to a program, which no limit of size keeps from being made, and no debugger of the
     /// same user.
     static func apply() {
-        var files = rlimit()
-        if unsafe getrlimit(__rlimit_resource_t(7), &files) == 0 {
+        if var files = descriptors {
             files.rlim_cur = files.rlim_max
             unsafe setrlimit(__rlimit_resource_t(7), &files)
             DescriptorReserve.ofProcess.setAside(of: UInt64(files.rlim_cur))
@@ -20,6 +19,12 @@ enum ProcessLimits {
         relay_set_up_memory()
         // What is kept belongs to the daemon alone; who may use a socket is set on the socket itself.
         umask(0o077)
+    }
+
+    /// How many descriptors the process may have.
+    static var descriptors: rlimit? {
+        var files = rlimit()
+        return unsafe getrlimit(__rlimit_resource_t(7), &files) == 0 ? files : nil
     }
 
     /// Gives free memory back to the system; takes some milliseconds.

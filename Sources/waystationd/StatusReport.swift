@@ -24,8 +24,7 @@ struct StatusReport {
     let isConstrained: Bool
     /// Whether the kernel names every caller by the same user.
     let hidesCallers: Bool
-    /// Whether the disk of the job store takes no writes at the moment.
-    let isStalled: Bool
+    let storageState: StorageState
     /// How long the journal has not taken a record, and how many were lost for that since the start.
     let journal: (blockedSeconds: Int64, lost: Int)
 
@@ -64,8 +63,7 @@ struct StatusReport {
         }
         let storage = durable.watch.facts
         json.object("storage") { store in
-            let state: StorageState = isStalled ? .stalled : durable.acceptance.lacksRoom ? .full : .ok
-            store.member("state", state.rawValue)
+            store.member("state", storageState.rawValue)
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
             store.member("corrupt_records", storage.corruptRecords)
@@ -145,9 +143,11 @@ struct StatusReport {
         let paused = snapshot.routeNames.filter { durable.pauses.pause(of: $0) != nil }
         let hidden = hidesCallers ? "; callers' users are not known (PrivateUsers=)" : ""
         let full =
-            isStalled
-            ? "; the job store does not move"
-            : durable.acceptance.lacksRoom ? "; the job store has no room" : ""
+            switch storageState {
+            case .ok: ""
+            case .full: "; the job store has no room"
+            case .stalled: "; the job store does not move"
+            }
         let short = engine.shedding.standing.level > 0 ? "; memory is short, new work is refused" : ""
         let mute = journal.blockedSeconds > 2 ? "; the journal takes no records" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"

@@ -23,7 +23,9 @@ def samples(text):
         if line.startswith("#"):
             continue
         name, labels, value = SAMPLE.match(line.split(" # ")[0]).groups()
-        found[name, frozenset(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels or ""))] = float(value)
+        key = name, frozenset(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels or ""))
+        assert key not in found, f"{line} is there twice"
+        found[key] = float(value)
     return found
 
 
@@ -32,6 +34,10 @@ class Metrics(DurableTest):
         got = ask(relay.control, "GET", "/metrics", fields.items())
         self.assertEqual(got.status, 200, got.body)
         return got
+
+    def assert_value(self, relay, expected, name, **labels):
+        """A text is given out for a moment after it was made."""
+        eventually(lambda: self.value(relay, name, **labels) == expected, f"{name} {labels} is {expected}")
 
     def value(self, relay, name, **labels):
         return samples(self.scrape(relay).body.decode()).get((name, frozenset(labels.items())))
@@ -73,7 +79,7 @@ class Metrics(DurableTest):
     def test_kept_jobs_their_store_and_what_they_wait_for_are_told(self):
         self.upstream.on("/x", answer(500))
         relay = self.new_relay({"later": kept(self.upstream.url, recovery=[again(attempts=2)])}).start()
-        self.assertEqual(self.value(relay, "waystation_jobs_finished_total", route="later", state="dead"), 0)
+        self.assert_value(relay, 0, "waystation_jobs_finished_total", route="later", state="dead")
         for _ in range(2):
             self.wait_for_end(relay, self.hand_over(relay, "/r/later/x", method="PUT"), "dead")
         ask(relay.control, "POST", "/v1/routes/later/pause")
@@ -81,14 +87,14 @@ class Metrics(DurableTest):
         eventually(
             lambda: self.value(relay, "waystation_jobs_waiting", route="later", reason="route_paused") == 1,
             "the job waits for the route")
-        self.assertEqual(self.value(relay, "waystation_route_paused", route="later"), 1)
-        self.assertEqual(self.value(relay, "waystation_jobs", route="later", state="dead"), 2)
-        self.assertEqual(self.value(relay, "waystation_jobs_finished_total", route="later", state="dead"), 2)
-        self.assertEqual(self.value(relay, "waystation_jobs_accepted_total", route="later"), 3)
-        self.assertEqual(self.value(relay, "waystation_job_duration_seconds_count", route="later"), 2)
+        self.assert_value(relay, 1, "waystation_route_paused", route="later")
+        self.assert_value(relay, 2, "waystation_jobs", route="later", state="dead")
+        self.assert_value(relay, 2, "waystation_jobs_finished_total", route="later", state="dead")
+        self.assert_value(relay, 3, "waystation_jobs_accepted_total", route="later")
+        self.assert_value(relay, 2, "waystation_job_duration_seconds_count", route="later")
         self.assertGreater(self.value(relay, "waystation_oldest_job_timestamp_seconds", route="later"), 1.7e9)
         self.assertGreater(self.value(relay, "waystation_store_commit_duration_seconds_count"), 3)
-        self.assertEqual(self.value(relay, "waystation_store_state", state="ok"), 1)
+        self.assert_value(relay, 1, "waystation_store_state", state="ok")
 
     def test_figures_outlive_a_reload_and_go_with_their_route(self):
         self.upstream.on("/good", answer(200))
@@ -99,13 +105,13 @@ class Metrics(DurableTest):
         self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
         relay.ask("GET", "/r/stays/good")
         labels = {"route": "stays", "upstream": "u1", "result": "success", "kind": ""}
-        self.assertEqual(self.value(relay, "waystation_attempts_total", **labels), 2)
+        self.assert_value(relay, 2, "waystation_attempts_total", **labels)
         self.assertNotIn(b'"goes"', self.scrape(relay).body)
-        self.assertEqual(self.value(relay, "waystation_config_reloads_total", result="success"), 1)
+        self.assert_value(relay, 1, "waystation_config_reloads_total", result="success")
         relay.write(None, "{")
         self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 422)
-        self.assertEqual(self.value(relay, "waystation_config_reloads_total", result="failure"), 1)
-        self.assertEqual(self.value(relay, "waystation_config_last_reload_successful"), 0)
+        self.assert_value(relay, 1, "waystation_config_reloads_total", result="failure")
+        self.assert_value(relay, 0, "waystation_config_last_reload_successful")
 
     def test_a_listener_for_metrics_serves_nothing_else_and_others_not_them(self):
         self.upstream.on("/good", answer(200))

@@ -118,7 +118,7 @@ struct RouteMeterTests {
     }
 
     @Test("What a kept job lived is told from its acceptance to its end")
-    func kept() {
+    func lives() {
         let done = JobReport(
             id: JobID(milliseconds: 1_000, random: (1, 2)),
             route: "r",
@@ -133,7 +133,7 @@ struct RouteMeterTests {
         #expect(figures.lives.count == 1 && figures.lives.microseconds == 4_000_000)
     }
 
-    @Test("Names that an upstream could make up are not kept without bound")
+    @Test("Names of ever other configurations are not kept without bound")
     func bound() {
         for number in 0..<2_000 {
             count(report(.dead, by: nil, attempts: [attempt(failed: FailureKind(rawValue: "own_\(number)"))]))
@@ -163,5 +163,40 @@ struct RouteMeterTests {
         #expect(exemplars[2] == TraceExemplar(trace: trace, microseconds: 4_000, wall: 6_000))
         #expect(exemplars[5]?.microseconds == 40_000 && exemplars[0] == nil)
         #expect(meter.figures.answers.count == 4)
+    }
+
+    @Test("An upstream that comes back has its figures, and those of one that is gone are still the route's")
+    func names() {
+        let memory = RouteMemory(meter: meter, upstreams: [meter.upstream("eu"), meter.upstream("us")])
+        memory.count(report(.succeeded, attempts: [attempt("eu")]), lane: 0, wall: 5_000)
+        #expect(meter.upstream("eu").succeeded == 1 && meter.upstream("us").succeeded == 0)
+        #expect(meter.figures.succeededAttempts == 1 && meter.figures.attempts.count == 1)
+    }
+
+    @Test("What failed without an attempt is told by its kind, and no rule is told to have acted")
+    func unsent() {
+        count(report(.dead, by: nil, failure: Failure(.overloaded, sent: .neverSent, "no room")))
+        #expect(meter.figures.account.unsent == [.overloaded: 1] && meter.figures.failed == 1)
+        #expect(meter.figures.account.recoveries.isEmpty && meter.figures.account.failures.isEmpty)
+    }
+
+    @Test("A rule that answers and one that sends again as a kept job have both acted, each by its name")
+    func kept() {
+        var answered = attempt(failed: .httpStatus, rule: "now", next: .respondAndKeep(.placeholder))
+        answered.resentBy = "later"
+        count(report(.succeeded, by: .placeholder, attempts: [answered]))
+        #expect(
+            meter.figures.account.recoveries == [
+                RouteAccount.RecoveryName(rule: "now", action: "respond_and_keep"): 1,
+                RouteAccount.RecoveryName(rule: "later", action: "retry"): 1,
+            ]
+        )
+    }
+
+    @Test("How long a retry is put off is told with its attempt")
+    func delays() {
+        let failed = attempt(failed: .httpStatus, rule: "again", next: .retry(after: .seconds(4)))
+        count(report(.succeeded, attempts: [failed, attempt()]))
+        #expect(meter.figures.delays.count == 1 && meter.figures.delays.microseconds == 4_000_000)
     }
 }

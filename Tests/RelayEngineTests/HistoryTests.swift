@@ -69,4 +69,25 @@ struct HistoryTests {
         let columns = machine.columns(of: "r", totals(100, within: 8))
         #expect(columns[0].median == 7.5 && columns[1].median == nil && columns[0].attemptMedian == nil)
     }
+
+    @Test("Figures that begin anew are told from their begin, and none is told below nothing")
+    mutating func anew() {
+        var before = totals(900, failures: 40, within: 8)
+        before.meter = ObjectIdentifier(Self.self)
+        look(before, at: 0)
+        var after = totals(3, failures: 2, within: 80)
+        after.meter = ObjectIdentifier(HistoryMachine.self)
+        let running = machine.columns(of: "r", after)
+        #expect(running.map(\.requests) == [3] && running.map(\.failures) == [2])
+        #expect(running[0].p99 ?? 0 > 50)
+        look(after, at: 60)
+        #expect(machine.columns(of: "r", after).map(\.requests) == [3, 0])
+        // The same meter never counts less; if it did, nothing would be told.
+        var less = totals(1)
+        less.meter = after.meter
+        #expect(
+            machine.columns(of: "r", less).last?.requests == 0
+                && machine.columns(of: "r", less).last?.p99 == nil
+        )
+    }
 }

@@ -18,42 +18,57 @@ struct ConnectionPlacesTests {
     @Test("A user with its share is refused while another gets in; a place that was left is free again")
     func share() throws {
         var machine = ConnectionPlacesMachine(limits(total: 3, perUser: 2, reserved: 1))
-        let first = try machine.arrived(user: 1, reserve: nil)
-        _ = try machine.arrived(user: 1, reserve: nil)
-        #expect(throws: Refusal.share(limit: 2)) { try machine.arrived(user: 1, reserve: nil) }
-        #expect(try machine.arrived(user: 2, reserve: nil) == .shared(user: 2))
-        #expect(throws: Refusal.full(limit: 3)) { try machine.arrived(user: nil, reserve: nil) }
+        let first = try machine.arrived(user: 1, by: .shared)
+        _ = try machine.arrived(user: 1, by: .shared)
+        #expect(throws: Refusal.share(limit: 2)) { try machine.arrived(user: 1, by: .shared) }
+        #expect(try machine.arrived(user: 2, by: .shared) == .shared(user: 2))
+        #expect(throws: Refusal.full(limit: 3)) { try machine.arrived(user: nil, by: .shared) }
         machine.left(first)
-        #expect(try machine.arrived(user: nil, reserve: nil) == .shared(user: nil))
+        #expect(try machine.arrived(user: nil, by: .shared) == .shared(user: nil))
         #expect(machine.current == 3)
     }
 
     @Test("Each control listener has places that nobody else takes, and takes shared ones beyond them")
     func reserve() throws {
         var machine = ConnectionPlacesMachine(limits(total: 2, perUser: 2, reserved: 1))
-        #expect(try machine.arrived(user: 0, reserve: "port") == .reserved(listener: "port"))
-        #expect(try machine.arrived(user: 0, reserve: "port") == .shared(user: 0))
-        #expect(try machine.arrived(user: 0, reserve: "port") == .shared(user: 0))
-        #expect(throws: Refusal.full(limit: 2)) { try machine.arrived(user: 7, reserve: nil) }
-        let control = try machine.arrived(user: 0, reserve: "control")
+        #expect(try machine.arrived(user: 0, by: .operators(listener: "port")) == .reserved(listener: "port"))
+        #expect(try machine.arrived(user: 0, by: .operators(listener: "port")) == .shared(user: 0))
+        #expect(try machine.arrived(user: 0, by: .operators(listener: "port")) == .shared(user: 0))
+        #expect(throws: Refusal.full(limit: 2)) { try machine.arrived(user: 7, by: .shared) }
+        let control = try machine.arrived(user: 0, by: .operators(listener: "control"))
         #expect(control == .reserved(listener: "control"))
-        #expect(throws: Refusal.full(limit: 2)) { try machine.arrived(user: 0, reserve: "control") }
+        #expect(throws: Refusal.full(limit: 2)) {
+            try machine.arrived(user: 0, by: .operators(listener: "control"))
+        }
         machine.left(control)
-        #expect(try machine.arrived(user: 0, reserve: "control") == control)
+        #expect(try machine.arrived(user: 0, by: .operators(listener: "control")) == control)
     }
 
     @Test("Lower limits let nobody in until enough have left, higher ones at once")
     func configured() throws {
         var machine = ConnectionPlacesMachine(limits(total: 4, perUser: 4, reserved: 0))
-        let places = try (0..<4).map { _ in try machine.arrived(user: 1, reserve: nil) }
+        let places = try (0..<4).map { _ in try machine.arrived(user: 1, by: .shared) }
         machine.configured(limits(total: 2, perUser: 2, reserved: 0))
         for place in places.dropFirst() {
-            #expect(throws: Refusal.full(limit: 2)) { try machine.arrived(user: 1, reserve: nil) }
+            #expect(throws: Refusal.full(limit: 2)) { try machine.arrived(user: 1, by: .shared) }
             if machine.current > 2 { machine.left(place) }
         }
         machine.left(places[0])
-        #expect(try machine.arrived(user: 1, reserve: nil) == .shared(user: 1))
+        #expect(try machine.arrived(user: 1, by: .shared) == .shared(user: 1))
         machine.configured(limits(total: 9, perUser: 9, reserved: 0))
-        #expect(try machine.arrived(user: 1, reserve: nil) == .shared(user: 1))
+        #expect(try machine.arrived(user: 1, by: .shared) == .shared(user: 1))
+    }
+
+    @Test(
+        "A listener for metrics has its own places and takes no other, so that nobody keeps callers out by it"
+    )
+    func metrics() throws {
+        var machine = ConnectionPlacesMachine(limits(total: 2, perUser: 2, reserved: 1))
+        let door = ConnectionPlacesMachine.Door.metrics(listener: "prometheus")
+        #expect(try machine.arrived(user: nil, by: door) == .reserved(listener: "prometheus"))
+        #expect(throws: Refusal.listener(limit: 1)) { try machine.arrived(user: nil, by: door) }
+        _ = try (0..<2).map { _ in try machine.arrived(user: nil, by: .shared) }
+        machine.left(.reserved(listener: "prometheus"))
+        #expect(try machine.arrived(user: nil, by: door) == .reserved(listener: "prometheus"))
     }
 }

@@ -3,6 +3,7 @@ import RelayEngine
 import RelayEngineBench
 import RelayJSON
 import RelayPosix
+import RelayServer
 import RelayStore
 import RelayTestSupport
 import Testing
@@ -49,7 +50,7 @@ struct StatusReportTests {
             reloadError: trouble == .reload ? "it is wrong" : nil,
             isConstrained: trouble == .constrained,
             hidesCallers: trouble == .hidden,
-            isStalled: trouble == .stalled,
+            storageState: trouble == .stalled ? .stalled : bench.jobs.acceptance.lacksRoom ? .full : .ok,
             journal: (trouble == .mute ? 3 : trouble == .slow ? 2 : 0, 5)
         )
     }

@@ -3,6 +3,8 @@ package struct RouteAccount: Sendable {
     package var health = RouteHealth()
     /// Failed attempts.
     package private(set) var failures: [FailureName: UInt64] = [:]
+    /// What failed before any attempt, for want of a permit or of time.
+    package private(set) var unsent: [FailureKind: UInt64] = [:]
     /// How often each rule has acted.
     package private(set) var recoveries: [RecoveryName: UInt64] = [:]
     /// How often each upstream's breaker has opened, or closed.
@@ -36,6 +38,9 @@ package struct RouteAccount: Sendable {
         }
     }
 
+    /// Stands for the rule where there was none: a failure of the kind that the route takes for a success.
+    package static let quickRecovery = "quick_recovery"
+
     /// Names of each sort that are told apart; the configuration's are far fewer, but for one that is ever changed.
     static let nameLimit = 1_000
 
@@ -48,8 +53,17 @@ package struct RouteAccount: Sendable {
             if attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) { budgetSpent += 1 }
         }
         guard let next = attempt.next else { return }
-        RouteAccount.count(RecoveryName(rule: attempt.rule ?? "", action: next.name), in: &recoveries)
+        let rule = attempt.rule ?? RouteAccount.quickRecovery
+        RouteAccount.count(RecoveryName(rule: rule, action: next.name), in: &recoveries)
+        if let resent = attempt.resentBy {
+            RouteAccount.count(
+                RecoveryName(rule: resent, action: Attempt.Next.Word.retry.rawValue),
+                in: &recoveries
+            )
+        }
     }
+
+    mutating func count(unsent kind: FailureKind) { RouteAccount.count(kind, in: &unsent) }
 
     mutating func count(_ change: BreakerChange) {
         let move = BreakerMove(upstream: change.upstream, isOpen: change.probeIn != nil)

@@ -19,11 +19,18 @@ package struct RouteFigures: Sendable {
     package var jobsDead: UInt64 = 0
     package var jobsCancelled: UInt64 = 0
     package var jobsExpired: UInt64 = 0
+    /// Removed before they were over.
+    package var jobsDropped: UInt64 = 0
 
     /// How long callers waited for their answers.
     package var answers = DurationCounts()
     /// Of kept jobs, from their acceptance to their end.
     package var lives = DurationCounts()
+    /// How long retries were put off.
+    package var delays = DurationCounts()
+    /// Attempts that succeeded, and how long all took that were dialled, of every upstream there was since the start.
+    package var succeededAttempts: UInt64 = 0
+    package var attempts = DurationCounts()
     package let account: RouteAccount
 
     init(_ account: RouteAccount) { self.account = account }

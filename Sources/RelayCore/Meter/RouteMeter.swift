@@ -6,15 +6,18 @@ import Synchronization
 /// of a request costs no lock. What is seldom is under one.
 package final class RouteMeter: Sendable {
     private let lanes: [Lane]
+    /// By name, of every configuration since the start: those that have gone come back with their figures.
+    private let upstreams = Mutex<[String: UpstreamMeter]>([:])
     private let account = Mutex(RouteAccount())
     /// Whether a success has something to end.
     private let isTroubled = Atomic<Bool>(false)
 
     /// What one lane counts.
     private final class Lane: Sendable {
-        let counts: InlineArray<13, Atomic<UInt64>>
+        let counts: InlineArray<14, Atomic<UInt64>>
         let answers = DurationCells()
         let lives = DurationCells()
+        let delays = DurationCells()
         let exemplars = ExemplarCells()
 
         init() { counts = InlineArray { _ in Atomic(0) } }
@@ -26,7 +29,7 @@ package final class RouteMeter: Sendable {
     private enum Count: Int {
         case success, fallback, placeholder, stale, failure, cancelled
         case recovered, breach, accepted
-        case jobSucceeded, jobDead, jobCancelled, jobExpired
+        case jobSucceeded, jobDead, jobCancelled, jobExpired, jobDropped
     }
 
     /// `lanes` are those of the loops and one for whoever is on none; without any nothing is counted.
@@ -41,7 +44,16 @@ package final class RouteMeter: Sendable {
         if report.state.isTerminal { count(end: report, cells, wall) }
         if isPlain, !isTroubled.load(ordering: .relaxed) { return }
         account.withLock { account in
-            if report.cause == .run { for attempt in report.attempts { account.count(attempt) } }
+            if report.cause == .run {
+                for attempt in report.attempts {
+                    account.count(attempt)
+                    if case .retry(let wait)? = attempt.next { cells.delays.took(wait, .lifetime) }
+                }
+            }
+            // What came to its end without an attempt was never sent.
+            if report.state.isTerminal, report.attempts.isEmpty, let failure = report.failure {
+                account.count(unsent: failure.kind)
+            }
             account.health.count(report, wallSeconds: wall / 1_000)
             isTroubled.store(account.health.isTroubled, ordering: .relaxed)
         }
@@ -74,6 +86,11 @@ package final class RouteMeter: Sendable {
         if lanes.indices.contains(lane) { lanes[lane].add(.accepted) }
     }
 
+    /// Somebody removed a job that was not over.
+    package func dropped(lane: Int) {
+        if lanes.indices.contains(lane) { lanes[lane].add(.jobDropped) }
+    }
+
     /// A request was answered whose caller has waited since then; `exemplar` tells its trace, with the present in
     /// milliseconds since 1970 UTC, and is asked only where that is wanted.
     @inline(__always)
@@ -99,6 +116,18 @@ package final class RouteMeter: Sendable {
     package func count(_ change: BreakerChange) { account.withLock { $0.count(change) } }
 }
 
+extension RouteMeter {
+    /// The meter of an upstream of that name; it is known from then on, unless there are more names than anybody needs.
+    package func upstream(_ name: String) -> UpstreamMeter {
+        upstreams.withLock { known in
+            if let meter = known[name] { return meter }
+            let meter = UpstreamMeter(name, lanes: lanes.count)
+            if known.count < RouteAccount.nameLimit { known[name] = meter }
+            return meter
+        }
+    }
+}
+
 // What has been counted.
 extension RouteMeter {
     private func sum(_ count: Count) -> UInt64 {
@@ -108,6 +137,7 @@ extension RouteMeter {
     /// All of it, each figure by itself as of now.
     package var figures: RouteFigures {
         let account = account.withLock { $0 }
+        let upstreams = upstreams.withLock { $0 }
         var figures = RouteFigures(account)
         figures.succeeded = sum(.success)
         figures.fallback = sum(.fallback)
@@ -122,9 +152,15 @@ extension RouteMeter {
         figures.jobsDead = sum(.jobDead)
         figures.jobsCancelled = sum(.jobCancelled)
         figures.jobsExpired = sum(.jobExpired)
+        figures.jobsDropped = sum(.jobDropped)
         for lane in lanes {
             figures.answers += lane.answers.counts
             figures.lives += lane.lives.counts
+            figures.delays += lane.delays.counts
+        }
+        for upstream in upstreams.values {
+            figures.succeededAttempts &+= upstream.succeeded
+            figures.attempts += upstream.attempts
         }
         return figures
     }

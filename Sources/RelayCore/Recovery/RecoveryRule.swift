@@ -37,19 +37,19 @@ public struct RecoveryRule: Sendable {
     }
 }
 
-extension RecoveryRule.Action {
-    /// The action's key in the configuration.
-    package var word: String {
-        switch self {
-        case .retry: "retry"
-        case .refreshCredentials: "refresh_credentials"
-        case .failover: "failover"
-        case .respond, .respondStale: "respond"
-        case .consult: "consult"
-        case .fail: "fail"
-        case .deadLetter: "dead_letter"
-        case .pauseRoute: "pause_route"
-        case .hold: "hold"
+extension RecoveryRule {
+    /// What the rule may decide; what a program's own strategy does is not known before.
+    package var words: [Attempt.Next.Word] {
+        switch action {
+        case .retry: [.retry]
+        case .refreshCredentials: [.refreshCredentials]
+        case .failover: [.failover]
+        case .respond, .respondStale: keepsRequest ? [.respond, .respondAndKeep] : [.respond]
+        case .consult: []
+        case .fail: [.fail]
+        case .deadLetter: [.deadLetter]
+        case .pauseRoute: [.pauseRoute]
+        case .hold: [.hold]
         }
     }
 }

@@ -47,6 +47,8 @@ package final class JobReport: Sendable {
         case run
         /// The store: its time ran out, a crash cut it off, its record is damaged, a newer job took its place.
         case store
+        /// Its acceptance, which nobody was told of any more: it was no job to anybody.
+        case unawaited
         /// Somebody acted on it; nil when the kernel has no name for them.
         case action(JobAction, by: UInt32?)
         /// Its route was paused or goes on.

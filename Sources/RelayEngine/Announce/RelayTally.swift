@@ -10,10 +10,6 @@ package final class RelayTally: Sendable {
         package var credentials: [String: Fetches] = [:]
         package var reloads: UInt64 = 0
         package var refusedReloads: UInt64 = 0
-        /// When the configuration in force was read, in milliseconds since 1970 UTC, where that was a reload.
-        package var lastReload: Int64?
-        /// Whether the last reload was refused.
-        package var isReloadRefused = false
 
         package struct Fetches: Sendable {
             package var succeeded: UInt64 = 0
@@ -24,18 +20,13 @@ package final class RelayTally: Sendable {
     package var counts: Counts { state.withLock { $0 } }
 
     /// Takes up what it is for.
-    func count(_ event: JobEvent, at wall: Int64) {
+    func count(_ event: JobEvent) {
         state.withLock { counts in
             switch event {
             case .credentialRefreshed(let name, _): counts.credentials[name, default: .init()].succeeded += 1
             case .credentialFailed(let name, _): counts.credentials[name, default: .init()].failed += 1
-            case .configReloaded:
-                counts.reloads += 1
-                counts.lastReload = wall
-                counts.isReloadRefused = false
-            case .configRejected:
-                counts.refusedReloads += 1
-                counts.isReloadRefused = true
+            case .configReloaded: counts.reloads += 1
+            case .configRejected: counts.refusedReloads += 1
             default: break
             }
         }

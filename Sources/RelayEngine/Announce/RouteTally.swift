@@ -13,13 +13,17 @@ final class RouteTally: JobListener {
 
     func heard(_ event: JobEvent, at wall: Int64) {
         switch event {
+        // What nobody was told the acceptance of was never counted as accepted.
+        case .ended(let report) where report.cause == .unawaited: break
         case .ended(let report): count(report, wall)
         // One that was over before has been counted.
         case .changed(let report) where !report.state.isTerminal: count(report, wall)
         case .accepted(let report): engine.snapshot.state(of: report.route)?.meter.accepted(lane: lane)
+        case .dropped(let report) where !report.state.isTerminal:
+            engine.snapshot.state(of: report.route)?.meter.dropped(lane: lane)
         case .breakerChanged(let route, let change): engine.snapshot.state(of: route)?.meter.count(change)
         case .credentialRefreshed, .credentialFailed, .configReloaded, .configRejected:
-            engine.tally.count(event, at: wall)
+            engine.tally.count(event)
         default: break
         }
     }

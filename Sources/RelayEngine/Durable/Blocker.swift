@@ -4,6 +4,7 @@ package import RelayCore
 package struct Blocker: Sendable {
     /// A word of the API: a `WaitReason`'s name, `running`, `due`, or `route_removed`.
     package var reason: String
+    static let routeRemoved = "route_removed"
     /// In words, safe to show.
     package var detail: String
     /// When it goes on by itself, in milliseconds since 1970 UTC; nil when that is not known.
@@ -40,7 +41,10 @@ extension DurableJobs {
             )
         }
         guard let entry = engine.snapshot.routes[job.record.route] else {
-            return Blocker("route_removed", "the configuration has no route \"\(job.record.route)\" any more")
+            return Blocker(
+                Blocker.routeRemoved,
+                "the configuration has no route \"\(job.record.route)\" any more"
+            )
         }
         let now = engine.time.wallMilliseconds()
         let due = job.state == .held ? now : job.runAt
@@ -85,7 +89,7 @@ extension DurableJobs {
     }
 
     /// Of a job of the route that could be sent now.
-    private func held(_ entry: Snapshot.Entry, _ now: Int64) -> Blocker {
+    func held(_ entry: Snapshot.Entry, _ now: Int64) -> Blocker {
         let route = entry.route.name
         switch dispatcher.gate(of: route) {
         case .shut(let until, _)?:
@@ -123,31 +127,6 @@ extension DurableJobs {
         }
         let isServing = dispatcher.phase == .serving
         return Blocker("due", isServing ? "it is next" : "the relay is stopping or starting")
-    }
-}
-
-extension DurableJobs {
-    /// How many kept jobs of a route wait, by the word for what they wait for.
-    ///
-    /// Those that are due wait for what holds the route back; while it is paused, those put aside count as its.
-    package func waiting(_ jobs: JobCounters, of route: String) -> [String: Int] {
-        var waiting: [String: Int] = [:]
-        func count(_ state: JobState, as reason: String) {
-            let jobs = jobs.count(state, of: route)
-            if jobs > 0 { waiting[reason, default: 0] += jobs }
-        }
-        let isPaused = pauses.pause(of: route) != nil
-        count(.scheduled, as: WaitReason.notBefore.name)
-        count(.retrying, as: WaitReason.backoff.name)
-        count(.held, as: (isPaused ? WaitReason.routePaused : .operatorHold).name)
-        guard let entry = engine.snapshot.routes[route] else {
-            count(.queued, as: "route_removed")
-            return waiting
-        }
-        let reason =
-            isPaused ? WaitReason.routePaused.name : held(entry, engine.time.wallMilliseconds()).reason
-        count(.queued, as: reason)
-        return waiting
     }
 }
 

@@ -6,8 +6,10 @@ package struct HistoryMachine: Sendable {
     package static let columns = 60
     package static let interval: Duration = .seconds(60)
 
-    /// The figures of a route since the daemon started.
+    /// The figures of a route since its meter is there.
     package struct Totals: Sendable {
+        /// Another one has begun anew.
+        package var meter: ObjectIdentifier?
         package var requests: UInt64 = 0
         package var failures: UInt64 = 0
         package var fallbacks: UInt64 = 0
@@ -37,7 +39,9 @@ package struct HistoryMachine: Sendable {
 
         /// From the totals before and after.
         init(_ before: Totals, _ after: Totals) {
-            func count(_ before: UInt64, _ after: UInt64) -> UInt32 { UInt32(clamping: after &- before) }
+            func count(_ before: UInt64, _ after: UInt64) -> UInt32 {
+                after > before ? UInt32(clamping: after - before) : 0
+            }
             requests = count(before.requests, after.requests)
             failures = count(before.failures, after.failures)
             fallbacks = count(before.fallbacks, after.fallbacks)
@@ -57,6 +61,11 @@ package struct HistoryMachine: Sendable {
         var before: Totals
         /// Minutes that are over, oldest first.
         var past: [Column] = []
+
+        /// The running minute.
+        func column(_ now: Totals) -> Column {
+            Column(now.meter == before.meter ? before : Totals(), now)
+        }
     }
 
     private var tracks: [String: Track] = [:]
@@ -84,7 +93,7 @@ package struct HistoryMachine: Sendable {
                 var track = tracks[name] ?? Track(before: Totals())
                 // A clock that was not looked at has minutes of which nothing more is known.
                 let missed = min(HistoryMachine.columns, minutes - 1)
-                track.past += [Column(track.before, after)] + Array(repeating: Column(), count: missed)
+                track.past += [track.column(after)] + Array(repeating: Column(), count: missed)
                 track.past.removeFirst(max(0, track.past.count - (HistoryMachine.columns - 1)))
                 track.before = after
                 return (name, track)
@@ -97,7 +106,7 @@ package struct HistoryMachine: Sendable {
         let track = tracks[route]
         let known = track?.past ?? []
         let missing = Array(repeating: Column(), count: max(0, past - known.count))
-        return missing + known + [Column(track?.before ?? Totals(), now)]
+        return missing + known + [track?.column(now) ?? Column(Totals(), now)]
     }
 
     /// How many minutes are told.
@@ -113,15 +122,13 @@ extension HistoryMachine.Totals {
     /// Of a route as it is.
     package init(_ entry: Snapshot.Entry) {
         let figures = entry.state.figures
+        meter = ObjectIdentifier(entry.state.meter)
         requests = figures.requests
         failures = figures.failed
         fallbacks = figures.fallbacks
         failedAttempts = figures.account.failures.values.reduce(0, &+)
-        attempts = failedAttempts
+        attempts = failedAttempts &+ figures.succeededAttempts
         answers = figures.answers
-        for upstream in entry.memory.upstreams {
-            attempts &+= upstream.succeeded
-            tries += upstream.attempts
-        }
+        tries = figures.attempts
     }
 }

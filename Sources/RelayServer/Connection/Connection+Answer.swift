@@ -42,7 +42,7 @@ extension Connection {
 
     /// The head, and with it the body that is at hand.
     func put(_ answer: Answer, _ framing: AnswerWriter.Framing, hasBody: Bool) {
-        listener.answers.count(answer.status)
+        listener.cells.count(answer.status)
         let writer = AnswerWriter(server: server, keepsAlive: keepsAlive)
         server.output.compose { output in
             writer.append(answer.head, framing, to: &output)

@@ -12,6 +12,7 @@ extension Connection: AnswerReceiver {
             // A body that follows would have to be read and thrown away; an unread one ends the connection.
             if !head.framing.isEmpty { keepsAlive = false }
             tell(error, of: head)
+            if head.submits { server.problems.count(error) }
             answer(error, isHead: head.method == .head)
             return nil
         }
@@ -123,7 +124,6 @@ extension Connection: AnswerReceiver {
     /// Answers without a task: the socket takes a small answer at once or the caller is not reading.
     private func answer(_ problem: Problem, isHead: Bool) {
         guard phase != .closed else { return }
-        server.problems.count(problem)
         let answer = Answer(problem)
         if case .bytes(let body) = answer.body { put(answer, .length(UInt64(body.count)), hasBody: !isHead) }
         guard phase != .closed else { return }

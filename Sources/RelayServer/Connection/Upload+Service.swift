@@ -78,7 +78,6 @@ extension Upload {
             do throws(Problem) {
                 answer = try await self.answer(takeBody(), Caller(connection))
             } catch {
-                connection.server.problems.count(error)
                 answer = Answer(error)
             }
             rest = connection.write(answer, isHead: head.method == .head)
@@ -110,6 +109,15 @@ extension Upload {
             return try await call.answer([], caller)
         case .stream: preconditionFailure("a stream is served as its body arrives")
         }
+    }
+}
+
+extension RequestHead {
+    /// Whether it brings something to be sent or kept.
+    var submits: Bool {
+        let isJobs =
+            target.hasPrefix("/v1/jobs") && !target.hasPrefix("/v1/jobs/") || target.hasPrefix("/v1/stream")
+        return target.hasPrefix("/r/") || method == .post && isJobs
     }
 }
 

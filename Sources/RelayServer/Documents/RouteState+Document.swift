@@ -12,13 +12,13 @@ extension RouteState {
     package func write(isPaused: Bool, into json: inout JSONObjectWriter) {
         let figures = figures
         let health = figures.health
-        let load = load
+        let underWay = underWay
         json.member(
             "state",
-            isPaused ? RouteState.paused : health.condition(pending: load.pending).rawValue
+            isPaused ? RouteState.paused : health.condition(pending: underWay.pending).rawValue
         )
-        json.member("in_flight", load.inFlight)
-        json.member("pending", load.pending)
+        json.member("in_flight", underWay.sent)
+        json.member("pending", underWay.pending)
         json.member("requests", figures.requests)
         json.member("succeeded", figures.succeeded)
         json.member("failed", figures.failed)

@@ -11,13 +11,14 @@ struct KeptRequest {
     /// The answer is that of the upstream, when the caller waited for it.
     func answer(_ body: Body, refusal: () -> Problem?) async throws(Problem) -> Answer {
         let intake = JobIntake(caller.server)
-        let accepted: Acceptance.Accepted
-        switch body {
-        case .empty: accepted = try await intake.keep(admission, [])
-        case .bytes(let bytes): accepted = try await intake.keep(admission, bytes)
-        case .stream(let source):
-            accepted = try await intake.keep(admission, source) { failure in
-                refusal() ?? Problem(.badRequest, failure.detail)
+        let accepted = try await caller.server.problems.counting { () async throws(Problem) in
+            switch body {
+            case .empty: return try await intake.keep(admission, [])
+            case .bytes(let bytes): return try await intake.keep(admission, bytes)
+            case .stream(let source):
+                return try await intake.keep(admission, source) { failure in
+                    refusal() ?? Problem(.badRequest, failure.detail)
+                }
             }
         }
         let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)
@@ -38,7 +39,10 @@ struct KeptRequest {
 
     /// The answer is the job's document, with the upstream's answer when the caller waited for it.
     func document(_ body: [UInt8]) async throws(Problem) -> Answer {
-        let accepted = try await JobIntake(caller.server).keep(admission, body)
+        let intake = JobIntake(caller.server)
+        let accepted = try await caller.server.problems.counting { () async throws(Problem) in
+            try await intake.keep(admission, body)
+        }
         let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)
         guard Sight(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
         let view = JobView(caller.server)

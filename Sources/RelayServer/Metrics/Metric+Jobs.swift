@@ -10,8 +10,10 @@ extension Metric {
         "waystation_jobs_waiting",
         .gauge,
         ["route", "reason"],
-        "Kept jobs that wait, by what they wait for; those that are due count under what holds the route back.",
-        do: "waystation explain JOB says the same of one job, and until when."
+        "Kept jobs that wait, by what they wait for: not_before, backoff, operator_hold, route_paused, and for those that may "
+            + "be sent what holds the route back, due where nothing does.",
+        do:
+            "waystation explain JOB says of one job what it waits for, an earlier job of its ordering key among that."
     )
     package static let oldestJob = Metric(
         "waystation_oldest_job_timestamp_seconds",

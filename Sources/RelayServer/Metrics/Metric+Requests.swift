@@ -6,22 +6,25 @@ extension Metric {
         "Requests and kept jobs that are over, by how they came out.",
         do:
             "A rising share of failure: waystation routes ROUTE. fallback, placeholder and stale were answered in the "
-            + "upstream's stead; cancelled were ended by their callers."
+            + "upstream's stead; cancelled were ended by their callers or an operator, or a newer job took their place."
     )
     package static let requestDuration = Metric(
         "waystation_request_duration_seconds",
         .histogram,
         ["route"],
-        "How long callers waited for their answers, with all attempts and waits, to the answer's head where it is streamed.",
+        "How long callers waited for their answers, with all attempts and waits, to the answer's head where it is streamed; "
+            + "failures for which nothing was dialled are left out.",
         do: "Compare with the attempts' duration: what is longer are retries, waits for a permit and backoff."
     )
     package static let rejected = Metric(
         "waystation_requests_rejected",
         .counter,
         ["route", "code"],
-        "Requests that the relay answered itself instead of sending or keeping them, by the problem's code; route is empty "
-            + "where it is about none.",
-        do: "waystation explain CODE says what each means."
+        "Requests and jobs that the relay answered itself instead of sending or keeping them, by the problem's code; route is "
+            + "empty where it is none of the configuration.",
+        do:
+            "waystation explain CODE says what each means. Those that failed while they waited for a permit count as "
+            + "failures of waystation_requests_total, too."
     )
     package static let inFlight = Metric(
         "waystation_requests_in_flight",
@@ -65,6 +68,13 @@ extension Metric {
         "Failures that were not tried again because the route's retries were as much of its load as they may be.",
         do: "The upstream fails broadly: mend it. The budget keeps retries from making that worse."
     )
+    package static let retryDelay = Metric(
+        "waystation_retry_delay_seconds",
+        .histogram,
+        ["route"],
+        "How long retries were put off, by the schedule of their rule or as the upstream asked.",
+        do: "Longer than the rule's own waits: the upstream asks for patience with Retry-After."
+    )
     package static let retriesInFlight = Metric(
         "waystation_retries_in_flight",
         .gauge,
@@ -96,6 +106,7 @@ extension Metric {
 
     static let requests = [
         requestsTotal, requestDuration, rejected, inFlight, waiting, permits, breaches, recoveries,
+        retryDelay,
         budgetExhausted,
         retriesInFlight, retriesLeft, turnsLeft, paused,
     ]

@@ -2,7 +2,8 @@ extension Metric {
     package static let connections = Metric(
         "waystation_connections",
         .gauge,
-        "Connections of callers and operators.",
+        ["listener"],
+        "Connections that are open, those that are told they have no place among them.",
         do: "Near limits.max_connections: callers keep too many open."
     )
     package static let connectionsRefused = Metric(
@@ -47,12 +48,6 @@ extension Metric {
         .gauge,
         "Whether the network counts as constrained.",
         do: "waystation constrained says why."
-    )
-    package static let draining = Metric(
-        "waystation_draining",
-        .gauge,
-        "Whether the daemon is stopping.",
-        do: "For longer than the longest request: systemctl status waystationd."
     )
     package static let journalLost = Metric(
         "waystation_journal_lost_records",
@@ -102,7 +97,7 @@ extension Metric {
 
     static let service = [
         connections, connectionsRefused, httpRequests, memory, memoryLimit, sheddingLevel, shed, constrained,
-        draining,
+
         journalLost, journalBlocked, reloads, reloadSuccessful, reloadTime, configInfo, buildInfo,
     ]
 }

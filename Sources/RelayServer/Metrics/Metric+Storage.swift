@@ -28,13 +28,13 @@ extension Metric {
     package static let storeCommits = Metric(
         "waystation_store_commits",
         .counter,
-        "Transactions that reached the disk.",
+        "Transactions about jobs that reached the disk.",
         do: "Together with the operations: how many share one."
     )
     package static let storeOperations = Metric(
         "waystation_store_operations",
         .counter,
-        "Jobs accepted, claims and settlements in those transactions.",
+        "Jobs accepted, claims, settlements and actions in those transactions.",
         do: "Together with the commits: how many share one."
     )
     package static let storeCommitDuration = Metric(
@@ -47,7 +47,8 @@ extension Metric {
         "waystation_store_errors",
         .counter,
         ["kind"],
-        "What the job store could not do: full (no room), slow (a read took too long), failed (the disk), corrupt.",
+        "What the job store could not do: full (jobs refused for want of room), slow (a read took too long), failed (the disk), "
+            + "corrupt (a damaged record was met).",
         do: "See the journal; failed ends the daemon, and its next start finds what was accepted."
     )
     package static let storeCorrupt = Metric(

@@ -20,18 +20,22 @@ package enum MetricsPage {
         tells its metrics at
         .Pa /metrics
         of the control socket, and of any listener whose role is metrics, read, operate or admin.
-        A listener with the role metrics serves nothing else, so it may be a port of the loopback:
+        A listener with the role metrics serves nothing else, so it may be a port of the loopback, which every user of the
+        machine can read; it has 32 connections and no more:
         .Bd -literal
         { "name": "prometheus", "tcp": "127.0.0.1:9464", "role": "metrics" }
         .Ed
         .Pp
-        Counters begin at zero with the daemon, and outlive a reload; those of a route go with the route.
-        Those whose labels are known beforehand are there from the start, with zero.
+        Counters begin at zero with the daemon, and outlive a reload; those of a route are told while the configuration has
+        it.
+        They are there from the start, but for what can go wrong in many ways: failed attempts by kind, and requests that
+        are rejected by code, appear with the first.
         Attempts count when their request is over, or the run of their kept job.
-        What of kept jobs and of the job store is a gauge is as of the last second.
+        How many kept jobs there are is as of the last second.
+        A text that took long to make is given out for ten times as long, to whoever asks.
         Labels hold words of the configuration and of
-        .Xr waystationd-api 7
-        alone: no job, no path and no user.
+        .Xr waystationd-api 7 ,
+        and where the configuration and the job store are: no job, no path of a request and no user.
         .Pp
         Buckets of what callers and upstreams take end at 1, 2.5, 5, 10, 25, 50, 100, 250 and 500 milliseconds, and at 1,
         2.5, 5, 10, 30 and 60 seconds; those of the lives of kept jobs at 0.1, 0.5, 1, 5, 10 and 30 seconds, 1, 5, 15 and
@@ -39,8 +43,8 @@ package enum MetricsPage {
         In OpenMetrics the buckets of
         .Ql waystation_request_duration_seconds
         have exemplars: the trace id of a caller that sent a
-        .Ql traceparent ,
-        at most one a second.
+        .Ql traceparent
+        with the flag sampled, one a second of each bucket and loop at most.
         .Sh METRICS
         Each stands with its type and its labels.
         .Bl -tag -width Ds

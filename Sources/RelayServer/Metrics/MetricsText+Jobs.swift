@@ -7,7 +7,8 @@ extension MetricsText {
         let others = Set(jobs.counts.keys.map(\.route)).subtracting(snapshot.routeNames).sorted()
         for route in snapshot.routeNames + others {
             for state in JobState.allCases {
-                add(.jobsByState, [route, state.name], jobs.count(state, of: route))
+                let count = jobs.counts[JobCounters.Group(route: route, state: state)] ?? 0
+                add(.jobsByState, [route, state.name], count)
             }
             for (reason, count) in durable.waiting(jobs, of: route).sorted(by: { $0.key < $1.key }) {
                 add(.jobsWaiting, [route, reason], count)
@@ -18,10 +19,9 @@ extension MetricsText {
         }
     }
 
-    /// The store, which is `stalled`, or has no room, or is well.
-    package mutating func add(_ store: StoreFacts, isStalled: Bool, lacksRoom: Bool) {
-        let state = isStalled ? "stalled" : lacksRoom ? "full" : "ok"
-        for word in ["ok", "full", "stalled"] { add(.storeState, [word], word == state) }
+    /// The store and what it does.
+    package mutating func add(_ store: StoreFacts, _ state: StorageState) {
+        for word in StorageState.allCases { add(.storeState, [word.rawValue], word == state) }
         add(.storeBytes, store.usedBytes)
         add(.storeLimit, store.maxBytes)
         add(.storeCommits, store.commits)

@@ -11,10 +11,11 @@ extension MetricsText {
     ) {
         let figures = entry.state.figures
         let outcomes: KeyValuePairs = [
-            "success": figures.succeeded, "fallback": figures.fallback, "placeholder": figures.placeholder,
-            "stale": figures.stale, "failure": figures.failed, "cancelled": figures.cancelled,
+            OutcomeWord.success: figures.succeeded, .fallback: figures.fallback,
+            .placeholder: figures.placeholder, .stale: figures.stale, .failure: figures.failed,
         ]
-        for (word, count) in outcomes { add(.requestsTotal, [name, word], count) }
+        for (word, count) in outcomes { add(.requestsTotal, [name, word.rawValue], count) }
+        add(.requestsTotal, [name, JobState.cancelled.name], figures.cancelled)
         add(.requestDuration, [name], figures.answers, exemplars: entry.state.meter.exemplars)
         add(.breaches, [name], figures.breaches)
         add(.jobsAccepted, [name], figures.accepted)
@@ -23,22 +24,27 @@ extension MetricsText {
             .cancelled: figures.jobsCancelled, .expired: figures.jobsExpired,
         ]
         for (state, count) in ends { add(.jobsFinished, [name, state.name], count) }
+        add(.jobsFinished, [name, "dropped"], figures.jobsDropped)
         add(.jobDuration, [name], figures.lives, .lifetime)
+        add(.retryDelay, [name], figures.delays, .lifetime)
         // From nothing on: the first time must show as an increase.
         var recoveries: [RouteAccount.RecoveryName: UInt64] = [:]
         for rule in entry.route.deliveryRules {
-            recoveries[RouteAccount.RecoveryName(rule: rule.name, action: rule.action.word)] = 0
+            for word in rule.words {
+                recoveries[RouteAccount.RecoveryName(rule: rule.name, action: word.rawValue)] = 0
+            }
         }
-        recoveries.merge(figures.account.recoveries) { $1 }
+        let rules = Set(entry.route.deliveryRules.map(\.name) + [RouteAccount.quickRecovery])
+        recoveries.merge(figures.account.recoveries.filter { rules.contains($0.key.rule) }) { $1 }
         for (recovery, count) in recoveries.sorted(by: {
             ($0.key.rule, $0.key.action) < ($1.key.rule, $1.key.action)
         }) {
             add(.recoveries, [name, recovery.rule, recovery.action], count)
         }
         add(.budgetExhausted, [name], figures.account.budgetSpent)
-        let load = entry.state.load
-        add(.inFlight, [name], load.inFlight)
-        add(.waiting, [name], load.pending)
+        let underWay = entry.state.underWay
+        add(.inFlight, [name], underWay.sent)
+        add(.waiting, [name], underWay.pending)
         add(.permits, [name], entry.route.policy.concurrency.maxRequests)
         add(.paused, [name], isPaused)
         add(name, attempts: figures.account, entry.memory.upstreams)
@@ -55,10 +61,12 @@ extension MetricsText {
             add(.attemptsTotal, [route, upstream.name, "success", ""], upstream.succeeded)
             add(.attemptDuration, [route, upstream.name], upstream.attempts)
         }
-        func names(_ name: RouteAccount.FailureName) -> (String, String) {
+        func labels(_ name: RouteAccount.FailureName) -> (String, String) {
             (name.upstream, name.kind.rawValue)
         }
-        for (failure, count) in account.failures.sorted(by: { names($0.key) < names($1.key) }) {
+        let names = Set(upstreams.map(\.name))
+        let failures = account.failures.filter { names.contains($0.key.upstream) }
+        for (failure, count) in failures.sorted(by: { labels($0.key) < labels($1.key) }) {
             add(.attemptsTotal, [route, failure.upstream, "failure", failure.kind.rawValue], count)
         }
     }
@@ -86,7 +94,7 @@ extension MetricsText {
             if let window = upstream.window { add(.window, [route, upstream.name], window) }
             if let until = upstream.heldUntil {
                 let milliseconds = wall + now.duration(to: until).saturatedNanoseconds / 1_000_000
-                add(.heldUntil, [route, upstream.name], seconds: Double(milliseconds) / 1_000)
+                add(.heldUntil, [route, upstream.name], Int64((Double(milliseconds) / 1_000).rounded()))
             }
         }
         add(.retriesInFlight, [route], standing.retries)

@@ -1,7 +1,7 @@
 package import RelayEngine
 import Synchronization
 
-/// What one loop has refused.
+/// What one loop has refused to send or to keep.
 ///
 /// The lock is the loop's own but for the moment in which somebody reads.
 package final class ProblemTally: Sendable {
@@ -17,6 +17,22 @@ package final class ProblemTally: Sendable {
 
     func count(_ problem: Problem) {
         counts.withLock { $0[Name(route: problem.route, code: problem.code), default: 0] += 1 }
+    }
+
+    /// Counts what `body` is refused with.
+    func counting<Value>(_ body: () throws(Problem) -> Value) throws(Problem) -> Value {
+        do throws(Problem) { return try body() } catch {
+            count(error)
+            throw error
+        }
+    }
+
+    /// The same of what waits.
+    func counting<Value>(_ body: () async throws(Problem) -> Value) async throws(Problem) -> Value {
+        do throws(Problem) { return try await body() } catch {
+            count(error)
+            throw error
+        }
     }
 
     /// Of a job among several, where it was refused.

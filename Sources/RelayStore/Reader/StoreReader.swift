@@ -30,7 +30,12 @@ final class StoreReader {
                 return try readOnce(body)
             } catch  where error.code == .slow {}
         }
-        return try readOnce(body)
+        do throws(StoreError) {
+            return try readOnce(body)
+        } catch {
+            shared.countError(error)
+            throw error
+        }
     }
 
     private func readOnce<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
@@ -42,7 +47,6 @@ final class StoreReader {
             }
         } catch {
             if error.code == .corrupt { shared.countCorrupt(error) }
-            shared.countError(error)
             throw error
         }
     }

@@ -162,7 +162,6 @@ extension GroupCommit {
             do throws(Setback) {
                 answers = try attempt(tasks)
             } catch {
-                writer.shared.countError(error.error)
                 try rollBack(to: volatile)
                 if error.error.code == .full, !isFull {
                     enterFull(error.error)
@@ -170,10 +169,12 @@ extension GroupCommit {
                     continue
                 }
                 if error.error.code == .full, error.task == nil {
+                    writer.shared.countError(error.error)
                     // Nothing of it is on disk, and nobody was told otherwise: it can all be asked again.
                     for task in tasks { task.fail(error.error) }
                     return
                 }
+                writer.shared.countError(error.error)
                 guard let index = error.task, error.error.code == .corrupt || error.error.code == .full else {
                     for task in tasks { task.fail(error.error) }
                     throw error.error

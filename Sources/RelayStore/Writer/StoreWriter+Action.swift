@@ -59,13 +59,13 @@ extension StoreWriter {
         switch job {
         case .unclaimed(let id):
             guard let seq = try seq(of: id), let old = try intact(seq) else { return }
-            if let row = try change(old, { $0.cancel(now: now) }) { tell(row) }
+            if let row = try change(old, { $0.cancel(now: now) }) { tell(report(row, .unawaited)) }
         case .claimed(let token, let stays):
             guard let old = try intact(token.position), old.id == token.id else { return }
             let row = try change(old) { $0.giveUp(token: token.number, stays: stays, now: now) }
             guard let row else { return }
             // One that stays may be over all the same: cancelled or superseded since.
-            if row.machine.state.isTerminal { tell(row) }
+            if row.machine.state.isTerminal { tell(report(row, stays ? .store : .unawaited)) }
             try wakeSuccessors(of: row)
         }
     }

@@ -87,7 +87,7 @@ struct RouteView {
                 list.object { writer in
                     writer.member("name", rule.name)
                     writer.array("on") { words in for token in rule.on.tokens { words.element(token.word) } }
-                    writer.member("action", rule.action.word)
+                    if let word = rule.words.last { writer.member("action", word.rawValue) }
                     let count = acted.reduce(0) { $1.key.rule == rule.name ? $0 + $1.value : $0 }
                     writer.member("acted", count)
                 }
