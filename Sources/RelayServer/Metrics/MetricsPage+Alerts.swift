@@ -25,8 +25,6 @@ extension MetricsPage {
         The file of a textfile collector is older than five minutes.
         .It Cm WaystationRestarting Pq critical
         The daemon started more than twice anew within half an hour.
-        .It Cm WaystationDraining Pq warning
-        A stop has lasted ten minutes.
         .It Cm WaystationReloadFailed Pq warning
         The configuration was refused when it was last read, a minute ago or more.
         .It Cm WaystationRefusingWork Pq critical
