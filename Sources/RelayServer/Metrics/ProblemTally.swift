@@ -20,14 +20,6 @@ package final class ProblemTally: Sendable {
     }
 
     /// Counts what `body` is refused with.
-    func counting<Value>(_ body: () throws(Problem) -> Value) throws(Problem) -> Value {
-        do throws(Problem) { return try body() } catch {
-            count(error)
-            throw error
-        }
-    }
-
-    /// The same of what waits.
     func counting<Value>(_ body: () async throws(Problem) -> Value) async throws(Problem) -> Value {
         do throws(Problem) { return try await body() } catch {
             count(error)

@@ -7,7 +7,7 @@ extension APICall {
     /// Does what `POST /v1/jobs` asks, of one job or of an array of them.
     func run(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
         _ = try query()
-        try caller.server.problems.counting { () throws(Problem) in try checkJSON("a job") }
+        try await caller.server.problems.counting { () throws(Problem) in try checkJSON("a job") }
         // Blanks come before all else in the order of bytes.
         let first = document.first { $0 > UInt8(ascii: " ") }
         return first == UInt8(ascii: "[")
@@ -17,7 +17,7 @@ extension APICall {
     /// Runs a JSON job and answers with what became of it, or keeps it and answers with where it stands.
     private func runOne(_ document: [UInt8], _ caller: Caller) async throws(Problem) -> Answer {
         let server = caller.server
-        let submission = try server.problems.counting { () throws(Problem) in try Submission(document) }
+        let submission = try await server.problems.counting { () throws(Problem) in try Submission(document) }
         var jobFields = submission.fields
         // What the caller says about the job in the request's own fields counts as in the drop-in way.
         for entry in fields.entries {
@@ -40,7 +40,7 @@ extension APICall {
             throw submission.placed(error)
         }
         if admission.durable != nil, submission.isAsynchronous == false {
-            try server.problems.counting { () throws(Problem) in throw Submission.kept(by: admission) }
+            try await server.problems.counting { () throws(Problem) in throw Submission.kept(by: admission) }
         }
         if let durable = admission.durable {
             let request = KeptRequest(
