@@ -1,11 +1,13 @@
-"""What schemathesis cannot know of the daemon: lines as a media type, what stands in the store, and what the document says
-in words because JSON Schema has none for it. A request that is meant to be refused is left as it is."""
+"""What schemathesis cannot know of the daemon: lines as a media type, what stands in the store, and what the document
+says in words because JSON Schema has none for it. A request that is meant to be refused is left as it is."""
 
 import http.client
 import json
 import os
 import random
+import re
 import time
+import urllib.parse
 
 import schemathesis
 from schemathesis.generation import GenerationMode
@@ -29,7 +31,8 @@ def some_job():
     """The id of a job that is there, in any state."""
     connection = http.client.HTTPConnection(ADDRESS, timeout=20)
     try:
-        connection.request("GET", f"/v1/jobs?limit=20&order={chance.choice(('newest', 'oldest'))}&state={chance.choice(STATES)}")
+        order, state = chance.choice(("newest", "oldest")), chance.choice(STATES)
+        connection.request("GET", f"/v1/jobs?limit=20&order={order}&state={state}")
         jobs = json.load(connection.getresponse())["jobs"]
         return chance.choice(jobs)["id"] if jobs else None
     finally:
@@ -48,6 +51,8 @@ def before_call(_context, case, _kwargs):
         # What is sent by others is to be answered.
         place["route"] = chance.choice(("still", "kept") if case.operation.path.endswith("/pause") else ROUTES)
     query = case.query or {}
+    for name in query.keys() & {"route", "failure_kind", "label"}:
+        query[name] = short(str(query[name]))
     if "wait" in query:
         query["wait"] = "20ms"
     headers = case.headers
@@ -59,19 +64,40 @@ def before_call(_context, case, _kwargs):
         place["route"] = "good"
         if "upstream" in case.body:
             case.body["upstream"] = "u1"
-    # As a program writes a whole number.
     if isinstance(case.body, dict | list):
         case.body = whole(case.body)
+    if isinstance(case.body, dict) and isinstance(case.body.get("filter"), dict):
+        for name in case.body["filter"].keys() & {"route", "failure_kind", "label"}:
+            case.body["filter"][name] = short(case.body["filter"][name])
+    if isinstance(case.body, dict) and isinstance(case.body.get("reason"), str):
+        case.body["reason"] = short(case.body["reason"])
     if case.operation.path == "/v1/jobs" and case.method.upper() == "POST":
         possible(case, headers)
 
 
 def whole(value):
+    """Numbers that are whole as a program writes them, without a point."""
     if isinstance(value, list):
         return [whole(element) for element in value]
     if isinstance(value, dict):
         return {name: whole(element) for name, element in value.items()}
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def is_plain(path):
+    """Whether no way to decode it leads elsewhere."""
+    data = path.split("?")[0].encode()
+    for _ in range(5):
+        data = urllib.parse.unquote_to_bytes(data)
+    try:
+        return not {".", ".."} & set(re.split(r"[/\\]", data.decode())) and data.decode().isprintable()
+    except UnicodeDecodeError:
+        return False
+
+
+def short(text, limit=256):
+    """The part of a text that has so many bytes: JSON Schema counts characters."""
+    return text.encode("utf-8", "surrogatepass")[:limit].decode("utf-8", "ignore")
 
 
 def soon():
@@ -97,7 +123,14 @@ def possible(case, headers):
             job["route"] = chance.choice(("good", "bad", "tried", "standing"))
         elif chance.random() < 0.8:
             job["route"] = chance.choice(ROUTES)
-        options = job.get("options") or {}
+        options, request = job.get("options") or {}, job.get("request") or {}
+        if not is_plain(request.get("path", "")):
+            request["path"] = "charges"
+        for name in [name for name in request.get("headers") or () if name.lower().startswith(RESERVED)]:
+            del request["headers"][name]
+        for name in options.keys() & {"ordering_key", "supersede_key"}:
+            options[name] = short(options[name]).strip() or "k"
+        options["labels"] = {short(name, 99): short(text, 99) for name, text in (options.get("labels") or {}).items()}
         for name, text in (("timeout", "20s"), ("attempt_timeout", "5s"), ("delay", "1h"), ("expires_after", "2h")):
             if name in options:
                 options[name] = text
@@ -108,6 +141,9 @@ def possible(case, headers):
             options["not_before"] = soon()
 
 
+RESERVED = (
+    "connection", "content-length", "expect", "host", "keep-alive", "proxy-", "te", "trailer", "transfer-encoding",
+    "upgrade", "via", "prefer", "waystation-")
 DATES, ENDS = {"delay", "not_before"}, {"timeout", "expires_after"}
 # The fields of a request that count for the one job it brings, each as it may be.
 FIELDS = {

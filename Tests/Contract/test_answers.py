@@ -167,10 +167,11 @@ class Answers(unittest.TestCase):
         self.assertTrue(self.call("cancelJob", id=running).json())
         for action in ("retry", "cancel", "hold", "release", "drop", "expunge"):
             self.call("actOnJobs", JSON, json.dumps({"action": action, "filter": {}}).encode())
-        self.call(
-            "actOnJobs", JSON, b'{"action": "retry", "filter": {"state": ["dead"]}, "limit": 1, "dry_run": false, "rate": "5/h"}')
+        slowly = {"action": "retry", "filter": {"state": ["dead"]}, "limit": 1, "dry_run": False, "rate": "5/h"}
+        self.call("actOnJobs", JSON, json.dumps(slowly).encode())
         [held] = self.world.submit("kept", delay="10d", labels={"made": "for bulk"})
-        self.call("actOnJobs", JSON, json.dumps({"action": "hold", "filter": {"ids": [held]}, "dry_run": False}).encode())
+        hold = {"action": "hold", "filter": {"ids": [held]}, "dry_run": False}
+        self.call("actOnJobs", JSON, json.dumps(hold).encode())
         self.call("getJob", id=held)
         self.call("actOnJobs", JSON, b'{"action": "paint", "filtre": {}}', status=422)
         self.call("actOnJobs", JSON, b'{"action": "drop", "filter": {"route": "none"}}', status=404)
@@ -190,7 +191,8 @@ class Answers(unittest.TestCase):
         self.call("submitJobs", JSON, self.submission("standing"))
         self.call("submitJobs", JSON, self.submission("lost"), status=202)
         self.call("submitJobs", [*JSON, ("Prefer", "wait=10")], self.submission("lost"))
-        options = {"ordering_key": "a", "supersede_key": "b", "priority": 1, "expires_after": "1h", "labels": {"a": "b"}}
+        options = {
+            "ordering_key": "a", "supersede_key": "b", "priority": 1, "expires_after": "1h", "labels": {"a": "b"}}
         self.call("submitJobs", JSON, self.submission("kept", options=options), status=202)
         key = [*JSON, ("Idempotency-Key", '"one"')]
         got = self.call("submitJobs", key, self.submission("kept"), status=202).json()
@@ -205,13 +207,15 @@ class Answers(unittest.TestCase):
         self.call("submitJobs", [("Content-Type", "text/plain")], b"x", status=415)
         self.call("submitJobs", JSON, b" " * 1_048_577, status=413)
         again = {"route": "kept", "request": {"headers": {"Idempotency-Key": "two"}}}
-        several = [again, again, {"id": "a", "route": "kept"}, {"route": "good"}, {"id": "c", "route": "none"}, 4, {"nap": 1}]
+        several = [
+            again, again, {"id": "a", "route": "kept"}, {"route": "good"}, {"id": "c", "route": "none"}, 4, {"nap": 1}]
         self.call("submitJobs", JSON, json.dumps(several).encode())
 
     def test_a_stream(self):
         lines = [
-            self.submission("good"), self.submission("good", "bytes"), self.submission("tried"), self.submission("standing"),
-            self.submission("kept", id="five"), self.submission("none"), b"{", b'{"nap": 1, "id": "eight"}']
+            self.submission("good"), self.submission("good", "bytes"), self.submission("tried"),
+            self.submission("standing"), self.submission("kept", id="five"), self.submission("none"), b"{",
+            b'{"nap": 1, "id": "eight"}']
         got = self.call("streamJobs", LINES, b"\n".join(lines))
         schema = self.contract.media(self.contract.find("streamJobs")[2], 200, LINES[0][1])[1]["schema"]
         outcomes = [json.loads(line) for line in got.body.splitlines()]
@@ -259,13 +263,14 @@ class Answers(unittest.TestCase):
             self.check(json.loads(event["data"]), schema_of_data(self.contract.resolved(schema)), "its data")
 
     def test_zz_every_operation_was_called(self):
-        ids = {operation["operationId"] for path, _, operation in self.contract.operations() if not path.startswith("/r/")}
+        operations = self.contract.operations()
+        ids = {operation["operationId"] for path, _, operation in operations if not path.startswith("/r/")}
         self.assertEqual(ids - self.called, set())
 
     def test_zz_no_member_is_made_up(self):
+        asked = ("Submission", "SubmissionRequest", "SubmissionOptions", "BulkAction", "Filter", "Order")
         told = {
-            member for schema, member in properties(self.contract.document)
-            if not schema.endswith(("Submission", "SubmissionRequest", "SubmissionOptions", "BulkAction", "Filter", "Order"))
+            member for schema, member in properties(self.contract.document) if not schema.endswith(asked)
             and not member.startswith("limits.")}
         self.assertEqual(told - self.seen - RARE, set())
         self.assertEqual(RARE - told, set(), "no longer told of")

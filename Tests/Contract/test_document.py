@@ -79,6 +79,11 @@ class Document(unittest.TestCase):
                             count += 1
         self.assertGreaterEqual(count, 4)
 
+    def test_what_clients_leave_alone_is_found_here(self):
+        live, schema = {"status": "live", "since": "2027-01-31T08:00:00Z"}, {"$ref": "#/components/schemas/Live"}
+        self.assertEqual(Contract(self.document).faults(live, schema), [])
+        self.assertIn("'since' was unexpected", self.contract.faults(live, schema)[0])
+
     def test_every_code_has_an_example_of_itself(self):
         codes = self.document["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
         examples = self.document["components"]["examples"]

@@ -48,27 +48,33 @@ class World:
         self.peer = Peer()
         url = self.peer.url
         hour = {"retry": {"max_attempts": 60, "backoff": {"type": "constant", "base_interval": "1h"}}}
-        kept = {"delivery": {"mode": "durable", "expires_after": "365d"}, "idempotency": {"generate": True}, "max_attempts": 60, **UNBOUNDED}
+        kept = {
+            "delivery": {"mode": "durable", "expires_after": "365d"}, "idempotency": {"generate": True},
+            "max_attempts": 60, **UNBOUNDED}
         long = {"timeouts": {"attempt": "30m", "total": "30m", "idle": "30m"}}
         # All that a document has to tell of the traffic of a route.
         busy = {"circuit_breaker": {"enabled": True}, "rate_limit": {"max_requests": 100_000, "per": "1s"}}
+        routes = {
+            "good": route(url, **busy), "bad": route(url + "bad", recovery=[], **UNBOUNDED),
+            "tried": route(url + "bad", recovery=[
+                {"name": "once", "on": ["any"], "retry": {"max_attempts": 2, "backoff": {
+                    "type": "constant", "base_interval": "10ms"}}},
+                {"name": "no-more", "on": ["any"], "fail": {}}], **UNBOUNDED, idempotency={"generate": True}),
+            "kept": route(url, **kept), "lost": route(url + "bad", recovery=[], **kept),
+            "slow": route(url + "door", **kept, **long, concurrency={"max_requests": jobs}),
+            "later": route(url + "bad", **kept, recovery=[{"name": "hourly", "on": ["any"], **hour}]),
+            "still": route(url, **kept),
+            "standing": route(url + "bad", recovery=[
+                {"name": "stand_in", "on": ["any"], "respond": {
+                    "as": "placeholder", "status": 200, "json": {"queued": True}, "and": "keep"}},
+                {"name": "hourly", "on": ["any"], **hour}], idempotency={"generate": True}, max_attempts=60,
+                **UNBOUNDED),
+        }
+        # Which segments are empty is not for a schema to say.
+        for made in routes.values():
+            made["request"] = {"allow_empty_segments": True}
         self.relay = Relay(
-            {
-                "good": route(url, **busy), "bad": route(url + "bad", recovery=[], **UNBOUNDED),
-                "tried": route(url + "bad", recovery=[
-                    {"name": "once", "on": ["any"], "retry": {"max_attempts": 2, "backoff": {
-                        "type": "constant", "base_interval": "10ms"}}},
-                    {"name": "no-more", "on": ["any"], "fail": {}}], **UNBOUNDED, idempotency={"generate": True}),
-                "kept": route(url, **kept), "lost": route(url + "bad", recovery=[], **kept),
-                "slow": route(url + "door", **kept, **long, concurrency={"max_requests": jobs}),
-                "later": route(url + "bad", **kept, recovery=[{"name": "hourly", "on": ["any"], **hour}]),
-                "still": route(url, **kept),
-                "standing": route(url + "bad", recovery=[
-                    {"name": "stand_in", "on": ["any"], "respond": {
-                        "as": "placeholder", "status": 200, "json": {"queued": True}, "and": "keep"}},
-                    {"name": "hourly", "on": ["any"], **hour}], idempotency={"generate": True}, max_attempts=60,
-                    **UNBOUNDED),
-            },
+            routes,
             constrained={"when": [{"file_exists": "/nonexistent/metered"}, {"control": True}]})
         self.relay.start()
         try:
@@ -91,7 +97,8 @@ class World:
 
     def submit(self, route, count=1, **options):
         jobs = [{
-            "id": str(number), "route": route, "mode": "async", "request": {"path": "charges", "json": {"number": number}},
+            "id": str(number), "route": route, "mode": "async",
+            "request": {"path": "charges", "json": {"number": number}},
             "options": {"labels": {"made": "before"}, **options}} for number in range(count)]
         got = self.ask("POST", "/v1/jobs", JSON, json.dumps(jobs).encode())
         assert got.status == 200 and got.json()["refused"] == 0, got

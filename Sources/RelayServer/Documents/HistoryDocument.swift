@@ -6,7 +6,7 @@ import RelayJSON
 package struct HistoryDocument {
     package let bytes: [UInt8]
 
-    static let route = TextParameter(name: "route", schema: .text, doc: "Tells of this route alone.")
+    static let route = TextParameter(name: "route", schema: .queryText, doc: "Tells of this route alone.")
 
     /// Of the routes named, which the configuration has.
     package init(_ names: [String], _ engine: Engine, _ clock: any ClockSource) {
