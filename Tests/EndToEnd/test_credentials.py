@@ -89,6 +89,7 @@ class Credentials(RelayTest):
                 relay = self.relay_with("oauth2_refresh_token", rules=[])
                 relay.stop()
                 (relay.directory / "notify").unlink()
+                relay.notices.wait("(gone)")
                 relay.notices.items.clear()
                 relay.write({
                     "up": route(self.upstream.url, auth={"type": "bearer", "credential": "books"}, **members),

@@ -38,6 +38,7 @@ class DurableTest(ExampleTest):
     def restart(self, relay):
         self.assertEqual(relay.stop(), 0)
         (relay.directory / "notify").unlink()
+        relay.notices.wait("(gone)")
         with relay.notices.changed:
             relay.notices.items.clear()
         relay.start()

@@ -414,6 +414,7 @@ class Restarts(RelayTest):
         self.assertEqual(ticket.answer().status, 202)
         self.assertTrue(events.rest().endswith(b"0\r\n\r\n"))
         upstream.on("/later", answer(200, "at last"))
+        relay.notices.wait("(gone)")
         relay.notices.items.clear()
         (relay.directory / "notify").unlink(missing_ok=True)
         relay.start()

@@ -162,6 +162,7 @@ class JobsCommandTest(RelayTest):
     def restart(self):
         self.relay.stop()
         (self.relay.directory / "notify").unlink()
+        self.relay.notices.wait("(gone)")
         self.relay.notices.items.clear()
         self.relay.start()
 
