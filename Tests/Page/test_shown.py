@@ -1,5 +1,6 @@
 """What the page shows is what the API and the command line tell."""
 
+import json
 import re
 import subprocess
 import threading
@@ -78,6 +79,47 @@ class Shown(PageTest):
         self.assertIn("Why it waits: route_paused.", self.check(paused))
         later = scene.keep("ok", "good", 1, ("Waystation-Delay", "2h"), ("Waystation-Ordering-Key", "k"), ("Idempotency-Key", "9"))[0]
         self.assertIn('in order of "k"', self.check(later))
+
+    def said(self, *words):
+        """What a command says."""
+        found = self.scene.run(" ".join(["waystation", *words, "--socket", self.scene.relay.control]))
+        self.assertEqual(found.returncode, 0, found.stderr)
+        return found.stdout
+
+    def test_limits_notes_and_dead_letters_are_told_in_the_words_of_their_commands(self):
+        self.view("#/route/billing", "What holds it back")
+
+        def limits():
+            told = [plain(line) for line in self.said("limits", "billing", "--utc").splitlines()]
+            shown = ["Route billing", f"Permits {self.shown('Permits')}"]
+            for row in self.rows("Upstreams"):
+                shown += [f"Upstream {row['Upstream']}: {row['Under way']}", f"Breaker {row['Breaker']}"]
+            return told == [plain(line) for line in [*shown, f"Retries {self.shown('Retries')}"]]
+
+        self.browser.wait(limits, "the limits are those of the command")
+        self.view("#/", "Dead letters by cause")
+
+        def notes():
+            text = plain(self.browser.text())
+            lines = self.said("status", "--utc").splitlines()
+            # Below the table stands a sentence for each trouble, over several lines where it is long.
+            start = next(at for at, line in enumerate(lines) if line.startswith("ROUTE"))
+            below = lines[lines.index("", start) + 1:]
+            told = re.split(r"\n(?=\S)", "\n".join(below[:below.index("")]))
+            self.assertGreater(len(told), 4)
+            sentences = [plain(note).split(": ", 1)[1].split(": waystation dead")[0] for note in told]
+            return all(sentence[:1].upper() + sentence[1:] in text for sentence in sentences)
+
+        self.browser.wait(notes, "the notes of the status stand on the page")
+
+        def dead():
+            told = json.loads(self.said("dead", "-o", "json"))["groups"]
+            rows = self.rows("Dead letters by cause")
+            return [(row["Kind"], int(row["Count"]), row["Sample"], row["Routes"]) for row in rows] == [
+                (group["kind"] + (f" {group['status']}" if group["status"] else ""), group["count"], group["sample"],
+                 ", ".join(sorted(group["routes"], key=lambda name: (-group["routes"][name], name)))) for group in told]
+
+        self.browser.wait(dead, "the dead letters are those of the command")
 
     def test_a_request_that_was_answered_at_once_is_told_so_too(self):
         for path, word in ("ok/good", "answered 200"), ("billing/charges", "answered 200 with the placeholder"), ("login/good", "failed: "):
