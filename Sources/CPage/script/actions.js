@@ -27,7 +27,8 @@ const dialog = {
   // `order` has title, text, fields, command(values), count(values, signal) and run(values, progress).
   open(order) {
     this.opener = document.activeElement;
-    this.state = { order, values: {}, phase: order.count ? "counting" : "ready", told: "", stop: new AbortController() };
+    this.state = { order, values: {}, phase: order.count ? "counting" : "ready", told: "",
+      stop: new AbortController() };
     for (const field of order.fields || []) this.state.values[field.name] = field.value || "";
     byID("dialog").replaceChildren();
     this.draw();
@@ -47,7 +48,8 @@ const dialog = {
   draw() {
     const { order, values, phase, told, isError } = this.state;
     const set = (name) => (event) => {
-      values[name] = event.target.type === "checkbox" ? (event.target.checked ? "yes" : "") : event.target.value.trim();
+      values[name] = event.target.type === "checkbox" ? (event.target.checked ? "yes" : "")
+        : event.target.value.trim();
       if (order.count) this.count();
       else this.draw();
     };
@@ -65,13 +67,16 @@ const dialog = {
     const body = h("form", { method: "dialog", on: { submit: () => this.run() } },
       h("h2", { id: "dialog-title" }, order.title),
       order.text && h("p", null, order.text),
-      (order.fields || []).map((field) => h("label", { class: field.isFlag ? "flag" : null }, h("span", null, field.title), input(field))),
+      (order.fields || []).map((field) => h("label", { class: field.isFlag ? "flag" : null },
+        h("span", null, field.title), input(field))),
       h("p", { class: isError ? "told bad" : "told", role: "status" }, told),
       h("p", { class: "same" }, "The command that does the same:"),
       copyable(order.command(values)),
       h("div", { class: "buttons" },
-        h("button", { type: "submit", class: order.isGrave ? "grave" : "main", disabled: phase !== "ready" }, order.button(this.state)),
-        h("button", { type: "button", on: { click: () => this.close() } }, phase === "running" ? "Stop" : phase === "done" ? "Close" : "Cancel"),
+        h("button", { type: "submit", class: order.isGrave ? "grave" : "main", disabled: phase !== "ready" },
+          order.button(this.state)),
+        h("button", { type: "button", on: { click: () => this.close() } }, phase === "running" ? "Stop"
+          : phase === "done" ? "Close" : "Cancel"),
         isBusy && h("span", { class: "busy" }, phase === "counting" ? "counting jobs" : "at it")));
     morph(byID("dialog"), h("div", null, body));
   },
@@ -128,7 +133,8 @@ byID("dialog").addEventListener("cancel", (event) => {
 
 // A button that opens an order, for who may give it.
 function action(name, role, order, look) {
-  return may(role) && h("button", { type: "button", class: look || "small", on: { click: () => dialog.open(order()) } }, name);
+  return may(role) && h("button", { type: "button", class: look || "small",
+    on: { click: () => dialog.open(order()) } }, name);
 }
 
 const titled = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
@@ -154,7 +160,8 @@ function jobAction(word, id, text) {
 function bulkAction(word, filter, name) {
   const body = (values, isDry, cursor) => ({
     action: word, filter, dry_run: isDry, limit: values.rate ? 10000 : 1000,
-    ...(values.unknown ? { unknown: true } : {}), ...(values.rate ? { rate: values.rate } : {}), ...(cursor ? { cursor } : {}),
+    ...(values.unknown ? { unknown: true } : {}), ...(values.rate ? { rate: values.rate } : {}),
+    ...(cursor ? { cursor } : {}),
   });
   // Call by call, since one takes so many jobs and no more.
   const perform = async (values, isDry, signal, progress) => {
@@ -171,25 +178,31 @@ function bulkAction(word, filter, name) {
   };
   return action(name || titled(word), "operate", () => ({
     title: `${titled(word)} every job that matches`,
-    text: [meaning("job_action", word).text, ` It is for jobs with ${words(filter)}: they are counted first, and nothing is changed before you say so.`],
+    text: [meaning("job_action", word).text,
+      ` It is for jobs with ${words(filter)}: they are counted first, and nothing is changed before you say so.`],
     isGrave: word === "drop",
     fields: word === "retry" ? [
-      { name: "rate", title: "Rate: how many become due in a time, such as 50/s; empty: all at once", hint: "50/s", value: "" },
-      { name: "unknown", title: "Also those that may have been carried out: a retry may do it twice", isFlag: true },
+      { name: "rate", title: "Rate: how many become due in a time, such as 50/s; empty: all at once", hint: "50/s",
+        value: "" },
+      { name: "unknown", title: "Also those that may have been carried out: a retry may do it twice",
+        isFlag: true },
     ] : [],
     command: (values) => bulkCommand(word, filter, values),
-    button: ({ counted: sum }) => (sum ? `${titled(word)} ${plural(sum.matched - sum.left_alone, "job")}` : titled(word)),
+    button: ({ counted: sum }) => (sum ? `${titled(word)} ${plural(sum.matched - sum.left_alone, "job")}`
+      : titled(word)),
     count: async (values, signal) => {
       if (values.rate && !perSecond(values.rate)) throw new Error("a rate is jobs in a time, such as 50/s, 100/m or 5/h");
       const sum = await perform(values, true, signal);
       return { told: sentence(counted(sum, word, true)), isNone: sum.matched - sum.left_alone === 0, counted: sum };
     },
-    run: async (values, progress, signal) => sentence(counted(await perform(values, false, signal, progress), word, false)),
+    run: async (values, progress, signal) =>
+      sentence(counted(await perform(values, false, signal, progress), word, false)),
   }));
 }
 
 const words = (filter) =>
-  Object.entries(filter).map(([name, value]) => `${name}=${Array.isArray(value) ? value.join("|") : value}`).join(", ") || "anything at all";
+  Object.entries(filter).map(([name, value]) =>
+    `${name}=${Array.isArray(value) ? value.join("|") : value}`).join(", ") || "anything at all";
 
 function perSecond(rate) {
   const found = /^([1-9][0-9]{0,6})\/([smh])$/.exec(rate);
@@ -222,7 +235,8 @@ function bulkCommand(word, filter, values) {
     (Array.isArray(value) ? value : [value]).map((one) => `${names[name] || name}=${one}`));
   if (pairs.some((pair) => pair.includes(",") || pair.search(UNSAFE) >= 0)) {
     return curl("POST", "/v1/jobs/actions", {
-      action: word, filter, dry_run: false, ...(values.rate ? { rate: values.rate } : {}), ...(values.unknown ? { unknown: true } : {}),
+      action: word, filter, dry_run: false, ...(values.rate ? { rate: values.rate } : {}),
+      ...(values.unknown ? { unknown: true } : {}),
     });
   }
   return command("jobs", word, "--where", pairs.join(",") || "all",
@@ -232,7 +246,8 @@ function bulkCommand(word, filter, values) {
 const routeCall = (name, what) => `/v1/routes/${encodeURIComponent(name)}/${what}`;
 
 function pauseAction(name) {
-  const given = (values) => Object.fromEntries([["reason", values.reason], ["for", values.for]].filter(([, value]) => value));
+  const given = (values) =>
+    Object.fromEntries([["reason", values.reason], ["for", values.for]].filter(([, value]) => value));
   return action("Pause", "operate", () => ({
     title: `Pause route ${name}`,
     text: "Sends nothing of the route until it is resumed. Kept jobs are accepted and wait; requests that wait for their answer get 503 route_paused.",
@@ -240,7 +255,8 @@ function pauseAction(name) {
       { name: "for", title: "For how long, such as 10m; empty: until it is resumed", hint: "10m" },
       { name: "reason", title: "Reason: what others are told", hint: "maintenance" },
     ],
-    command: (values) => command("pause", name, ...(values.for ? ["--for", values.for] : []), ...(values.reason ? ["--reason", values.reason] : [])),
+    command: (values) => command("pause", name, ...(values.for ? ["--for", values.for] : []),
+      ...(values.reason ? ["--reason", values.reason] : [])),
     button: () => "Pause",
     run: async (values) => {
       const document = given(values);
@@ -271,10 +287,12 @@ function breakerAction(route, upstream) {
       { name: "state", title: "Keep it", options: ["open", "closed", "auto"], value: "open" },
       { name: "for", title: "For how long, 1s to 1d; empty: 10m", hint: "10m" },
     ],
-    command: (values) => command("breaker", `${route}/${upstream}`, values.state, ...(values.for ? ["--for", values.for] : [])),
+    command: (values) => command("breaker", `${route}/${upstream}`, values.state,
+      ...(values.for ? ["--for", values.for] : [])),
     button: ({ values }) => (values.state === "auto" ? "Leave to itself" : `Keep ${values.state}`),
     run: async (values) => {
-      await ask("PUT", routeCall(route, "breaker"), { state: values.state, upstream, ...(values.for ? { for: values.for } : {}) });
+      await ask("PUT", routeCall(route, "breaker"),
+        { state: values.state, upstream, ...(values.for ? { for: values.for } : {}) });
       return `The breaker of ${upstream} is ${values.state === "auto" ? "left to itself" : "kept " + values.state}`;
     },
   }));
@@ -304,7 +322,8 @@ function reloadAction() {
       const answer = await ask("POST", "/v1/reload");
       const parts = ["added", "removed", "modified"].filter((name) => (answer[name] || []).length)
         .map((name) => `${name === "modified" ? "changed" : name}: ${answer[name].join(", ")}`);
-      return "Reloaded" + (answer.changed === false ? ": the file is as it was" : parts.length ? ": " + parts.join("; ") : "");
+      return "Reloaded" + (answer.changed === false ? ": the file is as it was" : parts.length
+        ? ": " + parts.join("; ") : "");
     },
   }));
 }

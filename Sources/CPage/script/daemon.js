@@ -89,7 +89,8 @@ const live = {
     this.stop();
     const types = Object.keys(daemon.words.event || {});
     const isOfJob = this.filter.startsWith("job=");
-    const wanted = types.filter((type) => isOfJob || !this.quiet.includes(type)).map((type) => "waystation." + type);
+    const wanted = types.filter((type) => isOfJob || !this.quiet.includes(type)).map((type) =>
+      "waystation." + type);
     const type = isOfJob ? "" : "&type=" + wanted.join(",");
     const source = new EventSource(`/v1/events?after=${this.last || 0}${type}${this.filter ? "&" + this.filter : ""}`);
     this.source = source;

@@ -94,20 +94,22 @@ function tell(text) {
   byID("news").textContent = safe(text);
 }
 
-// A table that becomes cards where there is no room for it, and stays one to who hears it. Columns are [title, class]; a
-// row is {key, class, cells}.
+// A table that becomes cards where there is no room for it, and stays one to who hears it. Columns are [title, class];
+// a row is {key, class, cells}.
 function table(caption, columns, rows, classes) {
   const cell = (content, index) => {
     const [title, look] = columns[index];
     // On a card there is no room for what is not there.
-    const props = { role: index === 0 ? "rowheader" : "cell", class: [look, content === "–" && "void"].filter(Boolean).join(" ") || null, "data-title": title };
+    const props = { role: index === 0 ? "rowheader" : "cell",
+      class: [look, content === "–" && "void"].filter(Boolean).join(" ") || null, "data-title": title };
     return index === 0 ? h("th", { ...props, scope: "row" }, content) : h("td", props, h("span", null, content));
   };
   return h("div", { class: "scroll" },
     h("table", { class: classes || null, role: "table" },
       h("caption", { class: "unseen" }, caption),
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
-        columns.map(([title, look]) => h("th", { scope: "col", role: "columnheader", class: look || null }, title)))),
+        columns.map(([title, look]) => h("th", { scope: "col", role: "columnheader", class: look || null },
+          title)))),
       h("tbody", { role: "rowgroup" }, rows.map((row) =>
         h("tr", { key: row.key, role: "row", class: row.class || null }, row.cells.map(cell))))));
 }
@@ -115,7 +117,8 @@ function table(caption, columns, rows, classes) {
 // Titles and what stands beside them; rows are [title, content], without content left out.
 function sheet(rows) {
   return h("dl", { class: "sheet" }, rows.filter(([, content]) => content !== null && content !== undefined).map(
-    ([title, content]) => h("div", { class: String(content).length > 48 && typeof content === "string" ? "long" : null },
+    ([title, content]) => h("div", { class: String(content).length > 48 && typeof content === "string" ? "long"
+      : null },
       h("dt", null, title), h("dd", null, content))));
 }
 

@@ -2,28 +2,34 @@
 
 const sum = (list) => (list || []).reduce((total, value) => total + (value || 0), 0);
 
-// The figures of a route's hour, of requests or, where only kept jobs go by it, of attempts; null where nothing is known.
+// The figures of a route's hour, of requests or, where only kept jobs go by it, of attempts; null where nothing is
+// known.
 function hourOf(history, name) {
   const found = history && history.routes.find((route) => route.name === name);
   if (!found) return null;
   const isOfRequests = sum(found.requests) > 0 || sum(found.attempts) === 0;
   const hour = isOfRequests
-    ? { what: "request", all: found.requests, failed: found.failures, helped: found.fallbacks, p50: found.p50_ms, p99: found.p99_ms }
-    : { what: "attempt", all: found.attempts, failed: found.failed_attempts, helped: [], p50: found.attempt_p50_ms, p99: found.attempt_p99_ms };
+    ? { what: "request", all: found.requests, failed: found.failures, helped: found.fallbacks, p50: found.p50_ms,
+      p99: found.p99_ms }
+    : { what: "attempt", all: found.attempts, failed: found.failed_attempts, helped: [], p50: found.attempt_p50_ms,
+      p99: found.attempt_p99_ms };
   // The last column still runs: what is told of "now" is the one before it.
   const at = Math.max(0, hour.all.length - 2);
   const last = (list) => {
-    for (let index = at; index >= Math.max(0, at - 4); index -= 1) if (list && list[index] != null) return list[index];
+    for (let index = at; index >= Math.max(0, at - 4);
+      index -= 1) if (list && list[index] != null) return list[index];
     return list && list[list.length - 1] != null ? list[list.length - 1] : null;
   };
   return {
-    ...hour, began: history.began_at, interval: history.interval_ms, total: sum(hour.all), failures: sum(hour.failed),
+    ...hour, began: history.began_at, interval: history.interval_ms, total: sum(hour.all),
+    failures: sum(hour.failed),
     fallbacks: sum(hour.helped), rate: hour.all.length > 1 ? hour.all[at] / (history.interval_ms / 1000) : null,
     p50now: last(hour.p50), p99now: last(hour.p99),
   };
 }
 
-const rateText = (rate) => (rate === null ? "–" : rate === 0 ? "0/s" : rate < 0.095 ? decimals(rate * 60, 1) + "/min" : decimals(rate, rate < 10 ? 1 : 0) + "/s");
+const rateText = (rate) => (rate === null ? "–" : rate === 0 ? "0/s" : rate < 0.095
+  ? decimals(rate * 60, 1) + "/min" : decimals(rate, rate < 10 ? 1 : 0) + "/s");
 const percent = (part, all) => (all ? decimals(100 * part / all, part && part / all < 0.1 ? 1 : 0) + "%" : "–");
 
 function hourText(hour) {
@@ -41,7 +47,8 @@ function bars(hour, height) {
   const bar = (index, from, to, look) => {
     const tall = Math.max(1, Math.round((to - from) / most * height));
     nodes.push(h("rect", {
-      x: (first + index) * step, width: step - 1, y: height - Math.round(from / most * height) - tall, height: tall, class: look,
+      x: (first + index) * step, width: step - 1, y: height - Math.round(from / most * height) - tall,
+      height: tall, class: look,
     }));
   };
   hour.all.forEach((count, index) => {
@@ -52,10 +59,12 @@ function bars(hour, height) {
     if (helped) bar(index, failed, failed + helped, "helped");
     if (failed) {
       bar(index, 0, failed, "failed");
-      nodes.push(h("rect", { x: (first + index) * step, width: step - 1, y: height + 1, height: 2, class: "failed" }));
+      nodes.push(h("rect", { x: (first + index) * step, width: step - 1, y: height + 1, height: 2,
+        class: "failed" }));
     }
   });
-  return h("svg", { viewBox: `0 0 ${width} ${height + 3}`, width, height: height + 3, role: "img", "aria-label": hourText(hour), class: "bars" },
+  return h("svg", { viewBox: `0 0 ${width} ${height + 3}`, width, height: height + 3, role: "img",
+    "aria-label": hourText(hour), class: "bars" },
     h("line", { x1: 0, x2: width, y1: height + 0.5, y2: height + 0.5, class: "base" }), nodes);
 }
 
@@ -65,7 +74,8 @@ function times(hour, height) {
   const known = [...(hour.p50 || []), ...(hour.p99 || [])].filter((value) => value != null);
   if (!known.length) return null;
   const [low, high] = [Math.log10(Math.max(0.1, Math.min(...known))), Math.log10(Math.max(1, ...known))];
-  const y = (value) => 2 + (height - 4) * (1 - (Math.log10(Math.max(0.1, value)) - low) / Math.max(0.5, high - low));
+  const y = (value) => 2 + (height - 4) * (1 - (Math.log10(Math.max(0.1, value)) - low) / Math.max(0.5,
+    high - low));
   const line = (list, look) => {
     // A minute without a figure is a gap.
     const runs = [[]];
@@ -78,22 +88,27 @@ function times(hour, height) {
       : h("polyline", { points: run.map((point) => point.join(",")).join(" "), class: look })));
   };
   const label = `Times of the last hour: half within ${short(hour.p50now || 0)}, 99 of 100 within ${short(hour.p99now || 0)} lately`;
-  return h("svg", { viewBox: `0 0 ${60 * step} ${height}`, width: 60 * step, height, role: "img", "aria-label": label, class: "bars" },
+  return h("svg", { viewBox: `0 0 ${60 * step} ${height}`, width: 60 * step, height, role: "img",
+    "aria-label": label, class: "bars" },
     line(hour.p99 || [], "p99"), line(hour.p50 || [], "p50"));
 }
 
 // A share of a limit.
 function meter(used, limit) {
   const share = limit ? Math.min(1, used / limit) : 0;
-  return h("svg", { viewBox: "0 0 40 6", width: 40, height: 6, class: share > 0.8 ? "meter high" : "meter", "aria-hidden": "true" },
-    h("rect", { width: 40, height: 6, class: "rest" }), h("rect", { width: decimals(40 * share, 1), height: 6, class: "used" }));
+  return h("svg", { viewBox: "0 0 40 6", width: 40, height: 6, class: share > 0.8 ? "meter high" : "meter",
+    "aria-hidden": "true" },
+    h("rect", { width: 40, height: 6, class: "rest" }),
+    h("rect", { width: decimals(40 * share, 1), height: 6, class: "used" }));
 }
 
 // A word of the interface as a badge; what it means shows at the pointer, and stands in words where it matters.
 const LOOKS = {
   ok: "good", serving: "good", succeeded: "good", valid: "good", closed: "good",
-  failing: "bad", dead: "bad", open: "bad", full: "bad", stalled: "bad", refused: "bad", expired: "bad", reload_failed: "bad",
-  degraded: "warn", busy: "warn", paused: "warn", probing: "warn", retrying: "warn", held: "warn", forced_open: "warn",
+  failing: "bad", dead: "bad", open: "bad", full: "bad", stalled: "bad", refused: "bad", expired: "bad",
+  reload_failed: "bad",
+  degraded: "warn", busy: "warn", paused: "warn", probing: "warn", retrying: "warn", held: "warn",
+  forced_open: "warn",
   forced_closed: "warn", unconfigured: "warn", draining: "warn", refreshing: "warn", cancelled: "warn",
 };
 function badge(kind, word) {
@@ -106,12 +121,14 @@ function badge(kind, word) {
 function explained(kind, word) {
   const known = word && meaning(kind, word);
   return known && h("div", { class: "meaning", key: kind + word }, h("dt", null, word),
-    h("dd", null, known.text, known.causes && h("span", null, ` Causes: ${known.causes}`), h("span", { class: "remedy" }, ` Do: ${known.do}`)));
+    h("dd", null, known.text, known.causes && h("span", null, ` Causes: ${known.causes}`),
+      h("span", { class: "remedy" }, ` Do: ${known.do}`)));
 }
 
 function glossary(pairs) {
   const seen = new Set();
   const rows = pairs.filter(([kind, word]) => word && !seen.has(kind + word) && seen.add(kind + word))
     .map(([kind, word]) => explained(kind, word)).filter(Boolean);
-  return rows.length ? h("section", { key: "words" }, h("h2", null, "What the words mean"), h("dl", { class: "glossary" }, rows)) : null;
+  return rows.length ? h("section", { key: "words" }, h("h2", null, "What the words mean"),
+    h("dl", { class: "glossary" }, rows)) : null;
 }

@@ -18,7 +18,8 @@ function story(job, companions) {
   const now = nowEntry(job);
   if (now) entries.push(now);
   entries.push(...(job.actions || []).filter((one) => one.action === "expunge").map(actionEntry));
-  return { title: titleOf(job), entries, why: isOver(job) ? "" : whyText(job, companions), commands: storyCommands(job) };
+  return { title: titleOf(job), entries, why: isOver(job) ? "" : whyText(job, companions),
+    commands: storyCommands(job) };
 }
 
 function titleOf(job) {
@@ -35,7 +36,8 @@ function titleOf(job) {
 function acceptedText(job) {
   const parts = ["durable"];
   if (job.keyed) parts.push("with an idempotency key");
-  if (job.repeatable === false && !isOver(job)) parts.push("not repeatable (sent again only after it was refused or never sent)");
+  if (job.repeatable === false
+    && !isOver(job)) parts.push("not repeatable (sent again only after it was refused or never sent)");
   if (job.ordering_key) parts.push(`in order of "${job.ordering_key}"`);
   if (job.expires_at && !isOver(job)) parts.push(`expires in ${left(job.expires_at)}`);
   return parts.join(", ");
@@ -46,7 +48,8 @@ function attemptEntry(attempt, at) {
   if (attempt.kind && (attempt.kind !== "http_status" || !what)) what += (what ? " " : "") + attempt.kind;
   const timing = attempt.timing_ms || {};
   const phases = attempt.duration_ms >= 50
-    ? [["dns", "dns"], ["connect", "connect"], ["first_byte", "first byte"]].filter(([name]) => timing[name] >= 1).map(([name, title]) => `${title} ${short(timing[name])}`) : [];
+    ? [["dns", "dns"], ["connect", "connect"], ["first_byte", "first byte"]].filter(([name]) =>
+      timing[name] >= 1).map(([name, title]) => `${title} ${short(timing[name])}`) : [];
   const place = [attempt.upstream, attempt.address].filter(Boolean).join(" ");
   const took = attempt.duration_ms === undefined ? "" : ` in ${short(attempt.duration_ms)}`;
   const notes = [];
@@ -60,7 +63,8 @@ function attemptEntry(attempt, at) {
   }
   if (attempt.next) notes.push(decisionText(attempt));
   return {
-    time: at, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?", more: took.trim() + (phases.length ? ` (${phases.join(", ")})` : ""),
+    time: at, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?",
+    more: took.trim() + (phases.length ? ` (${phases.join(", ")})` : ""),
     notes, look: attempt.kind ? "bad" : attempt.result === "success" ? "good" : "warn", detail: attempt.detail,
   };
 }
@@ -69,34 +73,41 @@ function decisionText(attempt) {
   const standIn = attempt.next_source || "fallback";
   const actions = {
     retry: attempt.wait_ms > 0 ? `retry in ${short(attempt.wait_ms)}` : "retry at once",
-    refresh_credentials: "refresh the credential and try again", failover: `fail over to ${attempt.next_upstream || "another upstream"}`,
-    respond: `answer with the ${standIn}`, respond_and_keep: `answered with the ${standIn}; the request goes on as a kept job`,
+    refresh_credentials: "refresh the credential and try again",
+    failover: `fail over to ${attempt.next_upstream || "another upstream"}`,
+    respond: `answer with the ${standIn}`,
+    respond_and_keep: `answered with the ${standIn}; the request goes on as a kept job`,
     quick_recovery: "take it as a success", fail: "fail",
   };
   return (attempt.rule ? `rule "${attempt.rule}": ` : "") + (actions[attempt.next] || spaced(attempt.next));
 }
 
 function actionEntry(done) {
-  const what = { retry: "retried", cancel: done.asked ? "cancel asked" : "cancelled", hold: "held", release: "released", expunge: "expunged" }[done.action] || done.action;
+  const what = { retry: "retried", cancel: done.asked ? "cancel asked" : "cancelled", hold: "held",
+    release: "released", expunge: "expunged" }[done.action] || done.action;
   const who = done.uid === undefined ? "by somebody the kernel has no name for" : `by uid ${done.uid}`;
   return { time: precise(done.at), what, more: who + (done.bulk ? ", in a bulk action" : ""), look: "hand" };
 }
 
-const metNoRule = (attempt) => Boolean(attempt && attempt.kind && !["cancelled", "client_gone", "preparation"].includes(attempt.kind)
+const metNoRule = (attempt) =>
+  Boolean(attempt && attempt.kind && !["cancelled", "client_gone", "preparation"].includes(attempt.kind)
   && !attempt.rule && !attempt.next && !(attempt.held_back || []).length);
 
 function nowEntry(job) {
   if (isOver(job)) {
-    const failure = job.last_failure ? `: ${job.last_failure.kind}${job.last_failure.detail ? `: ${job.last_failure.detail}` : ""}` : "";
+    const failure = job.last_failure
+      ? `: ${job.last_failure.kind}${job.last_failure.detail ? `: ${job.last_failure.detail}` : ""}` : "";
     const status = job.status !== undefined && !failure ? `: answered ${job.status}` : "";
     const standIn = job.source && job.source !== "upstream" ? ` with the ${job.source}` : "";
     const rules = job.end === "exhausted" && metNoRule((job.attempts || []).at(-1)) ? ", no rule acts on it" : "";
     const end = job.end && job.end !== job.state ? ` (${job.end}${rules})` : "";
-    return { time: precise(job.finished_at), what: job.state + end + status + standIn + failure, more: "", look: job.state === "succeeded" ? "good" : "bad" };
+    return { time: precise(job.finished_at), what: job.state + end + status + standIn + failure, more: "",
+      look: job.state === "succeeded" ? "good" : "bad" };
   }
   if (job.state === "running") {
     const at = job.under_way;
-    return at ? { time: precise(at.started_at), what: `attempt ${at.number} → ${at.upstream}`, more: "under way", look: "now" } : { what: "with the upstream", more: "", look: "now" };
+    return at ? { time: precise(at.started_at), what: `attempt ${at.number} → ${at.upstream}`, more: "under way",
+      look: "now" } : { what: "with the upstream", more: "", look: "now" };
   }
   if (!job.due_at || !hasNextAttempt(job)) return null;
   if (parsed(job.due_at) <= clock.now()) return { what: "next attempt", more: "as soon as it may", look: "next" };
@@ -127,7 +138,8 @@ function storyCommands(job) {
   const plain = (...list) => list.map((text) => (Array.isArray(text) ? text : ["", text]));
   if (job.state === "succeeded") return [];
   if (isOver(job) && isInDoubt(job)) {
-    return [...(job.status === undefined ? [] : [["the last answer there was: ", command("cat", job.id, "--response")]]),
+    return [...(job.status === undefined ? []
+      : [["the last answer there was: ", command("cat", job.id, "--response")]]),
       ["if it was carried out: ", jobs("drop")], ["if it was not: ", jobs("retry")], journal];
   }
   if (isOver(job)) return plain(jobs("retry"), jobs("drop"), journal);
@@ -137,7 +149,8 @@ function storyCommands(job) {
     case "route_removed": return plain(command("reload"), cancel);
     case "ordering": return plain(command("jobs", "--route", job.route, "--limit", "all"), cancel);
     case "operator_hold": return plain(jobs("release"), cancel);
-    case "breaker_open": return plain(command("limits", job.route), ["to send at once: ", command("breaker", job.route, "closed")], journal);
+    case "breaker_open": return plain(command("limits", job.route),
+      ["to send at once: ", command("breaker", job.route, "closed")], journal);
     case "throttled": case "rate_limited": case "concurrency": return plain(command("limits", job.route), journal);
   }
   if (job.state === "held") return plain(jobs("release"), command("status"), journal);
@@ -160,14 +173,17 @@ function quickStory(job) {
   const end = at(last ? (last.started_after_ms || 0) + (last.duration_ms || 0) : 0);
   if (job.outcome === "success") entries.push({ time: end, what: `answered ${status}`, more: "", look: "good" });
   else if (["fallback", "placeholder", "stale"].includes(job.outcome)) {
-    const kept = job.kept ? (job.kept.job === job.id ? "; the request goes on as a kept job" : `; the request goes on as the kept job ${job.kept.job}`) : "";
+    const kept = job.kept ? (job.kept.job === job.id ? "; the request goes on as a kept job"
+      : `; the request goes on as the kept job ${job.kept.job}`) : "";
     entries.push({ time: end, what: `answered ${status} with the ${job.outcome}${kept}`, more: "", look: "warn" });
   } else {
     const failure = job.last_failure || {};
     const isSafe = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].includes(request.method);
     const doubt = failure.sent === "unknown" ? " (outcome unknown: it may have been carried out)"
-      : failure.sent === "answered" && !isSafe ? " (an answer that does not say it was refused: it may have been carried out)" : "";
-    entries.push({ time: end, what: `failed${failure.detail ? `: ${failure.detail}` : ""}${doubt}`, more: "", look: "bad" });
+      : failure.sent === "answered" && !isSafe
+        ? " (an answer that does not say it was refused: it may have been carried out)" : "";
+    entries.push({ time: end, what: `failed${failure.detail ? `: ${failure.detail}` : ""}${doubt}`, more: "",
+      look: "bad" });
   }
   const parts = [`Job ${job.id}`, job.route, requestOf(job)];
   if (job.client && job.client.unit) parts.push(`from ${job.client.unit}`);
@@ -182,9 +198,12 @@ async function readCompanions(job, signal) {
   if (isOver(job) || !kind || !job.durable) return null;
   const key = job.route + " " + kind;
   if (companions.key === key && Date.now() - companions.at < 10000) return companions.found;
-  const list = await read(query("/v1/jobs", { route: job.route, failure_kind: kind, state: "queued,running,retrying,held", order: "oldest", limit: "500" }), signal);
+  const list = await read(query("/v1/jobs",
+    { route: job.route, failure_kind: kind, state: "queued,running,retrying,held", order: "oldest",
+    limit: "500" }), signal);
   Object.assign(companions, {
-    key, at: Date.now(), found: { count: list.jobs.length, hasMore: Boolean(list.next), since: list.jobs[0] && list.jobs[0].created_at },
+    key, at: Date.now(), found: { count: list.jobs.length, hasMore: Boolean(list.next), since: list.jobs[0]
+      && list.jobs[0].created_at },
   });
   return companions.found;
 }
@@ -198,21 +217,25 @@ async function readJob(id, signal) {
 function strip(job) {
   const attempts = (job.attempts || []).filter((attempt) => attempt.started_at);
   const begin = parsed(job.created_at || (attempts[0] && attempts[0].started_at));
-  const end = job.finished_at ? parsed(job.finished_at) : Math.max(clock.now(), hasNextAttempt(job) && job.due_at ? parsed(job.due_at) : 0);
+  const end = job.finished_at ? parsed(job.finished_at)
+    : Math.max(clock.now(), hasNextAttempt(job) && job.due_at ? parsed(job.due_at) : 0);
   if (!attempts.length || !(end > begin)) return null;
   const width = 600;
   const x = (at) => decimals(Math.min(width, Math.max(0, (at - begin) / (end - begin) * width)), 1);
   const nodes = attempts.map((attempt) => {
     const from = parsed(attempt.started_at);
-    return h("rect", { x: x(from), y: 4, height: 16, width: Math.max(3, x(from + (attempt.duration_ms || 0)) - x(from)), class: attempt.kind ? "failed" : "done" },
+    return h("rect", { x: x(from), y: 4, height: 16,
+      width: Math.max(3, x(from + (attempt.duration_ms || 0)) - x(from)), class: attempt.kind ? "failed" : "done" },
       h("title", null, `attempt ${attempt.number}`));
   });
   if (!isOver(job)) {
     nodes.push(h("line", { x1: x(clock.now()), x2: x(clock.now()), y1: 0, y2: 24, class: "nowline" }));
-    if (hasNextAttempt(job) && job.due_at) nodes.push(h("rect", { x: Math.min(width - 4, x(parsed(job.due_at))), y: 4, width: 3, height: 16, class: "due" }));
+    if (hasNextAttempt(job) && job.due_at) nodes.push(h("rect",
+      { x: Math.min(width - 4, x(parsed(job.due_at))), y: 4, width: 3, height: 16, class: "due" }));
   }
   return h("figure", { class: "strip", key: "strip" },
-    h("svg", { viewBox: `0 0 ${width} 24`, preserveAspectRatio: "none", "aria-hidden": "true" }, h("line", { x1: 0, x2: width, y1: 12, y2: 12, class: "base" }), nodes),
+    h("svg", { viewBox: `0 0 ${width} 24`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      h("line", { x1: 0, x2: width, y1: 12, y2: 12, class: "base" }), nodes),
     h("figcaption", null, `${short(end - begin)} from ${moment(job.created_at || attempts[0].started_at)}; to scale, a bar for each attempt`));
 }
 
@@ -220,36 +243,51 @@ function showJob({ job, companions: others }) {
   const { title, entries, why, commands } = job.durable ? story(job, others) : quickStory(job);
   const [id, ...about] = title.split(" · ");
   const failure = job.last_failure;
-  const can = { retry: !["running", "succeeded"].includes(job.state), cancel: !isOver(job), hold: ["scheduled", "queued", "retrying"].includes(job.state), release: job.state === "held", drop: job.state !== "running" };
-  const doubt = isInDoubt(job) ? "It may have been carried out: ask the upstream first, a retry may do it twice." : "";
+  const can = { retry: !["running", "succeeded"].includes(job.state), cancel: !isOver(job),
+    hold: ["scheduled", "queued", "retrying"].includes(job.state), release: job.state === "held",
+    drop: job.state !== "running" };
+  const doubt = isInDoubt(job) ? "It may have been carried out: ask the upstream first, a retry may do it twice."
+    : "";
   const item = (entry, index) => h("li", { class: entry.look || "plain", key: index },
     h("time", null, entry.time || ""),
     h("div", null,
-      entry.what && h("p", null, h("strong", null, entry.what), " ", entry.place && h("span", { class: "place" }, entry.place, " "),
+      entry.what && h("p", null, h("strong", null, entry.what), " ", entry.place
+        && h("span", { class: "place" }, entry.place, " "),
         entry.result && h("span", { class: "badge " + entry.look }, entry.result), " ", entry.more),
       (entry.notes || []).map((note) => h("p", { class: "note" }, note))));
   const path = "/v1/jobs/" + encodeURIComponent(job.id);
   return [
-    h("h1", { tabindex: -1, key: "h1" }, id, " ", h("span", { class: "about" }, about.flatMap((part, index) => ["· ", index === 0 ? link(routePath(part), part) : part, " "])),
+    h("h1", { tabindex: -1, key: "h1" }, id, " ",
+      h("span", { class: "about" },
+      about.flatMap((part, index) => ["· ", index === 0 ? link(routePath(part), part) : part, " "])),
       job.durable ? badge("state", job.state) : null),
     h("p", { class: "buttons", key: "do" },
-      job.durable && ["retry", "cancel", "hold", "release", "drop"].filter((word) => can[word]).map((word) => jobAction(word, job.id, ["retry", "drop"].includes(word) ? doubt : "")),
-      job.cancel_asked ? h("span", { class: "note" }, "A cancellation was asked for; it ends with its attempt.") : null, copyable(command("explain", job.id))),
+      job.durable && ["retry", "cancel", "hold", "release", "drop"].filter((word) => can[word]).map((word) =>
+        jobAction(word, job.id, ["retry", "drop"].includes(word) ? doubt : "")),
+      job.cancel_asked ? h("span", { class: "note" }, "A cancellation was asked for; it ends with its attempt.")
+        : null, copyable(command("explain", job.id))),
     why && h("p", { class: "why", key: "why" }, why),
     strip(job),
     h("section", { key: "story" }, h("h2", null, "What happened"), h("ol", { class: "story" }, entries.map(item))),
     commands.length ? h("section", { key: "commands" }, h("h2", null, "What to do"),
-      h("ul", { class: "commands" }, commands.map(([before, text]) => h("li", null, before, copyable(text))))) : null,
+      h("ul", { class: "commands" }, commands.map(([before, text]) => h("li", null, before, copyable(text)))))
+        : null,
     failure && failure.detail ? h("section", { key: "failure" }, h("h2", null, "Last failure"),
-      sheet([["Kind", failure.kind], ["Detail", failure.detail], ["Sent", failure.sent], ["Status", failure.status], ["Upstream", failure.upstream]])) : null,
+      sheet([["Kind", failure.kind], ["Detail", failure.detail], ["Sent", failure.sent],
+        ["Status", failure.status], ["Upstream", failure.upstream]])) : null,
     h("section", { key: "facts" }, h("h2", null, "The job"), sheet([
-      ["Attempts", attemptsOf(job)], ["Answer", job.status === undefined ? null : `${job.status} from ${job.source || "?"}`],
-      ["Expires", !isOver(job) && job.expires_at ? `${precise(job.expires_at)} (in ${left(job.expires_at)})` : null],
-      ["Ordering key", job.ordering_key], ["Supersede key", job.supersede_key], ["Priority", job.priority], ["Version", job.version],
+      ["Attempts", attemptsOf(job)], ["Answer", job.status === undefined ? null
+        : `${job.status} from ${job.source || "?"}`],
+      ["Expires", !isOver(job) && job.expires_at ? `${precise(job.expires_at)} (in ${left(job.expires_at)})`
+        : null],
+      ["Ordering key", job.ordering_key], ["Supersede key", job.supersede_key], ["Priority", job.priority],
+      ["Version", job.version],
       ["Bodies", job.links && (job.links.request_body || job.links.response) ? [
         job.links.request_body ? h("a", { href: path + "/request/body", download: "" }, "request") : null, " ",
-        job.links.response && isOver(job) ? h("a", { href: path + "/response/body", download: "" }, "response") : null] : null],
+        job.links.response && isOver(job) ? h("a", { href: path + "/response/body", download: "" }, "response")
+          : null] : null],
     ])),
-    glossary([["state", job.state], ["reason", !isOver(job) && reasonOf(job)], ["end", job.end], ["failure", failure && failure.kind], ["sent", failure && failure.sent]]),
+    glossary([["state", job.state], ["reason", !isOver(job) && reasonOf(job)], ["end", job.end],
+      ["failure", failure && failure.kind], ["sent", failure && failure.sent]]),
   ];
 }

@@ -1,6 +1,7 @@
 // Jobs that match, page by page, and what is done to all of them.
 
-const FILTERS = ["route", "state", "reason", "end", "failure_kind", "status", "label", "created_after", "created_before"];
+const FILTERS = ["route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
+  "created_before"];
 const STATES = ["scheduled", "queued", "running", "retrying", "held", "succeeded", "dead", "cancelled", "expired"];
 const PAGE = 50;
 
@@ -23,10 +24,13 @@ function attemptsOf(job) {
   return job.max_attempts === undefined || made > job.max_attempts ? String(made) : `${made}/${job.max_attempts}`;
 }
 
-const failedBy = (job) => (job.last_failure ? job.last_failure.kind + (job.last_failure.status ? ` ${job.last_failure.status}` : "") : null);
+const failedBy = (job) =>
+  (job.last_failure ? job.last_failure.kind + (job.last_failure.status ? ` ${job.last_failure.status}` : "")
+  : null);
 const requestOf = (job) => `${(job.request || job).method || "?"} ${(job.request || job).path || "?"}`;
 
-const filterOf = (values) => Object.fromEntries(FILTERS.filter((name) => values[name]).map((name) => [name, values[name]]));
+const filterOf = (values) =>
+  Object.fromEntries(FILTERS.filter((name) => values[name]).map((name) => [name, values[name]]));
 
 // A span such as 90m becomes a moment, as the command line has it.
 function asMoment(text) {
@@ -46,7 +50,8 @@ function bulkFilter(values) {
 
 async function readJobs(values, signal) {
   const [list, routes] = await Promise.all([
-    read(query("/v1/jobs", { ...filterOf(values), order: values.order, cursor: values.cursor, limit: String(PAGE) }), signal),
+    read(query("/v1/jobs", { ...filterOf(values), order: values.order, cursor: values.cursor,
+      limit: String(PAGE) }), signal),
     read("/v1/routes", signal)]);
   return { list, routes: routes.routes };
 }
@@ -61,31 +66,43 @@ function showJobs(values, { list, routes }) {
   };
   const choice = (name, title, options) => h("label", null, h("span", null, title),
     h("select", { name, on: { change: set }, key: name + (values[name] || "") }, h("option", { value: "" }, "any"),
-      [...new Set([...options, ...(values[name] ? [values[name]] : [])])].map((word) => h("option", { value: word, selected: values[name] === word }, word.replaceAll(",", ", ")))));
+      [...new Set([...options, ...(values[name] ? [values[name]] : [])])].map((word) =>
+        h("option", { value: word, selected: values[name] === word }, word.replaceAll(",", ", ")))));
   const text = (name, title, hint) => h("label", null, h("span", null, title),
-    h("input", { type: "text", name, value: values[name] || "", placeholder: hint, key: name + (values[name] || ""), autocomplete: "off", spellcheck: "false" }));
+    h("input", { type: "text", name, value: values[name] || "", placeholder: hint,
+      key: name + (values[name] || ""), autocomplete: "off", spellcheck: "false" }));
   const known = (kind) => Object.keys(daemon.words[kind] || {});
   const own = routes.flatMap((route) => route.own_kinds || []);
-  const filters = h("form", { class: "filters", key: "filters", on: { change: set, submit: () => {} }, "aria-label": "Which jobs" },
-    choice("route", "Route", routes.map((route) => route.name)), choice("state", "State", [...STATES, "scheduled,queued,running,retrying,held"]),
-    choice("reason", "Waits for", known("reason").filter((word) => !["due", "route_removed"].includes(word))), choice("end", "Ended as", known("end")),
-    choice("failure_kind", "Failed by", [...known("failure"), ...own]), text("status", "Status", "503"), text("label", "Label", "order=8841"),
+  const filters = h("form", { class: "filters", key: "filters", on: { change: set, submit: () => {} },
+    "aria-label": "Which jobs" },
+    choice("route", "Route", routes.map((route) => route.name)),
+    choice("state", "State", [...STATES, "scheduled,queued,running,retrying,held"]),
+    choice("reason", "Waits for", known("reason").filter((word) => !["due", "route_removed"].includes(word))),
+    choice("end", "Ended as", known("end")),
+    choice("failure_kind", "Failed by", [...known("failure"), ...own]), text("status", "Status", "503"),
+    text("label", "Label", "order=8841"),
     text("created_after", "Since", "1h, or a time"), text("created_before", "Before", "1h, or a time"),
     choice("order", "Order", ["newest", "oldest"]),
     Object.keys(filter).length ? link("/jobs", "Clear") : null);
-  const paused = routes.filter((route) => route.pause && list.jobs.some((job) => job.route === route.name && !isOver(job)));
+  const paused = routes.filter((route) => route.pause
+    && list.jobs.some((job) => job.route === route.name && !isOver(job)));
   const bulk = bulkFilter(values);
   return [
     h("h1", { tabindex: -1, key: "h1" }, "Kept jobs"), filters,
     may("operate") ? h("p", { class: "buttons", key: "bulk" }, h("span", null, "All that match:"),
-      ["retry", "cancel", "hold", "release", "drop"].map((word) => bulkAction(word, bulk, titled(word) + "…"))) : null,
-    paused.map((route) => h("p", { class: "note", key: "paused " + route.name }, `Route ${route.name} is ${pauseText(route)}; its jobs wait for it.`)),
+      ["retry", "cancel", "hold", "release", "drop"].map((word) => bulkAction(word, bulk, titled(word) + "…")))
+        : null,
+    paused.map((route) => h("p", { class: "note", key: "paused " + route.name },
+      `Route ${route.name} is ${pauseText(route)}; its jobs wait for it.`)),
     list.jobs.length ? h("div", { key: "list" }, table("Kept jobs",
-      [["Job"], ["Route"], ["State"], ["Reason"], ["Attempts", "n"], ["Age", "n"], ["Next", "n"], ["Failed by"], ["Request"], ["Labels"]],
+      [["Job"], ["Route"], ["State"], ["Reason"], ["Attempts", "n"], ["Age", "n"], ["Next", "n"], ["Failed by"],
+        ["Request"], ["Labels"]],
       list.jobs.map((job) => ({
         key: job.id, cells: [
-          link(jobPath(job.id), job.id), link(routePath(job.route), job.route), badge("state", job.state), reasonOf(job) || "–", attemptsOf(job), age(job.created_at),
-          hasNextAttempt(job) ? until(job.due_at) : "–", failedBy(job) || "–", requestOf(job), (job.labels || []).join(" ") || "–",
+          link(jobPath(job.id), job.id), link(routePath(job.route), job.route), badge("state", job.state),
+          reasonOf(job) || "–", attemptsOf(job), age(job.created_at),
+          hasNextAttempt(job) ? until(job.due_at) : "–", failedBy(job) || "–", requestOf(job),
+          (job.labels || []).join(" ") || "–",
         ],
       })), "jobs"))
       : h("p", { key: "none" }, "There are no such jobs" + (list.next ? " on this page." : ".")),

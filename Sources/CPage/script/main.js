@@ -13,7 +13,8 @@ function go(to) {
 
 function named(path, prefix) {
   try {
-    return path.startsWith(prefix) && path.length > prefix.length ? decodeURIComponent(path.slice(prefix.length)) : null;
+    return path.startsWith(prefix) && path.length > prefix.length ? decodeURIComponent(path.slice(prefix.length))
+      : null;
   } catch {
     return null;
   }
@@ -21,19 +22,25 @@ function named(path, prefix) {
 
 // What a URL shows: its title, what of the events it is about, how to read it and how to show that.
 function viewAt({ path, values }) {
-  if (path === "/") return { title: "Overview", filter: "", read: readOverview, show: (found) => showOverview(values, found) };
-  if (path === "/jobs") return { title: "Jobs", filter: values.route ? query("", { route: values.route }).slice(1) : "", read: (signal) => readJobs(values, signal), show: (found) => showJobs(values, found) };
+  if (path === "/") return { title: "Overview", filter: "", read: readOverview, show: (found) =>
+    showOverview(values, found) };
+  if (path === "/jobs") return { title: "Jobs", filter: values.route ? query("", { route: values.route }).slice(1)
+    : "", read: (signal) => readJobs(values, signal), show: (found) => showJobs(values, found) };
   const job = named(path, "/job/");
-  if (job) return { title: `Job ${job}`, filter: query("", { job }).slice(1), read: (signal) => readJob(job, signal), show: showJob };
+  if (job) return { title: `Job ${job}`, filter: query("", { job }).slice(1), read: (signal) =>
+    readJob(job, signal), show: showJob };
   const route = named(path, "/route/");
-  if (route) return { title: `Route ${route}`, filter: query("", { route }).slice(1), read: (signal) => readRoute(route, signal), show: (found) => [...showRoute(route, found), showEvents("Its latest events")] };
-  return { title: "Nothing here", filter: "", read: async () => null, show: () => [h("h1", { tabindex: -1 }, "Nothing here"), h("p", null, link("/", "To the overview"))] };
+  if (route) return { title: `Route ${route}`, filter: query("", { route }).slice(1), read: (signal) =>
+    readRoute(route, signal), show: (found) => [...showRoute(route, found), showEvents("Its latest events")] };
+  return { title: "Nothing here", filter: "", read: async () => null, show: () =>
+    [h("h1", { tabindex: -1 }, "Nothing here"), h("p", null, link("/", "To the overview"))] };
 }
 
-// Reads the view anew: at most once a second and a quarter of the time, however much happens, and every five seconds when
-// nothing is heard.
+// Reads the view anew: at most once a second and a quarter of the time, however much happens, and every five seconds
+// when nothing is heard.
 const refresh = {
-  view: null, timer: null, last: 0, pace: 1000, isReading: false, isWanted: false, stop: new AbortController(), states: new Map(),
+  view: null, timer: null, last: 0, pace: 1000, isReading: false, isWanted: false, stop: new AbortController(),
+  states: new Map(),
 
   soon(isNow) {
     if (isNow) this.last = Math.min(this.last, performance.now() - this.pace + 50);
@@ -92,7 +99,8 @@ const refresh = {
   compare(routes) {
     const changed = routes.filter(({ name, state }) => this.states.has(name) && this.states.get(name) !== state);
     this.states = new Map(routes.map(({ name, state }) => [name, state]));
-    if (changed.length) tell(changed.slice(0, 5).map(({ name, state }) => `Route ${name}: ${spaced(state)}`).join("; "));
+    if (changed.length) tell(changed.slice(0, 5).map(({ name, state }) =>
+      `Route ${name}: ${spaced(state)}`).join("; "));
   },
 
   fail(error) {
@@ -101,7 +109,8 @@ const refresh = {
     away(null);
     const text = error instanceof Refusal ? sentence(error.message) : `The page failed: ${error.message}`;
     morph(main, h("div", null, h("h1", { tabindex: -1 }, error.status === 404 ? "Not there" : "Not shown"),
-      h("p", { class: "told bad" }, text), error.advice && h("p", null, error.advice), h("p", null, link("/", "To the overview"))));
+      h("p", { class: "told bad" }, text), error.advice && h("p", null, error.advice),
+      h("p", null, link("/", "To the overview"))));
     if (this.isMoved) main.querySelector("h1").focus();
     this.isMoved = false;
   },
@@ -118,23 +127,29 @@ function away(error) {
     return;
   }
   goneSince = goneSince || new Date();
-  morph(byID("away"), h("div", null, h("p", null, h("strong", null, `The daemon is away since ${time(goneSince)}: `), sentence(error.message)),
-    h("p", null, error.advice || "", " What is below was read before. The page goes on by itself when the daemon is back.")));
+  morph(byID("away"), h("div", null,
+    h("p", null, h("strong", null, `The daemon is away since ${time(goneSince)}: `), sentence(error.message)),
+    h("p", null, error.advice || "",
+      " What is below was read before. The page goes on by itself when the daemon is back.")));
 }
 
 async function begin(signal) {
   const [version, words] = await Promise.all([read("/v1/version", signal), read("/ui/words.json", signal)]);
   Object.assign(daemon, { role: version.role, version: version.version, words });
   live.follow(refresh.view.filter);
-  byID("foot").replaceChildren(h("p", null, `waystationd ${version.version}. This page has the role `, h("strong", null, version.role),
-    may("admin") ? " of its socket: it may do everything." : may("operate") ? " of its socket: it may act on jobs and routes, and not reload the configuration."
+  byID("foot").replaceChildren(h("p", null, `waystationd ${version.version}. This page has the role `,
+    h("strong", null, version.role),
+    may("admin") ? " of its socket: it may do everything." : may("operate")
+      ? " of its socket: it may act on jobs and routes, and not reload the configuration."
       : " of its socket: it shows everything and changes nothing. Who may act runs waystation ui with the control socket."));
 }
 
 function draw() {
   const at = place();
   const views = [["/", "Overview"], ["/jobs", "Jobs"]];
-  morph(byID("views"), h("nav", null, views.map(([path, name]) => h("a", { href: "#" + path, "aria-current": at.path === path ? "page" : null }, name))));
+  morph(byID("views"), h("nav", null,
+    views.map(([path, name]) => h("a", { href: "#" + path, "aria-current": at.path === path ? "page" : null },
+    name))));
   if (dialog.state) dialog.close();
   refresh.show(viewAt(at), true);
 }

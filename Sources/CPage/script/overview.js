@@ -36,7 +36,8 @@ async function deadGroups(count, signal) {
     isWhole = !cursor;
     if (!cursor) break;
   }
-  Object.assign(deads, { at: Date.now(), count, isWhole, groups: [...groups.values()].sort((a, b) => b.count - a.count || (a.title < b.title ? -1 : 1)) });
+  Object.assign(deads, { at: Date.now(), count, isWhole,
+    groups: [...groups.values()].sort((a, b) => b.count - a.count || (a.title < b.title ? -1 : 1)) });
   return deads;
 }
 
@@ -46,7 +47,8 @@ function addDead(groups, job) {
   const doubt = DOUBTS.includes(end) ? end : null;
   const key = JSON.stringify([failure.kind || end, failure.status, doubt]);
   const group = groups.get(key) || {
-    key, kind: failure.kind, status: failure.status, doubt, title: (failure.kind || end) + (failure.status ? ` ${failure.status}` : ""),
+    key, kind: failure.kind, status: failure.status, doubt,
+    title: (failure.kind || end) + (failure.status ? ` ${failure.status}` : ""),
     count: 0, routes: {}, ends: {}, oldest: job.created_at, newest: job.created_at, sample: job.id,
   };
   group.count += 1;
@@ -74,7 +76,8 @@ function daemonTroubles(status) {
   const troubles = [];
   const trouble = (text, kind, word) => troubles.push({ text, kind, word });
   if (status.draining) trouble("The daemon is stopping.", "daemon", "draining");
-  if (config.last_reload_error) trouble(`The last reload was refused: ${config.last_reload_error}`, "daemon", "reload_failed");
+  if (config.last_reload_error) trouble(`The last reload was refused: ${config.last_reload_error}`, "daemon",
+    "reload_failed");
   if (shedding && shedding.level > 0) trouble(`Memory is short${shedding.reason ? ` (${shedding.reason})` : ""}: new work is refused, the least urgent first.`);
   if (status.constrained) trouble("The network counts as constrained.");
   if (status.callers_known === false) trouble("Callers' users are not known: set PrivateUsers=no in the daemon's unit, or allow_users, keys and the sight of jobs tell nobody apart.");
@@ -94,17 +97,22 @@ function showTroubles(status, routes, history) {
   // The worst first, should there be more than are told of.
   const ranks = ["failing", "unconfigured", "degraded", "paused", "busy"];
   const rank = ({ route }) => (ranks.includes(route.state) ? ranks.indexOf(route.state) : ranks.length);
-  const ofRoutes = routes.map((route) => ({ route, wrong: wrongWith(route) })).filter(({ wrong }) => wrong.length).sort((a, b) => rank(a) - rank(b));
+  const ofRoutes = routes.map((route) => ({ route, wrong: wrongWith(route) })).filter(({ wrong }) =>
+    wrong.length).sort((a, b) => rank(a) - rank(b));
   if (!ofDaemon.length && !ofRoutes.length) {
-    return h("p", { class: "fine", key: "fine" }, "Nothing is wrong: every route's last request succeeded, and nothing is held back.");
+    return h("p", { class: "fine", key: "fine" },
+      "Nothing is wrong: every route's last request succeeded, and nothing is held back.");
   }
-  return h("section", { class: "trouble", key: "trouble" }, h("h2", null, "What is wrong, and what the relay does about it"), h("div", { class: "cards" },
+  return h("section", { class: "trouble", key: "trouble" },
+    h("h2", null, "What is wrong, and what the relay does about it"), h("div", { class: "cards" },
     ofDaemon.map(({ text, kind, word }) => h("article", { key: text },
       h("p", null, h("strong", null, text)),
       word && h("p", { class: "remedy" }, "Do: ", meaning(kind, word)?.do))),
     ofRoutes.slice(0, 20).map(({ route, wrong }) => {
       const done = doneAbout(route, hourOf(history, route.name), status.credentials);
-      return h("article", { key: "route " + route.name, class: route.state === "failing" ? null : "mild" }, h("h3", null, link(routePath(route.name), route.name), " ", badge("route", route.state)), troubleSheet(route, wrong, done));
+      return h("article", { key: "route " + route.name, class: route.state === "failing" ? null : "mild" },
+        h("h3", null, link(routePath(route.name), route.name), " ", badge("route", route.state)),
+        troubleSheet(route, wrong, done));
     })    ), ofRoutes.length > 20 ? h("p", null, `and ${ofRoutes.length - 20} routes more, below`) : null);
 }
 
@@ -114,12 +122,18 @@ function showDaemon(status) {
     sheet([
       ["Daemon", ["waystationd ", status.version, " ", badge("daemon", status.state)]],
       ["Up", status.uptime_seconds < 60 ? `${status.uptime_seconds}s` : short(status.uptime_seconds * 1000)],
-      ["Configuration", h("span", { title: `digest ${config.digest}` }, `${config.file} (${config.digest.slice(0, 12)}, loaded ${moment(config.loaded_at)})`)],
+      ["Configuration", h("span", { title: `digest ${config.digest}` },
+        `${config.file} (${config.digest.slice(0, 12)}, loaded ${moment(config.loaded_at)})`)],
       ["In flight", `${status.in_flight}; ${plural(status.connections, "connection")}${status.connections_refused ? `, ${status.connections_refused} refused` : ""}`],
-      ["Job store", [badge("store", storage.state), ` ${bytes(storage.used_bytes)}${storage.max_bytes ? ` of ${bytes(storage.max_bytes)} ` : ""}`, storage.max_bytes ? meter(storage.used_bytes, storage.max_bytes) : null]],
-      ["Memory", [`${bytes(memory.used_bytes)} of ${bytes(memory.limit_bytes)} `, meter(memory.used_bytes, memory.limit_bytes)]],
-      ["Spool", [`${bytes(spool.used_bytes)} of ${bytes(spool.limit_bytes)} `, meter(spool.used_bytes, spool.limit_bytes)]],
-      ["Shedding", shedding.level ? `level ${shedding.level}, ${shedding.refused} refused` : shedding.refused ? `none, ${shedding.refused} refused earlier` : "none"],
+      ["Job store", [badge("store", storage.state),
+        ` ${bytes(storage.used_bytes)}${storage.max_bytes ? ` of ${bytes(storage.max_bytes)} ` : ""}`,
+        storage.max_bytes ? meter(storage.used_bytes, storage.max_bytes) : null]],
+      ["Memory", [`${bytes(memory.used_bytes)} of ${bytes(memory.limit_bytes)} `,
+        meter(memory.used_bytes, memory.limit_bytes)]],
+      ["Spool", [`${bytes(spool.used_bytes)} of ${bytes(spool.limit_bytes)} `,
+        meter(spool.used_bytes, spool.limit_bytes)]],
+      ["Shedding", shedding.level ? `level ${shedding.level}, ${shedding.refused} refused` : shedding.refused
+        ? `none, ${shedding.refused} refused earlier` : "none"],
       ["Journal", journal.lost_records ? `${journal.lost_records} lost` : "takes all records"],
       ["Network", status.constrained ? "constrained" : "not constrained"],
       ["Kept jobs", `${status.jobs.queued} not over, ${status.jobs.running} running, ${status.jobs.held} held, ${status.jobs.dead} dead`],
@@ -141,44 +155,60 @@ function showRoutes(status, routes, history, values) {
     const upstreams = route.upstreams || [];
     const open = upstreams.filter((upstream) => !["closed", "off"].includes(upstream.breaker));
     return {
-      key: route.name, class: ["failing", "unconfigured"].includes(route.state) ? "isbad" : ["degraded", "paused", "busy"].includes(route.state) ? "iswarn" : null,
+      key: route.name, class: ["failing", "unconfigured"].includes(route.state) ? "isbad"
+        : ["degraded", "paused", "busy"].includes(route.state) ? "iswarn" : null,
       cells: [
         link(routePath(route.name), route.name), badge("route", route.state),
-        hour ? bars(hour, 20) : "–", hour ? rateText(hour.rate) : "–", hour ? percent(hour.failures, hour.total) : "–",
+        hour ? bars(hour, 20) : "–", hour ? rateText(hour.rate) : "–", hour ? percent(hour.failures, hour.total)
+          : "–",
         hour && hour.p50now !== null ? `${short(hour.p50now)} / ${short(hour.p99now ?? hour.p50now)}` : "–",
-        open.length ? open.map((upstream) => [badge("", upstream.breaker), " ", upstream.name, " "]) : upstreams.some((upstream) => upstream.breaker === "closed") ? badge("", "closed") : "off",
+        open.length ? open.map((upstream) => [badge("", upstream.breaker), " ", upstream.name, " "])
+          : upstreams.some((upstream) => upstream.breaker === "closed") ? badge("", "closed") : "off",
         credential ? badge("credential", credential.state) : route.credential ? "not fetched" : "none",
         waiting ? jobsOf(route.name, { state: "scheduled,queued,running,retrying,held" }, grouped(waiting)) : "0",
         dead ? jobsOf(route.name, { state: "dead" }, grouped(dead)) : "0",
         waiting ? ageInMinutes(route.oldest_job_at) : "–",
-        failure ? h("span", { title: failure.detail }, `${failure.kind}${failure.status ? ` ${failure.status}` : ""}, ${age(failure.at)} ago`) : "–",
+        failure ? h("span", { title: failure.detail },
+          `${failure.kind}${failure.status ? ` ${failure.status}` : ""}, ${age(failure.at)} ago`) : "–",
       ],
     };
   });
   return h("section", { key: "routes" }, h("h2", null, "Routes"),
-    routes.length > 12 || values.name ? h("form", { class: "filters", on: { submit: () => {}, change: (event) => go(query("/", { name: event.target.value.trim() })) } },
-      h("label", null, h("span", null, "Name has"), h("input", { type: "search", name: "name", value: values.name || "" }))) : null,
-    table("Routes", [["Route"], ["State"], ["Last hour"], ["Rate", "n"], ["Failed", "n"], ["p50 / p99", "n"], ["Breaker"], ["Credential"], ["Queued", "n"], ["Dead", "n"], ["Oldest", "n"], ["Last failure"]], rows, "routes"),
-    wanted.length > ROUTE_ROWS ? h("p", { class: "note" }, `${ROUTE_ROWS} of ${wanted.length} routes; name some of them above`) : null);
+    routes.length > 12 || values.name
+      ? h("form", { class: "filters", on: { submit: () => {}, change: (event) =>
+      go(query("/", { name: event.target.value.trim() })) } },
+      h("label", null, h("span", null, "Name has"),
+        h("input", { type: "search", name: "name", value: values.name || "" }))) : null,
+    table("Routes", [["Route"], ["State"], ["Last hour"], ["Rate", "n"], ["Failed", "n"], ["p50 / p99", "n"],
+      ["Breaker"], ["Credential"], ["Queued", "n"], ["Dead", "n"], ["Oldest", "n"], ["Last failure"]], rows,
+      "routes"),
+    wanted.length > ROUTE_ROWS
+      ? h("p", { class: "note" }, `${ROUTE_ROWS} of ${wanted.length} routes; name some of them above`) : null);
 }
 
 function showDead({ groups, isWhole }) {
   if (!groups.length) return null;
   return h("section", { key: "dead" }, h("h2", null, "Dead letters by cause"),
-    isWhole ? null : h("p", { class: "note" }, `Of the newest ${500 * DEAD_PAGES}; waystation dead reads them all.`),
-    table("Dead letters by cause", [["Kind"], ["Count", "n"], ["Oldest", "n"], ["Newest", "n"], ["Routes"], ["Ended as"], ["Sample"], ["Act", "acts"]],
+    isWhole ? null : h("p", { class: "note" },
+      `Of the newest ${500 * DEAD_PAGES}; waystation dead reads them all.`),
+    table("Dead letters by cause", [["Kind"], ["Count", "n"], ["Oldest", "n"], ["Newest", "n"], ["Routes"],
+      ["Ended as"], ["Sample"], ["Act", "acts"]],
       groups.slice(0, 50).map((group) => {
         const filters = Object.keys(group.ends).sort().map((end) => ({
-          state: ["dead"], ...(group.kind ? { failure_kind: group.kind } : {}), ...(group.status ? { status: group.status } : {}), end,
+          state: ["dead"], ...(group.kind ? { failure_kind: group.kind } : {}),
+          ...(group.status ? { status: group.status } : {}), end,
         }));
         const several = filters.length > 1;
         return {
           key: group.key, cells: [
-            link(query("/jobs", { state: "dead", failure_kind: group.kind, status: group.status, end: several ? "" : filters[0].end }), group.title),
+            link(query("/jobs", { state: "dead", failure_kind: group.kind, status: group.status, end: several ? ""
+              : filters[0].end }), group.title),
             grouped(group.count), age(group.oldest), age(group.newest), most(group.routes),
-            [most(group.ends), group.doubt ? h("span", { class: "note" }, " may have been carried out: ask the upstream first") : null],
+            [most(group.ends), group.doubt
+              ? h("span", { class: "note" }, " may have been carried out: ask the upstream first") : null],
             link(jobPath(group.sample), group.sample),
-            may("operate") ? filters.map((filter) => [bulkAction("retry", filter, several ? `Retry ${spaced(filter.end)}…` : "Retry…"), " ",
+            may("operate") ? filters.map((filter) =>
+              [bulkAction("retry", filter, several ? `Retry ${spaced(filter.end)}…` : "Retry…"), " ",
               bulkAction("drop", filter, several ? `Drop ${spaced(filter.end)}…` : "Drop…"), " "]) : "–",
           ],
         };
@@ -189,8 +219,10 @@ function showDead({ groups, isWhole }) {
 function eventWords(event) {
   const data = event.data || {};
   const parts = [
-    data.attempt !== undefined && `attempt ${data.attempt}`, data.upstream, data.state, data.status, data.kind, data.end && `ended as ${data.end}`,
-    data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${short(data.wait_ms)}`, data.lost !== undefined && `events that are gone: ${data.lost}`, data.detail,
+    data.attempt !== undefined && `attempt ${data.attempt}`, data.upstream, data.state, data.status, data.kind,
+    data.end && `ended as ${data.end}`,
+    data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${short(data.wait_ms)}`,
+    data.lost !== undefined && `events that are gone: ${data.lost}`, data.detail,
   ];
   return parts.filter((part) => part !== undefined && part !== false && part !== null).join("  ");
 }
@@ -198,9 +230,13 @@ function eventWords(event) {
 function showEvents(heading) {
   const events = [...live.recent].reverse().map((text) => JSON.parse(text));
   return h("section", { key: "events" }, h("h2", null, heading),
-    live.lost ? h("p", { class: "note" }, `${grouped(live.lost)} events were missed; the figures above were read anew.`) : null,
-    events.length ? table(heading, [["Time"], ["What"], ["Route"], ["Job"], ["More", "wide"]], events.map((event, index) => ({
-      key: event.id || index, cells: [precise(event.time), h("span", { title: meaning("event", event.type.replace("waystation.", ""))?.text }, event.type.replace("waystation.", "")),
+    live.lost ? h("p", { class: "note" },
+      `${grouped(live.lost)} events were missed; the figures above were read anew.`) : null,
+    events.length ? table(heading, [["Time"], ["What"], ["Route"], ["Job"], ["More", "wide"]],
+      events.map((event, index) => ({
+      key: event.id || index, cells: [precise(event.time),
+        h("span", { title: meaning("event", event.type.replace("waystation.", ""))?.text },
+        event.type.replace("waystation.", "")),
         event.data?.route ? link(routePath(event.data.route), event.data.route) : "–",
         event.data?.job ? link(jobPath(event.data.job), event.data.job) : "–", eventWords(event)],
     })), "events") : h("p", { class: "note" }, "Nothing that the daemon remembers."));
@@ -211,7 +247,8 @@ function showOverview(values, { status, routes, shape, history, dead }) {
     h("h1", { tabindex: -1, key: "h1", class: "unseen" }, "Overview"),
     showDaemon(status), showTroubles(status, routes, history), showRoutes(status, routes, history, values),
     shape.rows.length ? h("section", { key: "shape" }, h("h2", null, "Kept jobs that are not over, by age"),
-      shapeTable(shape, "Route", (name) => jobsOf(name, { state: "scheduled,queued,running,retrying,held", order: "oldest" }, name))) : null,
+      shapeTable(shape, "Route", (name) =>
+        jobsOf(name, { state: "scheduled,queued,running,retrying,held", order: "oldest" }, name))) : null,
     showDead(dead), showEvents("Latest events"),
   ];
 }

@@ -14,16 +14,20 @@ function breakerText(upstream) {
   let text = spaced(word);
   if (upstream.since) text += ` since ${moment(upstream.since)}`;
   if (upstream.until && word !== "open") text += ` until ${moment(upstream.until)}`;
-  else if (upstream.until) text += parsed(upstream.until) > clock.now() ? `, probed at ${moment(upstream.until)}` : ", probed by the next request";
+  else if (upstream.until) text += parsed(upstream.until) > clock.now() ? `, probed at ${moment(upstream.until)}`
+    : ", probed by the next request";
   const counts = upstream.counts;
   if (!counts) return text;
   text += `; ${counts.failed} of ${counts.attempts} failed in the last ${exact(counts.span_ms)}`;
   return counts.failed_in_a_row > 1 ? text + `, ${counts.failed_in_a_row} in a row` : text;
 }
 
-const throttledText = (upstream) => upstream.rate && `sent at most ${plural(upstream.rate, "attempt")} a second, as it said too many came`;
-const patienceText = (upstream) => upstream.held_until && `it has asked to be left alone until ${moment(upstream.held_until)}`;
-const underWayText = (upstream) => `${upstream.under_way}${upstream.window ? ` of a window of ${upstream.window}` : ""} under way`;
+const throttledText = (upstream) => upstream.rate
+  && `sent at most ${plural(upstream.rate, "attempt")} a second, as it said too many came`;
+const patienceText = (upstream) => upstream.held_until
+  && `it has asked to be left alone until ${moment(upstream.held_until)}`;
+const underWayText = (upstream) =>
+  `${upstream.under_way}${upstream.window ? ` of a window of ${upstream.window}` : ""} under way`;
 
 function retriesText(route) {
   const text = `${route.retries_under_way} under way`;
@@ -53,7 +57,9 @@ function conditionText(route) {
 }
 
 const OVER = ["succeeded", "dead", "cancelled", "expired"];
-const waitingOf = (route) => (route.jobs ? Object.entries(route.jobs).reduce((all, [state, count]) => all + (OVER.includes(state) ? 0 : count), 0) : 0);
+const waitingOf = (route) =>
+  (route.jobs ? Object.entries(route.jobs).reduce((all, [state, count]) =>
+  all + (OVER.includes(state) ? 0 : count), 0) : 0);
 
 // Breakers that are not closed, upstreams that are spared.
 const troubledUpstreams = (route) => (route.upstreams || []).filter((upstream) =>
@@ -67,7 +73,8 @@ function wrongWith(route) {
   if (["failing", "degraded"].includes(route.state)) wrong.push(conditionText(route));
   else if (troubledUpstreams(route).length && lastFailure(route)) {
     const failure = lastFailure(route);
-    const open = route.upstreams.filter((upstream) => ["open", "probing"].includes(upstream.breaker)).map((upstream) => upstream.name);
+    const open = route.upstreams.filter((upstream) =>
+      ["open", "probing"].includes(upstream.breaker)).map((upstream) => upstream.name);
     if (open.length) wrong.push(`upstream ${open.join(" and ")} has failed so often that it is left alone`);
     wrong.push(`the last failure was ${failure.kind}, ${age(failure.at)} ago${failure.detail ? `: ${failure.detail}` : ""}`);
   }
@@ -82,15 +89,18 @@ function wrongWith(route) {
 function doneAbout(route, hour, credentials) {
   const done = [];
   const credential = (credentials || []).find((one) => one.name === route.credential);
-  if (credential && ["failing", "refused", "refreshing"].includes(credential.state)) done.push(meaning("credential", credential.state).text);
+  if (credential && ["failing", "refused",
+    "refreshing"].includes(credential.state)) done.push(meaning("credential", credential.state).text);
   for (const upstream of troubledUpstreams(route)) {
-    const parts = [!["closed", "off"].includes(upstream.breaker) && `breaker ${breakerText(upstream)}`, patienceText(upstream), throttledText(upstream)];
+    const parts = [!["closed", "off"].includes(upstream.breaker) && `breaker ${breakerText(upstream)}`,
+      patienceText(upstream), throttledText(upstream)];
     done.push(`upstream ${upstream.name}: ${parts.filter(Boolean).join("; ")}`);
   }
   const waiting = waitingOf(route);
   if (waiting) done.push(`keeps ${plural(waiting, "job")} until they can be delivered, the oldest ${ageInMinutes(route.oldest_job_at)} old`);
   if (hour && hour.fallbacks) done.push(`answered ${plural(hour.fallbacks, "request")} with a stand-in in the last hour`);
-  else if (route.fallbacks && (!hour || route.state === "degraded")) done.push(`answered ${plural(route.fallbacks, "request")} with a stand-in since its start`);
+  else if (route.fallbacks && (!hour || route.state === "degraded"))
+    done.push(`answered ${plural(route.fallbacks, "request")} with a stand-in since its start`);
   if (route.recovered) done.push(`had ${plural(route.recovered, "request")} succeed by another attempt since its start`);
   if (route.retries_under_way) done.push(`retries: ${retriesText(route)}`);
   return done;
@@ -98,10 +108,14 @@ function doneAbout(route, hour, credentials) {
 
 // What is wrong, what the relay does about it, and what there is to do.
 function troubleSheet(route, wrong, done) {
-  const failure = ["failing", "degraded"].includes(route.state) || troubledUpstreams(route).length ? lastFailure(route) : null;
-  const known = route.pause ? meaning("route", "paused") : failure ? meaning("failure", failure.kind) : meaning("route", route.state);
-  const part = (title, texts) => texts.length ? h("div", null, h("dt", null, title), h("dd", null, texts.map((text) => h("p", null, sentence(text))))) : null;
-  return h("dl", null, part("Wrong", wrong), part("Relay", done), part("You", known && (failure || route.state !== "ok") ? [known.do] : []));
+  const failure = ["failing", "degraded"].includes(route.state) || troubledUpstreams(route).length
+    ? lastFailure(route) : null;
+  const known = route.pause ? meaning("route", "paused") : failure ? meaning("failure", failure.kind)
+    : meaning("route", route.state);
+  const part = (title, texts) => texts.length
+    ? h("div", null, h("dt", null, title), h("dd", null, texts.map((text) => h("p", null, sentence(text))))) : null;
+  return h("dl", null, part("Wrong", wrong), part("Relay", done),
+    part("You", known && (failure || route.state !== "ok") ? [known.do] : []));
 }
 
 const jobsOf = (route, values, text) => link(query("/jobs", { route, ...values }), text);
@@ -126,43 +140,57 @@ function showRoute(name, { route, status, history, shape }) {
     h("p", { class: "buttons", key: "do" },
       isKnown && (route.pause ? resumeAction(name) : pauseAction(name)),
       jobsOf(name, {}, "All its jobs"), isKnown && copyable(command("limits", name))),
-    wrong.length ? h("section", { class: "trouble", key: "wrong" }, h("h2", { class: "unseen" }, "What is wrong, and what the relay does about it"),
+    wrong.length ? h("section", { class: "trouble", key: "wrong" },
+      h("h2", { class: "unseen" }, "What is wrong, and what the relay does about it"),
       h("article", null, troubleSheet(route, wrong, done))) : null,
     hour && h("section", { key: "hour" }, h("h2", null, "Last hour"),
       h("div", { class: "charts" },
-        h("figure", null, bars(hour, 56), h("figcaption", null, hourText(hour), hour.rate === null ? null : `; ${rateText(hour.rate)} now`)),
+        h("figure", null, bars(hour, 56), h("figcaption", null, hourText(hour), hour.rate === null ? null
+          : `; ${rateText(hour.rate)} now`)),
         h("figure", null, times(hour, 56), h("figcaption", null,
-          hour.p50now === null ? "No times yet" : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`)))),
+          hour.p50now === null ? "No times yet"
+            : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`)))),
     isKnown && h("section", { key: "limits" }, h("h2", null, "What holds it back"),
       sheet([
         ["Permits", `${route.in_flight} of ${route.max_requests} taken, ${route.pending} of ${route.max_pending_requests} places to wait for one taken`],
         ["Retries", retriesText(route)], ["Rate", rateLimitText(route)],
-        ["Credential", route.credential && [route.credential, " ", credential ? badge("credential", credential.state) : "not fetched",
-          credential && credential.expires_in_seconds !== undefined && ` expires in ${short(credential.expires_in_seconds * 1000)}`]],
+        ["Credential", route.credential
+          && [route.credential, " ", credential ? badge("credential", credential.state) : "not fetched",
+          credential && credential.expires_in_seconds !== undefined
+            && ` expires in ${short(credential.expires_in_seconds * 1000)}`]],
       ]),
       table("Upstreams", [["Upstream"], ["Breaker"], ["Under way"], ["What it is spared"], ["Act", "acts"]],
         (route.upstreams || []).map((upstream) => ({
           key: upstream.name,
-          cells: [upstream.name, [upstream.breaker === "off" ? "off" : badge("", upstream.breaker), h("span", { class: "note" }, " ", (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
-            underWayText(upstream), [patienceText(upstream), throttledText(upstream)].filter(Boolean).join("; ") || "nothing",
+          cells: [upstream.name, [upstream.breaker === "off" ? "off" : badge("", upstream.breaker),
+            h("span", { class: "note" }, " ",
+            (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
+            underWayText(upstream), [patienceText(upstream), throttledText(upstream)].filter(Boolean).join("; ")
+              || "nothing",
             breakerAction(name, upstream.name) || "–"],
         })))),
     h("section", { key: "counts" }, h("h2", null, "Since the daemon's start"),
       sheet([
         ["Requests", isKnown ? `${route.requests}: ${route.succeeded} succeeded, ${route.recovered} of them recovered, ${route.fallbacks} stand-ins, ${route.failed} failed, ${route.cancelled} cancelled` : null],
-        ["Last failure", failure && `${failure.kind}${failure.at ? ` at ${moment(failure.at)}` : ""}${failure.detail ? `: ${failure.detail}` : ""}`],
+        ["Last failure", failure
+          && `${failure.kind}${failure.at ? ` at ${moment(failure.at)}` : ""}${failure.detail ? `: ${failure.detail}` : ""}`],
         ["Delivery", route.delivery],
         ["Jobs", route.jobs && (Object.values(route.jobs).some(Boolean)
-          ? Object.entries(route.jobs).filter(([, count]) => count).map(([state, count], index) => [index ? ", " : "", jobsOf(name, { state }, `${count} ${state}`)]) : "none")],
+          ? Object.entries(route.jobs).filter(([, count]) => count).map(([state, count], index) =>
+            [index ? ", " : "", jobsOf(name, { state }, `${count} ${state}`)]) : "none")],
         ["Oldest job", route.oldest_job_at && ageInMinutes(route.oldest_job_at) + " old"],
       ])),
-    shape.rows.length ? h("section", { key: "waits" }, h("h2", null, "What its waiting jobs failed of last"), shapeTable(shape, "Failure", (kind) =>
+    shape.rows.length ? h("section", { key: "waits" }, h("h2", null, "What its waiting jobs failed of last"),
+      shapeTable(shape, "Failure", (kind) =>
       (kind === "none" ? "none: not tried, or not failed" : jobsOf(name, { failure_kind: kind }, kind)))) : null,
     route.rules ? h("section", { key: "rules" }, h("h2", null, "Its rules, in the order they are read"),
       route.rules.length ? table("Rules", [["Rule"], ["On"], ["Does"], ["Acted", "n"]],
-        route.rules.map((rule, index) => ({ key: index, cells: [rule.name, (rule.on || []).join(", "), spaced(rule.action), grouped(rule.acted)] })))
+        route.rules.map((rule, index) =>
+          ({ key: index, cells: [rule.name, (rule.on || []).join(", "), spaced(rule.action),
+          grouped(rule.acted)] })))
         : h("p", null, "It has none: what a request meets is one attempt.")) : null,
-    glossary([["route", route.state], ["failure", failure && failure.kind], ["credential", credential && credential.state !== "valid" && credential.state]]),
+    glossary([["route", route.state], ["failure", failure && failure.kind],
+      ["credential", credential && credential.state !== "valid" && credential.state]]),
   ];
 }
 
@@ -170,9 +198,16 @@ function showRoute(name, { route, status, history, shape }) {
 function shapeTable(shape, title, name) {
   const bounds = shape.bucket_ms;
   const most = Math.max(1, ...shape.rows.flatMap((row) => row.counts));
-  const cell = (count) => (count ? h("span", { class: "heat heat" + Math.max(1, Math.min(5, Math.ceil(5 * Math.log1p(count) / Math.log1p(most)))) }, grouped(count)) : h("span", { class: "none" }, "·"));
-  const columns = [[title], ["Total", "n"], ...bounds.map((bound) => ["<" + exact(bound), "n"]), [bounds.length ? exact(bounds[bounds.length - 1]) + "+" : "Any age", "n"]];
-  const rows = shape.rows.slice(0, 100).map((row) => ({ key: row.key, cells: [name(row.key), grouped(row.total), ...row.counts.map(cell)] }));
-  if (shape.rows.length > 1) rows.unshift({ key: "\u0000", class: "total", cells: ["all", grouped(shape.total.total), ...shape.total.counts.map((count) => (count ? grouped(count) : "·"))] });
+  const cell = (count) => (count
+    ? h("span", { class: "heat heat" + Math.max(1,
+    Math.min(5, Math.ceil(5 * Math.log1p(count) / Math.log1p(most)))) }, grouped(count))
+    : h("span", { class: "none" }, "·"));
+  const columns = [[title], ["Total", "n"], ...bounds.map((bound) => ["<" + exact(bound), "n"]),
+    [bounds.length ? exact(bounds[bounds.length - 1]) + "+" : "Any age", "n"]];
+  const rows = shape.rows.slice(0, 100).map((row) =>
+    ({ key: row.key, cells: [name(row.key), grouped(row.total), ...row.counts.map(cell)] }));
+  if (shape.rows.length > 1) rows.unshift({ key: "\u0000", class: "total",
+    cells: ["all", grouped(shape.total.total),
+    ...shape.total.counts.map((count) => (count ? grouped(count) : "·"))] });
   return table("Kept jobs that are not over, by age", columns, rows, "shape");
 }

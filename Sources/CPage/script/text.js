@@ -24,7 +24,8 @@ function short(milliseconds) {
   if (bounded < 1000) return decimals(bounded, 0) + "ms";
   if (bounded < 60000) return decimals(bounded / 1000, 2) + "s";
   const seconds = Math.floor(bounded / 1000);
-  const [days, hours, minutes] = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60];
+  const [days, hours, minutes] = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60];
   if (days > 0) return `${days}d ${hours}h`;
   return hours > 0 ? `${hours}h ${minutes}m` : `${minutes}m ${seconds % 60}s`;
 }
@@ -87,7 +88,8 @@ function moment(text) {
 function precise(text) {
   const date = new Date(parsed(text));
   if (Number.isNaN(date.getTime())) return "–";
-  return (isToday(date) ? "" : day(date) + " ") + time(date) + "." + String(date.getMilliseconds()).padStart(3, "0");
+  return (isToday(date) ? "" : day(date) + " ") + time(date) + "." + String(date.getMilliseconds()).padStart(3,
+    "0");
 }
 
 function bytes(count) {
