@@ -216,6 +216,7 @@ class Shown(PageTest):
             "#/", "What is wrong, and what the relay does about it",
             "Credential route:login is failing.",
             "requests failed or were answered by a stand-in",
+            "Upstream eu has failed so often that it is left alone.",
             "Upstream eu: breaker open since",
             "with a stand-in",
             "Connection refused",

@@ -65,18 +65,19 @@ const waitingOf = (route) =>
 const troubledUpstreams = (route) => (route.upstreams || []).filter((upstream) =>
   !["closed", "off"].includes(upstream.breaker) || upstream.held_until || upstream.rate);
 
+const openUpstreams = (route) => (route.upstreams || [])
+  .filter((upstream) => ["open", "probing"].includes(upstream.breaker)).map((upstream) => upstream.name);
+
 // What is wrong with a route: sentences, none where nothing is.
 function wrongWith(route) {
   const wrong = [];
   if (route.pause) wrong.push(pauseText(route));
   if (route.state === "unconfigured") wrong.push("the configuration has no such route, and its jobs wait");
+  for (const name of openUpstreams(route)) wrong.push(`upstream ${name} has failed so often that it is left alone`);
   if (["failing", "degraded"].includes(route.state)) wrong.push(conditionText(route));
   else if (troubledUpstreams(route).length && lastFailure(route)) {
-    const failure = lastFailure(route);
-    const open = route.upstreams.filter((upstream) =>
-      ["open", "probing"].includes(upstream.breaker)).map((upstream) => upstream.name);
-    if (open.length) wrong.push(`upstream ${open.join(" and ")} has failed so often that it is left alone`);
-    wrong.push(`the last failure was ${failure.kind}, ${age(failure.at)} ago${failure.detail ? `: ${failure.detail}` : ""}`);
+    const { kind, at, detail } = lastFailure(route);
+    wrong.push(`the last failure was ${kind}, ${age(at)} ago${detail ? `: ${detail}` : ""}`);
   }
   if (route.state === "busy") wrong.push(`requests wait for a permit: ${route.in_flight} of ${route.max_requests} taken, ${route.pending} wait`);
   const dead = route.jobs && route.jobs.dead;
@@ -111,11 +112,12 @@ function troubleSheet(route, wrong, done) {
   const failure = ["failing", "degraded"].includes(route.state) || troubledUpstreams(route).length
     ? lastFailure(route) : null;
   const known = route.pause ? meaning("route", "paused") : failure ? meaning("failure", failure.kind)
-    : meaning("route", route.state);
+    : openUpstreams(route).length ? meaning("failure", "breaker_open")
+      : route.state === "ok" ? meaning("state", "dead") : meaning("route", route.state);
   const part = (title, texts) => texts.length
     ? h("div", null, h("dt", null, title), h("dd", null, texts.map((text) => h("p", null, sentence(text))))) : null;
   return h("dl", null, part("Wrong", wrong), part("Relay", done),
-    part("You", known && (failure || route.state !== "ok") ? [known.do] : []));
+    part("You", known && wrong.length ? [known.do] : []));
 }
 
 const jobsOf = (route, values, text) => link(query("/jobs", { route, ...values }), text);
