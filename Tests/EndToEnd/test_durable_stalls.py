@@ -43,6 +43,10 @@ class Stalls(DurableTest):
     def state(self, relay):
         return ask(relay.control, "GET", "/v1/status").json()["storage"]["state"]
 
+    def metrics_tell(self, relay, line):
+        eventually(
+            lambda: f"{line}\n" in ask(relay.control, "GET", "/metrics").body.decode(), f"the metrics have {line}")
+
     def test_a_caller_is_told_within_five_seconds_and_its_job_is_cancelled_before_it_is_sent(self):
         relay = self.start()
         # The route is known and nothing is left to be written: the next write is the first caller's.
@@ -75,6 +79,10 @@ class Stalls(DurableTest):
         self.assertEqual([job["state"] for job in jobs], ["succeeded", "cancelled", "succeeded", "succeeded"])
         self.assertEqual((jobs[1]["labels"], jobs[1]["attempt_count"]), (["in=write"], 0))
         self.assertEqual([got.body for got in self.upstream.seen("/x")], [b"warm", b"kept", b"last"])
+        # Nobody was told that it is kept: it counts as refused alone.
+        self.metrics_tell(relay, 'waystation_requests_rejected_total{route="up",code="storage_stalled"} 5')
+        self.metrics_tell(relay, 'waystation_jobs_finished_total{route="up",state="cancelled"} 0')
+        self.metrics_tell(relay, 'waystation_jobs_accepted_total{route="up"} 3')
 
     def test_the_jobs_of_an_array_are_told_each_for_itself(self):
         relay = self.start()
@@ -102,6 +110,7 @@ class Stalls(DurableTest):
         self.timed(relay, ("Waystation-Timeout", "200ms"))
         eventually(lambda: self.state(relay) == "stalled", "the status tells of it")
         self.assert_problem(ask(relay.control, "GET", "/v1/health/ready"), 503, "storage_stalled")
+        self.metrics_tell(relay, 'waystation_store_state{state="stalled"} 1')
         relay.notices.wait("STATUS=", "does not move")
         self.assertLess(time.monotonic() - began, self.within(5))
         relay.errors.wait("<2>the job store does not move")

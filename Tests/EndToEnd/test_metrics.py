@@ -143,6 +143,38 @@ class Metrics(DurableTest):
         self.assert_problem(asked("GET", "/metrics?name=x"), 400, "bad_target")
         self.assert_problem(asked("GET", "/metrics", ("Origin", "http://evil.example")), 403, "not_allowed")
 
+    def test_whoever_fills_a_port_for_metrics_keeps_nobody_out_but_there(self):
+        self.upstream.on("/good", answer(200))
+        metrics, jobs = free_ports(2)
+        relay = self.new_relay({})
+        relay.members["limits"] = {"max_connections": 40}
+        relay.members["listeners"] = [
+            {"name": "jobs", "unix": relay.jobs, "mode": "0666"},
+            {"name": "port", "tcp": f"127.0.0.1:{jobs}"},
+            {"name": "control", "unix": relay.control, "mode": "0600", "role": "admin"},
+            {"name": "prometheus", "tcp": f"127.0.0.1:{metrics}", "role": "metrics"}]
+        relay.write({"plain": route(self.upstream.url)})
+        relay.start()
+        wanted = request("GET", "/metrics").replace(b"Host: relay", b"Host: localhost")
+        crowd = [self.enterContext(Caller(("127.0.0.1", metrics))) for _ in range(33)]
+        for caller in crowd[:32]:
+            caller.send(wanted)
+            self.assertEqual(caller.answer().status, 200)
+        self.assert_problem(crowd[32].answer(), 503, "overloaded")
+        for caller in (Caller(("127.0.0.1", jobs)), Caller(relay.jobs)):
+            with caller:
+                caller.send(request("GET", "/r/plain/good").replace(b"Host: relay", b"Host: localhost"))
+                self.assertEqual(caller.answer().status, 200)
+        self.assert_value(relay, 32, "waystation_connections", listener="prometheus")
+        crowd[0].close()
+        crowd[32].close()
+
+        def gets_in():
+            with Caller(("127.0.0.1", metrics)) as caller:
+                caller.send(wanted)
+                return caller.answer().status == 200
+        eventually(gets_in, "a place that was left is taken by the next")
+
     def test_openmetrics_has_the_trace_of_a_caller_and_the_command_prints_what_a_file_may_hold(self):
         self.upstream.on("/good", answer(200))
         relay = self.new_relay({"plain": route(self.upstream.url)}).start()
