@@ -1,5 +1,7 @@
+import Glibc
 import RelayClient
 import RelayCore
+import RelayPosix
 import Testing
 
 @Suite("Relay client", .timeLimit(.minutes(5)))
@@ -187,6 +189,29 @@ struct RelayClientTests {
         task.cancel()
         let error = await #expect(throws: RelayClientError.self) { try await task.value }
         #expect(error?.code == .cancelled)
+    }
+
+    @Test("what is asked for somebody else ends when they have gone, before the head and in the body")
+    func caller() throws {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"
+        for told in ["", head] {
+            let relay = try StubRelay(.respond { _ in .stayOpen(told) })
+            var ends: [Int32] = [0, 0]
+            #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            defer { close(ends[0]) }
+            // Their end closes once the request is there.
+            let theirs = ends[1]
+            try startDetachedThread("caller") {
+                while relay.requests.isEmpty { _ = poll(nil, 0, 1) }
+                _ = poll(nil, 0, 50)
+                close(theirs)
+            }
+            let error = #expect(throws: RelayClientError.self) {
+                let answer = try relay.client.blockingStream(.get, "/v1/events", unlessGone: ends[0])
+                while try answer.next(within: .seconds(60)) != nil {}
+            }
+            #expect(error?.code == .cancelled, "\(String(describing: error))")
+        }
     }
 
     @Test("requests beyond the client's places wait and are all answered")
