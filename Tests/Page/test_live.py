@@ -47,7 +47,8 @@ class Live(PageTest):
         took = time.monotonic() - start
         time.sleep(1.5)
         after, nodes_after, listeners_after = self.settle()
-        print(f"{self.heard() - began} events in {took:.0f} s: heap {heap} to {after}, nodes {nodes} to {nodes_after}")
+        lost = self.browser.script("return live.lost")
+        print(f"{self.heard() - began} events in {took:.0f} s, {lost} of them missed: heap {heap} to {after}, nodes {nodes} to {nodes_after}")
         self.assertLess(after, heap + 2_000_000)
         self.assertLess(nodes_after, nodes * 1.2 + 200)
         self.assertLessEqual(listeners_after, listeners + 20)
@@ -88,6 +89,7 @@ class Live(PageTest):
         self.browser.wait_text("The daemon is away since", "there is no such socket", within="#away")
         self.assertIn("Not connected", self.browser.text("#live"))
         self.assertIn("Routes", self.browser.text("main"), "what was read before stays")
+        self.assertNotIn("Nothing is wrong", self.browser.text("main"))
         self.picture("away")
         (self.scene.relay.directory / "notify").unlink()
         self.scene.relay.notices.items.clear()

@@ -185,6 +185,8 @@ class Shown(PageTest):
             [(row["Rule"], row["On"], row["Does"], int(row["Acted"])) for row in self.rows("Rules")],
             [(rule["name"], ", ".join(rule["on"]), rule["action"], rule["acted"]) for rule in rules])
         self.assertGreater(rules[0]["acted"], 0)
+        self.browser.wait(lambda: self.rows("Its latest events"), "its events are told")
+        self.assertEqual({row["Route"] for row in self.rows("Its latest events")}, {"billing"})
         self.view("#/", "Routes")
         cell = "return [...document.querySelectorAll('.routes tr')].find((row) => row.cells[0].textContent === 'billing').querySelector('svg').getAttribute('aria-label')"
         self.browser.wait(lambda: self.browser.script(cell) == told(), "so it is on the overview")

@@ -129,8 +129,8 @@ function away(error) {
   goneSince = goneSince || new Date();
   morph(byID("away"), h("div", null,
     h("p", null, h("strong", null, `The daemon is away since ${time(goneSince)}: `), sentence(error.message)),
-    h("p", null, error.advice || "",
-      " What is below was read before. The page goes on by itself when the daemon is back.")));
+    h("p", null, error.advice ? sentence(error.advice) + " " : "",
+      "What is below was read before. The page goes on by itself when the daemon is back.")));
 }
 
 async function begin(signal) {
