@@ -227,8 +227,9 @@ class Shown(PageTest):
             "The last fetch of a token failed; requests that need one fail, and kept jobs wait.")
         self.assertRegex(text, r"Keeps \d+ jobs until they can be delivered")
         self.picture("overview")
-        causes = {row["Kind"]: row for row in self.rows("Dead letters by cause")}
-        self.assertEqual(causes["http_status 410"]["Ended as"], "rejected")
+        causes = self.browser.wait(
+            lambda: [row for row in self.rows("Dead letters by cause") if row["Kind"] == "http_status 410"], "the cause is told")
+        self.assertEqual(causes[0]["Ended as"], "rejected")
 
     def test_filters_stand_in_the_url_and_pages_follow_one_another(self):
         self.scene.keep("quiet", "good", 60)

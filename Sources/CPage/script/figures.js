@@ -30,7 +30,11 @@ function hourOf(history, name) {
 
 const rateText = (rate) => (rate === null ? "–" : rate === 0 ? "0/s" : rate < 0.095
   ? decimals(rate * 60, 1) + "/min" : decimals(rate, rate < 10 ? 1 : 0) + "/s");
-const percent = (part, all) => (all ? decimals(100 * part / all, part && part / all < 0.1 ? 1 : 0) + "%" : "–");
+function percent(part, all) {
+  if (!all) return "–";
+  const share = 100 * part / all;
+  return part && share < 0.1 ? "<0.1%" : decimals(share, part && share < 10 ? 1 : 0) + "%";
+}
 
 function hourText(hour) {
   const helped = hour.fallbacks ? `, ${hour.fallbacks} answered by a stand-in` : "";

@@ -144,7 +144,7 @@ function showRoute(name, { route, status, history, shape }) {
       jobsOf(name, {}, "All its jobs"), isKnown && copyable(command("limits", name))),
     wrong.length ? h("section", { class: "trouble", key: "wrong" },
       h("h2", { class: "unseen" }, "What is wrong, and what the relay does about it"),
-      h("article", null, troubleSheet(route, wrong, done))) : null,
+      h("article", { class: route.state === "failing" ? null : "mild" }, troubleSheet(route, wrong, done))) : null,
     hour && h("section", { key: "hour" }, h("h2", null, "Last hour"),
       h("div", { class: "charts" },
         h("figure", null, bars(hour, 56), h("figcaption", null, hourText(hour), hour.rate === null ? null
