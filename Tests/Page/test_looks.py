@@ -76,6 +76,8 @@ class Looks(PageTest):
                 check(name)
 
     def test_every_text_stands_out_in_light_and_in_dark(self):
+        self.browser.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+
         def check(name):
             for scheme in "light", "dark":
                 self.browser.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
@@ -89,6 +91,8 @@ class Looks(PageTest):
 
     def test_the_dialogs_texts_stand_out_too(self):
         self.addCleanup(lambda: self.browser.media(prefers_color_scheme="light"))
+        # A colour that is on its way to another is none.
+        self.browser.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
         self.view("#/jobs?state=dead", "Failed by")
         self.press("Retry…")
         self.browser.wait_text("jobs match", within="dialog")
