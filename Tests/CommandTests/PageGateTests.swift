@@ -200,22 +200,4 @@ struct PageGateTests {
         let page = PageExchange.fields(toBrowser: fields, of: "/ui/", socket: nil)
         #expect(page[FieldName(of: "content-security-policy")] == "script-src *")
     }
-
-    private static let table = """
-          sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-           0: 0100007F:2077 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1
-           1: 0100007F:D431 0100007F:2077 06 00000000:00000000 00:00000000 00000000     0        0 0
-           2: 0100007F:D431 0100007F:2077 01 00000000:00000000 00:00000000 00000000  1000        0 2
-           3: 0100007F:2077 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 3
-           4: 0000000000000000FFFF00000100007F:D432 0000000000000000FFFF00000100007F:2077 01 0:0 00:0 0  1001        0 4
-        """
-
-    @Test("The kernel's table tells whose browser it is")
-    func neighbours() {
-        let neighbours = PageNeighbours(port: 0x2077, users: [0, 1000])
-        #expect(neighbours.user(of: 0xD431, in: Self.table) == 1000)
-        #expect(neighbours.user(of: 0xD432, in: Self.table) == 1001)
-        #expect(neighbours.user(of: 0xD433, in: Self.table) == nil)
-        #expect(neighbours.user(of: 1, in: "") == nil)
-    }
 }

@@ -45,6 +45,7 @@ class Port:
         self.link = self.links.wait("http://127.0.0.1:")
         self.port = int(re.match(r"http://127\.0\.0\.1:(\d+)/", self.link)[1])
         self.origin = f"http://127.0.0.1:{self.port}"
+        self.host = self.origin.removeprefix("http://")
 
     @staticmethod
     def _read(stream, lines):

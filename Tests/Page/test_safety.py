@@ -220,19 +220,88 @@ class Safety(PageTest):
                 one.close()
         eventually(lambda: self.ask("GET", "/ui/", port=port)[0] == 403, "there is room again")
 
-    def test_the_program_of_another_user_is_refused_although_it_has_the_session(self):
+    def as_nobody(self, code, *arguments):
+        """What a program of uid 65534 says."""
         if os.geteuid() != 0:
             self.skipTest("another user takes root")
-        for caller, word in (None, "uid 65534 may not use a page that is open for uid 0"), ("65534", "open the link"):
-            # Behind sudo the browser is that of who typed it.
-            port = Port(self.scene.relay.control, **({"SUDO_UID": caller} if caller else {}))
+        done = subprocess.run(
+            ["setpriv", "--reuid=65534", "--clear-groups", "python3", "-c", code, *map(str, arguments)],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def welcome(self, port):
+        """The session that the link of a port gives."""
+        status, fields, _ = self.ask("GET", port.link[len(port.origin):], port=port)
+        self.assertIn("set-cookie", fields, status)
+        return fields["set-cookie"].split(";")[0]
+
+    def test_the_program_of_another_user_is_refused_although_it_has_the_session_or_the_link(self):
+        code = (
+            "import http.client, sys; port, target, host, cookie, source = sys.argv[1:];"
+            "c = http.client.HTTPConnection('127.0.0.1', int(port), source_address=(source, 0));"
+            "c.request('GET', target, headers={'Host': host, 'Cookie': cookie}); r = c.getresponse();"
+            "print(r.status, r.getheader('set-cookie'), r.read().decode())")
+        behind_sudo = Port(self.scene.relay.control, SUDO_UID="65534")
+        named = Port(self.scene.relay.control, "--for", "65534")
+        fresh = Port(self.scene.relay.control)
+        for port in behind_sudo, named, fresh:
             self.addCleanup(port.close)
-            line = (
-                "import http.client; c = http.client.HTTPConnection('127.0.0.1', %d); c.request('GET', '/ui/');"
-                "print(c.getresponse().read().decode())" % port.port)
-            done = subprocess.run(
-                ["setpriv", "--reuid=65534", "--clear-groups", "python3", "-c", line], capture_output=True, text=True)
-            self.assertIn(word, done.stdout, done.stderr)
+        for port, source, words in (
+            (fresh, "127.0.0.1", "403 None waystation ui: uid 65534 may not use a page that is open for uid 0"),
+            (fresh, "127.0.0.2", "403 None waystation ui: the connection is not one from 127.0.0.1"),
+            (behind_sudo, "127.0.0.2", "403 None waystation ui: the connection is not one from 127.0.0.1"),
+            (behind_sudo, "127.0.0.1", "200 None {"), (named, "127.0.0.1", "200 None {")):
+            link = port.link[len(port.origin):]
+            cookie = "" if port is fresh else self.welcome(port) if not hasattr(port, "cookie") else port.cookie
+            port.cookie = cookie
+            with self.subTest(port=port.process.args, source=source):
+                if port is fresh:
+                    self.assertIn(words, self.as_nobody(code, port.port, link, port.host, "a=b", source))
+                else:
+                    self.assertIn(words, self.as_nobody(code, port.port, "/v1/status", port.host, cookie, source))
+        # The link that they had is as good as before.
+        cookie = self.welcome(fresh)
+        for source in "127.0.0.1", "127.0.0.2":
+            self.assertIn("403 None", self.as_nobody(code, fresh.port, "/v1/status", fresh.host, cookie, source))
+
+    def test_who_leaves_before_it_is_looked_at_has_done_nothing(self):
+        port = Port(self.scene.relay.control)
+        self.addCleanup(port.close)
+        cookie = self.welcome(port)
+        code = (
+            "import socket, struct, sys; port, host, cookie, source, linger = sys.argv[1:]\n"
+            "body = '{\"reason\": \"by a stranger\"}'\n"
+            "text = (f'POST /v1/routes/quiet/pause HTTP/1.1\\r\\nHost: {host}\\r\\nOrigin: http://{host}\\r\\nCookie: {cookie}\\r\\n'\n"
+            "    f'Content-Type: application/json\\r\\nContent-Length: {len(body)}\\r\\n\\r\\n{body}').encode()\n"
+            "for _ in range(50):\n"
+            "    try:\n"
+            "        one = socket.create_connection(('127.0.0.1', int(port)), source_address=(source, 0)); one.send(text)\n"
+            "        if linger == '1': one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))\n"
+            "        one.close()\n"
+            "    except ConnectionError: pass\n")
+        for source in "127.0.0.1", "127.0.0.2":
+            for linger in 0, 1:
+                self.as_nobody(code, port.port, port.host, cookie, source, linger)
+        # Asked after them, so that they are all over.
+        self.assertEqual(self.ask("GET", "/v1/status", [("Cookie", cookie)], port=port)[0], 200)
+        self.assertIsNone(self.scene.api("GET", "/v1/routes/quiet").get("pause"))
+
+    def test_strangers_take_no_place_from_those_who_may_come_in(self):
+        if os.geteuid() != 0:
+            self.skipTest("another user takes root")
+        code = (
+            "import socket, sys; port, source = sys.argv[1:];"
+            "held = [socket.create_connection(('127.0.0.1', int(port)), source_address=(source, 0)) for _ in range(40)];"
+            "print('held', flush=True); sys.stdin.read()")
+        for source in "127.0.0.1", "127.0.0.2":
+            process = subprocess.Popen(
+                ["setpriv", "--reuid=65534", "--clear-groups", "python3", "-c", code, str(self.port.port), source],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            with process:
+                self.assertEqual(process.stdout.readline(), "held\n")
+                self.assertIn("open the link", self.ask("GET", "/ui/")[2])
+                process.stdin.close()
 
 
 if __name__ == "__main__":

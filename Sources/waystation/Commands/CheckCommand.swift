@@ -56,16 +56,3 @@ extension Configuration {
 }
 
 private func count(_ number: Int, _ thing: String) -> String { "\(number) \(thing)\(number == 1 ? "" : "s")" }
-
-/// The system's users and groups by name.
-private enum Accounts {
-    static func user(_ name: String) -> UInt32? {
-        guard let entry = unsafe getpwnam(name) else { return nil }
-        return unsafe entry.pointee.pw_uid
-    }
-
-    static func group(_ name: String) -> UInt32? {
-        guard let entry = unsafe getgrnam(name) else { return nil }
-        return unsafe entry.pointee.gr_gid
-    }
-}

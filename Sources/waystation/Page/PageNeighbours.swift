@@ -1,57 +1,49 @@
 import Glibc
 import RelayPosix
 
-/// Whose programs may use the loopback port: those of the user who runs the command, and root's.
+/// Whose programs may use the loopback port: those of the user who runs the command, of whom it is for, and root's.
 ///
-/// A browser sends a cookie to every port of a host, so the session could be read by another user of the machine whose
-/// port somebody visits; it is of no use to them.
+/// A link can be seen by others of the machine before it is used, and so can a session where a browser shows it to
+/// more than this port; both are of no use to them.
 struct PageNeighbours {
-    private let port: UInt16
-    private let users: [UInt32]
+    /// The last is whom the page is for.
+    let users: [UInt32]
 
-    init(port: UInt16) {
-        self.port = port
-        // Behind sudo the browser is that of who typed it.
-        let caller = geteuid() == 0 ? environment("SUDO_UID").flatMap { UInt32($0) } : nil
-        users = [0, geteuid()] + (caller.map { [$0] } ?? [])
+    /// `user` is whom the page is for; without one, who typed the command.
+    init(for user: UInt32? = nil) {
+        users = [0, geteuid(), user ?? PageNeighbours.caller(environment) ?? geteuid()]
     }
 
-    init(port: UInt16, users: [UInt32]) {
-        self.port = port
-        self.users = users
+    init(users: [UInt32]) { self.users = users }
+
+    /// Who became another user to run the command, where sudo(8), run0(1), pkexec(1) or doas(1) has told.
+    ///
+    /// Who could write that into the environment could as well name the user by an option.
+    static func caller(_ environment: (String) -> String?) -> UInt32? {
+        for name in ["SUDO_UID", "PKEXEC_UID"] {
+            if let user = environment(name).flatMap({ UInt32($0) }) { return user }
+        }
+        return environment("DOAS_USER").flatMap(Accounts.user)
     }
 
-    /// What to tell a caller of another user; nil for the others, and where the kernel does not tell.
+    /// What to tell a caller who may not come in; nil for one who may.
     func stranger(at descriptor: Int32) -> String? {
-        guard case .ip(_, let theirs)? = Socket.remoteAddress(descriptor) else { return nil }
-        for file in ["/proc/net/tcp", "/proc/net/tcp6"] {
-            guard let bytes = try? FileBytes.read(path: file) else { continue }
-            if let user = user(of: theirs, in: String(decoding: bytes, as: UTF8.self)) {
-                return users.contains(user)
-                    ? nil : "uid \(user) may not use a page that is open for uid \(users.last ?? 0)"
-            }
+        guard let near = Socket.remoteAddress(descriptor), let far = Socket.localAddress(descriptor),
+            case .ip(let theirs, _) = near, case .ip(let ours, _) = far, theirs == ours
+        else { return "the connection is not one from 127.0.0.1, or has ended already" }
+        do throws(PosixError) {
+            let user = try ConnectionOwner.user(of: near, to: far)
+            // Only while it is connected is nobody else's socket at those addresses.
+            return refusal(of: Socket.remoteAddress(descriptor) == near ? user : nil)
+        } catch {
+            return "the kernel does not tell whose program this is, so that nobody can be let in: \(error)"
         }
-        return nil
     }
 
-    /// Whose socket it is that is connected from that port to ours, in the kernel's table (proc_net_tcp(5)).
-    func user(of theirs: UInt16, in table: String) -> UInt32? {
-        let (from, to) = (
-            "0100007F:" + PageNeighbours.hexadecimal(theirs), "0100007F:" + PageNeighbours.hexadecimal(port)
-        )
-        for line in table.split(separator: "\n").dropFirst() {
-            let words = line.split(separator: " ")
-            // What waits for its last packets has no owner any more.
-            guard words.count > 7, words[1].hasSuffix(from), words[2].hasSuffix(to), words[3] != "06" else {
-                continue
-            }
-            return UInt32(words[7])
-        }
-        return nil
-    }
-
-    private static func hexadecimal(_ port: UInt16) -> String {
-        let digits = String(port, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 4 - digits.count) + digits
+    func refusal(of user: UInt32?) -> String? {
+        guard let user else { return "the kernel knows no program at the other end of this connection" }
+        guard !users.contains(user) else { return nil }
+        return "uid \(user) may not use a page that is open for uid \(users.last ?? 0); "
+            + "waystation ui --for USER opens one for another user"
     }
 }

@@ -18,7 +18,12 @@ final class PageService: Sendable {
 
     private static let maxConnections = 32
 
-    init(_ client: RelayClient, port: UInt16, socketToName: String?) throws(CommandFailure) {
+    init(
+        _ client: RelayClient,
+        port: UInt16,
+        socketToName: String?,
+        neighbours: PageNeighbours = PageNeighbours()
+    ) throws(CommandFailure) {
         do throws(PosixError) {
             listener = try Listener.tcp(IPAddress(v4: 0x7F00_0001), port: port)
         } catch {
@@ -35,7 +40,7 @@ final class PageService: Sendable {
         self.socketToName = socketToName
         self.port = bound
         gate = Mutex(PageGate(port: bound))
-        neighbours = PageNeighbours(port: bound)
+        self.neighbours = neighbours
     }
 
     func link() -> String { gate.withLock { $0.link(at: PageService.now) } }
@@ -59,6 +64,10 @@ final class PageService: Sendable {
     }
 
     private func take(_ raw: Int32) {
+        // Before it counts: what others open takes no place from those who may.
+        if let stranger = neighbours.stranger(at: raw) {
+            return PageService.turnAway(raw, "403 Forbidden", stranger)
+        }
         let isRoom = open.withLock { open in
             guard open < PageService.maxConnections else { return false }
             open += 1
@@ -67,13 +76,9 @@ final class PageService: Sendable {
         guard isRoom else { return PageService.turnAway(raw, "503 Service Unavailable", PageService.full) }
         do throws(PosixError) {
             try startDetachedThread("page") { [self] in
-                if let stranger = neighbours.stranger(at: raw) {
-                    PageService.turnAway(raw, "403 Forbidden", stranger)
-                } else {
-                    Socket.setNoDelay(raw)
-                    var connection = PageConnection(FileDescriptor(raw), self)
-                    connection.serve()
-                }
+                Socket.setNoDelay(raw)
+                var connection = PageConnection(FileDescriptor(raw), self)
+                connection.serve()
                 open.withLock { $0 -= 1 }
             }
         } catch {

@@ -7,7 +7,7 @@ import RelayPosix
 extension Command {
     static let ui = Command(
         "ui",
-        "[--port PORT] [--no-open] [--socket PATH]",
+        "[--port PORT] [--for USER] [--no-open] [--socket PATH]",
         "Shows the daemon in a browser.",
         details: """
             It listens on a port of the loopback, prints a link that opens the page once within a minute, and opens
@@ -22,6 +22,11 @@ extension Command {
             """,
         options: [
             OptionSpec("port", value: "PORT", "the loopback's port; any that is free"),
+            OptionSpec(
+                "for",
+                value: "USER",
+                "whose browser it is, by name or number; who typed sudo, run0, doas or pkexec"
+            ),
             OptionSpec("no-open", nil, "only print the link"), .control,
         ]
     ) { arguments throws(CommandFailure) in
@@ -33,6 +38,7 @@ extension Command {
             }
             port = number
         }
+        let neighbours = PageNeighbours(for: try whom(arguments["for"]))
         let sockets = DaemonSockets(arguments)
         try checkRole(DaemonAccess.control(arguments), sockets.control)
         // Here and in every thread; the end is waited for below.
@@ -44,7 +50,8 @@ extension Command {
         let service = try PageService(
             client,
             port: port,
-            socketToName: sockets.control == usual ? nil : absolute(sockets.control)
+            socketToName: sockets.control == usual ? nil : absolute(sockets.control),
+            neighbours: neighbours
         )
         do throws(PosixError) {
             try startDetachedThread("ui") { service.run() }
@@ -61,6 +68,15 @@ extension Command {
         Output.error.write("\n")
         return .done
     }
+}
+
+private func whom(_ user: String?) throws(CommandFailure) -> UInt32? {
+    guard let user else { return nil }
+    if let number = UInt32(user) { return number }
+    guard let number = Accounts.user(user) else {
+        throw .usage("--for names no user of this machine: \(safe(user))", of: "ui")
+    }
+    return number
 }
 
 /// Refuses a socket that would show nothing.
