@@ -20,16 +20,25 @@ struct PageWordsTests {
     ]
 
     /// A line for each word, so that a change of one is a change of one.
+    ///
+    /// A word has its text and what to do, where the page tells that; of events it wants the names alone.
     private static var document: String {
         let kinds = kinds.map { name, kind in
-            let words = Meaning.all.filter { $0.kind == kind }.map { meaning in
-                var json = JSONObjectWriter()
-                json.member("text", meaning.text)
-                if let causes = meaning.causes { json.member("causes", causes) }
-                json.member("do", meaning.remedy)
-                return "\"\(meaning.word)\": " + String(decoding: json.bytes, as: UTF8.self)
+            let meanings = Meaning.all.filter {
+                $0.kind == kind && !($0.kind == .jobAction && $0.word == "expunge")
             }
-            return "\"\(name)\": {\n\(words.joined(separator: ",\n"))\n}"
+            if kind == .event {
+                return "\"\(name)\":[\n\(meanings.map { "\"\($0.word)\"" }.joined(separator: ",\n"))\n]"
+            }
+            let words = meanings.map { meaning in
+                var json = JSONArrayWriter()
+                json.element(meaning.text)
+                if kind != .jobAction, meaning.remedy != "Nothing is to be done." {
+                    json.element(meaning.remedy)
+                }
+                return "\"\(meaning.word)\":" + String(decoding: json.bytes, as: UTF8.self)
+            }
+            return "\"\(name)\":{\n\(words.joined(separator: ",\n"))\n}"
         }
         return "{\n\(kinds.joined(separator: ",\n"))\n}\n"
     }

@@ -15,7 +15,7 @@ import time
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 PATIENCE = 30
 # Keys as WebDriver spells them.
-TAB, ENTER, ESCAPE = "\ue004", "\ue007", "\ue00c"
+TAB, ENTER, ESCAPE, DOWN = "\ue004", "\ue007", "\ue00c", "\ue015"
 
 
 class DriverError(Exception):

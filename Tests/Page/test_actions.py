@@ -89,6 +89,92 @@ class Actions(PageTest):
         self.assertIn("4 jobs match, 4 held", self.follow(line, "--yes"))
         self.assertEqual({self.scene.job(job)["state"] for job in jobs}, {"held"})
 
+    def calls(self, change):
+        """Has the page's calls of bulk actions changed by a script, each for one job and slow."""
+        self.browser.script(
+            "window.plain = window.plain || fetch; window.called = 0; window.fetch = async (path, given) => {"
+            "  if (!path.endsWith('/actions')) return plain(path, given);"
+            "  const body = JSON.parse(given.body); if (body.dry_run) return plain(path, given);"
+            "  window.called += 1; " + change +
+            "  await new Promise((done) => setTimeout(done, 300));"
+            "  return plain(path, {...given, body: JSON.stringify({...body, limit: 1})}); }")
+        self.addCleanup(lambda: self.browser.script("window.fetch = plain"))
+
+    def many(self, word, count):
+        """A bulk action on so many jobs of their own, counted."""
+        label = f"of={self.id().rsplit('.', 1)[1]}"
+        jobs = self.scene.keep("quiet", "good", count, ("Waystation-Delay", "2h"), ("Waystation-Label", label))
+        self.view("#/jobs?label=" + label.replace("=", "%3D"), *jobs)
+        self.order(word)
+        self.browser.wait_text(f"{count} jobs match", within="dialog")
+        return jobs, label
+
+    def states(self, jobs):
+        return [self.scene.job(job)["state"] for job in jobs]
+
+    def test_what_comes_after_the_count_is_left_alone(self):
+        jobs, label = self.many("Cancel…", 3)
+        later = self.scene.keep("quiet", "good", 5, ("Waystation-Delay", "2h"), ("Waystation-Label", label))
+        self.confirm("Cancel 3 jobs")
+        self.browser.wait_text("3 jobs match, 3 cancelled.", within="dialog")
+        self.assertEqual(set(self.states(jobs)), {"cancelled"})
+        self.assertEqual(set(self.states(later)), {"scheduled"})
+        self.confirm("Close")
+
+    def test_more_jobs_than_were_counted_are_asked_for_again(self):
+        jobs = self.scene.keep("quiet", "good", 3, ("Waystation-Delay", "2h"), ("Waystation-Label", "of=again"))
+        for job in jobs[:2]:
+            self.scene.api("POST", f"/v1/jobs/{job}/hold")
+        self.view("#/jobs?state=held&label=of%3Dagain", *jobs[:2])
+        self.order("Release…")
+        self.browser.wait_text("2 jobs match", within="dialog")
+        self.scene.api("POST", f"/v1/jobs/{jobs[2]}/hold")
+        self.confirm("Release 2 jobs")
+        self.browser.wait_text("More match than were counted", within="dialog")
+        self.assertEqual(set(self.states(jobs)), {"held"})
+        self.confirm("Release 3 jobs")
+        self.browser.wait_text("3 jobs match, 3 released", within="dialog")
+        self.assertEqual(set(self.states(jobs)), {"scheduled"})
+        self.confirm("Close")
+
+    def test_a_bulk_action_that_is_stopped_says_what_was_done(self):
+        jobs, _ = self.many("Hold…", 6)
+        self.calls("")
+        self.confirm("Hold 6 jobs")
+        self.browser.wait_text("1 job matches, 1 held", within="dialog")
+        stays = "const event = new Event('beforeunload', {cancelable: true}); dispatchEvent(event); return event.defaultPrevented"
+        self.assertTrue(self.browser.script(stays), "it is asked before the page is left")
+        self.confirm("Stop")
+        self.assertTrue(self.browser.script("return document.querySelector('dialog').open"))
+        told = self.browser.wait_text("Stopped. ", within="dialog")
+        held = self.states(jobs).count("held")
+        self.assertIn(f", {held} held", told)
+        self.assertLess(held, 6)
+        self.assertFalse(self.browser.script(stays))
+        self.confirm("Close")
+        self.closed()
+
+    def test_an_error_amid_a_bulk_action_says_what_was_done_before(self):
+        jobs, _ = self.many("Hold…", 4)
+        self.calls("if (window.called > 2) return new Response('{\"detail\": \"no more today\"}', {status: 500, headers: {'Content-Type': 'application/json'}});")
+        self.confirm("Hold 4 jobs")
+        self.browser.wait_text("2 jobs match, 2 held. Then it failed: No more today.", within="dialog")
+        self.assertEqual(self.states(jobs).count("held"), 2)
+        self.confirm("Close")
+        self.closed()
+
+    def test_a_job_that_has_changed_is_shown_anew_before_anything_is_done(self):
+        job, = self.waiting(1)
+        self.view(f"#/job/{job}", job, "What happened")
+        self.order("Drop")
+        self.scene.api("POST", f"/v1/jobs/{job}/hold")
+        self.confirm("Drop")
+        self.browser.wait_text("has changed since it was shown, and nothing was done: it is held now", within="dialog")
+        self.assertEqual(self.scene.job(job)["state"], "held")
+        self.confirm("Drop")
+        self.closed()
+        self.assertEqual(self.scene.job(job).get("code"), "job_not_found")
+
     def test_what_no_option_can_say_is_said_to_the_interface_itself(self):
         jobs = self.scene.keep("down", "x", 2, ("Waystation-Label", "names=a,b"))
         eventually(lambda: all(self.scene.job(job)["state"] == "retrying" for job in jobs), "the jobs wait")
@@ -96,6 +182,7 @@ class Actions(PageTest):
         line = self.order("Cancel…")
         self.browser.wait_text("2 jobs match", within="dialog")
         self.assertTrue(line.startswith("curl --unix-socket "), line)
+        self.assertIn("while its answer has next", self.browser.text("dialog"))
         self.follow(line)
         eventually(lambda: {self.scene.job(job)["state"] for job in jobs} == {"cancelled"}, "the command cancelled them")
         self.confirm("Cancel")
@@ -254,9 +341,12 @@ class Actions(PageTest):
         self.browser.open(port.link)
         self.browser.wait_text("Routes", "Dead letters by cause")
         dead = other.api("GET", "/v1/jobs?state=dead")["jobs"][0]["id"]
-        for view in "#/", "#/jobs", f"#/job/{dead}", "#/route/billing":
+        for view, words in ("#/", "Overview"), ("#/jobs", "Kept jobs"), (f"#/job/{dead}", dead), ("#/route/billing", "billing"):
             self.browser.script("location.hash = arguments[0]", view)
-            self.browser.wait(lambda: self.browser.script("return document.querySelector('main h1') !== null"), "the view is there")
+            # The view before this one has a title too.
+            self.browser.wait(lambda: self.browser.script(
+                "const title = viewAt(place()).title; return document.title.startsWith(title) && !refresh.isReading && !refresh.isMoved"
+                " && document.querySelector('main h1').textContent.includes(arguments[0])", words), f"{view} is there")
             offered = self.browser.script("return [...document.querySelectorAll('main button')].map((node) => node.textContent)")
             self.assertEqual(set(offered) - {"Copy"}, set(), view)
         self.assertIn("role read", self.browser.text("footer"))

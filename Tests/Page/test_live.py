@@ -1,6 +1,8 @@
 """An open page follows what happens, does not grow by it, and says when it cannot."""
 
 import json
+import os
+import signal
 import threading
 import time
 import unittest
@@ -39,6 +41,8 @@ class Live(PageTest):
         self.flood(300)
         self.browser.wait(lambda: self.heard() > 2000, "the page hears of it")
         time.sleep(1.5)
+        # A browser counts no more than 250 unless it is told to.
+        self.browser.script("performance.setResourceTimingBufferSize(1000000)")
         heap, nodes, listeners = self.settle()
         began, start = self.heard(), time.monotonic()
         answers = self.browser.script("return performance.getEntriesByType('resource').length")
@@ -97,6 +101,42 @@ class Live(PageTest):
         self.browser.wait(lambda: not self.browser.text("#away"), "the page sees the daemon again")
         self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live again")
         self.assertEqual(self.browser.script("return document.getElementById('news').textContent"), "The daemon is back")
+
+    def test_a_daemon_that_answers_no_longer_is_not_live(self):
+        self.view("#/", "Routes")
+        self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live")
+        process = self.scene.relay.process.pid
+        os.kill(process, signal.SIGSTOP)
+        try:
+            self.browser.wait(lambda: self.browser.text("#live").startswith("Waiting for an answer"), "it is late", seconds=12)
+            self.browser.wait_text(
+                "The daemon is away since", "not answered within 10", "What is below was read at", within="#away", seconds=20)
+            self.assertTrue(self.browser.text("#live").startswith("No answer since"))
+            self.assertTrue(self.browser.script("return document.body.classList.contains('stale')"))
+            self.assertIn("Routes", self.browser.text("main"), "what was read before stays")
+        finally:
+            os.kill(process, signal.SIGCONT)
+        self.browser.wait(lambda: not self.browser.text("#away"), "the page sees the daemon again")
+        self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live again")
+
+    def test_a_part_that_cannot_be_read_leaves_the_others(self):
+        self.view("#/", "Routes")
+        self.browser.script(
+            "window.plain = fetch; window.fetch = async (path, given) => path.startsWith('/v1/shape')"
+            " ? new Response('{\"detail\": \"the store is closed\"}', {status: 503, headers: {'Content-Type': 'application/json'}}) : plain(path, given)")
+        self.addCleanup(lambda: self.browser.script("window.fetch = plain"))
+        self.browser.wait_text("Not read anew: the ages of jobs. The store is closed.")
+        self.scene.api("POST", "/v1/routes/quiet/pause", {})
+        self.addCleanup(lambda: self.scene.api("POST", "/v1/routes/quiet/resume"))
+        self.browser.wait(lambda: {row["Route"]: row["State"] for row in self.rows("Routes")}.get("quiet") == "! paused"
+                          or "paused" in {row["Route"]: row["State"] for row in self.rows("Routes")}.get("quiet", ""), "the routes are read on")
+        self.assertEqual(self.browser.text("#away"), "", "a daemon that refuses is not away")
+
+    def test_the_page_of_another_version_takes_the_place_of_this_one(self):
+        self.view("#/jobs", "Failed by")
+        self.browser.script("window.old = true; daemon.version = '0.0.0'; live.connect()")
+        self.browser.wait(lambda: not self.browser.script("return window.old"), "the page is loaded anew")
+        self.browser.wait_text("Failed by")
 
     def test_a_page_that_nobody_sees_keeps_no_connection(self):
         self.view("#/", "Routes")

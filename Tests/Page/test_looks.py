@@ -89,6 +89,21 @@ class Looks(PageTest):
         self.addCleanup(lambda: self.browser.media(prefers_color_scheme="light"))
         self.each(check)
 
+    def test_bars_stand_out_and_a_stand_in_is_more_than_a_colour(self):
+        self.addCleanup(lambda: self.browser.media(prefers_color_scheme="light"))
+        self.view("#/route/billing", "What holds it back")
+        for scheme in "light", "dark":
+            self.browser.media(prefers_color_scheme=scheme)
+            ratio, marks, stripes = self.browser.script(
+                CONTRAST.split("const low")[0] +
+                "const bar = document.querySelector('.bars .all'), figure = bar.closest('figure');"
+                "const [a, b] = [light(parts(getComputedStyle(bar).fill)), light(behind(figure))].sort((x, y) => y - x);"
+                "const helped = document.querySelector('.bars .helped');"
+                "return [(a + 0.05) / (b + 0.05), document.querySelectorAll('.bars .helped').length, getComputedStyle(helped).strokeDasharray]")
+            self.assertGreaterEqual(ratio, 3, scheme)
+            self.assertGreater(marks, 0)
+            self.assertNotEqual(stripes, "none")
+
     def test_the_dialogs_texts_stand_out_too(self):
         self.addCleanup(lambda: self.browser.media(prefers_color_scheme="light"))
         # A colour that is on its way to another is none.

@@ -7,6 +7,7 @@ import threading
 import time
 import unittest
 
+from browser import DOWN
 from page import PageTest
 from scene import command, eventually
 
@@ -175,7 +176,9 @@ class Shown(PageTest):
             hour = next(one for one in self.scene.api("GET", "/v1/history?route=billing")["routes"])
             requests, failures, helped = (sum(hour[name]) for name in ("requests", "failures", "fallbacks"))
             self.assertGreater(helped, 0)
-            return f"Last hour: {requests} requests, {failures} failed, {helped} answered by a stand-in"
+            attempts, failed = sum(hour["attempts"]), sum(hour["failed_attempts"])
+            return (f"Last hour: {requests} requests, {failures} failed, {helped} answered by a stand-in; "
+                    f"{attempts} attempts, {failed} failed")
 
         self.view("#/route/billing", "Its rules, in the order they are read")
         label = "const node = document.querySelector('svg.bars'); return node && node.getAttribute('aria-label')"
@@ -248,6 +251,54 @@ class Shown(PageTest):
             "field.dispatchEvent(new Event('change', {bubbles: true}))")
         self.browser.wait(lambda: "label=order%3D8841" in self.browser.url, "the filter is in the URL")
         self.browser.wait_text("There are no such jobs.")
+
+    def test_filters_are_chosen_by_the_keyboard_alone(self):
+        browser = self.browser
+        self.view("#/jobs", "Failed by")
+        chosen = "return [document.activeElement.name, document.activeElement.value, location.hash, scrollY, history.length]"
+        # A window in which every list can be scrolled.
+        browser.size(1280, 240)
+        self.addCleanup(lambda: browser.size(1280, 900))
+        browser.script("document.querySelector('select[name=state]').focus({preventScroll: true}); scrollTo(0, 40)")
+        length, place = browser.script(chosen)[4], browser.script(chosen)[3]
+        for state in "scheduled", "queued", "running", "retrying":
+            browser.keys(DOWN)
+            self.assertEqual(browser.script(chosen), ["state", state, f"#/jobs?state={state}", place, length])
+            time.sleep(0.4)
+        told = [job["id"] for job in self.scene.api("GET", "/v1/jobs?state=retrying")["jobs"]]
+        browser.wait(lambda: [row["Job"] for row in self.rows("Kept jobs")] == told, "the list is that of the last choice")
+        self.assertEqual(browser.script(chosen)[:2], ["state", "retrying"])
+        # Where another place asks for other filters, the fields have them.
+        self.view("#/jobs?state=dead", "dead")
+        browser.wait(lambda: browser.script("return document.querySelector('select[name=state]').value") == "dead", "the field follows")
+
+    def test_choices_follow_the_configuration(self):
+        self.view("#/jobs", "Failed by")
+        options = "return [...document.querySelector('select[name=route]').options].map((one) => one.value)"
+        self.assertNotIn("new", self.browser.script(options))
+        self.scene.relay.write({**self.scene.routes, "new": self.scene.routes["quiet"]})
+        try:
+            self.scene.api("POST", "/v1/reload")
+            self.browser.wait(lambda: "new" in self.browser.script(options), "the new route can be chosen")
+        finally:
+            self.scene.relay.write(self.scene.routes)
+            self.scene.api("POST", "/v1/reload")
+
+    def test_no_text_and_no_title_reorders_or_hides_another(self):
+        marks = "\u061c\u200b\u200c\u200d\u200e\u202e\u2060\u2066\ufeff"
+        told = self.browser.script(
+            "const node = h('p', {title: arguments[0], 'aria-label': arguments[0]}, arguments[0]);"
+            "return [node.title, node.getAttribute('aria-label'), node.textContent]", marks)
+        self.assertEqual(told, ["".join(f"\\u{{{ord(mark):x}}}" for mark in marks)] * 3)
+
+    def test_times_have_their_zone(self):
+        self.view("#/", "Latest events")
+        self.browser.cdp("Emulation.setTimezoneOverride", timezoneId="America/St_Johns")
+        self.addCleanup(lambda: self.browser.cdp("Emulation.setTimezoneOverride", timezoneId="UTC"))
+        self.browser.wait_text("times are of America/St_Johns (UTC-03:30)", within="footer")
+        self.browser.wait(lambda: self.browser.script(
+            "const node = document.querySelector('.events time'); return /^[0-9-]+T.*Z$/.test(node.dateTime) && node.title === node.dateTime"),
+            "a time has all of its date")
 
 
 if __name__ == "__main__":

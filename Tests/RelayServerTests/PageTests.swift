@@ -57,13 +57,19 @@ struct PageTests {
         }
     }
 
-    /// What is left out of a line of the script is blanks before it, so that none may stand inside a text.
-    @Test("No text of the script goes over a line's end")
-    func lines() {
-        for line in String(decoding: PageDocument.script.bytes, as: UTF8.self).split(separator: "\n") {
-            let ticks = line.split(separator: "\\`").joined().filter { $0 == "`" }.count
-            #expect(ticks.isMultiple(of: 2), "\(line)")
-        }
+    @Test(
+        "A script loses the blanks that part nothing, and no text of it changes",
+        arguments: [
+            ("// why\nconst a = b + +c;\n\n  f( a , 1 )\n", "const a=b+ +c;f(a,1)\n"),
+            ("a = \"b = c // d\\\" e\"  ;\n", "a=\"b = c // d\\\" e\";\n"),
+            ("`x = ${ f(`y , ${ z }`) } , w`\n", "`x = ${f(`y , ${z}`)} , w`\n"),
+            ("x = /[ /]  \\/ y/ . test(a / b)\n", "x=/[ /]  \\/ y/ . test(a / b)\n"),
+            ("if (a) return b\nelse c\n", "if(a)return b\nelse c\n"),
+            ("let { a } = b\n\n.c\n", "let{a}=b.c\n"),
+        ]
+    )
+    func lean(source: String, lean: String) {
+        #expect(String(decoding: LeanScript(Array(source.utf8)).bytes, as: UTF8.self) == lean)
     }
 
     @Test(

@@ -24,7 +24,8 @@ function copyable(text) {
 const dialog = {
   opener: null, state: null,
 
-  // `order` has title, text, fields, command(values), count(values, signal) and run(values, progress).
+  // `order` has title, text, fields, command(values), run(values, progress, signal, counted) and, where it is for many,
+  // count(values, signal, isAgain), which gives {told, size}.
   open(order) {
     this.opener = document.activeElement;
     this.state = { order, values: {}, phase: order.count ? "counting" : "ready", told: "",
@@ -34,6 +35,16 @@ const dialog = {
     this.draw();
     byID("dialog").showModal();
     if (order.count) this.count();
+  },
+
+  get isRunning() { return Boolean(this.state) && ["running", "stopping"].includes(this.state.phase); },
+
+  // What is under way ends with its call, and its sum is shown before anything is closed.
+  leave() {
+    if (!this.isRunning) return this.close();
+    this.state.stop.abort();
+    this.state.phase = "stopping";
+    this.draw();
   },
 
   close() {
@@ -63,7 +74,7 @@ const dialog = {
         ? h("input", { ...props, type: "checkbox" })
         : h("input", { ...props, type: "text", placeholder: field.hint, autocomplete: "off", spellcheck: "false" });
     };
-    const isBusy = phase === "counting" || phase === "running";
+    const isBusy = phase === "counting" || this.isRunning;
     const body = h("form", { method: "dialog", on: { submit: () => this.run() } },
       h("h2", { id: "dialog-title" }, order.title),
       order.text && h("p", null, order.text),
@@ -72,12 +83,14 @@ const dialog = {
       h("p", { class: isError ? "told bad" : "told", role: "status" }, told),
       h("p", { class: "same" }, "The command that does the same:"),
       copyable(order.command(values)),
+      order.command(values).startsWith("curl") && h("p", { class: "note" },
+        "One call takes 10000 jobs: while its answer has next, it goes on with that as cursor."),
       h("div", { class: "buttons" },
         h("button", { type: "submit", class: order.isGrave ? "grave" : "main", disabled: phase !== "ready" },
           order.button(this.state)),
-        h("button", { type: "button", on: { click: () => this.close() } }, phase === "running" ? "Stop"
+        h("button", { type: "button", disabled: phase === "stopping", on: { click: () => this.leave() } }, this.isRunning ? "Stop"
           : phase === "done" ? "Close" : "Cancel"),
-        isBusy && h("span", { class: "busy" }, phase === "counting" ? "counting jobs" : "at it")));
+        isBusy && h("span", { class: "busy" }, phase === "counting" ? "counting jobs" : phase === "stopping" ? "ending the call under way" : "at it")));
     morph(byID("dialog"), h("div", null, body));
   },
 
@@ -89,11 +102,11 @@ const dialog = {
     Object.assign(state, { phase: "counting", told: "", isError: false, counted: null });
     this.draw();
     try {
-      const { told, isNone, counted } = await state.order.count(state.values, signal);
+      const counted = await state.order.count(state.values, signal);
       if (signal.aborted) return;
-      Object.assign(state, { phase: isNone ? "none" : "ready", told, counted });
+      Object.assign(state, { phase: counted.size ? "ready" : "none", told: counted.told, counted });
     } catch (error) {
-      if (error.name === "AbortError" || signal.aborted) return;
+      if (signal.aborted) return;
       Object.assign(state, { phase: "none", told: sentence(error.message), isError: true });
     }
     this.draw();
@@ -108,27 +121,48 @@ const dialog = {
       state.told = told;
       if (this.state === state) this.draw();
     };
-    let told;
-    try {
-      told = await state.order.run(state.values, progress, state.stop.signal);
-    } catch (error) {
-      if (this.state !== state) return refresh.soon(true);
-      Object.assign(state, { phase: "ready", told: sentence(error.message), isError: true });
+    const { order, values, counted, stop: { signal } } = state;
+    const end = (phase, told, isError) => {
+      tell(told);
+      refresh.soon(true);
+      if (this.state !== state) return;
+      Object.assign(state, { phase, told, isError });
       this.draw();
-      return refresh.soon(true);
+    };
+    try {
+      if (order.count) {
+        // The number that was agreed to is what is done, and no more.
+        const now = await order.count(values, signal, true);
+        if (now.size > counted.size && !signal.aborted) {
+          state.counted = now;
+          return end("ready", `More match than were counted, so nothing was done yet. ${now.told}`, true);
+        }
+      }
+      const told = await order.run(values, progress, signal, counted);
+      if (order.count) return end("done", (signal.aborted ? "Stopped. " : "") + told, false);
+      end("done", told, false);
+      if (this.state === state) this.close();
+    } catch (error) {
+      if (signal.aborted && !(error instanceof Refusal)) return end("done", "Stopped before anything was done.", false);
+      const done = error.done ? `${error.done} Then it failed: ` : "";
+      end(order.count ? "done" : "ready", done + sentence(error.message) + (error.isAway && error.advice
+        ? ` ${error.advice}` : ""), true);
     }
-    tell(told);
-    refresh.soon(true);
-    if (this.state !== state) return;
-    if (!state.order.count) return this.close();
-    Object.assign(state, { phase: "done", told });
-    this.draw();
   },
 };
 
 byID("dialog").addEventListener("cancel", (event) => {
   event.preventDefault();
-  dialog.close();
+  dialog.leave();
+});
+// A browser closes it nevertheless when it is asked twice.
+byID("dialog").addEventListener("close", () => {
+  if (!dialog.state) return;
+  dialog.leave();
+  if (dialog.state) byID("dialog").showModal();
+});
+addEventListener("beforeunload", (event) => {
+  if (dialog.isRunning) event.preventDefault();
 });
 
 // A button that opens an order, for who may give it.
@@ -140,8 +174,10 @@ function action(name, role, order, look) {
 const titled = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
 const DONE = { retry: "retried", cancel: "cancelled", hold: "held", release: "released", drop: "dropped" };
 
-// One job.
-function jobAction(word, id, text) {
+// One job, as it was shown.
+function jobAction(word, job, text) {
+  const { id } = job;
+  let { version } = job;
   return action(titled(word), "operate", () => ({
     title: `${titled(word)} job ${id}`,
     text: [meaning("job_action", word).text, text && " " + text],
@@ -150,7 +186,14 @@ function jobAction(word, id, text) {
     button: () => titled(word),
     run: async () => {
       const path = "/v1/jobs/" + encodeURIComponent(id);
-      await (word === "drop" ? ask("DELETE", path) : ask("POST", `${path}/${word}`));
+      try {
+        await ask(word === "drop" ? "DELETE" : "POST", word === "drop" ? path : `${path}/${word}`, null, null, version);
+      } catch (error) {
+        if (error.status !== 412) throw error;
+        const now = await read(path);
+        ({ version } = now);
+        throw new Error(`the job has changed since it was shown, and nothing was done: it is ${now.state} now${now.reason ? ` (${now.reason})` : ""}. Do it again if it is still wanted`);
+      }
       return `Job ${id} was ${word === "cancel" ? "cancelled, or asked to end" : DONE[word]}`;
     },
   }));
@@ -158,22 +201,31 @@ function jobAction(word, id, text) {
 
 // Every job that matches: `filter` is that of the API.
 function bulkAction(word, filter, name) {
-  const body = (values, isDry, cursor) => ({
-    action: word, filter, dry_run: isDry, limit: values.rate ? 10000 : 1000,
+  // Those that come after the count are not among them.
+  let before;
+  const body = (values, isDry, cursor, most) => ({
+    action: word, filter: { ...filter, created_before: before }, dry_run: isDry,
+    limit: Math.min(most, values.rate ? 10000 : 1000),
     ...(values.unknown ? { unknown: true } : {}), ...(values.rate ? { rate: values.rate } : {}),
     ...(cursor ? { cursor } : {}),
   });
   // Call by call, since one takes so many jobs and no more.
-  const perform = async (values, isDry, signal, progress) => {
+  const perform = async (values, isDry, signal, most, progress) => {
     const sum = { matched: 0, changed: 0, asked: 0, body_expired: 0, left_alone: 0 };
     let cursor = null;
-    do {
-      const answer = await ask("POST", "/v1/jobs/actions", body(values, isDry, cursor), isDry ? signal : undefined);
-      for (const key of Object.keys(sum)) sum[key] += answer[key] || 0;
-      cursor = answer.next;
-      if (progress) progress(counted(sum, word, isDry));
-      if (cursor && !isDry && values.rate) await pause(answer.changed / perSecond(values.rate) * 1000, signal);
-    } while (cursor && !signal.aborted);
+    try {
+      do {
+        const answer = await ask("POST", "/v1/jobs/actions", body(values, isDry, cursor, most - sum.matched),
+          isDry ? signal : null);
+        for (const key of Object.keys(sum)) sum[key] += answer[key] || 0;
+        cursor = answer.next;
+        if (progress) progress(counted(sum, word, isDry));
+        if (cursor && !isDry && values.rate) await pause(answer.changed / perSecond(values.rate) * 1000, signal);
+      } while (cursor && !signal.aborted && sum.matched < most);
+    } catch (error) {
+      if (!isDry && sum.matched) error.done = sentence(counted(sum, word, isDry));
+      throw error;
+    }
     return sum;
   };
   return action(name || titled(word), "operate", () => ({
@@ -188,15 +240,16 @@ function bulkAction(word, filter, name) {
         isFlag: true },
     ] : [],
     command: (values) => bulkCommand(word, filter, values),
-    button: ({ counted: sum }) => (sum ? `${titled(word)} ${plural(sum.matched - sum.left_alone, "job")}`
-      : titled(word)),
-    count: async (values, signal) => {
+    button: ({ counted: sum }) => (sum ? `${titled(word)} ${plural(sum.size, "job")}` : titled(word)),
+    count: async (values, signal, isAgain) => {
       if (values.rate && !perSecond(values.rate)) throw new Error("a rate is jobs in a time, such as 50/s, 100/m or 5/h");
-      const sum = await perform(values, true, signal);
-      return { told: sentence(counted(sum, word, true)), isNone: sum.matched - sum.left_alone === 0, counted: sum };
+      const now = clock.now();
+      if (!isAgain) before = parsed(filter.created_before) < now ? filter.created_before : new Date(now).toISOString();
+      const sum = await perform(values, true, signal, Infinity);
+      return { told: sentence(counted(sum, word, true)), size: sum.matched - sum.left_alone, matched: sum.matched };
     },
-    run: async (values, progress, signal) =>
-      sentence(counted(await perform(values, false, signal, progress), word, false)),
+    run: async (values, progress, signal, { matched }) =>
+      sentence(counted(await perform(values, false, signal, matched, progress), word, false)),
   }));
 }
 
@@ -228,7 +281,8 @@ function counted(sum, word, isDry) {
   return text;
 }
 
-// Commas separate the pairs of --where, so a value that has one is said to the interface itself.
+// Commas separate the pairs of --where, so a value that has one is said to the interface itself, which takes 10000 jobs
+// in a call.
 function bulkCommand(word, filter, values) {
   const names = { failure_kind: "kind", created_after: "since", created_before: "before" };
   const pairs = Object.entries(filter).flatMap(([name, value]) =>

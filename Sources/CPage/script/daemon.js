@@ -1,6 +1,6 @@
 // The daemon at the other end: what is asked of it, and what it tells.
 
-const daemon = { role: null, version: null, socket: "", words: {}, isAway: false };
+const daemon = { role: null, version: null, socket: "", words: {}, isKnown: false };
 
 const RANKS = ["submit", "read", "operate", "admin"];
 const may = (role) => RANKS.indexOf(daemon.role) >= RANKS.indexOf(role);
@@ -16,20 +16,33 @@ class Refusal extends Error {
   get isAway() { return this.status === 0 || this.code === "daemon_away"; }
 }
 
-async function ask(method, path, document, signal) {
+// A read is over in ten seconds, and what changes many jobs in minutes.
+const patienceFor = (method) => (method === "GET" ? 10000 : 120000);
+
+// `version` is that of the job that is meant.
+async function ask(method, path, document, signal, version) {
+  const limit = AbortSignal.timeout(patienceFor(method));
   let response;
+  let text;
   try {
     response = await fetch(path, {
-      method, signal, redirect: "error", cache: "no-store", credentials: "same-origin",
-      ...(document ? { body: JSON.stringify(document), headers: { "Content-Type": "application/json" } } : {}),
+      method, signal: signal ? AbortSignal.any([signal, limit]) : limit, redirect: "error", cache: "no-store",
+      credentials: "same-origin", ...(document ? { body: JSON.stringify(document) } : {}),
+      headers: { ...(document ? { "Content-Type": "application/json" } : {}),
+        ...(version ? { "If-Match": `"v${version}"` } : {}) },
     });
+    text = await response.text();
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (signal && signal.aborted) throw error;
+    if (limit.aborted) {
+      throw new Refusal(0, "no_answer", `the daemon has not answered within ${short(patienceFor(method))}`,
+        method === "GET" ? "See systemctl status waystationd, and its journal."
+          : "Whether it was done is not known: look before doing it again.");
+    }
     throw new Refusal(0, "unreachable", "waystation ui has ended, or the way to it is cut",
       "Run waystation ui again, and open its link.");
   }
   if (response.headers.get("Date")) clock.learn(response.headers.get("Date"));
-  const text = await response.text();
   const isJSON = /json/.test(response.headers.get("Content-Type") || "");
   const answer = isJSON && text ? JSON.parse(text) : null;
   if (path === "/v1/version") daemon.socket = decodeURIComponent(response.headers.get("Waystation-Socket") || "");
@@ -50,10 +63,27 @@ function query(path, values) {
   return text ? path + "?" + text : path;
 }
 
-// What a word means, of one kind: {text, causes, do}; null where the relay's own words have no such.
+// What a word means, of one kind: {text, remedy}; null where the relay's own words have no such.
 function meaning(kind, word) {
   const words = daemon.words[kind];
-  return words && Object.hasOwn(words, word) ? words[word] : null;
+  if (!words || !Object.hasOwn(words, word)) return null;
+  const [text, remedy] = words[word];
+  return { text, remedy };
+}
+
+// Reads the parts of a view, each for itself: one that fails is told of, and shown as it was read before.
+async function parts(wanted) {
+  const ends = await Promise.allSettled(Object.values(wanted));
+  const found = { ...refresh.kept, missing: {} };
+  Object.keys(wanted).forEach((name, index) => {
+    const { reason, value } = ends[index];
+    if (reason) found.missing[name] = reason;
+    else found[name] = value;
+  });
+  const reasons = Object.values(found.missing);
+  const grave = reasons.find((reason) => !(reason instanceof Refusal));
+  if (grave || reasons.length === ends.length) throw grave || reasons.find((reason) => reason.isAway) || reasons[0];
+  return found;
 }
 
 // The stream of events: it says that something has changed, and keeps the last few for who wants to read them.
@@ -87,7 +117,7 @@ const live = {
 
   connect() {
     this.stop();
-    const types = Object.keys(daemon.words.event || {});
+    const types = daemon.words.event || [];
     const isOfJob = this.filter.startsWith("job=");
     const wanted = types.filter((type) => isOfJob || !this.quiet.includes(type)).map((type) =>
       "waystation." + type);
@@ -97,6 +127,8 @@ const live = {
     this.set("connecting");
     source.onopen = () => {
       this.retry = 0;
+      // Another daemon may have taken the place of the one that was asked.
+      daemon.isKnown = false;
       this.set("live");
       this.onChange();
     };
@@ -137,10 +169,15 @@ const live = {
 function showLive() {
   const place = byID("live");
   const seconds = Math.max(0, Math.ceil((live.next - Date.now()) / 1000));
-  const text = {
+  // A stream that is open says nothing of a daemon that has stopped: what is read does.
+  const silence = performance.now() - refresh.last;
+  const isLate = refresh.isReading && silence > 3000;
+  const isUnread = live.state === "live" && (isLate || goneSince);
+  const text = isUnread ? goneSince ? `No answer since ${time(goneSince)}`
+    : `Waiting for an answer, ${Math.floor(silence / 1000)}s` : {
     live: "Live", connecting: "Connecting", off: "Paused while hidden",
     away: `Not connected, next try in ${seconds}s`,
   }[live.state];
   if (place.textContent !== text) place.textContent = text;
-  place.className = "live " + (live.state === "live" ? "on" : live.state);
+  place.className = "live " + (isUnread ? "away" : live.state === "live" ? "on" : live.state);
 }

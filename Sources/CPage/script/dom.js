@@ -4,7 +4,9 @@
 // somebody is at.
 
 const SVG = new Set(["svg", "rect", "line", "path", "circle", "title", "polyline"]);
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+// Attributes that are shown or read out.
+const SPOKEN = new Set(["title", "aria-label", "placeholder", "data-title"]);
 
 // Text from elsewhere: what could reorder or hide the text around it is spelled out.
 function safe(text) {
@@ -19,7 +21,7 @@ function h(tag, props, ...children) {
     if (value === undefined || value === null || value === false) continue;
     if (name === "on") node.handlers = value;
     else if (name === "key") node.key = String(value);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true ? "" : SPOKEN.has(name) ? safe(value) : String(value));
   }
   add(node, children);
   return node;
@@ -61,6 +63,10 @@ function become(node, wanted) {
     if (node.data !== wanted.data) node.data = wanted.data;
     return;
   }
+  // What is typed or chosen is its user's, until another value was asked for.
+  const isField = node.localName === "select" || node.localName === "input";
+  const isGiven = isField && node.getAttribute("value") !== wanted.getAttribute("value");
+  const { value: chosen } = node;
   for (const { name } of [...node.attributes]) {
     // Somebody has opened it.
     if (!wanted.hasAttribute(name) && name !== "open") node.removeAttribute(name);
@@ -69,9 +75,12 @@ function become(node, wanted) {
     if (node.getAttribute(name) !== value) node.setAttribute(name, value);
   }
   node.handlers = wanted.handlers;
-  // What is typed or chosen is its user's.
-  if (node.localName === "select" || node.localName === "input") return;
+  const { value } = wanted;
   morph(node, wanted);
+  if (isField && node.type !== "checkbox") {
+    const now = isGiven ? value : chosen;
+    if (node.value !== now) node.value = now;
+  }
 }
 
 // One listener for each kind of event, however many elements come and go.

@@ -2,12 +2,14 @@
 
 const sum = (list) => (list || []).reduce((total, value) => total + (value || 0), 0);
 
-// The figures of a route's hour, of requests or, where only kept jobs go by it, of attempts; null where nothing is
-// known.
-function hourOf(history, name) {
+// The figures of a route's hour, of requests or, where kept jobs go by it, of attempts: one request that succeeded
+// must not hide deliveries that fail. Null where nothing is known.
+function hourOf(history, { name, jobs }) {
   const found = history && history.routes.find((route) => route.name === name);
   if (!found) return null;
-  const isOfRequests = sum(found.requests) > 0 || sum(found.attempts) === 0;
+  const tried = sum(found.attempts);
+  const isOfRequests = !tried || sum(found.requests) > 0 && !Object.values(jobs || {}).some(Boolean)
+    && !found.attempts.some((count, index) => count && !found.requests[index]);
   const hour = isOfRequests
     ? { what: "request", all: found.requests, failed: found.failures, helped: found.fallbacks, p50: found.p50_ms,
       p99: found.p99_ms }
@@ -21,24 +23,38 @@ function hourOf(history, name) {
     return list && list[list.length - 1] != null ? list[list.length - 1] : null;
   };
   return {
-    ...hour, began: history.began_at, interval: history.interval_ms, total: sum(hour.all),
-    failures: sum(hour.failed),
-    fallbacks: sum(hour.helped), rate: hour.all.length > 1 ? hour.all[at] / (history.interval_ms / 1000) : null,
+    ...hour, requests: sum(found.requests), failedRequests: sum(found.failures), attempts: tried,
+    failedAttempts: sum(found.failed_attempts), fallbacks: sum(found.fallbacks), began: history.began_at, interval: history.interval_ms, total: sum(hour.all),
+    rate: hour.all.length > 1 ? hour.all[at] / (history.interval_ms / 1000) : null,
     p50now: last(hour.p50), p99now: last(hour.p99),
   };
 }
 
 const rateText = (rate) => (rate === null ? "–" : rate === 0 ? "0/s" : rate < 0.095
   ? decimals(rate * 60, 1) + "/min" : decimals(rate, rate < 10 ? 1 : 0) + "/s");
+
+// Something is never told as nothing, nor as everything.
 function percent(part, all) {
   if (!all) return "–";
   const share = 100 * part / all;
-  return part && share < 0.1 ? "<0.1%" : decimals(share, part && share < 10 ? 1 : 0) + "%";
+  if (part && share < 0.1) return "<0.1%";
+  return part < all && share > 99 ? ">99%" : decimals(share, part && share < 10 ? 1 : 0) + "%";
 }
 
 function hourText(hour) {
+  const { requests, attempts } = hour;
   const helped = hour.fallbacks ? `, ${hour.fallbacks} answered by a stand-in` : "";
-  return `Last hour: ${plural(hour.total, hour.what)}, ${hour.failures} failed${helped}`;
+  const hasMore = attempts !== requests || hour.failedAttempts !== hour.failedRequests;
+  return "Last hour: " + [(requests || !attempts) && `${plural(requests, "request")}, ${hour.failedRequests} failed${helped}`,
+    attempts && hasMore && `${plural(attempts, "attempt")}, ${hour.failedAttempts} failed`].filter(Boolean).join("; ");
+}
+
+// How many of a hundred failed, of the requests and, where those are not the same, of the attempts.
+function failedText(hour) {
+  const ofRequests = percent(hour.failedRequests, hour.requests);
+  if (hour.what === "request") return ofRequests;
+  const ofAttempts = `${percent(hour.failedAttempts, hour.attempts)} of attempts`;
+  return hour.requests ? `${ofRequests}; ${ofAttempts}` : ofAttempts;
 }
 
 // A bar for each minute: all of them, the stand-ins and, at the bottom and with a mark below, the failures.
@@ -60,7 +76,11 @@ function bars(hour, height) {
     const failed = Math.min(count, hour.failed[index] || 0);
     const helped = Math.min(count - failed, (hour.helped && hour.helped[index]) || 0);
     bar(index, 0, count, "all");
-    if (helped) bar(index, failed, failed + helped, "helped");
+    if (helped) {
+      // Striped, since a colour alone says nothing to some.
+      const [x, y] = [(first + index) * step + 1, (part) => height - Math.round(part / most * height)];
+      nodes.push(h("line", { x1: x, x2: x, y1: Math.max(0, Math.min(y(failed) - 3, y(failed + helped))), y2: y(failed), class: "helped" }));
+    }
     if (failed) {
       bar(index, 0, failed, "failed");
       nodes.push(h("rect", { x: (first + index) * step, width: step - 1, y: height + 1, height: 2,
@@ -125,8 +145,7 @@ function badge(kind, word) {
 function explained(kind, word) {
   const known = word && meaning(kind, word);
   return known && h("div", { class: "meaning", key: kind + word }, h("dt", null, word),
-    h("dd", null, known.text, known.causes && h("span", null, ` Causes: ${known.causes}`),
-      h("span", { class: "remedy" }, ` Do: ${known.do}`)));
+    h("dd", null, known.text, known.remedy && h("span", { class: "remedy" }, ` Do: ${known.remedy}`)));
 }
 
 function glossary(pairs) {

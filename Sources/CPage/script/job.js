@@ -4,14 +4,14 @@
 function story(job, companions) {
   const attempts = job.attempts || [];
   const before = attempts.findIndex((attempt) => attempt.next === "respond_and_keep") + 1;
-  const entries = attempts.slice(0, before).map((attempt) => attemptEntry(attempt, precise(attempt.started_at)));
-  entries.push({ time: precise(job.created_at), what: "accepted", more: acceptedText(job), look: "begin" });
+  const entries = attempts.slice(0, before).map((attempt) => attemptEntry(attempt, precise(attempt.started_at), attempt.started_at));
+  entries.push({ time: precise(job.created_at), at: job.created_at, what: "accepted", more: acceptedText(job), look: "begin" });
   const hidden = (job.attempt_count ?? attempts.length) - attempts.length;
   if (hidden > 0) entries.push({ notes: [`(earlier attempts not shown: ${hidden})`] });
   const actions = (job.actions || []).filter((one) => one.action !== "expunge");
   for (const attempt of attempts.slice(before)) {
     while (actions.length && parsed(actions[0].at) <= parsed(attempt.started_at)) entries.push(actionEntry(actions.shift()));
-    entries.push(attemptEntry(attempt, precise(attempt.started_at)));
+    entries.push(attemptEntry(attempt, precise(attempt.started_at), attempt.started_at));
   }
   entries.push(...actions.map(actionEntry));
   if (DOUBTS.includes(job.end)) entries.push({ notes: ["it may have been carried out: ask the upstream first, a retry may do it twice"], look: "warn" });
@@ -43,7 +43,7 @@ function acceptedText(job) {
   return parts.join(", ");
 }
 
-function attemptEntry(attempt, at) {
+function attemptEntry(attempt, at, moment) {
   let what = attempt.status === undefined ? "" : String(attempt.status);
   if (attempt.kind && (attempt.kind !== "http_status" || !what)) what += (what ? " " : "") + attempt.kind;
   const timing = attempt.timing_ms || {};
@@ -63,7 +63,7 @@ function attemptEntry(attempt, at) {
   }
   if (attempt.next) notes.push(decisionText(attempt));
   return {
-    time: at, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?",
+    time: at, at: moment, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?",
     more: took.trim() + (phases.length ? ` (${phases.join(", ")})` : ""),
     notes, look: attempt.kind ? "bad" : attempt.result === "success" ? "good" : "warn", detail: attempt.detail,
   };
@@ -86,7 +86,7 @@ function actionEntry(done) {
   const what = { retry: "retried", cancel: done.asked ? "cancel asked" : "cancelled", hold: "held",
     release: "released", expunge: "expunged" }[done.action] || done.action;
   const who = done.uid === undefined ? "by somebody the kernel has no name for" : `by uid ${done.uid}`;
-  return { time: precise(done.at), what, more: who + (done.bulk ? ", in a bulk action" : ""), look: "hand" };
+  return { time: precise(done.at), at: done.at, what, more: who + (done.bulk ? ", in a bulk action" : ""), look: "hand" };
 }
 
 const metNoRule = (attempt) =>
@@ -101,7 +101,7 @@ function nowEntry(job) {
     const standIn = job.source && job.source !== "upstream" ? ` with the ${job.source}` : "";
     const rules = job.end === "exhausted" && metNoRule((job.attempts || []).at(-1)) ? ", no rule acts on it" : "";
     const end = job.end && job.end !== job.state ? ` (${job.end}${rules})` : "";
-    return { time: precise(job.finished_at), what: job.state + end + status + standIn + failure, more: "",
+    return { time: precise(job.finished_at), at: job.finished_at, what: job.state + end + status + standIn + failure, more: "",
       look: job.state === "succeeded" ? "good" : "bad" };
   }
   if (job.state === "running") {
@@ -111,7 +111,7 @@ function nowEntry(job) {
   }
   if (!job.due_at || !hasNextAttempt(job)) return null;
   if (parsed(job.due_at) <= clock.now()) return { what: "next attempt", more: "as soon as it may", look: "next" };
-  return { time: precise(job.due_at), what: "next attempt", more: `in ${left(job.due_at)}`, look: "next" };
+  return { time: precise(job.due_at), at: job.due_at, what: "next attempt", more: `in ${left(job.due_at)}`, look: "next" };
 }
 
 function whyText(job, companions) {
@@ -210,7 +210,7 @@ async function readCompanions(job, signal) {
 
 async function readJob(id, signal) {
   const job = await read("/v1/jobs/" + encodeURIComponent(id), signal);
-  return { job, companions: await readCompanions(job, signal) };
+  return parts({ job, companions: readCompanions(job, signal) });
 }
 
 // Attempts and waits to scale, from the acceptance to the end, or to the next attempt.
@@ -249,7 +249,7 @@ function showJob({ job, companions: others }) {
   const doubt = isInDoubt(job) ? "It may have been carried out: ask the upstream first, a retry may do it twice."
     : "";
   const item = (entry, index) => h("li", { class: entry.look || "plain", key: index },
-    h("time", null, entry.time || ""),
+    entry.at ? when(entry.at, entry.time) : h("time", null, entry.time || ""),
     h("div", null,
       entry.what && h("p", null, h("strong", null, entry.what), " ", entry.place
         && h("span", { class: "place" }, entry.place, " "),
@@ -263,7 +263,7 @@ function showJob({ job, companions: others }) {
       job.durable ? badge("state", job.state) : null),
     h("p", { class: "buttons", key: "do" },
       job.durable && ["retry", "cancel", "hold", "release", "drop"].filter((word) => can[word]).map((word) =>
-        jobAction(word, job.id, ["retry", "drop"].includes(word) ? doubt : "")),
+        jobAction(word, job, ["retry", "drop"].includes(word) ? doubt : "")),
       job.cancel_asked ? h("span", { class: "note" }, "A cancellation was asked for; it ends with its attempt.")
         : null, copyable(command("explain", job.id))),
     why && h("p", { class: "why", key: "why" }, why),

@@ -49,14 +49,16 @@ function bulkFilter(values) {
 }
 
 async function readJobs(values, signal) {
-  const [list, routes] = await Promise.all([
-    read(query("/v1/jobs", { ...filterOf(values), order: values.order, cursor: values.cursor,
+  return parts({
+    list: read(query("/v1/jobs", { ...filterOf(values), order: values.order, cursor: values.cursor,
       limit: String(PAGE) }), signal),
-    read("/v1/routes", signal)]);
-  return { list, routes: routes.routes };
+    routes: readRoutes(signal) });
 }
 
-function showJobs(values, { list, routes }) {
+const readRoutes = async (signal) => (await read("/v1/routes", signal)).routes;
+
+function showJobs(values, { list, routes = [] }) {
+  if (!list) return h("h1", { tabindex: -1, key: "h1" }, "Kept jobs");
   const filter = filterOf(values);
   const set = (event) => {
     const { name, value } = event.target;
@@ -65,12 +67,12 @@ function showJobs(values, { list, routes }) {
     go(query("/jobs", { ...filter, order: values.order, [name]: given }));
   };
   const choice = (name, title, options) => h("label", null, h("span", null, title),
-    h("select", { name, on: { change: set }, key: name + (values[name] || "") }, h("option", { value: "" }, "any"),
+    h("select", { name, value: values[name] || "" }, h("option", { value: "" }, "any"),
       [...new Set([...options, ...(values[name] ? [values[name]] : [])])].map((word) =>
         h("option", { value: word, selected: values[name] === word }, word.replaceAll(",", ", ")))));
   const text = (name, title, hint) => h("label", null, h("span", null, title),
     h("input", { type: "text", name, value: values[name] || "", placeholder: hint,
-      key: name + (values[name] || ""), autocomplete: "off", spellcheck: "false" }));
+      autocomplete: "off", spellcheck: "false" }));
   const known = (kind) => Object.keys(daemon.words[kind] || {});
   const own = routes.flatMap((route) => route.own_kinds || []);
   const filters = h("form", { class: "filters", key: "filters", on: { change: set, submit: () => {} },
@@ -100,8 +102,8 @@ function showJobs(values, { list, routes }) {
       list.jobs.map((job) => ({
         key: job.id, cells: [
           link(jobPath(job.id), job.id), link(routePath(job.route), job.route), badge("state", job.state),
-          reasonOf(job) || "–", attemptsOf(job), age(job.created_at),
-          hasNextAttempt(job) ? until(job.due_at) : "–", failedBy(job) || "–", requestOf(job),
+          reasonOf(job) || "–", attemptsOf(job), when(job.created_at, age(job.created_at)),
+          hasNextAttempt(job) ? when(job.due_at, until(job.due_at)) : "–", failedBy(job) || "–", requestOf(job),
           (job.labels || []).join(" ") || "–",
         ],
       })), "jobs"))

@@ -1,14 +1,21 @@
 // Which view the URL names, and when it is read anew.
 
 const main = byID("main");
+let goneSince = null;
 
 function place() {
   const [path, rest] = location.hash.slice(1).split("?");
   return { path: path || "/", values: Object.fromEntries(new URLSearchParams(rest || "")) };
 }
 
+// Another filter of the same view leaves the keyboard and the window where they are.
 function go(to) {
-  if (location.hash !== "#" + to) location.hash = to;
+  if (location.hash === "#" + to) return;
+  if (place().path !== to.split("?")[0]) location.hash = to;
+  else {
+    history.replaceState(null, "", "#" + to);
+    draw(false);
+  }
 }
 
 function named(path, prefix) {
@@ -40,7 +47,7 @@ function viewAt({ path, values }) {
 // when nothing is heard.
 const refresh = {
   view: null, timer: null, last: 0, pace: 1000, isReading: false, isWanted: false, stop: new AbortController(),
-  states: new Map(),
+  states: new Map(), kept: {}, readAt: null,
 
   soon(isNow) {
     if (isNow) this.last = Math.min(this.last, performance.now() - this.pace + 50);
@@ -54,7 +61,8 @@ const refresh = {
     this.stop = new AbortController();
     this.view = view;
     this.isReading = false;
-    this.isMoved = isMoved;
+    this.isMoved = isMoved || this.isMoved;
+    this.kept = {};
     document.title = `${view.title} – Waystation`;
     live.follow(view.filter);
     clearTimeout(this.timer);
@@ -69,14 +77,19 @@ const refresh = {
     const { signal } = this.stop;
     Object.assign(this, { isReading: true, isWanted: false, last: performance.now() });
     try {
-      if (!daemon.role) await begin(signal);
+      if (!daemon.isKnown) await begin(signal);
       const found = await view.read(signal);
       if (signal.aborted) return;
+      this.isReading = false;
+      this.readAt = new Date();
+      this.kept = found || {};
       this.draw(view, found);
       this.pace = Math.min(20000, Math.max(1000, 4 * (performance.now() - this.last)));
       away(null);
+      showFoot();
     } catch (error) {
-      if (signal.aborted || error.name === "AbortError") return;
+      if (signal.aborted) return;
+      this.isReading = false;
       this.fail(error);
     }
     this.isReading = false;
@@ -84,7 +97,9 @@ const refresh = {
   },
 
   draw(view, found) {
-    const fresh = h("div", null, view.show(found));
+    const fresh = h("div", null, Object.entries((found && found.missing) || {}).map(([name, error]) =>
+      h("p", { class: "told bad", key: "missing " + name }, `Not read anew: ${PARTS[name]}. ${sentence(error.message)}`)),
+      view.show(found));
     if (this.isMoved) {
       main.replaceChildren(...fresh.childNodes);
       this.isMoved = false;
@@ -105,7 +120,8 @@ const refresh = {
 
   fail(error) {
     if (!(error instanceof Refusal)) console.error(error);
-    if (error.isAway || error.status === 503) return away(error);
+    // What was read stays, but of what is no longer there.
+    if (error.isAway || error.status !== 404 && Object.keys(this.kept).length) return away(error);
     away(null);
     const text = error instanceof Refusal ? sentence(error.message) : `The page failed: ${error.message}`;
     morph(main, h("div", null, h("h1", { tabindex: -1 }, error.status === 404 ? "Not there" : "Not shown"),
@@ -117,45 +133,65 @@ const refresh = {
 };
 
 // Says that the daemon is away, and since when; what is shown stays, and says of when it is.
-let goneSince = null;
 function away(error) {
   document.body.classList.toggle("stale", Boolean(error));
   if (!error) {
-    if (goneSince) tell("The daemon is back");
+    if (goneSince) {
+      tell("The daemon is back");
+      daemon.isKnown = false;
+    }
     goneSince = null;
+    showLive();
     byID("away").replaceChildren();
     return;
   }
   goneSince = goneSince || new Date();
   morph(byID("away"), h("div", null,
-    h("p", null, h("strong", null, `The daemon is away since ${time(goneSince)}: `), sentence(error.message)),
-    h("p", null, error.advice ? sentence(error.advice) + " " : "",
-      "What is below was read before. The page goes on by itself when the daemon is back.")));
+    h("p", null, h("strong", null, error.isAway ? `The daemon is away since ${time(goneSince)}: `
+      : `Not read anew since ${time(goneSince)}: `), sentence(error.message)),
+    h("p", null, error.advice ? sentence(error.advice) + " " : "", refresh.readAt
+      ? `What is below was read at ${time(refresh.readAt)}. ` : "", "The page goes on by itself.")));
+  showLive();
 }
 
+// Who is at the other end: another daemon has another page, and perhaps another role for this one.
 async function begin(signal) {
-  const [version, words] = await Promise.all([read("/v1/version", signal), read("/ui/words.json", signal)]);
-  Object.assign(daemon, { role: version.role, version: version.version, words });
-  live.follow(refresh.view.filter);
-  byID("foot").replaceChildren(h("p", null, `waystationd ${version.version}. This page has the role `,
-    h("strong", null, version.role),
+  const version = await read("/v1/version", signal);
+  const isOther = daemon.version !== null && daemon.version !== version.version;
+  // Not under the hands of somebody who is at something.
+  if (isOther && !dialog.state) return location.reload();
+  if (!daemon.version) daemon.words = await read("/ui/words.json", signal);
+  Object.assign(daemon, { role: version.role, version: daemon.version || version.version, isKnown: !isOther });
+  if (live.state === "off" && !document.hidden) live.follow(refresh.view.filter);
+}
+
+function showFoot() {
+  morph(byID("foot"), h("footer", null, h("p", null, `waystationd ${daemon.version}. This page has the role `,
+    h("strong", null, daemon.role),
     may("admin") ? " of its socket: it may do everything." : may("operate")
       ? " of its socket: it may act on jobs and routes, and not reload the configuration."
-      : " of its socket: it shows everything and changes nothing. Who may act runs waystation ui with the control socket."));
+      : " of its socket: it shows everything and changes nothing. Who may act runs waystation ui with the control socket."),
+    h("p", null, "Read at ", when(refresh.readAt.toISOString(), time(refresh.readAt)), `; times are of ${zone()}.`)));
 }
 
-function draw() {
+// What a view is made of, as it is told when it could not be read.
+const PARTS = {
+  status: "the daemon", routes: "the routes", shape: "the ages of jobs", history: "the last hour",
+  dead: "the dead letters", list: "the jobs", route: "the route", job: "the job", companions: "what else waits",
+};
+
+function draw(isMoved) {
   const at = place();
   const views = [["/", "Overview"], ["/jobs", "Jobs"]];
   morph(byID("views"), h("nav", null,
     views.map(([path, name]) => h("a", { href: "#" + path, "aria-current": at.path === path ? "page" : null },
     name))));
-  if (dialog.state) dialog.close();
-  refresh.show(viewAt(at), true);
+  if (dialog.state && !dialog.isRunning) dialog.close();
+  refresh.show(viewAt(at), isMoved);
 }
 
 live.onChange = () => refresh.soon();
-addEventListener("hashchange", draw);
+addEventListener("hashchange", () => draw(true));
 byID("skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
@@ -174,4 +210,4 @@ setInterval(() => {
   showLive();
   if (performance.now() - refresh.last > 5000) refresh.soon();
 }, 1000);
-draw();
+draw(true);

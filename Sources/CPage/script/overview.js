@@ -6,13 +6,12 @@ async function hourly(name, signal) {
   // Of very many routes less often.
   const patience = hours.document ? Math.max(5000, 100 * hours.document.routes.length) : 5000;
   if (hours.name !== name || Date.now() - hours.at > patience) {
-    try {
-      hours.document = await read(query("/v1/history", { route: name }), signal);
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.isAway) throw error;
-      hours.document = null;
-    }
-    Object.assign(hours, { at: Date.now(), name });
+    const document = await read(query("/v1/history", { route: name }), signal).catch((error) => {
+      // Of a route that is not configured there is none.
+      if (error.status === 404) return null;
+      throw error;
+    });
+    Object.assign(hours, { at: Date.now(), name, document });
   }
   return hours.document;
 }
@@ -65,9 +64,11 @@ const most = (counts) => {
 };
 
 async function readOverview(signal) {
-  const [status, routes, shape, history] = await Promise.all([
-    read("/v1/status", signal), read("/v1/routes", signal), read("/v1/shape", signal), hourly(null, signal)]);
-  return { status, routes: routes.routes, shape, history, dead: await deadGroups(status.jobs.dead, signal) };
+  const status = read("/v1/status", signal);
+  return parts({
+    status, routes: readRoutes(signal), shape: read("/v1/shape", signal), history: hourly(null, signal),
+    dead: status.then(({ jobs }) => deadGroups(jobs.dead, signal)),
+  });
 }
 
 // What is wrong with the daemon itself, in the words of `waystation status`.
@@ -83,6 +84,7 @@ function daemonTroubles(status) {
   if (status.callers_known === false) trouble("Callers' users are not known: set PrivateUsers=no in the daemon's unit, or allow_users, keys and the sight of jobs tell nobody apart.");
   if (storage.state === "full") trouble(`The job store has no room, at ${storage.used_bytes} of ${storage.max_bytes} bytes: no job is accepted; free space on its disk, or raise storage.max_size.`, "store", "full");
   if (storage.state === "stalled") trouble("The disk of the job store takes no writes: no job is accepted until it does.", "store", "stalled");
+  else if (storage.state === "ok" && storage.used_bytes > 0.8 * storage.max_bytes) trouble(`The job store is nearly full, at ${bytes(storage.used_bytes)} of ${bytes(storage.max_bytes)}: without room no job is accepted.`, "store", "full");
   if (storage.corrupt_records) trouble(`Damaged records met in the job store since the start: ${storage.corrupt_records}.`);
   if (journal.blocked_seconds > 2) trouble(`The journal has not taken a record for ${journal.blocked_seconds}s: look at systemd-journald, or at what reads the daemon's standard error; requests go on.`);
   else if (journal.lost_records) trouble(`Records the journal was too slow for since the start: ${journal.lost_records}.`);
@@ -92,7 +94,7 @@ function daemonTroubles(status) {
   return troubles;
 }
 
-function showTroubles(status, routes, history) {
+function showTroubles(status, routes, history, isWhole) {
   const ofDaemon = daemonTroubles(status);
   // The worst first, should there be more than are told of.
   const ranks = ["failing", "unconfigured", "degraded", "paused", "busy"];
@@ -100,16 +102,20 @@ function showTroubles(status, routes, history) {
   const ofRoutes = routes.map((route) => ({ route, wrong: wrongWith(route) })).filter(({ wrong }) =>
     wrong.length).sort((a, b) => rank(a) - rank(b));
   if (!ofDaemon.length && !ofRoutes.length) {
+    // Nothing is said of what was not seen.
+    if (!isWhole) return null;
+    const unused = routes.filter(({ requests }) => requests === 0).length;
     return h("p", { class: "fine", key: "fine" },
-      "Nothing is wrong: every route's last request succeeded, and nothing is held back.");
+      "Nothing is wrong: no route fails or is paused, no breaker is open or forced, no job is dead, on hold, to be tried again or waiting for long, and the store has room.",
+      unused ? ` ${unused} of ${plural(routes.length, "route")} had no request since the daemon's start.` : "");
   }
   return h("section", { class: "trouble", key: "trouble" },
     h("h2", null, "What is wrong, and what the relay does about it"), h("div", { class: "cards" },
     ofDaemon.map(({ text, kind, word }) => h("article", { key: text },
       h("p", null, h("strong", null, text)),
-      word && h("p", { class: "remedy" }, "Do: ", meaning(kind, word)?.do))),
+      word && h("p", { class: "remedy" }, "Do: ", meaning(kind, word)?.remedy))),
     ofRoutes.slice(0, 20).map(({ route, wrong }) => {
-      const done = doneAbout(route, hourOf(history, route.name), status.credentials);
+      const done = doneAbout(route, hourOf(history, route), status.credentials);
       return h("article", { key: "route " + route.name, class: route.state === "failing" ? null : "mild" },
         h("h3", null, link(routePath(route.name), route.name), " ", badge("route", route.state)),
         troubleSheet(route, wrong, done));
@@ -123,7 +129,7 @@ function showDaemon(status) {
       ["Daemon", ["waystationd ", status.version, " ", badge("daemon", status.state)]],
       ["Up", status.uptime_seconds < 60 ? `${status.uptime_seconds}s` : short(status.uptime_seconds * 1000)],
       ["Configuration", h("span", { title: `digest ${config.digest}` },
-        `${config.file} (${config.digest.slice(0, 12)}, loaded ${moment(config.loaded_at)})`)],
+        `${config.file} (${config.digest.slice(0, 12)}, loaded `, when(config.loaded_at, moment(config.loaded_at)), ")")],
       ["In flight", `${status.in_flight}; ${plural(status.connections, "connection")}${status.connections_refused ? `, ${status.connections_refused} refused` : ""}`],
       ["Job store", [badge("store", storage.state),
         ` ${bytes(storage.used_bytes)}${storage.max_bytes ? ` of ${bytes(storage.max_bytes)} ` : ""}`,
@@ -147,7 +153,7 @@ function showRoutes(status, routes, history, values) {
   const credentials = new Map((status.credentials || []).map((one) => [one.name, one]));
   const wanted = routes.filter(({ name }) => !values.name || name.includes(values.name));
   const rows = wanted.slice(0, ROUTE_ROWS).map((route) => {
-    const hour = hourOf(history, route.name);
+    const hour = hourOf(history, route);
     const failure = lastFailure(route);
     const credential = credentials.get(route.credential);
     const waiting = waitingOf(route);
@@ -159,7 +165,7 @@ function showRoutes(status, routes, history, values) {
         : ["degraded", "paused", "busy"].includes(route.state) ? "iswarn" : null,
       cells: [
         link(routePath(route.name), route.name), badge("route", route.state),
-        hour ? bars(hour, 20) : "–", hour ? rateText(hour.rate) : "–", hour ? percent(hour.failures, hour.total)
+        hour ? bars(hour, 20) : "–", hour && hour.rate !== null ? plural(rateText(hour.rate), hour.what) : "–", hour ? failedText(hour)
           : "–",
         hour && hour.p50now !== null ? `${short(hour.p50now)} / ${short(hour.p99now ?? hour.p50now)}` : "–",
         open.length ? open.map((upstream) => [badge("", upstream.breaker), " ", upstream.name, " "])
@@ -169,7 +175,7 @@ function showRoutes(status, routes, history, values) {
         dead ? jobsOf(route.name, { state: "dead" }, grouped(dead)) : "0",
         waiting ? ageInMinutes(route.oldest_job_at) : "–",
         failure ? h("span", { title: failure.detail },
-          `${failure.kind}${failure.status ? ` ${failure.status}` : ""}, ${age(failure.at)} ago`) : "–",
+          `${failure.kind}${failure.status ? ` ${failure.status}` : ""}, `, when(failure.at, `${age(failure.at)} ago`)) : "–",
       ],
     };
   });
@@ -179,7 +185,7 @@ function showRoutes(status, routes, history, values) {
       go(query("/", { name: event.target.value.trim() })) } },
       h("label", null, h("span", null, "Name has"),
         h("input", { type: "search", name: "name", value: values.name || "" }))) : null,
-    table("Routes", [["Route"], ["State"], ["Last hour"], ["Rate", "n"], ["Failed", "n"], ["p50 / p99", "n"],
+    table("Routes", [["Route"], ["State"], ["Last hour"], ["Rate now", "n"], ["Failed, last hour", "n"], ["p50 / p99 now", "n"],
       ["Breaker"], ["Credential"], ["Queued", "n"], ["Dead", "n"], ["Oldest", "n"], ["Last failure"]], rows,
       "routes"),
     wanted.length > ROUTE_ROWS
@@ -203,7 +209,7 @@ function showDead({ groups, isWhole }) {
           key: group.key, cells: [
             link(query("/jobs", { state: "dead", failure_kind: group.kind, status: group.status, end: several ? ""
               : filters[0].end }), group.title),
-            grouped(group.count), age(group.oldest), age(group.newest), most(group.routes),
+            grouped(group.count), when(group.oldest, age(group.oldest)), when(group.newest, age(group.newest)), most(group.routes),
             [most(group.ends), group.doubt
               ? h("span", { class: "note" }, " may have been carried out: ask the upstream first") : null],
             link(jobPath(group.sample), group.sample),
@@ -234,7 +240,7 @@ function showEvents(heading) {
       `${grouped(live.lost)} events were missed; the figures above were read anew.`) : null,
     events.length ? table(heading, [["Time"], ["What"], ["Route"], ["Job"], ["More", "wide"]],
       events.map((event, index) => ({
-      key: event.id || index, cells: [precise(event.time),
+      key: event.id || index, cells: [when(event.time, precise(event.time)),
         h("span", { title: meaning("event", event.type.replace("waystation.", ""))?.text },
         event.type.replace("waystation.", "")),
         event.data?.route ? link(routePath(event.data.route), event.data.route) : "–",
@@ -242,13 +248,15 @@ function showEvents(heading) {
     })), "events") : h("p", { class: "note" }, "Nothing that the daemon remembers."));
 }
 
-function showOverview(values, { status, routes, shape, history, dead }) {
+function showOverview(values, { status, routes, shape, history, dead, missing }) {
   return [
     h("h1", { tabindex: -1, key: "h1", class: "unseen" }, "Overview"),
-    showDaemon(status), showTroubles(status, routes, history), showRoutes(status, routes, history, values),
-    shape.rows.length ? h("section", { key: "shape" }, h("h2", null, "Kept jobs that are not over, by age"),
+    status && showDaemon(status),
+    status && routes && showTroubles(status, routes, history, !missing.status && !missing.routes),
+    routes && showRoutes(status || {}, routes, history, values),
+    shape && shape.rows.length ? h("section", { key: "shape" }, h("h2", null, "Kept jobs that are not over, by age"),
       shapeTable(shape, "Route", (name) =>
         jobsOf(name, { state: "scheduled,queued,running,retrying,held", order: "oldest" }, name))) : null,
-    showDead(dead), showEvents("Latest events"),
+    dead && showDead(dead), showEvents("Latest events"),
   ];
 }

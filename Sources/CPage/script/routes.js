@@ -79,6 +79,15 @@ function wrongWith(route) {
     const { kind, at, detail } = lastFailure(route);
     wrong.push(`the last failure was ${kind}, ${age(at)} ago${detail ? `: ${detail}` : ""}`);
   }
+  for (const { name, breaker, until: end } of route.upstreams || []) {
+    if (["forced_open", "forced_closed"].includes(breaker)) wrong.push(`the breaker of upstream ${name} is kept ${breaker === "forced_open" ? "open: nothing is sent to it" : "closed: it is sent to whatever comes of it"}${end ? `, until ${moment(end)}` : ""}`);
+  }
+  const { held = 0, retrying = 0, queued = 0 } = route.jobs || {};
+  if (held && !route.pause) wrong.push(`${plural(held, "job")} ${held === 1 ? "is" : "are"} on hold until somebody releases ${held === 1 ? "it" : "them"}`);
+  if (retrying && !["failing", "degraded"].includes(route.state)) wrong.push(`${plural(retrying, "job")} failed and will be tried again`);
+  // Jobs that are not due yet may be the oldest, and nothing is the matter with those.
+  const isOld = queued && !retrying && clock.now() - parsed(route.oldest_job_at) > 600000 && !(route.jobs.scheduled || held);
+  if (queued >= 100 || isOld) wrong.push(`${plural(queued, "job")} could be sent and ${queued === 1 ? "waits" : "wait"} for a turn${isOld ? `, the oldest for ${ageInMinutes(route.oldest_job_at)}` : ""}`);
   if (route.state === "busy") wrong.push(`requests wait for a permit: ${route.in_flight} of ${route.max_requests} taken, ${route.pending} wait`);
   const dead = route.jobs && route.jobs.dead;
   if (dead) wrong.push(`${dead} dead ${dead === 1 ? "job" : "jobs"}, given up until somebody retries or drops ${dead === 1 ? "it" : "them"}`);
@@ -107,31 +116,41 @@ function doneAbout(route, hour, credentials) {
   return done;
 }
 
+// What there is to do of a route that serves.
+function lookAt(route) {
+  const forced = (route.upstreams || []).find(({ breaker }) => ["forced_open", "forced_closed"].includes(breaker));
+  if (forced) return { remedy: `When it may be left to itself again: waystation breaker ${route.name}/${forced.name} auto` };
+  const state = ["dead", "held", "retrying", "queued"].find((name) => route.jobs && route.jobs[name]);
+  return state === "queued" ? { remedy: `See what holds it back: waystation limits ${route.name}` }
+    : meaning("state", state || "retrying");
+}
+
 // What is wrong, what the relay does about it, and what there is to do.
 function troubleSheet(route, wrong, done) {
   const failure = ["failing", "degraded"].includes(route.state) || troubledUpstreams(route).length
     ? lastFailure(route) : null;
   const known = route.pause ? meaning("route", "paused") : failure ? meaning("failure", failure.kind)
     : openUpstreams(route).length ? meaning("failure", "breaker_open")
-      : route.state === "ok" ? meaning("state", "dead") : meaning("route", route.state);
+      : route.state === "ok" ? lookAt(route) : meaning("route", route.state);
   const part = (title, texts) => texts.length
     ? h("div", null, h("dt", null, title), h("dd", null, texts.map((text) => h("p", null, sentence(text))))) : null;
   return h("dl", null, part("Wrong", wrong), part("Relay", done),
-    part("You", known && wrong.length ? [known.do] : []));
+    part("You", known && wrong.length ? [known.remedy] : []));
 }
 
 const jobsOf = (route, values, text) => link(query("/jobs", { route, ...values }), text);
 
 async function readRoute(name, signal) {
-  const [route, status, history, shape] = await Promise.all([
-    read("/v1/routes/" + encodeURIComponent(name), signal), read("/v1/status", signal),
-    hourly(name, signal), read(query("/v1/shape", { by: "failure_kind", route: name }), signal),
-  ]);
-  return { route, status, history, shape };
+  const found = await parts({
+    route: read("/v1/routes/" + encodeURIComponent(name), signal), status: read("/v1/status", signal),
+    history: hourly(name, signal), shape: read(query("/v1/shape", { by: "failure_kind", route: name }), signal),
+  });
+  if (!found.route) throw found.missing.route;
+  return found;
 }
 
-function showRoute(name, { route, status, history, shape }) {
-  const hour = hourOf(history, name);
+function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) {
+  const hour = hourOf(history, route);
   const failure = lastFailure(route);
   const credential = (status.credentials || []).find((one) => one.name === route.credential);
   const wrong = wrongWith(route);
@@ -147,8 +166,8 @@ function showRoute(name, { route, status, history, shape }) {
       h("article", { class: route.state === "failing" ? null : "mild" }, troubleSheet(route, wrong, done))) : null,
     hour && h("section", { key: "hour" }, h("h2", null, "Last hour"),
       h("div", { class: "charts" },
-        h("figure", null, bars(hour, 56), h("figcaption", null, hourText(hour), hour.rate === null ? null
-          : `; ${rateText(hour.rate)} now`)),
+        h("figure", null, bars(hour, 56), h("figcaption", null, hourText(hour), hour.rate === null ? ""
+          : `; ${plural(rateText(hour.rate), hour.what)} now. `, `A bar is the ${hour.what}s of a minute: striped those that a stand-in answered, red and marked below those that failed.`)),
         h("figure", null, times(hour, 56), h("figcaption", null,
           hour.p50now === null ? "No times yet"
             : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`)))),

@@ -50,6 +50,16 @@ function span(milliseconds) {
   return seconds < 172800 ? Math.floor(seconds / 3600) + "h" : Math.floor(seconds / 86400) + "d";
 }
 
+// A moment that is told in few words has all of them at the pointer.
+const when = (text, shown) => (text ? h("time", { datetime: text, title: text }, shown) : shown);
+
+// `Europe/Berlin (UTC+02:00)`.
+function zone() {
+  const minutes = -new Date().getTimezoneOffset();
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
+  return `${name} (UTC${minutes < 0 ? "-" : "+"}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)})`;
+}
+
 const age = (text) => (text ? span(clock.now() - parsed(text)) : "–");
 
 // The same of a moment that is known to the minute only.

@@ -1,0 +1,104 @@
+/// A script without what only its authors read: comments on lines of their own, and blanks that part nothing.
+///
+/// What stands in a text, a template or a pattern is left as it is. A line's end stays where a statement may end.
+struct LeanScript {
+    private(set) var bytes: [UInt8] = []
+
+    private let source: [UInt8]
+    private var at = 0
+    /// What is open: a template, an expression in one, or any other brace.
+    private var open: [Nesting] = []
+
+    private enum Nesting { case template, brace }
+
+    /// Where a blank beside it parts nothing.
+    private static let marks = Set("=+-*<>!&|?:;,(){}[]%".utf8)
+    /// What a statement does not end after, and what none begins with.
+    private static let goesOn = Set(",({[=?:&|;".utf8)
+    private static let comesAfter = Set(")]}?:&|.,".utf8)
+    /// What a pattern comes after; after anything else a slash divides.
+    private static let beforePattern = Set("(,=:[!&|?{};\n".utf8)
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 10 }
+
+    init(_ script: [UInt8]) {
+        source = Array(
+            script.split(separator: UInt8(ascii: "\n"))
+                .filter { !$0.drop { $0 == UInt8(ascii: " ") }.starts(with: "//".utf8) }.joined(separator: [
+                    10
+                ])
+        )
+        while at < source.count {
+            if open.last == .template { template() } else { code() }
+        }
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    private mutating func take(_ count: Int = 1) {
+        bytes += source[at..<min(at + count, source.count)]
+        at += count
+    }
+
+    private mutating func template() {
+        switch source[at] {
+        case UInt8(ascii: "\\"): take(2)
+        case UInt8(ascii: "`"):
+            open.removeLast()
+            take()
+        case UInt8(ascii: "$") where at + 1 < source.count && source[at + 1] == UInt8(ascii: "{"):
+            open.append(.brace)
+            take(2)
+        default: take()
+        }
+    }
+
+    private mutating func code() {
+        let byte = source[at]
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): text(until: byte)
+        case UInt8(ascii: "/") where Self.beforePattern.contains(bytes.last ?? 10): pattern()
+        case UInt8(ascii: "`"):
+            open.append(.template)
+            take()
+        case UInt8(ascii: "{"):
+            open.append(.brace)
+            take()
+        case UInt8(ascii: "}"):
+            _ = open.popLast()
+            take()
+        case _ where Self.isBlank(byte): blank()
+        default: take()
+        }
+    }
+
+    private mutating func text(until end: UInt8) {
+        take()
+        while at < source.count, source[at] != end { take(source[at] == UInt8(ascii: "\\") ? 2 : 1) }
+        take()
+    }
+
+    private mutating func pattern() {
+        var isClass = false
+        take()
+        while at < source.count, source[at] != UInt8(ascii: "/") || isClass {
+            if source[at] == UInt8(ascii: "[") { isClass = true }
+            if source[at] == UInt8(ascii: "]") { isClass = false }
+            take(source[at] == UInt8(ascii: "\\") ? 2 : 1)
+        }
+        take()
+    }
+
+    private mutating func blank() {
+        let start = at
+        while at < source.count, Self.isBlank(source[at]) { at += 1 }
+        guard at < source.count, let last = bytes.last else { return }
+        let next = source[at]
+        if source[start..<at].contains(10) {
+            if !Self.goesOn.contains(last), !Self.comesAfter.contains(next) { bytes.append(10) }
+        } else if !Self.marks.contains(last) && !Self.marks.contains(next)
+            || last == next && (next == UInt8(ascii: "+") || next == UInt8(ascii: "-"))
+        {
+            bytes.append(UInt8(ascii: " "))
+        }
+    }
+}
