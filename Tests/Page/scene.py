@@ -42,10 +42,10 @@ class Port:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": os.environ["PATH"], "TZ": "UTC", **environment})
         for stream, lines in ((self.process.stdout, self.links), (self.process.stderr, self.errors)):
             threading.Thread(target=self._read, args=[stream, lines], daemon=True).start()
-        self.link = self.links.wait("http://127.0.0.1:")
-        self.port = int(re.match(r"http://127\.0\.0\.1:(\d+)/", self.link)[1])
-        self.origin = f"http://127.0.0.1:{self.port}"
-        self.host = self.origin.removeprefix("http://")
+        self.link = self.links.wait("http://")
+        self.host = re.match(r"http://([^/]+)/", self.link)[1]
+        self.port = int(self.host.rpartition(":")[2])
+        self.origin = f"http://{self.host}"
 
     @staticmethod
     def _read(stream, lines):

@@ -7,10 +7,13 @@ import os
 import pty
 import re
 import select
+import shutil
 import socket
 import subprocess
+import tempfile
 import termios
 import threading
+import time
 import unittest
 
 from browser import Browser
@@ -66,6 +69,87 @@ class Elsewhere:
         self.server.server_close()
 
 
+class Between:
+    """A socket in front of the control socket that writes down what is asked."""
+
+    def __init__(self, path):
+        self.asked, self.directory = [], tempfile.mkdtemp(prefix="between-")
+        self.path, self.behind = self.directory + "/control.sock", path
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen(64)
+        threading.Thread(target=self._take, daemon=True).start()
+
+    def _take(self):
+        while True:
+            try:
+                one, _ = self.listener.accept()
+            except OSError:
+                return
+            two = socket.socket(socket.AF_UNIX)
+            two.connect(self.behind)
+            for source, sink, asked in (one, two, self.asked), (two, one, None):
+                threading.Thread(target=self._pass, args=[source, sink, asked], daemon=True).start()
+
+    @staticmethod
+    def _pass(source, sink, asked):
+        try:
+            while piece := source.recv(65536):
+                if asked is not None:
+                    asked += [line for line in piece.decode("latin-1").split("\r\n") if line.endswith(" HTTP/1.1")]
+                sink.sendall(piece)
+        except OSError:
+            pass
+        for one in source, sink:
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        shutil.rmtree(self.directory)
+
+
+class Former:
+    """An application that has a port before the page has it, and would like to keep what comes after it."""
+
+    PAUSE = "fetch('/v1/routes/quiet/pause', {method: 'POST', body: '{}', headers: {'Content-Type': 'application/json'}})"
+
+    def __init__(self, script, fields):
+        worker = (
+            "self.addEventListener('install', () => self.skipWaiting());"
+            "self.addEventListener('activate', (event) => event.waitUntil(clients.claim()));"
+            "self.addEventListener('fetch', (event) => event.respondWith(new Response("
+            f"`<title>former worker</title><script>{Former.PAUSE}<\/script>`, {{headers: {{'Content-Type': 'text/html'}}}})));")
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                kind, text = "text/html", f"<title>former</title><script src=/ui/page.js></script><script>{script}</script>"
+                if self.path == "/worker.js":
+                    kind, text = "text/javascript", worker
+                elif self.path.startswith("/ui/page.js"):
+                    kind, text = "text/javascript", f"if (document.title !== 'former') {{ {Former.PAUSE}; document.title = 'former script'; }}"
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                for name, value in fields.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
 class Safety(PageTest):
     @classmethod
     def setUpClass(cls):
@@ -78,7 +162,9 @@ class Safety(PageTest):
     def ask(self, method, target, fields=(), body=None, port=None):
         connection = http.client.HTTPConnection("127.0.0.1", (port or self.port).port, timeout=10)
         try:
-            connection.putrequest(method, target, skip_host=any(name == "Host" for name, _ in fields))
+            connection.putrequest(method, target, skip_host=True)
+            if not any(name == "Host" for name, _ in fields):
+                connection.putheader("Host", (port or self.port).host)
             for name, value in fields:
                 connection.putheader(name, value)
             connection.endheaders()
@@ -92,7 +178,8 @@ class Safety(PageTest):
         self.addCleanup(port.close)
         path = port.link[len(port.origin):]
         status, fields, _ = self.ask("GET", path, port=port)
-        self.assertEqual((status, fields["location"]), (303, "/ui/"))
+        self.assertEqual((status, fields["refresh"]), (200, "0; url=/ui/"))
+        self.assertNotIn("clear-site-data", fields)
         cookie = fields["set-cookie"]
         self.assertRegex(cookie, rf"^waystation-{port.port}=[0-9a-f]{{64}}; Path=/; HttpOnly; SameSite=Strict$")
         status, _, text = self.ask("GET", path, port=port)
@@ -102,14 +189,21 @@ class Safety(PageTest):
         self.assertEqual(self.ask("GET", "/ui/", session, port=port)[0], 200)
         self.assertEqual(self.ask("GET", "/ui/", port=port)[0], 403)
         self.assertEqual(self.ask("GET", "/ui/", [("Host", f"evil.example:{port.port}"), *session], port=port)[0], 403)
-        # The session of one command is nothing to another.
-        self.assertEqual(self.ask("GET", "/ui/", [("Cookie", cookie.split(";")[0].replace(str(port.port), str(self.port.port)))])[0], 403)
+        # The session of one command is nothing to another, nor is its name.
+        other = [("Cookie", cookie.split(";")[0].replace(str(port.port), str(self.port.port)))]
+        self.assertEqual(self.ask("GET", "/ui/", other)[0], 403)
+        for host in self.port.host, f"localhost:{port.port}", f"127.0.0.1:{port.port}", port.host.split(":")[0]:
+            status, _, text = self.ask("GET", "/ui/", [("Host", host), *session], port=port)
+            self.assertEqual((status, "Host is not that of the link" in text), (403, True), host)
+        port.errors.wait("A browser came in by the link.")
 
-    def check_elsewhere(self, browser):
+    def check_elsewhere(self, browser, port, relay):
+        """Nothing that a page elsewhere can do comes to the daemon, whatever the browser lets that page know."""
         job = self.scene.api("GET", "/v1/jobs?state=dead")["jobs"][0]["id"]
-        page = Elsewhere(ATTACK.replace("ORIGIN", repr(self.port.origin)).replace("JOB", job))
+        page = Elsewhere(ATTACK.replace("ORIGIN", repr(port.origin)).replace("JOB", job))
         self.addCleanup(page.close)
         before = self.scene.api("GET", "/v1/routes/quiet"), self.scene.api("GET", "/v1/constrained")
+        asked = len(relay.asked)
         browser.open(page.origin)
         told = browser.script_later("const done = arguments[0]; window.attack.then(done)")
         self.assertEqual(len(told), 13, told)
@@ -121,24 +215,125 @@ class Safety(PageTest):
         after = self.scene.api("GET", "/v1/routes/quiet"), self.scene.api("GET", "/v1/constrained")
         self.assertEqual(before, after)
         self.assertEqual(self.scene.job(job)["state"], "dead")
+        self.assertEqual(relay.asked[asked:], [])
+        self.assertEqual([cookie for cookie in page.server.cookies if cookie], [])
+
+    def listened(self):
+        """A port of the page behind which it is heard what comes to the daemon."""
+        between = Between(self.scene.relay.control)
+        self.addCleanup(between.close)
+        port = Port(between.path)
+        self.addCleanup(port.close)
+        return port, between
 
     def test_another_origins_page_can_do_nothing_with_the_session(self):
-        self.check_elsewhere(self.browser)
+        port, between = self.listened()
+        browser = Browser()
+        self.addCleanup(browser.close)
+        browser.open(port.link)
+        browser.wait_text("Routes")
+        self.assertTrue([one for one in between.asked if "/v1/status" in one], between.asked)
+        browser.open("about:blank")
+        time.sleep(0.5)
+        self.check_elsewhere(browser, port, between)
+        browser.open(port.origin + "/ui/")
+        browser.wait_text("Routes")
+
+    def test_another_origins_page_can_do_nothing_without_the_session(self):
+        port, between = self.listened()
+        browser = Browser()
+        self.addCleanup(browser.close)
+        time.sleep(0.5)
+        self.check_elsewhere(browser, port, between)
+
+    def test_another_origins_request_is_refused_for_its_origin_where_a_browser_tells_no_more(self):
+        port, between = self.listened()
+        session = ("Cookie", self.welcome(port))
+        asked = len(between.asked)
+        for method, target in (
+            ("GET", "/v1/status"), ("GET", "/v1/events?after=0"), ("POST", "/v1/routes/quiet/pause"), ("POST", "/v1/reload"),
+            ("PUT", "/v1/constrained"), ("DELETE", "/v1/jobs/x")):
+            for origin in "http://127.0.0.1:9", "http://evil.example", "null", port.origin + "0":
+                status, _, text = self.ask(method, target, [session, ("Origin", origin)], port=port)
+                self.assertEqual((status, "another page" in text), (403, True), (method, origin, text))
+        for method in "POST", "PUT", "DELETE":
+            self.assertEqual(self.ask(method, "/v1/reload", [session], port=port)[0], 403, method)
+        self.assertEqual(between.asked[asked:], [])
+        self.assertEqual(self.ask("GET", "/v1/status", [session, ("Origin", port.origin)], port=port)[0], 200)
+        self.assertEqual(len(between.asked), asked + 1)
+
+    def check_former(self, script, **fields):
+        """Who served a port of the loopback before has nothing of the page that comes after it."""
+        former = Former(script, fields)
+        self.addCleanup(former.close)
+        browser = Browser()
+        self.addCleanup(browser.close)
+        browser.open(f"http://127.0.0.1:{former.port}/ui/")
+        browser.wait(lambda: browser.script("return document.title") == "ready", "the former page is ready")
+        browser.open("about:blank")
+        former.close()
+        port = Port(self.scene.relay.control, "--port", str(former.port))
+        self.addCleanup(port.close)
+        browser.open(port.link)
+        browser.wait_text("Routes")
+        self.assertNotIn("former", browser.text() + browser.script("return document.title"))
+        self.assertIsNone(self.scene.api("GET", "/v1/routes/quiet").get("pause"))
+        # It is there still, at the number: what is told of --numeric is true.
+        browser.open(f"http://127.0.0.1:{former.port}/ui/")
+        return browser.script("return document.title")
+
+    def test_a_service_worker_of_who_had_the_port_before_has_nothing_of_the_page(self):
+        title = self.check_former("navigator.serviceWorker.register('/worker.js', {scope: '/'}).then(() => navigator.serviceWorker.ready)"
+                                  ".then(() => { document.title = 'ready'; })")
+        self.assertEqual(title, "former worker")
+
+    def test_a_cached_script_of_who_had_the_port_before_has_nothing_of_the_page(self):
+        self.check_former("document.title = 'ready';", Cache_Control="public, max-age=31536000, immutable")
+
+    def test_the_number_alone_has_the_browser_forget_what_was_there(self):
+        port = Port(self.scene.relay.control, "--numeric")
+        self.addCleanup(port.close)
+        self.assertEqual(port.host, f"127.0.0.1:{port.port}")
+        status, fields, _ = self.ask("GET", port.link[len(port.origin):], port=port)
+        self.assertEqual((status, fields["clear-site-data"]), (200, '"cache", "storage"'))
+        browser = Browser()
+        self.addCleanup(browser.close)
+        second = Port(self.scene.relay.control, "--numeric")
+        self.addCleanup(second.close)
+        browser.open(second.link)
+        browser.wait_text("Routes")
+
+    def test_the_session_goes_to_no_other_port(self):
+        page = Elsewhere("<title>elsewhere</title>")
+        self.addCleanup(page.close)
+        number = page.origin.rpartition(":")[2]
+        for host in "127.0.0.1", "localhost", "other.localhost":
+            self.browser.open(f"http://{host}:{number}/")
+        self.assertEqual(set(page.server.cookies), {None})
         self.browser.open(self.port.origin + "/ui/")
         self.browser.wait_text("Routes")
 
-    def test_another_origins_page_can_do_nothing_without_the_session(self):
-        browser = Browser()
-        self.addCleanup(browser.close)
-        self.check_elsewhere(browser)
+    def test_nobody_else_has_the_port_at_the_other_address_of_the_loopback(self):
+        if not socket.has_ipv6:
+            self.skipTest("the machine has no ::1")
+        with socket.socket(socket.AF_INET6) as other:
+            with self.assertRaises(OSError):
+                other.bind(("::1", self.port.port))
+        with socket.socket(socket.AF_INET6) as taken:
+            taken.bind(("::1", 0))
+            taken.listen()
+            number = taken.getsockname()[1]
+            done = self.scene.run(f"waystation ui --no-open --socket {self.scene.relay.control} --port {number}")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"[::1]:{number}", done.stderr)
 
     def test_a_name_that_is_made_to_lead_here_gets_nothing(self):
         browser = Browser(more=["--host-resolver-rules=MAP evil.example 127.0.0.1"])
         self.addCleanup(browser.close)
         browser.open(f"http://evil.example:{self.port.port}/ui/")
-        self.assertIn("Host is not 127.0.0.1", browser.text())
+        self.assertIn("Host is not that of the link", browser.text())
         browser.open(f"http://evil.example:{self.port.port}{self.port.link[len(self.port.origin):]}")
-        self.assertIn("Host is not 127.0.0.1", browser.text())
+        self.assertIn("Host is not that of the link", browser.text())
 
     def test_nothing_that_callers_upstreams_or_files_say_becomes_markup(self):
         browser = self.browser
@@ -249,8 +444,8 @@ class Safety(PageTest):
             self.addCleanup(port.close)
         for port, source, words in (
             (fresh, "127.0.0.1", "403 None waystation ui: uid 65534 may not use a page that is open for uid 0"),
-            (fresh, "127.0.0.2", "403 None waystation ui: the connection is not one from 127.0.0.1"),
-            (behind_sudo, "127.0.0.2", "403 None waystation ui: the connection is not one from 127.0.0.1"),
+            (fresh, "127.0.0.2", "403 None waystation ui: the connection comes from another address"),
+            (behind_sudo, "127.0.0.2", "403 None waystation ui: the connection comes from another address"),
             (behind_sudo, "127.0.0.1", "200 None {"), (named, "127.0.0.1", "200 None {")):
             link = port.link[len(port.origin):]
             cookie = "" if port is fresh else self.welcome(port) if not hasattr(port, "cookie") else port.cookie

@@ -15,7 +15,8 @@ struct PageConnection: ~Copyable {
 
     private static let limits = {
         var limits = HTTPLimits()
-        limits.head = 16_384
+        // With all cookies that other ports of the machine have left with a browser, where the page is at 127.0.0.1.
+        limits.head = 65_536
         limits.target = 8_192
         limits.fieldCount = 100
         return limits
@@ -68,13 +69,20 @@ struct PageConnection: ~Copyable {
                     return head
                 }
             } catch {
-                try write(.refuse(error.status, "the request is no HTTP/1.1: \(error.message)"))
+                try write(.refuse(error.status, PageConnection.refusal(of: error)))
                 return nil
             }
             let isFirst = buffer.isEmpty
             guard try receive(by: deadline) else { return nil }
             if isFirst { deadline = PageConnection.deadline(PageConnection.patience) }
         }
+    }
+
+    private static func refusal(of error: HTTPParseError) -> String {
+        guard error.status == 431 else { return "the request is no HTTP/1.1: \(error.message)" }
+        return
+            "the head of the request is too large: it may have 64 KiB and 100 fields; delete the cookies that the "
+            + "browser keeps for this host, or run waystation ui without --numeric, which has a host of its own"
     }
 
     private mutating func readBody(_ head: RequestHead) throws(Ended) -> [UInt8]? {
@@ -135,7 +143,7 @@ struct PageConnection: ~Copyable {
         )
         guard hasBody else { return head.keepsAlive }
         while let piece = next(of: answer) {
-            guard let piece else { throw Ended() }
+            guard let piece, service.isIn(head) else { throw Ended() }
             try send(isChunked ? PageConnection.chunk(piece) : piece)
         }
         if isChunked { try send(Array("0\r\n\r\n".utf8)) }
@@ -164,9 +172,13 @@ struct PageConnection: ~Copyable {
         switch decision {
         case .pass: preconditionFailure("what passes is answered by the daemon")
         case .page: fields.append(.location, "/ui/")
-        case .welcome(let cookie):
-            fields.append(.location, "/ui/")
+        case .welcome(let cookie, let clears):
+            // No redirect: one that began in another page, or in a file, would go on without the cookie.
+            status = 200
+            fields.append("Refresh", "0; url=/ui/")
             fields.append("Set-Cookie", cookie)
+            if clears { fields.append("Clear-Site-Data", "\"cache\", \"storage\"") }
+            text = "waystation ui: this browser is in; the page is at /ui/.\n"
         case .refuse(let refused, let sentence):
             status = refused
             text = "waystation ui: \(sentence).\n"
@@ -182,7 +194,7 @@ struct PageConnection: ~Copyable {
         // Closing over what was not read would take the answer back; what comes for so long is thrown away.
         let end = PageConnection.deadline(.seconds(1))
         var scrap: [UInt8] = []
-        while (try? receive(into: &scrap, by: end)) == true { scrap = [] }
+        while SystemClock.monotonic() < end, (try? receive(into: &scrap, by: end)) == true { scrap = [] }
     }
 
     private func send(

@@ -10,31 +10,53 @@ struct PageGate {
         /// It goes on to the daemon.
         case pass
         /// The link was right: the browser gets the session, and goes to the page.
-        case welcome(cookie: String)
+        case welcome(cookie: String, clears: Bool)
         /// The session is there: the browser goes to the page.
         case page
         case refuse(Status, String)
     }
 
+    /// The name and port in every address of the page.
+    let host: String
+    private let isNumeric: Bool
     private let port: UInt16
-    private let session: String
+    private var sessions: [Session] = []
     private var token: String?
     private var end = Instant(nanoseconds: 0)
 
-    /// How long a link is good for.
-    static let patience: Duration = .seconds(60)
-    private static let again = "press Enter where it runs, or run it again, for a new link"
-
-    /// `session` is what a browser shows that came by a link; nobody can guess it.
-    init(port: UInt16, session: String = PageGate.secret()) {
-        self.port = port
-        self.session = session
+    /// What a browser shows that came by a link; nobody can guess it.
+    private struct Session {
+        let secret: String
+        var used: Instant
     }
 
+    /// How long a link is good for.
+    static let patience: Duration = .seconds(60)
+    /// How long a session lasts of which nothing is heard.
+    static let idle: Duration = .seconds(12 * 3_600)
+    /// With one more, the one that is idle for longest ends.
+    static let maxSessions = 8
+    private static let again = "press Enter where it runs, or run it again, for a new link"
+
+    /// `name` makes an origin of its own of each run: what a program has left in a browser that had the port before, a
+    /// service worker or a cached script, is of another origin, and the session goes to no other port.
+    ///
+    /// Without a name it is 127.0.0.1, where none of this holds.
+    init(port: UInt16, name: String?) {
+        self.port = port
+        isNumeric = name == nil
+        host = (name ?? "127.0.0.1") + (port == 80 ? "" : ":\(port)")
+    }
+
+    /// Below localhost, which browsers look up in themselves.
+    static func name() -> String { "w" + hexadecimal(words: 1) + ".localhost" }
+
     /// 256 random bits of the kernel.
-    static func secret() -> String {
+    private static func secret() -> String { hexadecimal(words: 4) }
+
+    private static func hexadecimal(words: Int) -> String {
         var random = SystemRandomNumberGenerator()
-        return (0..<4).map { _ in
+        return (0..<words).map { _ in
             let digits = String(random.next() as UInt64, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()
@@ -45,16 +67,17 @@ struct PageGate {
         let token = PageGate.secret()
         self.token = token
         end = now.advanced(by: PageGate.patience)
-        return "http://127.0.0.1:\(port)/?token=\(token)"
+        return "http://\(host)/?token=\(token)"
     }
 
     mutating func decide(_ head: RequestHead, at now: Instant) -> Decision {
-        if let refusal = check(head) { return refusal }
         let path = head.target.prefix { $0 != "?" }
-        if path == "/", head.target.hasPrefix("/?token=") {
+        let isLink = path == "/" && head.target.hasPrefix("/?token=")
+        if let refusal = check(head, isLink: isLink) { return refusal }
+        if isLink {
             return enter(head, String(head.target.dropFirst("/?token=".count)), at: now)
         }
-        guard hasSession(head) else {
+        guard use(head, at: now) else {
             return .refuse(403, "open the link that waystation ui has printed; \(Self.again)")
         }
         if path == "/" { return .page }
@@ -65,18 +88,15 @@ struct PageGate {
     }
 
     /// Everything but the session: nil where the request may come from the page, or from whoever opened the link.
-    private func check(_ head: RequestHead) -> Decision? {
+    private func check(_ head: RequestHead, isLink: Bool) -> Decision? {
         guard [.get, .head, .post, .put, .delete].contains(head.method) else {
             return .refuse(405, "the page uses GET, HEAD, POST, PUT and DELETE")
         }
         guard (try? RelayTarget.rest(of: head.target))?.hasEmptySegment == false else {
             return .refuse(400, "the target is no plain path: waystation ui is no proxy")
         }
-        guard let host = head.host?.lowercased(), names.contains(host) else {
-            return .refuse(
-                403,
-                "Host is not 127.0.0.1:\(port) or localhost:\(port), the names of waystation ui"
-            )
+        guard head.host?.lowercased() == host else {
+            return .refuse(403, "Host is not that of the link; \(Self.again)")
         }
         let origins = head.fields.values(.origin)
         let writes = head.method != .get && head.method != .head
@@ -84,7 +104,11 @@ struct PageGate {
             return .refuse(403, "the request comes from another page than that of waystation ui")
         }
         let sites = head.fields.values(Self.fetchSite)
-        guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" && !writes }) else {
+        // The link may be followed from anywhere, and is opened from a file; who has it could as well type it.
+        let isOpened =
+            isLink && head.fields.values(Self.fetchMode) == ["navigate"]
+            && head.fields.values(Self.fetchDestination) == ["document"]
+        guard isOpened || sites.allSatisfy({ $0 == "same-origin" || $0 == "none" && !writes }) else {
             return .refuse(
                 403,
                 "the request comes from another page than that of waystation ui; type the link, or copy it"
@@ -97,31 +121,49 @@ struct PageGate {
     private mutating func enter(_ head: RequestHead, _ text: String, at now: Instant) -> Decision {
         guard head.method == .get else { return .refuse(405, "the link is opened with GET") }
         // A reload of the link, by who is in already, takes nothing.
-        if hasSession(head) { return .page }
+        if use(head, at: now) { return .page }
         guard let token, PageGate.isSame(text, token) else {
             return .refuse(403, "the link was used already, or is none; \(Self.again)")
         }
         self.token = nil
         guard now < end else { return .refuse(403, "the link is older than a minute; \(Self.again)") }
-        return .welcome(cookie: "\(cookieName)=\(session); Path=/; HttpOnly; SameSite=Strict")
+        if sessions.count == Self.maxSessions,
+            let oldest = sessions.indices.min(by: { sessions[$0].used < sessions[$1].used })
+        {
+            sessions.remove(at: oldest)
+        }
+        let secret = Self.secret()
+        sessions.append(Session(secret: secret, used: now))
+        return .welcome(
+            cookie: "\(cookieName)=\(secret); Path=/; HttpOnly; SameSite=Strict",
+            clears: isNumeric
+        )
     }
 
-    private func hasSession(_ head: RequestHead) -> Bool {
+    /// Whether a request has a session, which it keeps from being idle.
+    private mutating func use(_ head: RequestHead, at now: Instant) -> Bool {
+        guard let index = session(of: head, at: now) else { return false }
+        sessions[index].used = now
+        return true
+    }
+
+    /// Whether the session of a request is still there.
+    func isIn(_ head: RequestHead, at now: Instant) -> Bool { session(of: head, at: now) != nil }
+
+    private func session(of head: RequestHead, at now: Instant) -> Int? {
         let cookies = head.fields.values(Self.cookie).flatMap { $0.split(separator: ";") }
-        return cookies.contains { cookie in
+        let shown = cookies.compactMap { cookie -> String? in
             let parts = cookie.split(separator: "=", maxSplits: 1)
-            return parts.count == 2 && String(parts[0]).trimmingBlanks == cookieName
-                && PageGate.isSame(String(parts[1]), session)
+            return parts.count == 2 && String(parts[0]).trimmingBlanks == cookieName ? String(parts[1]) : nil
+        }
+        return sessions.indices.first { index in
+            now < sessions[index].used.advanced(by: Self.idle)
+                && shown.contains { Self.isSame($0, sessions[index].secret) }
         }
     }
 
-    /// Browsers keep cookies by host, whatever its port.
+    /// Browsers keep the cookies of 127.0.0.1 by host, whatever the port.
     private var cookieName: String { "waystation-\(port)" }
-
-    private var names: [String] {
-        let names = ["127.0.0.1", "localhost"]
-        return names.map { "\($0):\(port)" } + (port == 80 ? names : [])
-    }
 
     /// In a time that does not tell where they differ.
     private static func isSame(_ one: String, _ other: String) -> Bool {
@@ -132,6 +174,8 @@ struct PageGate {
 
     private static let cookie = FieldName(of: "cookie")
     private static let fetchSite = FieldName(of: "sec-fetch-site")
+    private static let fetchMode = FieldName(of: "sec-fetch-mode")
+    private static let fetchDestination = FieldName(of: "sec-fetch-dest")
 }
 
 extension FieldName {

@@ -30,7 +30,7 @@ struct PageNeighbours {
     func stranger(at descriptor: Int32) -> String? {
         guard let near = Socket.remoteAddress(descriptor), let far = Socket.localAddress(descriptor),
             case .ip(let theirs, _) = near, case .ip(let ours, _) = far, theirs == ours
-        else { return "the connection is not one from 127.0.0.1, or has ended already" }
+        else { return "the connection comes from another address than it goes to, or has ended already" }
         do throws(PosixError) {
             let user = try ConnectionOwner.user(of: near, to: far)
             // Only while it is connected is nobody else's socket at those addresses.

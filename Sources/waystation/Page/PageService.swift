@@ -11,55 +11,50 @@ final class PageService: Sendable {
     /// The socket, where a command has to be told of it.
     let socketToName: String?
     let port: UInt16
-    private let listener: FileDescriptor
+    private let listeners: PageListeners
     private let gate: Mutex<PageGate>
     private let open = Mutex(0)
     private let neighbours: PageNeighbours
+    /// Told when a browser came in by a link.
+    private let onWelcome: @Sendable () -> Void
 
     private static let maxConnections = 32
 
+    /// Without a `name` the page is at 127.0.0.1 (`PageGate`).
     init(
         _ client: RelayClient,
         port: UInt16,
+        name: String? = PageGate.name(),
         socketToName: String?,
-        neighbours: PageNeighbours = PageNeighbours()
+        neighbours: PageNeighbours = PageNeighbours(),
+        onWelcome: @escaping @Sendable () -> Void = {}
     ) throws(CommandFailure) {
-        do throws(PosixError) {
-            listener = try Listener.tcp(IPAddress(v4: 0x7F00_0001), port: port)
-        } catch {
-            throw CommandFailure(
-                .failed,
-                "cannot listen on 127.0.0.1:\(port): \(error)",
-                advice: "Name another port, or leave --port away, which takes any that is free."
-            )
-        }
-        guard case .ip(_, let bound)? = Socket.localAddress(listener.raw) else {
-            throw CommandFailure(.failed, "cannot tell the port that was taken on 127.0.0.1")
-        }
+        listeners = try PageListeners(port: port, isNumeric: name == nil)
         self.client = client
         self.socketToName = socketToName
-        self.port = bound
-        gate = Mutex(PageGate(port: bound))
+        self.port = listeners.port
+        gate = Mutex(PageGate(port: listeners.port, name: name))
         self.neighbours = neighbours
+        self.onWelcome = onWelcome
     }
 
     func link() -> String { gate.withLock { $0.link(at: PageService.now) } }
 
     func decide(_ head: RequestHead) -> PageGate.Decision {
-        gate.withLock { $0.decide(head, at: PageService.now) }
+        let decision = gate.withLock { $0.decide(head, at: PageService.now) }
+        if case .welcome = decision { onWelcome() }
+        return decision
     }
+
+    /// Whether the session of a request is still there, for an answer that goes on for long.
+    func isIn(_ head: RequestHead) -> Bool { gate.withLock { $0.isIn(head, at: PageService.now) } }
 
     /// Takes connections for as long as the process lives.
     func run() {
         while true {
-            var entry = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
-            _ = unsafe poll(&entry, 1, -1)
-            switch Socket.accept(listener.raw) {
-            case .wouldBlock: continue
+            let isOut = listeners.accept { take($0) }
             // Out of descriptors or memory, which others may give back.
-            case .failed: _ = poll(nil, 0, 100)
-            case .connection(let socket): take(socket.release())
-            }
+            if isOut { _ = poll(nil, 0, 100) }
         }
     }
 

@@ -7,17 +7,23 @@ import RelayPosix
 extension Command {
     static let ui = Command(
         "ui",
-        "[--port PORT] [--for USER] [--no-open] [--socket PATH]",
+        "[--port PORT] [--for USER] [--numeric] [--no-open] [--socket PATH]",
         "Shows the daemon in a browser.",
         details: """
-            It listens on a port of the loopback, prints a link that opens the page once within a minute, and opens
-            it where there is a display. What the page does goes to the control socket as you, so it may do what
-            you may; a listener with the role read or operate, named by --socket, allows less. Enter gives another
-            link, Ctrl-C ends it.
+            It listens on a port of the loopback and prints a link, which opens the page once within a minute; where
+            there is a display it opens it in the browser, but never as root. What the page does goes to the control
+            socket as you, so it may do what you may; a listener with the role read or operate, named by --socket,
+            allows less. Enter gives another link and lets those stay who are in, eight browsers at most; one of
+            which nothing is heard for 12 hours is out. Ctrl-C ends it for all.
+
+            The link has a name below localhost, new with each run, which browsers look up in themselves, so that
+            what another program has left in the browser at that port is of another site. For one that does not
+            know the name, --numeric takes 127.0.0.1: there a program that had the same port before may still act
+            in the page, and every other port of this machine that the browser visits is sent the session.
 
             From afar, with the same port at both ends:
 
-              ssh -t -L 8311:127.0.0.1:8311 HOST sudo waystation ui --port 8311
+              ssh -t -o ExitOnForwardFailure=yes -L 127.0.0.1:8311:127.0.0.1:8311 HOST sudo waystation ui --port 8311
 
             """,
         options: [
@@ -26,6 +32,11 @@ extension Command {
                 "for",
                 value: "USER",
                 "whose browser it is, by name or number; who typed sudo, run0, doas or pkexec"
+            ),
+            OptionSpec(
+                "numeric",
+                nil,
+                "link to 127.0.0.1, for a browser that knows no names below localhost"
             ),
             OptionSpec("no-open", nil, "only print the link"), .control,
         ]
@@ -50,8 +61,11 @@ extension Command {
         let service = try PageService(
             client,
             port: port,
+            name: arguments.has("numeric") ? nil : PageGate.name(),
             socketToName: sockets.control == usual ? nil : absolute(sockets.control),
-            neighbours: neighbours
+            neighbours: neighbours,
+            // So that it is seen where another one was faster with the link.
+            onWelcome: { Output.error.write("A browser came in by the link.\n") }
         )
         do throws(PosixError) {
             try startDetachedThread("ui") { service.run() }
