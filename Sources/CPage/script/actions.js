@@ -2,10 +2,10 @@
 
 // A command to be copied.
 function copyable(text) {
-  return h("span", { class: "command" }, h("code", null, text),
+  return h("span.command", h("code", text),
     h("button", {
       type: "button", class: "small", "aria-label": "Copy the command", on: {
-        click: async (event) => {
+        click: async event => {
           const button = event.target;
           try {
             await navigator.clipboard.writeText(text);
@@ -52,22 +52,22 @@ const dialog = {
     this.state.stop.abort();
     this.state = null;
     byID("dialog").close();
-    if (this.opener && this.opener.isConnected) this.opener.focus();
+    if (this.opener?.isConnected) this.opener.focus();
     else byID("main").focus();
   },
 
   draw() {
     const { order, values, phase, told, isError } = this.state;
-    const set = (name) => (event) => {
+    const set = name => event => {
       values[name] = event.target.type === "checkbox" ? (event.target.checked ? "yes" : "")
         : event.target.value.trim();
       if (order.count) this.count();
       else this.draw();
     };
-    const input = (field) => {
+    const input = field => {
       if (field.options) {
         return h("select", { name: field.name, on: { change: set(field.name) } },
-          field.options.map((text) => h("option", { value: text, selected: text === values[field.name] }, text)));
+          field.options.map(text => h("option", { value: text, selected: text === values[field.name] }, text)));
       }
       const props = { name: field.name, on: { change: set(field.name) } };
       return field.isFlag
@@ -77,21 +77,21 @@ const dialog = {
     const isBusy = phase === "counting" || this.isRunning;
     const body = h("form", { method: "dialog", on: { submit: () => this.run() } },
       h("h2", { id: "dialog-title" }, order.title),
-      order.text && h("p", null, order.text),
-      (order.fields || []).map((field) => h("label", { class: field.isFlag ? "flag" : null },
-        h("span", null, field.title), input(field))),
+      order.text && h("p", order.text),
+      (order.fields || []).map(field => h("label", { class: field.isFlag ? "flag" : null },
+        h("span", field.title), input(field))),
       h("p", { class: isError ? "told bad" : "told", role: "status" }, told),
-      h("p", { class: "same" }, "The command that does the same:"),
+      h("p.same", "The command that does the same:"),
       copyable(order.command(values)),
-      order.command(values).startsWith("curl") && h("p", { class: "note" },
+      order.command(values).startsWith("curl") && h("p.note", null,
         "One call takes 10000 jobs: while its answer has next, it goes on with that as cursor."),
-      h("div", { class: "buttons" },
+      h("div.buttons", null,
         h("button", { type: "submit", class: order.isGrave ? "grave" : "main", disabled: phase !== "ready" },
           order.button(this.state)),
         h("button", { type: "button", disabled: phase === "stopping", on: { click: () => this.leave() } }, this.isRunning ? "Stop"
           : phase === "done" ? "Close" : "Cancel"),
-        isBusy && h("span", { class: "busy" }, phase === "counting" ? "counting jobs" : phase === "stopping" ? "ending the call under way" : "at it")));
-    morph(byID("dialog"), h("div", null, body));
+        isBusy && h("span.busy", phase === "counting" ? "counting jobs" : phase === "stopping" ? "ending the call under way" : "at it")));
+    morph(byID("dialog"), h("div", body));
   },
 
   async count() {
@@ -117,7 +117,7 @@ const dialog = {
     if (!state || state.phase !== "ready") return;
     Object.assign(state, { phase: "running", told: "", isError: false });
     this.draw();
-    const progress = (told) => {
+    const progress = told => {
       state.told = told;
       if (this.state === state) this.draw();
     };
@@ -151,7 +151,7 @@ const dialog = {
   },
 };
 
-byID("dialog").addEventListener("cancel", (event) => {
+byID("dialog").addEventListener("cancel", event => {
   event.preventDefault();
   dialog.leave();
 });
@@ -161,7 +161,7 @@ byID("dialog").addEventListener("close", () => {
   dialog.leave();
   if (dialog.state) byID("dialog").showModal();
 });
-addEventListener("beforeunload", (event) => {
+addEventListener("beforeunload", event => {
   if (dialog.isRunning) event.preventDefault();
 });
 
@@ -171,7 +171,7 @@ function action(name, role, order, look) {
     on: { click: () => dialog.open(order()) } }, name);
 }
 
-const titled = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
+const titled = word => word.slice(0, 1).toUpperCase() + word.slice(1);
 const DONE = { retry: "retried", cancel: "cancelled", hold: "held", release: "released", drop: "dropped" };
 
 // One job, as it was shown.
@@ -239,7 +239,7 @@ function bulkAction(word, filter, name) {
       { name: "unknown", title: "Also those that may have been carried out: a retry may do it twice",
         isFlag: true },
     ] : [],
-    command: (values) => bulkCommand(word, filter, values),
+    command: values => bulkCommand(word, filter, values),
     button: ({ counted: sum }) => (sum ? `${titled(word)} ${plural(sum.size, "job")}` : titled(word)),
     count: async (values, signal, isAgain) => {
       if (values.rate && !perSecond(values.rate)) throw new Error("a rate is jobs in a time, such as 50/s, 100/m or 5/h");
@@ -253,7 +253,7 @@ function bulkAction(word, filter, name) {
   }));
 }
 
-const words = (filter) =>
+const words = filter =>
   Object.entries(filter).map(([name, value]) =>
     `${name}=${Array.isArray(value) ? value.join("|") : value}`).join(", ") || "anything at all";
 
@@ -262,7 +262,7 @@ function perSecond(rate) {
   return found && Number(found[1]) / { s: 1, m: 60, h: 3600 }[found[2]];
 }
 
-const pause = (milliseconds, signal) => new Promise((resolve) => {
+const pause = (milliseconds, signal) => new Promise(resolve => {
   const timer = setTimeout(resolve, milliseconds);
   signal.addEventListener("abort", () => {
     clearTimeout(timer);
@@ -286,8 +286,8 @@ function counted(sum, word, isDry) {
 function bulkCommand(word, filter, values) {
   const names = { failure_kind: "kind", created_after: "since", created_before: "before" };
   const pairs = Object.entries(filter).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((one) => `${names[name] || name}=${one}`));
-  if (pairs.some((pair) => pair.includes(",") || pair.search(UNSAFE) >= 0)) {
+    (Array.isArray(value) ? value : [value]).map(one => `${names[name] || name}=${one}`));
+  if (pairs.some(pair => pair.includes(",") || pair.search(UNSAFE) >= 0)) {
     return curl("POST", "/v1/jobs/actions", {
       action: word, filter, dry_run: false, ...(values.rate ? { rate: values.rate } : {}),
       ...(values.unknown ? { unknown: true } : {}),
@@ -300,7 +300,7 @@ function bulkCommand(word, filter, values) {
 const routeCall = (name, what) => `/v1/routes/${encodeURIComponent(name)}/${what}`;
 
 function pauseAction(name) {
-  const given = (values) =>
+  const given = values =>
     Object.fromEntries([["reason", values.reason], ["for", values.for]].filter(([, value]) => value));
   return action("Pause", "operate", () => ({
     title: `Pause route ${name}`,
@@ -309,10 +309,10 @@ function pauseAction(name) {
       { name: "for", title: "For how long, such as 10m; empty: until it is resumed", hint: "10m" },
       { name: "reason", title: "Reason: what others are told", hint: "maintenance" },
     ],
-    command: (values) => command("pause", name, ...(values.for ? ["--for", values.for] : []),
+    command: values => command("pause", name, ...(values.for ? ["--for", values.for] : []),
       ...(values.reason ? ["--reason", values.reason] : [])),
     button: () => "Pause",
-    run: async (values) => {
+    run: async values => {
       const document = given(values);
       await ask("POST", routeCall(name, "pause"), Object.keys(document).length ? document : null);
       return `Route ${name} is paused`;
@@ -341,10 +341,10 @@ function breakerAction(route, upstream) {
       { name: "state", title: "Keep it", options: ["open", "closed", "auto"], value: "open" },
       { name: "for", title: "For how long, 1s to 1d; empty: 10m", hint: "10m" },
     ],
-    command: (values) => command("breaker", `${route}/${upstream}`, values.state,
+    command: values => command("breaker", `${route}/${upstream}`, values.state,
       ...(values.for ? ["--for", values.for] : [])),
     button: ({ values }) => (values.state === "auto" ? "Leave to itself" : `Keep ${values.state}`),
-    run: async (values) => {
+    run: async values => {
       await ask("PUT", routeCall(route, "breaker"),
         { state: values.state, upstream, ...(values.for ? { for: values.for } : {}) });
       return `The breaker of ${upstream} is ${values.state === "auto" ? "left to itself" : "kept " + values.state}`;
@@ -357,9 +357,9 @@ function constrainedAction() {
     title: "Say whether the network is constrained",
     text: "While it is, upstreams that are used when_constrained take the place of the first one of their route. on and off hold until auto leaves it to the configuration's files again, or the daemon is restarted.",
     fields: [{ name: "state", title: "State", options: ["on", "off", "auto"], value: "on" }],
-    command: (values) => command("constrained", values.state),
+    command: values => command("constrained", values.state),
     button: ({ values }) => `Say ${values.state}`,
-    run: async (values) => {
+    run: async values => {
       const answer = await ask("PUT", "/v1/constrained", { state: values.state });
       return `The network ${answer.constrained ? "counts" : "does not count"} as constrained`;
     },
@@ -374,8 +374,8 @@ function reloadAction() {
     button: () => "Reload",
     run: async () => {
       const answer = await ask("POST", "/v1/reload");
-      const parts = ["added", "removed", "modified"].filter((name) => (answer[name] || []).length)
-        .map((name) => `${name === "modified" ? "changed" : name}: ${answer[name].join(", ")}`);
+      const parts = ["added", "removed", "modified"].filter(name => (answer[name] || []).length)
+        .map(name => `${name === "modified" ? "changed" : name}: ${answer[name].join(", ")}`);
       return "Reloaded" + (answer.changed === false ? ": the file is as it was" : parts.length
         ? ": " + parts.join("; ") : "");
     },

@@ -3,7 +3,7 @@
 const daemon = { role: null, version: null, socket: "", words: {}, isKnown: false };
 
 const RANKS = ["submit", "read", "operate", "admin"];
-const may = (role) => RANKS.indexOf(daemon.role) >= RANKS.indexOf(role);
+const may = role => RANKS.indexOf(daemon.role) >= RANKS.indexOf(role);
 
 // Why there is no answer, or not the one that was asked for.
 class Refusal extends Error {
@@ -17,7 +17,7 @@ class Refusal extends Error {
 }
 
 // A read is over in ten seconds, and what changes many jobs in minutes.
-const patienceFor = (method) => (method === "GET" ? 10000 : 120000);
+const patienceFor = method => (method === "GET" ? 10000 : 120000);
 
 // `version` is that of the job that is meant.
 async function ask(method, path, document, signal, version) {
@@ -33,7 +33,7 @@ async function ask(method, path, document, signal, version) {
     });
     text = await response.text();
   } catch (error) {
-    if (signal && signal.aborted) throw error;
+    if (signal?.aborted) throw error;
     if (limit.aborted) {
       throw new Refusal(0, "no_answer", `the daemon has not answered within ${short(patienceFor(method))}`,
         method === "GET" ? "See systemctl status waystationd, and its journal."
@@ -48,10 +48,10 @@ async function ask(method, path, document, signal, version) {
   if (path === "/v1/version") daemon.socket = decodeURIComponent(response.headers.get("Waystation-Socket") || "");
   if (response.ok) return answer;
   let detail = (answer && (answer.detail || answer.title)) || text.trim() || `the answer is ${response.status}`;
-  for (const { pointer, message, hint } of (answer && answer.errors) || []) {
+  for (const { pointer, message, hint } of (answer?.errors) || []) {
     detail += `; ${pointer}: ${message}${hint ? ` (${hint})` : ""}`;
   }
-  throw new Refusal(response.status, answer && answer.code, detail, answer && answer.advice);
+  throw new Refusal(response.status, answer?.code, detail, answer?.advice);
 }
 
 const read = (path, signal) => ask("GET", path, null, signal);
@@ -81,8 +81,8 @@ async function parts(wanted) {
     else found[name] = value;
   });
   const reasons = Object.values(found.missing);
-  const grave = reasons.find((reason) => !(reason instanceof Refusal));
-  if (grave || reasons.length === ends.length) throw grave || reasons.find((reason) => reason.isAway) || reasons[0];
+  const grave = reasons.find(reason => !(reason instanceof Refusal));
+  if (grave || reasons.length === ends.length) throw grave || reasons.find(reason => reason.isAway) || reasons[0];
   return found;
 }
 
@@ -119,7 +119,7 @@ const live = {
     this.stop();
     const types = daemon.words.event || [];
     const isOfJob = this.filter.startsWith("job=");
-    const wanted = types.filter((type) => isOfJob || !this.quiet.includes(type)).map((type) =>
+    const wanted = types.filter(type => isOfJob || !this.quiet.includes(type)).map(type =>
       "waystation." + type);
     const type = isOfJob ? "" : "&type=" + wanted.join(",");
     const source = new EventSource(`/v1/events?after=${this.last || 0}${type}${this.filter ? "&" + this.filter : ""}`);
@@ -142,7 +142,7 @@ const live = {
       this.timer = setTimeout(() => this.connect(), wait);
       this.onChange();
     };
-    const heard = (event) => {
+    const heard = event => {
       this.last = event.lastEventId || this.last;
       this.count += 1;
       this.recent.push(event.data);
@@ -150,7 +150,7 @@ const live = {
       this.onChange();
     };
     for (const name of wanted) source.addEventListener(name, heard);
-    source.addEventListener("waystation.gap", (event) => {
+    source.addEventListener("waystation.gap", event => {
       // What was before the page is nothing that it has missed.
       if (this.last) this.lost += JSON.parse(event.data).data.lost || 0;
       heard(event);

@@ -10,14 +10,17 @@ const SPOKEN = new Set(["title", "aria-label", "placeholder", "data-title"]);
 
 // Text from elsewhere: what could reorder or hide the text around it is spelled out.
 function safe(text) {
-  return String(text).replace(UNSAFE, (mark) => "\\u{" + mark.codePointAt(0).toString(16) + "}");
+  return String(text).replace(UNSAFE, mark => "\\u{" + mark.codePointAt(0).toString(16) + "}");
 }
 
-// h("td", {class: "n", key: 1, on: {click}}, "text", node, [more]); what is null or false is left out.
-function h(tag, props, ...children) {
+// h("td.n", {key: 1, on: {click}}, "text", node, [more]); what is null or false is left out, also the properties.
+function h(kind, ...children) {
+  const [tag, look] = kind.split(".");
   const node = SVG.has(tag)
     ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
-  for (const [name, value] of Object.entries(props || {})) {
+  if (look) node.setAttribute("class", look);
+  const props = children[0]?.constructor === Object ? children.shift() : {};
+  for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
     if (name === "on") node.handlers = value;
     else if (name === "key") node.key = String(value);
@@ -85,7 +88,7 @@ function become(node, wanted) {
 
 // One listener for each kind of event, however many elements come and go.
 for (const type of ["click", "submit", "change"]) {
-  document.addEventListener(type, (event) => {
+  document.addEventListener(type, event => {
     for (let node = event.target; node instanceof Node; node = node.parentNode) {
       const handler = node.handlers && node.handlers[type];
       if (!handler) continue;
@@ -96,7 +99,7 @@ for (const type of ["click", "submit", "change"]) {
   });
 }
 
-const byID = (id) => document.getElementById(id);
+const byID = id => document.getElementById(id);
 
 // What a screen reader is told, and nobody else.
 function tell(text) {
@@ -111,7 +114,7 @@ function table(caption, columns, rows, classes) {
     // On a card there is no room for what is not there.
     const props = { role: index === 0 ? "rowheader" : "cell",
       class: [look, content === "–" && "void"].filter(Boolean).join(" ") || null, "data-title": title };
-    return index === 0 ? h("th", { ...props, scope: "row" }, content) : h("td", props, h("span", null, content));
+    return index === 0 ? h("th", { ...props, scope: "row" }, content) : h("td", props, h("span", content));
   };
   return h("div", { class: "scroll" },
     h("table", { class: classes || null, role: "table" },
@@ -119,7 +122,7 @@ function table(caption, columns, rows, classes) {
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
         columns.map(([title, look]) => h("th", { scope: "col", role: "columnheader", class: look || null },
           title)))),
-      h("tbody", { role: "rowgroup" }, rows.map((row) =>
+      h("tbody", { role: "rowgroup" }, rows.map(row =>
         h("tr", { key: row.key, role: "row", class: row.class || null }, row.cells.map(cell))))));
 }
 
@@ -128,9 +131,9 @@ function sheet(rows) {
   return h("dl", { class: "sheet" }, rows.filter(([, content]) => content !== null && content !== undefined).map(
     ([title, content]) => h("div", { class: String(content).length > 48 && typeof content === "string" ? "long"
       : null },
-      h("dt", null, title), h("dd", null, content))));
+      h("dt", title), h("dd", content))));
 }
 
 const link = (to, ...content) => h("a", { href: "#" + to }, ...content);
-const jobPath = (id) => "/job/" + encodeURIComponent(id);
-const routePath = (name) => "/route/" + encodeURIComponent(name);
+const jobPath = id => "/job/" + encodeURIComponent(id);
+const routePath = name => "/route/" + encodeURIComponent(name);

@@ -1,11 +1,11 @@
 // The last hour of a route, drawn.
 
-const sum = (list) => (list || []).reduce((total, value) => total + (value || 0), 0);
+const sum = list => (list || []).reduce((total, value) => total + (value || 0), 0);
 
 // The figures of a route's hour, of requests or, where kept jobs go by it, of attempts: one request that succeeded
 // must not hide deliveries that fail. Null where nothing is known.
 function hourOf(history, { name, jobs }) {
-  const found = history && history.routes.find((route) => route.name === name);
+  const found = history?.routes.find(route => route.name === name);
   if (!found) return null;
   const tried = sum(found.attempts);
   const isOfRequests = !tried || sum(found.requests) > 0 && !Object.values(jobs || {}).some(Boolean)
@@ -17,7 +17,7 @@ function hourOf(history, { name, jobs }) {
       p99: found.attempt_p99_ms };
   // The last column still runs: what is told of "now" is the one before it.
   const at = Math.max(0, hour.all.length - 2);
-  const last = (list) => {
+  const last = list => {
     for (let index = at; index >= Math.max(0, at - 4);
       index -= 1) if (list && list[index] != null) return list[index];
     return list && list[list.length - 1] != null ? list[list.length - 1] : null;
@@ -30,7 +30,7 @@ function hourOf(history, { name, jobs }) {
   };
 }
 
-const rateText = (rate) => (rate === null ? "–" : rate === 0 ? "0/s" : rate < 0.095
+const rateText = rate => (rate === null ? "–" : rate === 0 ? "0/s" : rate < 0.095
   ? decimals(rate * 60, 1) + "/min" : decimals(rate, rate < 10 ? 1 : 0) + "/s");
 
 // Something is never told as nothing, nor as everything.
@@ -78,7 +78,7 @@ function bars(hour, height) {
     bar(index, 0, count, "all");
     if (helped) {
       // Striped, since a colour alone says nothing to some.
-      const [x, y] = [(first + index) * step + 1, (part) => height - Math.round(part / most * height)];
+      const [x, y] = [(first + index) * step + 1, part => height - Math.round(part / most * height)];
       nodes.push(h("line", { x1: x, x2: x, y1: Math.max(0, Math.min(y(failed) - 3, y(failed + helped))), y2: y(failed), class: "helped" }));
     }
     if (failed) {
@@ -95,10 +95,10 @@ function bars(hour, height) {
 // Half and nearly all of the times, minute by minute, on a scale of powers.
 function times(hour, height) {
   const step = 3;
-  const known = [...(hour.p50 || []), ...(hour.p99 || [])].filter((value) => value != null);
+  const known = [...(hour.p50 || []), ...(hour.p99 || [])].filter(value => value != null);
   if (!known.length) return null;
   const [low, high] = [Math.log10(Math.max(0.1, Math.min(...known))), Math.log10(Math.max(1, ...known))];
-  const y = (value) => 2 + (height - 4) * (1 - (Math.log10(Math.max(0.1, value)) - low) / Math.max(0.5,
+  const y = value => 2 + (height - 4) * (1 - (Math.log10(Math.max(0.1, value)) - low) / Math.max(0.5,
     high - low));
   const line = (list, look) => {
     // A minute without a figure is a gap.
@@ -107,9 +107,9 @@ function times(hour, height) {
       if (value == null) runs.push([]);
       else runs[runs.length - 1].push([(60 - list.length + index) * step + 1, decimals(y(value), 1)]);
     });
-    return runs.filter((run) => run.length).map((run) => (run.length === 1
+    return runs.filter(run => run.length).map(run => (run.length === 1
       ? h("circle", { cx: run[0][0], cy: run[0][1], r: 1.5, class: look })
-      : h("polyline", { points: run.map((point) => point.join(",")).join(" "), class: look })));
+      : h("polyline", { points: run.map(point => point.join(",")).join(" "), class: look })));
   };
   const label = `Times of the last hour: half within ${short(hour.p50now || 0)}, 99 of 100 within ${short(hour.p99now || 0)} lately`;
   return h("svg", { viewBox: `0 0 ${60 * step} ${height}`, width: 60 * step, height, role: "img",
@@ -138,20 +138,20 @@ const LOOKS = {
 function badge(kind, word) {
   if (!word) return "–";
   const known = meaning(kind, word);
-  return h("span", { class: "badge " + (LOOKS[word] || "plain"), title: known && known.text }, spaced(word));
+  return h("span", { class: "badge " + (LOOKS[word] || "plain"), title: known?.text }, spaced(word));
 }
 
 // What a word means and what to do, in the words of `waystation explain`.
 function explained(kind, word) {
   const known = word && meaning(kind, word);
-  return known && h("div", { class: "meaning", key: kind + word }, h("dt", null, word),
-    h("dd", null, known.text, known.remedy && h("span", { class: "remedy" }, ` Do: ${known.remedy}`)));
+  return known && h("div", { class: "meaning", key: kind + word }, h("dt", word),
+    h("dd", known.text, known.remedy && h("span.remedy", ` Do: ${known.remedy}`)));
 }
 
 function glossary(pairs) {
   const seen = new Set();
   const rows = pairs.filter(([kind, word]) => word && !seen.has(kind + word) && seen.add(kind + word))
     .map(([kind, word]) => explained(kind, word)).filter(Boolean);
-  return rows.length ? h("section", { key: "words" }, h("h2", null, "What the words mean"),
-    h("dl", { class: "glossary" }, rows)) : null;
+  return rows.length ? h("section", { key: "words" }, h("h2", "What the words mean"),
+    h("dl.glossary", rows)) : null;
 }

@@ -3,12 +3,12 @@
 // The entries of the story of a kept job, as explain has its lines.
 function story(job, companions) {
   const attempts = job.attempts || [];
-  const before = attempts.findIndex((attempt) => attempt.next === "respond_and_keep") + 1;
-  const entries = attempts.slice(0, before).map((attempt) => attemptEntry(attempt, precise(attempt.started_at), attempt.started_at));
+  const before = attempts.findIndex(attempt => attempt.next === "respond_and_keep") + 1;
+  const entries = attempts.slice(0, before).map(attempt => attemptEntry(attempt, precise(attempt.started_at), attempt.started_at));
   entries.push({ time: precise(job.created_at), at: job.created_at, what: "accepted", more: acceptedText(job), look: "begin" });
   const hidden = (job.attempt_count ?? attempts.length) - attempts.length;
   if (hidden > 0) entries.push({ notes: [`(earlier attempts not shown: ${hidden})`] });
-  const actions = (job.actions || []).filter((one) => one.action !== "expunge");
+  const actions = (job.actions || []).filter(one => one.action !== "expunge");
   for (const attempt of attempts.slice(before)) {
     while (actions.length && parsed(actions[0].at) <= parsed(attempt.started_at)) entries.push(actionEntry(actions.shift()));
     entries.push(attemptEntry(attempt, precise(attempt.started_at), attempt.started_at));
@@ -17,7 +17,7 @@ function story(job, companions) {
   if (DOUBTS.includes(job.end)) entries.push({ notes: ["it may have been carried out: ask the upstream first, a retry may do it twice"], look: "warn" });
   const now = nowEntry(job);
   if (now) entries.push(now);
-  entries.push(...(job.actions || []).filter((one) => one.action === "expunge").map(actionEntry));
+  entries.push(...(job.actions || []).filter(one => one.action === "expunge").map(actionEntry));
   return { title: titleOf(job), entries, why: isOver(job) ? "" : whyText(job, companions),
     commands: storyCommands(job) };
 }
@@ -89,8 +89,8 @@ function actionEntry(done) {
   return { time: precise(done.at), at: done.at, what, more: who + (done.bulk ? ", in a bulk action" : ""), look: "hand" };
 }
 
-const metNoRule = (attempt) =>
-  Boolean(attempt && attempt.kind && !["cancelled", "client_gone", "preparation"].includes(attempt.kind)
+const metNoRule = attempt =>
+  Boolean(attempt?.kind && !["cancelled", "client_gone", "preparation"].includes(attempt.kind)
   && !attempt.rule && !attempt.next && !(attempt.held_back || []).length);
 
 function nowEntry(job) {
@@ -122,20 +122,20 @@ function whyText(job, companions) {
   if (blocker.detail) text += ` ${sentence(blocker.detail)}`;
   if (blocker.since) text += ` Since ${moment(blocker.since)}.`;
   if (blocker.until && blocker.until !== job.due_at) text += ` Until ${moment(blocker.until)}.`;
-  if (companions && companions.count > 1) {
+  if (companions?.count > 1) {
     text += ` The route sees the same failure on ${companions.hasMore ? "more than " : ""}${companions.count} jobs${companions.since ? ` (since ${moment(companions.since)})` : ""}.`;
   }
   return text;
 }
 
-const isInDoubt = (job) => job.in_doubt === true || DOUBTS.includes(job.end);
+const isInDoubt = job => job.in_doubt === true || DOUBTS.includes(job.end);
 
 // The commands that may help, as explain names them: [words before it, command].
 function storyCommands(job) {
-  const jobs = (word) => command("jobs", word, job.id);
+  const jobs = word => command("jobs", word, job.id);
   const journal = ["", `journalctl -u waystationd JOB_ID=${job.id}`];
-  const reason = (job.blocker && job.blocker.reason) || job.reason;
-  const plain = (...list) => list.map((text) => (Array.isArray(text) ? text : ["", text]));
+  const reason = (job.blocker?.reason) || job.reason;
+  const plain = (...list) => list.map(text => (Array.isArray(text) ? text : ["", text]));
   if (job.state === "succeeded") return [];
   if (isOver(job) && isInDoubt(job)) {
     return [...(job.status === undefined ? []
@@ -161,12 +161,12 @@ function storyCommands(job) {
 // One that was answered at once: how it went, from its first attempt on.
 function quickStory(job) {
   const attempts = job.attempts || [];
-  const at = (milliseconds) => decimals(Math.min(Math.max(0, milliseconds || 0), 1e12) / 1000, 3) + "s";
+  const at = milliseconds => decimals(Math.min(Math.max(0, milliseconds || 0), 1e12) / 1000, 3) + "s";
   const entries = [];
   const request = job.request || job;
   if (request.sent_once_because) entries.push({ notes: [`the body is not kept: it is sent once (${request.sent_once_because})`] });
   if (job.permit_wait_ms >= 1) entries.push({ notes: [`waited ${exact(job.permit_wait_ms)} for a permit of the route (concurrency.max_requests)`] });
-  entries.push(...attempts.map((attempt) => attemptEntry(attempt, at(attempt.started_after_ms))));
+  entries.push(...attempts.map(attempt => attemptEntry(attempt, at(attempt.started_after_ms))));
   const last = attempts.at(-1);
   if (metNoRule(last)) entries.push({ notes: ["no rule of the route acts on this failure"] });
   const status = job.status ?? "no answer";
@@ -186,7 +186,7 @@ function quickStory(job) {
       look: "bad" });
   }
   const parts = [`Job ${job.id}`, job.route, requestOf(job)];
-  if (job.client && job.client.unit) parts.push(`from ${job.client.unit}`);
+  if (job.client?.unit) parts.push(`from ${job.client.unit}`);
   return { title: parts.join(" · "), entries, why: "", commands: [] };
 }
 
@@ -194,7 +194,7 @@ const companions = { key: "", at: 0, found: null };
 
 // What else waits on the job's route with the same failure.
 async function readCompanions(job, signal) {
-  const kind = job.last_failure && job.last_failure.kind;
+  const kind = job.last_failure?.kind;
   if (isOver(job) || !kind || !job.durable) return null;
   const key = job.route + " " + kind;
   if (companions.key === key && Date.now() - companions.at < 10000) return companions.found;
@@ -215,18 +215,18 @@ async function readJob(id, signal) {
 
 // Attempts and waits to scale, from the acceptance to the end, or to the next attempt.
 function strip(job) {
-  const attempts = (job.attempts || []).filter((attempt) => attempt.started_at);
+  const attempts = (job.attempts || []).filter(attempt => attempt.started_at);
   const begin = parsed(job.created_at || (attempts[0] && attempts[0].started_at));
   const end = job.finished_at ? parsed(job.finished_at)
     : Math.max(clock.now(), hasNextAttempt(job) && job.due_at ? parsed(job.due_at) : 0);
   if (!attempts.length || !(end > begin)) return null;
   const width = 600;
-  const x = (at) => decimals(Math.min(width, Math.max(0, (at - begin) / (end - begin) * width)), 1);
-  const nodes = attempts.map((attempt) => {
+  const x = at => decimals(Math.min(width, Math.max(0, (at - begin) / (end - begin) * width)), 1);
+  const nodes = attempts.map(attempt => {
     const from = parsed(attempt.started_at);
     return h("rect", { x: x(from), y: 4, height: 16,
       width: Math.max(3, x(from + (attempt.duration_ms || 0)) - x(from)), class: attempt.kind ? "failed" : "done" },
-      h("title", null, `attempt ${attempt.number}`));
+      h("title", `attempt ${attempt.number}`));
   });
   if (!isOver(job)) {
     nodes.push(h("line", { x1: x(clock.now()), x2: x(clock.now()), y1: 0, y2: 24, class: "nowline" }));
@@ -236,7 +236,7 @@ function strip(job) {
   return h("figure", { class: "strip", key: "strip" },
     h("svg", { viewBox: `0 0 ${width} 24`, preserveAspectRatio: "none", "aria-hidden": "true" },
       h("line", { x1: 0, x2: width, y1: 12, y2: 12, class: "base" }), nodes),
-    h("figcaption", null, `${short(end - begin)} from ${moment(job.created_at || attempts[0].started_at)}; to scale, a bar for each attempt`));
+    h("figcaption", `${short(end - begin)} from ${moment(job.created_at || attempts[0].started_at)}; to scale, a bar for each attempt`));
 }
 
 function showJob({ job, companions: others }) {
@@ -249,33 +249,33 @@ function showJob({ job, companions: others }) {
   const doubt = isInDoubt(job) ? "It may have been carried out: ask the upstream first, a retry may do it twice."
     : "";
   const item = (entry, index) => h("li", { class: entry.look || "plain", key: index },
-    entry.at ? when(entry.at, entry.time) : h("time", null, entry.time || ""),
+    entry.at ? when(entry.at, entry.time) : h("time", entry.time || ""),
     h("div", null,
-      entry.what && h("p", null, h("strong", null, entry.what), " ", entry.place
-        && h("span", { class: "place" }, entry.place, " "),
+      entry.what && h("p", h("strong", entry.what), " ", entry.place
+        && h("span.place", entry.place, " "),
         entry.result && h("span", { class: "badge " + entry.look }, entry.result), " ", entry.more),
-      (entry.notes || []).map((note) => h("p", { class: "note" }, note))));
+      (entry.notes || []).map(note => h("p.note", note))));
   const path = "/v1/jobs/" + encodeURIComponent(job.id);
   return [
     h("h1", { tabindex: -1, key: "h1" }, id, " ",
-      h("span", { class: "about" },
+      h("span.about", null,
       about.flatMap((part, index) => ["· ", index === 0 ? link(routePath(part), part) : part, " "])),
       job.durable ? badge("state", job.state) : null),
     h("p", { class: "buttons", key: "do" },
-      job.durable && ["retry", "cancel", "hold", "release", "drop"].filter((word) => can[word]).map((word) =>
+      job.durable && ["retry", "cancel", "hold", "release", "drop"].filter(word => can[word]).map(word =>
         jobAction(word, job, ["retry", "drop"].includes(word) ? doubt : "")),
-      job.cancel_asked ? h("span", { class: "note" }, "A cancellation was asked for; it ends with its attempt.")
+      job.cancel_asked ? h("span.note", "A cancellation was asked for; it ends with its attempt.")
         : null, copyable(command("explain", job.id))),
     why && h("p", { class: "why", key: "why" }, why),
     strip(job),
-    h("section", { key: "story" }, h("h2", null, "What happened"), h("ol", { class: "story" }, entries.map(item))),
-    commands.length ? h("section", { key: "commands" }, h("h2", null, "What to do"),
-      h("ul", { class: "commands" }, commands.map(([before, text]) => h("li", null, before, copyable(text)))))
+    h("section", { key: "story" }, h("h2", "What happened"), h("ol.story", entries.map(item))),
+    commands.length ? h("section", { key: "commands" }, h("h2", "What to do"),
+      h("ul.commands", commands.map(([before, text]) => h("li", before, copyable(text)))))
         : null,
-    failure && failure.detail ? h("section", { key: "failure" }, h("h2", null, "Last failure"),
+    failure?.detail ? h("section", { key: "failure" }, h("h2", "Last failure"),
       sheet([["Kind", failure.kind], ["Detail", failure.detail], ["Sent", failure.sent],
         ["Status", failure.status], ["Upstream", failure.upstream]])) : null,
-    h("section", { key: "facts" }, h("h2", null, "The job"), sheet([
+    h("section", { key: "facts" }, h("h2", "The job"), sheet([
       ["Attempts", attemptsOf(job)], ["Answer", job.status === undefined ? null
         : `${job.status} from ${job.source || "?"}`],
       ["Expires", !isOver(job) && job.expires_at ? `${precise(job.expires_at)} (in ${left(job.expires_at)})`
@@ -287,7 +287,6 @@ function showJob({ job, companions: others }) {
         job.links.response && isOver(job) ? h("a", { href: path + "/response/body", download: "" }, "response")
           : null] : null],
     ])),
-    glossary([["state", job.state], ["reason", !isOver(job) && reasonOf(job)], ["end", job.end],
-      ["failure", failure && failure.kind], ["sent", failure && failure.sent]]),
+    glossary([["state", job.state], ["end", job.end], ["failure", failure?.kind]]),
   ];
 }

@@ -29,18 +29,18 @@ function named(path, prefix) {
 
 // What a URL shows: its title, what of the events it is about, how to read it and how to show that.
 function viewAt({ path, values }) {
-  if (path === "/") return { title: "Overview", filter: "", read: readOverview, show: (found) =>
+  if (path === "/") return { title: "Overview", filter: "", read: readOverview, show: found =>
     showOverview(values, found) };
   if (path === "/jobs") return { title: "Jobs", filter: values.route ? query("", { route: values.route }).slice(1)
-    : "", read: (signal) => readJobs(values, signal), show: (found) => showJobs(values, found) };
+    : "", read: signal => readJobs(values, signal), show: found => showJobs(values, found) };
   const job = named(path, "/job/");
-  if (job) return { title: `Job ${job}`, filter: query("", { job }).slice(1), read: (signal) =>
+  if (job) return { title: `Job ${job}`, filter: query("", { job }).slice(1), read: signal =>
     readJob(job, signal), show: showJob };
   const route = named(path, "/route/");
-  if (route) return { title: `Route ${route}`, filter: query("", { route }).slice(1), read: (signal) =>
-    readRoute(route, signal), show: (found) => [...showRoute(route, found), showEvents("Its latest events")] };
+  if (route) return { title: `Route ${route}`, filter: query("", { route }).slice(1), read: signal =>
+    readRoute(route, signal), show: found => [...showRoute(route, found), showEvents("Its latest events")] };
   return { title: "Nothing here", filter: "", read: async () => null, show: () =>
-    [h("h1", { tabindex: -1 }, "Nothing here"), h("p", null, link("/", "To the overview"))] };
+    [h("h1", { tabindex: -1 }, "Nothing here"), h("p", link("/", "To the overview"))] };
 }
 
 // Reads the view anew: at most once a second and a quarter of the time, however much happens, and every five seconds
@@ -97,7 +97,7 @@ const refresh = {
   },
 
   draw(view, found) {
-    const fresh = h("div", null, Object.entries((found && found.missing) || {}).map(([name, error]) =>
+    const fresh = h("div", Object.entries((found?.missing) || {}).map(([name, error]) =>
       h("p", { class: "told bad", key: "missing " + name }, `Not read anew: ${PARTS[name]}. ${sentence(error.message)}`)),
       view.show(found));
     if (this.isMoved) {
@@ -107,7 +107,7 @@ const refresh = {
       (main.querySelector("h1") || main).focus({ preventScroll: true });
     } else morph(main, fresh);
     main.setAttribute("aria-busy", "false");
-    if (found && found.routes) this.compare(found.routes);
+    if (found?.routes) this.compare(found.routes);
   },
 
   // Tells who listens, and does not look, that a route is doing otherwise than before.
@@ -124,9 +124,9 @@ const refresh = {
     if (error.isAway || error.status !== 404 && Object.keys(this.kept).length) return away(error);
     away(null);
     const text = error instanceof Refusal ? sentence(error.message) : `The page failed: ${error.message}`;
-    morph(main, h("div", null, h("h1", { tabindex: -1 }, error.status === 404 ? "Not there" : "Not shown"),
-      h("p", { class: "told bad" }, text), error.advice && h("p", null, error.advice),
-      h("p", null, link("/", "To the overview"))));
+    morph(main, h("div", h("h1", { tabindex: -1 }, error.status === 404 ? "Not there" : "Not shown"),
+      h("p.told bad", text), error.advice && h("p", error.advice),
+      h("p", link("/", "To the overview"))));
     if (this.isMoved) main.querySelector("h1").focus();
     this.isMoved = false;
   },
@@ -147,9 +147,9 @@ function away(error) {
   }
   goneSince = goneSince || new Date();
   morph(byID("away"), h("div", null,
-    h("p", null, h("strong", null, error.isAway ? `The daemon is away since ${time(goneSince)}: `
+    h("p", h("strong", error.isAway ? `The daemon is away since ${time(goneSince)}: `
       : `Not read anew since ${time(goneSince)}: `), sentence(error.message)),
-    h("p", null, error.advice ? sentence(error.advice) + " " : "", refresh.readAt
+    h("p", error.advice ? sentence(error.advice) + " " : "", refresh.readAt
       ? `What is below was read at ${time(refresh.readAt)}. ` : "", "The page goes on by itself.")));
   showLive();
 }
@@ -166,12 +166,12 @@ async function begin(signal) {
 }
 
 function showFoot() {
-  morph(byID("foot"), h("footer", null, h("p", null, `waystationd ${daemon.version}. This page has the role `,
-    h("strong", null, daemon.role),
+  morph(byID("foot"), h("footer", h("p", `waystationd ${daemon.version}. This page has the role `,
+    h("strong", daemon.role),
     may("admin") ? " of its socket: it may do everything." : may("operate")
       ? " of its socket: it may act on jobs and routes, and not reload the configuration."
       : " of its socket: it shows everything and changes nothing. Who may act runs waystation ui with the control socket."),
-    h("p", null, "Read at ", when(refresh.readAt.toISOString(), time(refresh.readAt)), `; times are of ${zone()}.`)));
+    h("p", "Read at ", when(refresh.readAt.toISOString(), time(refresh.readAt)), `; times are of ${zone()}.`)));
 }
 
 // What a view is made of, as it is told when it could not be read.
@@ -192,7 +192,7 @@ function draw(isMoved) {
 
 live.onChange = () => refresh.soon();
 addEventListener("hashchange", () => draw(true));
-byID("skip").addEventListener("click", (event) => {
+byID("skip").addEventListener("click", event => {
   event.preventDefault();
   main.focus();
 });

@@ -6,7 +6,7 @@ async function hourly(name, signal) {
   // Of very many routes less often.
   const patience = hours.document ? Math.max(5000, 100 * hours.document.routes.length) : 5000;
   if (hours.name !== name || Date.now() - hours.at > patience) {
-    const document = await read(query("/v1/history", { route: name }), signal).catch((error) => {
+    const document = await read(query("/v1/history", { route: name }), signal).catch(error => {
       // Of a route that is not configured there is none.
       if (error.status === 404) return null;
       throw error;
@@ -58,7 +58,7 @@ function addDead(groups, job) {
   groups.set(key, group);
 }
 
-const most = (counts) => {
+const most = counts => {
   const names = Object.entries(counts).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name]) => name);
   return names.slice(0, 3).join(", ") + (names.length > 3 ? ", …" : "");
 };
@@ -79,7 +79,7 @@ function daemonTroubles(status) {
   if (status.draining) trouble("The daemon is stopping.", "daemon", "draining");
   if (config.last_reload_error) trouble(`The last reload was refused: ${config.last_reload_error}`, "daemon",
     "reload_failed");
-  if (shedding && shedding.level > 0) trouble(`Memory is short${shedding.reason ? ` (${shedding.reason})` : ""}: new work is refused, the least urgent first.`);
+  if (shedding?.level > 0) trouble(`Memory is short${shedding.reason ? ` (${shedding.reason})` : ""}: new work is refused, the least urgent first.`);
   if (status.constrained) trouble("The network counts as constrained.");
   if (status.callers_known === false) trouble("Callers' users are not known: set PrivateUsers=no in the daemon's unit, or allow_users, keys and the sight of jobs tell nobody apart.");
   if (storage.state === "full") trouble(`The job store has no room, at ${storage.used_bytes} of ${storage.max_bytes} bytes: no job is accepted; free space on its disk, or raise storage.max_size.`, "store", "full");
@@ -99,7 +99,7 @@ function showTroubles(status, routes, history, isWhole) {
   // The worst first, should there be more than are told of.
   const ranks = ["failing", "unconfigured", "degraded", "paused", "busy"];
   const rank = ({ route }) => (ranks.includes(route.state) ? ranks.indexOf(route.state) : ranks.length);
-  const ofRoutes = routes.map((route) => ({ route, wrong: wrongWith(route) })).filter(({ wrong }) =>
+  const ofRoutes = routes.map(route => ({ route, wrong: wrongWith(route) })).filter(({ wrong }) =>
     wrong.length).sort((a, b) => rank(a) - rank(b));
   if (!ofDaemon.length && !ofRoutes.length) {
     // Nothing is said of what was not seen.
@@ -110,21 +110,21 @@ function showTroubles(status, routes, history, isWhole) {
       unused ? ` ${unused} of ${plural(routes.length, "route")} had no request since the daemon's start.` : "");
   }
   return h("section", { class: "trouble", key: "trouble" },
-    h("h2", null, "What is wrong, and what the relay does about it"), h("div", { class: "cards" },
+    h("h2", "What is wrong, and what the relay does about it"), h("div.cards", null,
     ofDaemon.map(({ text, kind, word }) => h("article", { key: text },
-      h("p", null, h("strong", null, text)),
-      word && h("p", { class: "remedy" }, "Do: ", meaning(kind, word)?.remedy))),
+      h("p", h("strong", text)),
+      word && h("p.remedy", "Do: ", meaning(kind, word)?.remedy))),
     ofRoutes.slice(0, 20).map(({ route, wrong }) => {
       const done = doneAbout(route, hourOf(history, route), status.credentials);
       return h("article", { key: "route " + route.name, class: route.state === "failing" ? null : "mild" },
-        h("h3", null, link(routePath(route.name), route.name), " ", badge("route", route.state)),
+        h("h3", link(routePath(route.name), route.name), " ", badge("route", route.state)),
         troubleSheet(route, wrong, done));
-    })    ), ofRoutes.length > 20 ? h("p", null, `and ${ofRoutes.length - 20} routes more, below`) : null);
+    })    ), ofRoutes.length > 20 ? h("p", `and ${ofRoutes.length - 20} routes more, below`) : null);
 }
 
 function showDaemon(status) {
   const { config, storage, memory, spool, journal, shedding } = status;
-  return h("section", { class: "daemon", key: "daemon" }, h("h2", { class: "unseen" }, "The daemon"),
+  return h("section", { class: "daemon", key: "daemon" }, h("h2.unseen", "The daemon"),
     sheet([
       ["Daemon", ["waystationd ", status.version, " ", badge("daemon", status.state)]],
       ["Up", status.uptime_seconds < 60 ? `${status.uptime_seconds}s` : short(status.uptime_seconds * 1000)],
@@ -150,16 +150,16 @@ function showDaemon(status) {
 const ROUTE_ROWS = 200;
 
 function showRoutes(status, routes, history, values) {
-  const credentials = new Map((status.credentials || []).map((one) => [one.name, one]));
+  const credentials = new Map((status.credentials || []).map(one => [one.name, one]));
   const wanted = routes.filter(({ name }) => !values.name || name.includes(values.name));
-  const rows = wanted.slice(0, ROUTE_ROWS).map((route) => {
+  const rows = wanted.slice(0, ROUTE_ROWS).map(route => {
     const hour = hourOf(history, route);
     const failure = lastFailure(route);
     const credential = credentials.get(route.credential);
     const waiting = waitingOf(route);
     const dead = route.jobs ? route.jobs.dead : 0;
     const upstreams = route.upstreams || [];
-    const open = upstreams.filter((upstream) => !["closed", "off"].includes(upstream.breaker));
+    const open = upstreams.filter(upstream => !["closed", "off"].includes(upstream.breaker));
     return {
       key: route.name, class: ["failing", "unconfigured"].includes(route.state) ? "isbad"
         : ["degraded", "paused", "busy"].includes(route.state) ? "iswarn" : null,
@@ -168,8 +168,8 @@ function showRoutes(status, routes, history, values) {
         hour ? bars(hour, 20) : "–", hour && hour.rate !== null ? plural(rateText(hour.rate), hour.what) : "–", hour ? failedText(hour)
           : "–",
         hour && hour.p50now !== null ? `${short(hour.p50now)} / ${short(hour.p99now ?? hour.p50now)}` : "–",
-        open.length ? open.map((upstream) => [badge("", upstream.breaker), " ", upstream.name, " "])
-          : upstreams.some((upstream) => upstream.breaker === "closed") ? badge("", "closed") : "off",
+        open.length ? open.map(upstream => [badge("", upstream.breaker), " ", upstream.name, " "])
+          : upstreams.some(upstream => upstream.breaker === "closed") ? badge("", "closed") : "off",
         credential ? badge("credential", credential.state) : route.credential ? "not fetched" : "none",
         waiting ? jobsOf(route.name, { state: "scheduled,queued,running,retrying,held" }, grouped(waiting)) : "0",
         dead ? jobsOf(route.name, { state: "dead" }, grouped(dead)) : "0",
@@ -179,28 +179,28 @@ function showRoutes(status, routes, history, values) {
       ],
     };
   });
-  return h("section", { key: "routes" }, h("h2", null, "Routes"),
+  return h("section", { key: "routes" }, h("h2", "Routes"),
     routes.length > 12 || values.name
-      ? h("form", { class: "filters", on: { submit: () => {}, change: (event) =>
+      ? h("form", { class: "filters", on: { submit: () => {}, change: event =>
       go(query("/", { name: event.target.value.trim() })) } },
-      h("label", null, h("span", null, "Name has"),
+      h("label", h("span", "Name has"),
         h("input", { type: "search", name: "name", value: values.name || "" }))) : null,
     table("Routes", [["Route"], ["State"], ["Last hour"], ["Rate now", "n"], ["Failed, last hour", "n"], ["p50 / p99 now", "n"],
       ["Breaker"], ["Credential"], ["Queued", "n"], ["Dead", "n"], ["Oldest", "n"], ["Last failure"]], rows,
       "routes"),
     wanted.length > ROUTE_ROWS
-      ? h("p", { class: "note" }, `${ROUTE_ROWS} of ${wanted.length} routes; name some of them above`) : null);
+      ? h("p.note", `${ROUTE_ROWS} of ${wanted.length} routes; name some of them above`) : null);
 }
 
 function showDead({ groups, isWhole }) {
   if (!groups.length) return null;
-  return h("section", { key: "dead" }, h("h2", null, "Dead letters by cause"),
-    isWhole ? null : h("p", { class: "note" },
+  return h("section", { key: "dead" }, h("h2", "Dead letters by cause"),
+    isWhole ? null : h("p.note", null,
       `Of the newest ${500 * DEAD_PAGES}; waystation dead reads them all.`),
     table("Dead letters by cause", [["Kind"], ["Count", "n"], ["Oldest", "n"], ["Newest", "n"], ["Routes"],
       ["Ended as"], ["Sample"], ["Act", "acts"]],
-      groups.slice(0, 50).map((group) => {
-        const filters = Object.keys(group.ends).sort().map((end) => ({
+      groups.slice(0, 50).map(group => {
+        const filters = Object.keys(group.ends).sort().map(end => ({
           state: ["dead"], ...(group.kind ? { failure_kind: group.kind } : {}),
           ...(group.status ? { status: group.status } : {}), end,
         }));
@@ -211,9 +211,9 @@ function showDead({ groups, isWhole }) {
               : filters[0].end }), group.title),
             grouped(group.count), when(group.oldest, age(group.oldest)), when(group.newest, age(group.newest)), most(group.routes),
             [most(group.ends), group.doubt
-              ? h("span", { class: "note" }, " may have been carried out: ask the upstream first") : null],
+              ? h("span.note", " may have been carried out: ask the upstream first") : null],
             link(jobPath(group.sample), group.sample),
-            may("operate") ? filters.map((filter) =>
+            may("operate") ? filters.map(filter =>
               [bulkAction("retry", filter, several ? `Retry ${spaced(filter.end)}…` : "Retry…"), " ",
               bulkAction("drop", filter, several ? `Drop ${spaced(filter.end)}…` : "Drop…"), " "]) : "–",
           ],
@@ -230,13 +230,13 @@ function eventWords(event) {
     data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${short(data.wait_ms)}`,
     data.lost !== undefined && `events that are gone: ${data.lost}`, data.detail,
   ];
-  return parts.filter((part) => part !== undefined && part !== false && part !== null).join("  ");
+  return parts.filter(part => part !== undefined && part !== false && part !== null).join("  ");
 }
 
 function showEvents(heading) {
-  const events = [...live.recent].reverse().map((text) => JSON.parse(text));
-  return h("section", { key: "events" }, h("h2", null, heading),
-    live.lost ? h("p", { class: "note" },
+  const events = [...live.recent].reverse().map(text => JSON.parse(text));
+  return h("section", { key: "events" }, h("h2", heading),
+    live.lost ? h("p.note", null,
       `${grouped(live.lost)} events were missed; the figures above were read anew.`) : null,
     events.length ? table(heading, [["Time"], ["What"], ["Route"], ["Job"], ["More", "wide"]],
       events.map((event, index) => ({
@@ -245,7 +245,7 @@ function showEvents(heading) {
         event.type.replace("waystation.", "")),
         event.data?.route ? link(routePath(event.data.route), event.data.route) : "–",
         event.data?.job ? link(jobPath(event.data.job), event.data.job) : "–", eventWords(event)],
-    })), "events") : h("p", { class: "note" }, "Nothing that the daemon remembers."));
+    })), "events") : h("p.note", "Nothing that the daemon remembers."));
 }
 
 function showOverview(values, { status, routes, shape, history, dead, missing }) {
@@ -254,8 +254,8 @@ function showOverview(values, { status, routes, shape, history, dead, missing })
     status && showDaemon(status),
     status && routes && showTroubles(status, routes, history, !missing.status && !missing.routes),
     routes && showRoutes(status || {}, routes, history, values),
-    shape && shape.rows.length ? h("section", { key: "shape" }, h("h2", null, "Kept jobs that are not over, by age"),
-      shapeTable(shape, "Route", (name) =>
+    shape?.rows.length ? h("section", { key: "shape" }, h("h2", "Kept jobs that are not over, by age"),
+      shapeTable(shape, "Route", name =>
         jobsOf(name, { state: "scheduled,queued,running,retrying,held", order: "oldest" }, name))) : null,
     dead && showDead(dead), showEvents("Latest events"),
   ];

@@ -22,11 +22,11 @@ function breakerText(upstream) {
   return counts.failed_in_a_row > 1 ? text + `, ${counts.failed_in_a_row} in a row` : text;
 }
 
-const throttledText = (upstream) => upstream.rate
+const throttledText = upstream => upstream.rate
   && `sent at most ${plural(upstream.rate, "attempt")} a second, as it said too many came`;
-const patienceText = (upstream) => upstream.held_until
+const patienceText = upstream => upstream.held_until
   && `it has asked to be left alone until ${moment(upstream.held_until)}`;
-const underWayText = (upstream) =>
+const underWayText = upstream =>
   `${upstream.under_way}${upstream.window ? ` of a window of ${upstream.window}` : ""} under way`;
 
 function retriesText(route) {
@@ -41,7 +41,7 @@ function rateLimitText(route) {
 
 function lastFailure(route) {
   const failure = route.last_failure;
-  return failure && failure.kind ? failure : null;
+  return failure?.kind ? failure : null;
 }
 
 // What the state goes by, as `waystation status` tells it.
@@ -57,16 +57,16 @@ function conditionText(route) {
 }
 
 const OVER = ["succeeded", "dead", "cancelled", "expired"];
-const waitingOf = (route) =>
+const waitingOf = route =>
   (route.jobs ? Object.entries(route.jobs).reduce((all, [state, count]) =>
   all + (OVER.includes(state) ? 0 : count), 0) : 0);
 
 // Breakers that are not closed, upstreams that are spared.
-const troubledUpstreams = (route) => (route.upstreams || []).filter((upstream) =>
+const troubledUpstreams = route => (route.upstreams || []).filter(upstream =>
   !["closed", "off"].includes(upstream.breaker) || upstream.held_until || upstream.rate);
 
-const openUpstreams = (route) => (route.upstreams || [])
-  .filter((upstream) => ["open", "probing"].includes(upstream.breaker)).map((upstream) => upstream.name);
+const openUpstreams = route => (route.upstreams || [])
+  .filter(upstream => ["open", "probing"].includes(upstream.breaker)).map(upstream => upstream.name);
 
 // What is wrong with a route: sentences, none where nothing is.
 function wrongWith(route) {
@@ -89,7 +89,7 @@ function wrongWith(route) {
   const isOld = queued && !retrying && clock.now() - parsed(route.oldest_job_at) > 600000 && !(route.jobs.scheduled || held);
   if (queued >= 100 || isOld) wrong.push(`${plural(queued, "job")} could be sent and ${queued === 1 ? "waits" : "wait"} for a turn${isOld ? `, the oldest for ${ageInMinutes(route.oldest_job_at)}` : ""}`);
   if (route.state === "busy") wrong.push(`requests wait for a permit: ${route.in_flight} of ${route.max_requests} taken, ${route.pending} wait`);
-  const dead = route.jobs && route.jobs.dead;
+  const dead = route.jobs?.dead;
   if (dead) wrong.push(`${dead} dead ${dead === 1 ? "job" : "jobs"}, given up until somebody retries or drops ${dead === 1 ? "it" : "them"}`);
   if (route.never_fails_breaches) wrong.push(`never_fails breached ${route.never_fails_breaches}x`);
   return wrong;
@@ -98,7 +98,7 @@ function wrongWith(route) {
 // What the relay does about it: sentences.
 function doneAbout(route, hour, credentials) {
   const done = [];
-  const credential = (credentials || []).find((one) => one.name === route.credential);
+  const credential = (credentials || []).find(one => one.name === route.credential);
   if (credential && ["failing", "refused",
     "refreshing"].includes(credential.state)) done.push(meaning("credential", credential.state).text);
   for (const upstream of troubledUpstreams(route)) {
@@ -108,7 +108,7 @@ function doneAbout(route, hour, credentials) {
   }
   const waiting = waitingOf(route);
   if (waiting) done.push(`keeps ${plural(waiting, "job")} until they can be delivered, the oldest ${ageInMinutes(route.oldest_job_at)} old`);
-  if (hour && hour.fallbacks) done.push(`answered ${plural(hour.fallbacks, "request")} with a stand-in in the last hour`);
+  if (hour?.fallbacks) done.push(`answered ${plural(hour.fallbacks, "request")} with a stand-in in the last hour`);
   else if (route.fallbacks && (!hour || route.state === "degraded"))
     done.push(`answered ${plural(route.fallbacks, "request")} with a stand-in since its start`);
   if (route.recovered) done.push(`had ${plural(route.recovered, "request")} succeed by another attempt since its start`);
@@ -120,7 +120,7 @@ function doneAbout(route, hour, credentials) {
 function lookAt(route) {
   const forced = (route.upstreams || []).find(({ breaker }) => ["forced_open", "forced_closed"].includes(breaker));
   if (forced) return { remedy: `When it may be left to itself again: waystation breaker ${route.name}/${forced.name} auto` };
-  const state = ["dead", "held", "retrying", "queued"].find((name) => route.jobs && route.jobs[name]);
+  const state = ["dead", "held", "retrying", "queued"].find(name => route.jobs && route.jobs[name]);
   return state === "queued" ? { remedy: `See what holds it back: waystation limits ${route.name}` }
     : meaning("state", state || "retrying");
 }
@@ -133,8 +133,8 @@ function troubleSheet(route, wrong, done) {
     : openUpstreams(route).length ? meaning("failure", "breaker_open")
       : route.state === "ok" ? lookAt(route) : meaning("route", route.state);
   const part = (title, texts) => texts.length
-    ? h("div", null, h("dt", null, title), h("dd", null, texts.map((text) => h("p", null, sentence(text))))) : null;
-  return h("dl", null, part("Wrong", wrong), part("Relay", done),
+    ? h("div", h("dt", title), h("dd", texts.map(text => h("p", sentence(text))))) : null;
+  return h("dl", part("Wrong", wrong), part("Relay", done),
     part("You", known && wrong.length ? [known.remedy] : []));
 }
 
@@ -152,7 +152,7 @@ async function readRoute(name, signal) {
 function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) {
   const hour = hourOf(history, route);
   const failure = lastFailure(route);
-  const credential = (status.credentials || []).find((one) => one.name === route.credential);
+  const credential = (status.credentials || []).find(one => one.name === route.credential);
   const wrong = wrongWith(route);
   const done = doneAbout(route, hour, status.credentials);
   const isKnown = route.state !== "unconfigured";
@@ -162,16 +162,16 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
       isKnown && (route.pause ? resumeAction(name) : pauseAction(name)),
       jobsOf(name, {}, "All its jobs"), isKnown && copyable(command("limits", name))),
     wrong.length ? h("section", { class: "trouble", key: "wrong" },
-      h("h2", { class: "unseen" }, "What is wrong, and what the relay does about it"),
+      h("h2.unseen", "What is wrong, and what the relay does about it"),
       h("article", { class: route.state === "failing" ? null : "mild" }, troubleSheet(route, wrong, done))) : null,
-    hour && h("section", { key: "hour" }, h("h2", null, "Last hour"),
-      h("div", { class: "charts" },
-        h("figure", null, bars(hour, 56), h("figcaption", null, hourText(hour), hour.rate === null ? ""
+    hour && h("section", { key: "hour" }, h("h2", "Last hour"),
+      h("div.charts", null,
+        h("figure", bars(hour, 56), h("figcaption", hourText(hour), hour.rate === null ? ""
           : `; ${plural(rateText(hour.rate), hour.what)} now. `, `A bar is the ${hour.what}s of a minute: striped those that a stand-in answered, red and marked below those that failed.`)),
-        h("figure", null, times(hour, 56), h("figcaption", null,
+        h("figure", times(hour, 56), h("figcaption", null,
           hour.p50now === null ? "No times yet"
             : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`)))),
-    isKnown && h("section", { key: "limits" }, h("h2", null, "What holds it back"),
+    isKnown && h("section", { key: "limits" }, h("h2", "What holds it back"),
       sheet([
         ["Permits", `${route.in_flight} of ${route.max_requests} taken, ${route.pending} of ${route.max_pending_requests} places to wait for one taken`],
         ["Retries", retriesText(route)], ["Rate", rateLimitText(route)],
@@ -181,16 +181,16 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
             && ` expires in ${short(credential.expires_in_seconds * 1000)}`]],
       ]),
       table("Upstreams", [["Upstream"], ["Breaker"], ["Under way"], ["What it is spared"], ["Act", "acts"]],
-        (route.upstreams || []).map((upstream) => ({
+        (route.upstreams || []).map(upstream => ({
           key: upstream.name,
           cells: [upstream.name, [upstream.breaker === "off" ? "off" : badge("", upstream.breaker),
-            h("span", { class: "note" }, " ",
+            h("span.note", " ",
             (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
             underWayText(upstream), [patienceText(upstream), throttledText(upstream)].filter(Boolean).join("; ")
               || "nothing",
             breakerAction(name, upstream.name) || "–"],
         })))),
-    h("section", { key: "counts" }, h("h2", null, "Since the daemon's start"),
+    h("section", { key: "counts" }, h("h2", "Since the daemon's start"),
       sheet([
         ["Requests", isKnown ? `${route.requests}: ${route.succeeded} succeeded, ${route.recovered} of them recovered, ${route.fallbacks} stand-ins, ${route.failed} failed, ${route.cancelled} cancelled` : null],
         ["Last failure", failure
@@ -201,16 +201,16 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
             [index ? ", " : "", jobsOf(name, { state }, `${count} ${state}`)]) : "none")],
         ["Oldest job", route.oldest_job_at && ageInMinutes(route.oldest_job_at) + " old"],
       ])),
-    shape.rows.length ? h("section", { key: "waits" }, h("h2", null, "What its waiting jobs failed of last"),
-      shapeTable(shape, "Failure", (kind) =>
+    shape.rows.length ? h("section", { key: "waits" }, h("h2", "What its waiting jobs failed of last"),
+      shapeTable(shape, "Failure", kind =>
       (kind === "none" ? "none: not tried, or not failed" : jobsOf(name, { failure_kind: kind }, kind)))) : null,
-    route.rules ? h("section", { key: "rules" }, h("h2", null, "Its rules, in the order they are read"),
+    route.rules ? h("section", { key: "rules" }, h("h2", "Its rules, in the order they are read"),
       route.rules.length ? table("Rules", [["Rule"], ["On"], ["Does"], ["Acted", "n"]],
         route.rules.map((rule, index) =>
           ({ key: index, cells: [rule.name, (rule.on || []).join(", "), spaced(rule.action),
           grouped(rule.acted)] })))
-        : h("p", null, "It has none: what a request meets is one attempt.")) : null,
-    glossary([["route", route.state], ["failure", failure && failure.kind],
+        : h("p", "It has none: what a request meets is one attempt.")) : null,
+    glossary([["route", route.state], ["failure", failure?.kind],
       ["credential", credential && credential.state !== "valid" && credential.state]]),
   ];
 }
@@ -218,17 +218,17 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
 // Ages across, the darker the more.
 function shapeTable(shape, title, name) {
   const bounds = shape.bucket_ms;
-  const most = Math.max(1, ...shape.rows.flatMap((row) => row.counts));
-  const cell = (count) => (count
+  const most = Math.max(1, ...shape.rows.flatMap(row => row.counts));
+  const cell = count => (count
     ? h("span", { class: "heat heat" + Math.max(1,
     Math.min(5, Math.ceil(5 * Math.log1p(count) / Math.log1p(most)))) }, grouped(count))
-    : h("span", { class: "none" }, "·"));
-  const columns = [[title], ["Total", "n"], ...bounds.map((bound) => ["<" + exact(bound), "n"]),
+    : h("span.none", "·"));
+  const columns = [[title], ["Total", "n"], ...bounds.map(bound => ["<" + exact(bound), "n"]),
     [bounds.length ? exact(bounds[bounds.length - 1]) + "+" : "Any age", "n"]];
-  const rows = shape.rows.slice(0, 100).map((row) =>
+  const rows = shape.rows.slice(0, 100).map(row =>
     ({ key: row.key, cells: [name(row.key), grouped(row.total), ...row.counts.map(cell)] }));
   if (shape.rows.length > 1) rows.unshift({ key: "\u0000", class: "total",
     cells: ["all", grouped(shape.total.total),
-    ...shape.total.counts.map((count) => (count ? grouped(count) : "·"))] });
+    ...shape.total.counts.map(count => (count ? grouped(count) : "·"))] });
   return table("Kept jobs that are not over, by age", columns, rows, "shape");
 }

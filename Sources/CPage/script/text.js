@@ -1,8 +1,8 @@
 // Figures, times and commands as the command line tells them.
 
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
-const spaced = (word) => String(word).replaceAll("_", " ");
-const parsed = (text) => (text ? Date.parse(text) : NaN);
+const spaced = word => String(word).replaceAll("_", " ");
+const parsed = text => (text ? Date.parse(text) : NaN);
 
 // The daemon's clock, which need not be the browser's.
 const clock = {
@@ -60,7 +60,7 @@ function zone() {
   return `${name} (UTC${minutes < 0 ? "-" : "+"}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)})`;
 }
 
-const age = (text) => (text ? span(clock.now() - parsed(text)) : "–");
+const age = text => (text ? span(clock.now() - parsed(text)) : "–");
 
 // The same of a moment that is known to the minute only.
 function ageInMinutes(text) {
@@ -79,10 +79,10 @@ function left(text) {
   return rest < 60000 ? Math.floor(rest / 1000) + "s" : short(rest);
 }
 
-const two = (number) => String(number).padStart(2, "0");
-const day = (date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-const time = (date) => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-const isToday = (date) => day(date) === day(new Date(clock.now()));
+const two = number => String(number).padStart(2, "0");
+const day = date => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+const time = date => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+const isToday = date => day(date) === day(new Date(clock.now()));
 
 // `15:07:10` today, `Nov 20 15:07` this year, else `2025-11-20`.
 function moment(text) {
@@ -113,9 +113,9 @@ function bytes(count) {
   return `${decimals(value, unit === 0 || value >= 10 ? 0 : 1)} ${units[unit]}`;
 }
 
-const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, " ");
+const grouped = number => String(number).replace(/\B(?=(\d{3})+$)/g, " ");
 
-const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
+const sentence = text => text.slice(0, 1).toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
 
 // A word for a shell. Nothing that a terminal acts on is in it: what is typed or pasted would be run.
 function quoted(word) {
@@ -132,7 +132,7 @@ const command = (...words) =>
 function curl(method, path, document) {
   const socket = daemon.socket || "/run/waystation/control.sock";
   // JSON has escapes of its own for what a terminal must not see.
-  const text = document && JSON.stringify(document).replace(UNSAFE, (mark) =>
+  const text = document && JSON.stringify(document).replace(UNSAFE, mark =>
     "\\u" + mark.charCodeAt(0).toString(16).padStart(4, "0"));
   return ["curl", "--unix-socket", socket, ...(method === "POST" && text ? [] : ["-X", method]),
     "http://relay" + path, ...(text ? ["--json", text] : [])].map(quoted).join(" ");

@@ -13,8 +13,8 @@ struct LeanScript {
 
     /// Where a blank beside it parts nothing.
     private static let marks = Set("=+-*<>!&|?:;,(){}[]%".utf8)
-    /// What a statement does not end after, and what none begins with.
-    private static let goesOn = Set(",({[=?:&|;".utf8)
+    /// What needs no line's end to be over or goes on, and what no statement begins with: each but a block ends in `;`.
+    private static let goesOn = Set(",({[=?:&|;}".utf8)
     private static let comesAfter = Set(")]}?:&|.,".utf8)
     /// What a pattern comes after; after anything else a slash divides.
     private static let beforePattern = Set("(,=:[!&|?{};\n".utf8)
@@ -37,6 +37,13 @@ struct LeanScript {
     private mutating func take(_ count: Int = 1) {
         bytes += source[at..<min(at + count, source.count)]
         at += count
+    }
+
+    private func isWord(_ byte: UInt8?) -> Bool {
+        guard let byte else { return false }
+        return byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
     private mutating func template() {
@@ -65,7 +72,16 @@ struct LeanScript {
             take()
         case UInt8(ascii: "}"):
             _ = open.popLast()
+            // Neither the last statement of a block nor the last of a list needs an end.
+            if bytes.last == UInt8(ascii: ";") || bytes.last == UInt8(ascii: ",") { bytes.removeLast() }
             take()
+        case UInt8(ascii: "]"), UInt8(ascii: ")"):
+            if bytes.last == UInt8(ascii: ",") { bytes.removeLast() }
+            take()
+        case UInt8(ascii: "c") where source[at...].starts(with: "const ".utf8) && !isWord(bytes.last):
+            // What never changes does not either where it might.
+            bytes += "let ".utf8
+            at += 6
         case _ where Self.isBlank(byte): blank()
         default: take()
         }
@@ -94,7 +110,8 @@ struct LeanScript {
         guard at < source.count, let last = bytes.last else { return }
         let next = source[at]
         if source[start..<at].contains(10) {
-            if !Self.goesOn.contains(last), !Self.comesAfter.contains(next) { bytes.append(10) }
+            let isArrow = bytes.suffix(2).elementsEqual("=>".utf8)
+            if !isArrow, !Self.goesOn.contains(last), !Self.comesAfter.contains(next) { bytes.append(10) }
         } else if !Self.marks.contains(last) && !Self.marks.contains(next)
             || last == next && (next == UInt8(ascii: "+") || next == UInt8(ascii: "-"))
         {

@@ -52,7 +52,9 @@ enum PageDocument: CaseIterable {
                 switch document {
                 case .script: LeanScript(source).bytes
                 case .style: leanStyle(source)
-                case .page, .words, .icon: source
+                // No text of JSON has a line's end.
+                case .words: source.filter { $0 != UInt8(ascii: "\n") }
+                case .page, .icon: source
                 }
             // FNV-1a: two documents of one path differ by more than chance could make up for.
             let digest = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
@@ -72,6 +74,7 @@ enum PageDocument: CaseIterable {
             let after = lean.last ?? UInt8(ascii: ";")
             if byte == UInt8(ascii: " "), marks.contains(after) || after == UInt8(ascii: ":") { continue }
             if marks.contains(byte), after == UInt8(ascii: " ") { lean.removeLast() }
+            if byte == UInt8(ascii: "}"), lean.last == UInt8(ascii: ";") { lean.removeLast() }
             lean.append(byte)
         }
         return lean
