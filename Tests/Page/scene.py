@@ -34,11 +34,11 @@ def as_html(text):
 class Port:
     """`waystation ui` on a socket."""
 
-    def __init__(self, socket, *options, **environment):
+    def __init__(self, socket, *options, before=(), **environment):
         self.socket = socket
         self.errors, self.links = Lines(), Lines()
         self.process = subprocess.Popen(
-            [command(), "ui", "--no-open", "--socket", socket, *options], stdin=subprocess.DEVNULL,
+            [*before, command(), "ui", *([] if "DISPLAY" in environment else ["--no-open"]), "--socket", socket, *options], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={"PATH": os.environ["PATH"], "TZ": "UTC", **environment})
         for stream, lines in ((self.process.stdout, self.links), (self.process.stderr, self.errors)):
             threading.Thread(target=self._read, args=[stream, lines], daemon=True).start()

@@ -4,6 +4,7 @@ import fcntl
 import http.client
 import http.server
 import os
+import pathlib
 import pty
 import re
 import select
@@ -302,6 +303,44 @@ class Safety(PageTest):
         self.addCleanup(second.close)
         browser.open(second.link)
         browser.wait_text("Routes")
+
+    def test_the_browser_is_opened_by_a_file_of_the_users_own_so_that_no_list_of_processes_has_the_link(self):
+        if os.geteuid() != 0:
+            self.skipTest("a user beside root takes root")
+        between = Between(self.scene.relay.control)
+        self.addCleanup(between.close)
+        place = pathlib.Path(tempfile.mkdtemp(prefix="open-"))
+        self.addCleanup(shutil.rmtree, place)
+        for path, mode in (between.directory, 0o755), (between.path, 0o666), (place, 0o777):
+            os.chmod(path, mode)
+        program = place / "xdg-open"
+        program.write_text(
+            f"#!/bin/sh\n{{ echo $#; echo \"$1\"; stat -c '%a %u' \"$1\"; }} > {place}/new; mv {place}/new {place}/told\n")
+        program.chmod(0o755)
+        port = Port(
+            between.path, before=["setpriv", "--reuid=65534", "--clear-groups"], DISPLAY=":9", XDG_RUNTIME_DIR=str(place),
+            PATH=f"{place}:{os.environ['PATH']}")
+        self.addCleanup(port.close)
+        told = place / "told"
+        eventually(told.exists, "the browser is opened")
+        count, path, facts = told.read_text().splitlines()
+        self.assertEqual((count, facts), ("1", "600 65534"))
+        self.assertNotIn("token", path)
+        browser = Browser()
+        self.addCleanup(browser.close)
+        browser.open(f"file://{path}")
+        browser.wait_text("Routes")
+        eventually(lambda: not os.path.exists(path), "the file is removed")
+        self.assertEqual(port.close(), 0)
+        again = Port(
+            between.path, before=["setpriv", "--reuid=65534", "--clear-groups"], DISPLAY=":9", XDG_RUNTIME_DIR=str(place),
+            PATH=f"{place}:{os.environ['PATH']}")
+        self.addCleanup(again.close)
+        eventually(lambda: told.read_text().splitlines()[1] != path, "the browser is opened again")
+        path = told.read_text().splitlines()[1]
+        self.assertTrue(os.path.exists(path))
+        self.assertEqual(again.close(), 0)
+        self.assertFalse(os.path.exists(path))
 
     def test_the_session_goes_to_no_other_port(self):
         page = Elsewhere("<title>elsewhere</title>")

@@ -58,6 +58,8 @@ extension Command {
         var client = RelayClient(socketPath: sockets.control)
         client.timeout = .seconds(300)
         let usual = "/run/waystation/control.sock"
+        let opened = LinkFile()
+        defer { opened.remove() }
         let service = try PageService(
             client,
             port: port,
@@ -65,7 +67,10 @@ extension Command {
             socketToName: sockets.control == usual ? nil : absolute(sockets.control),
             neighbours: neighbours,
             // So that it is seen where another one was faster with the link.
-            onWelcome: { Output.error.write("A browser came in by the link.\n") }
+            onWelcome: {
+                opened.remove()
+                Output.error.write("A browser came in by the link.\n")
+            }
         )
         do throws(PosixError) {
             try startDetachedThread("ui") { service.run() }
@@ -77,7 +82,7 @@ extension Command {
         Output.standard.write(link + "\n")
         let hint = isatty(STDIN_FILENO) == 1 ? ", Enter for another" : ""
         Output.error.write("The link opens the page once, within a minute\(hint); Ctrl-C ends it.\n")
-        if !arguments.has("no-open") { openBrowser(link) }
+        if !arguments.has("no-open"), hasBrowser { opened.open(link) }
         waitFor(ends)
         Output.error.write("\n")
         return .done
@@ -125,31 +130,6 @@ private func absolute(_ path: String) -> String {
 private func printLinks(_ service: PageService) {
     guard isatty(STDIN_FILENO) == 1 else { return }
     while readLine() != nil { Output.standard.write(service.link() + "\n") }
-}
-
-/// Where there is a display, and not as root, whose browser nobody wants.
-private func openBrowser(_ link: String) {
-    let hasDisplay = environment("DISPLAY") != nil || environment("WAYLAND_DISPLAY") != nil
-    guard hasDisplay, geteuid() != 0 else { return }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    for descriptor: Int32 in 0...2 {
-        unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-    }
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    // A group of its own, so that Ctrl-C ends the command and not the browser.
-    unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
-    let words = CStrings(["xdg-open", link])
-    var process: pid_t = 0
-    // Whoever has no such program has the link.
-    _ = unsafe posix_spawnp(&process, "xdg-open", &actions, &attributes, words.pointers, environ)
 }
 
 private func waitFor(_ signals: [Int32]) {
