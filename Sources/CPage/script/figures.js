@@ -52,9 +52,9 @@ function hourText(hour) {
 // How many of a hundred failed, of the requests and, where those are not the same, of the attempts.
 function failedText(hour) {
   const ofRequests = percent(hour.failedRequests, hour.requests);
-  if (hour.what === "request") return ofRequests;
-  const ofAttempts = `${percent(hour.failedAttempts, hour.attempts)} of attempts`;
-  return hour.requests ? `${ofRequests}; ${ofAttempts}` : ofAttempts;
+  const ofAttempts = percent(hour.failedAttempts, hour.attempts);
+  return hour.what === "request" || ofRequests === ofAttempts ? ofRequests
+    : (hour.requests ? ofRequests + "; " : "") + ofAttempts + " of attempts";
 }
 
 // A bar for each minute: all of them, the stand-ins and, at the bottom and with a mark below, the failures.
@@ -77,6 +77,7 @@ function bars(hour, height) {
     const helped = Math.min(count - failed, (hour.helped && hour.helped[index]) || 0);
     bar(index, 0, count, "all");
     if (helped) {
+      bar(index, failed, failed + helped, "helped");
       // Striped, since a colour alone says nothing to some.
       const [x, y] = [(first + index) * step + 1, part => height - Math.round(part / most * height)];
       nodes.push(h("line", { x1: x, x2: x, y1: Math.max(0, Math.min(y(failed) - 3, y(failed + helped))), y2: y(failed), class: "helped" }));

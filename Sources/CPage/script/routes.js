@@ -166,11 +166,12 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
       h("article", { class: route.state === "failing" ? null : "mild" }, troubleSheet(route, wrong, done))) : null,
     hour && h("section", { key: "hour" }, h("h2", "Last hour"),
       h("div.charts", null,
-        h("figure", bars(hour, 56), h("figcaption", hourText(hour), hour.rate === null ? ""
-          : `; ${plural(rateText(hour.rate), hour.what)} now. `, `A bar is the ${hour.what}s of a minute: striped those that a stand-in answered, red and marked below those that failed.`)),
+        h("figure", bars(hour, 56), h("figcaption", hourText(hour), hour.rate !== null
+          && `; ${plural(rateText(hour.rate), hour.what)} now`)),
         h("figure", times(hour, 56), h("figcaption", null,
           hour.p50now === null ? "No times yet"
-            : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`)))),
+            : `Lately half within ${short(hour.p50now)}, 99 of 100 within ${short(hour.p99now ?? hour.p50now)} (lower and upper line)`))),
+      h("p.note", `A bar is a minute's ${hour.what}s: striped by a stand-in, red and marked below failed.`)),
     isKnown && h("section", { key: "limits" }, h("h2", "What holds it back"),
       sheet([
         ["Permits", `${route.in_flight} of ${route.max_requests} taken, ${route.pending} of ${route.max_pending_requests} places to wait for one taken`],
