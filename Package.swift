@@ -167,7 +167,9 @@ if Context.environment["RELAY_FUZZ"] != nil {
 // The rooms that hold memory of C or of the kernel, their tests and what is below them: Tests/run sanitizer.
 if Context.environment["RELAY_SANITIZER"] != nil {
     let rooms = ["RelayPosix", "RelayHTTP", "RelayTransport", "RelayServer", "RelayStore"]
-    let below = ["RelayCore", "RelayEngine", "RelayJSON", "RelayKit", "RelayTestSupport", "StoreCrasher"]
+    let below = [
+        "CPage", "RelayCore", "RelayEngine", "RelayJSON", "RelayKit", "RelayTestSupport", "StoreCrasher",
+    ]
     let kept = rooms + rooms.map { $0 + "Tests" } + below
     package.products = []
     package.targets.removeAll { $0.type != .system && !kept.contains($0.name) }
