@@ -79,8 +79,8 @@ package struct HistoryMachine: Sendable {
     /// Takes up what the routes of the configuration have come to; to be told more often than once a minute.
     package mutating func looked(_ routes: () -> [String: Totals], _ now: Instant) {
         guard let start = began else {
+            // What came before the first look belongs to the first minute.
             began = now
-            tracks = routes().mapValues { Track(before: $0) }
             return
         }
         let minutes = Int(start.duration(to: now) / HistoryMachine.interval)
