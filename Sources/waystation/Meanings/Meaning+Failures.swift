@@ -161,8 +161,8 @@ extension Meaning {
             "The status of the answer is none that counts as a success.",
             causes: "The upstream says no: 4xx is mostly the request's fault, 5xx the upstream's.",
             remedy: """
-                See the attempt's status and, of a kept job, the last answer there was with waystation \
-                cat --response; rules name statuses in on.
+                See the attempt's status; of a kept job that is over, waystation cat --response shows the last \
+                answer.
                 """
         ),
         Meaning(
