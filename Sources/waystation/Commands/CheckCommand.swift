@@ -1,6 +1,7 @@
 import Glibc
 import RelayConfig
 import RelayCore
+import RelayPosix
 
 extension Command {
     static let check = Command(
