@@ -3,8 +3,8 @@
 // A command to be copied.
 function copyable(text) {
   return h("span.command", h("code", text),
-    h("button", {
-      type: "button", class: "small", "aria-label": "Copy the command", on: {
+    h("button.small", {
+      type: "button", "aria-label": "Copy the command", on: {
         click: async event => {
           const button = event.target;
           try {
@@ -30,21 +30,20 @@ const dialog = {
     this.opener = document.activeElement;
     this.state = { order, values: {}, phase: order.count ? "counting" : "ready", told: "",
       stop: new AbortController() };
-    for (const field of order.fields || []) this.state.values[field.name] = field.value || "";
+    for (const { name, value = "" } of order.fields || []) this.state.values[name] = value;
     byID("dialog").replaceChildren();
     this.draw();
     byID("dialog").showModal();
     if (order.count) this.count();
   },
 
-  get isRunning() { return Boolean(this.state) && ["running", "stopping"].includes(this.state.phase); },
+  get isRunning() { return ["running", "stopping"].includes(this.state?.phase); },
 
   // What is under way ends with its call, and its sum is shown before anything is closed.
   leave() {
     if (!this.isRunning) return this.close();
     this.state.stop.abort();
-    this.state.phase = "stopping";
-    this.draw();
+    this.turn({ phase: "stopping" });
   },
 
   close() {
@@ -56,38 +55,36 @@ const dialog = {
     else byID("main").focus();
   },
 
+  // Shows what has become of the order.
+  turn(news) {
+    Object.assign(this.state, news);
+    this.draw();
+  },
+
   draw() {
     const { order, values, phase, told, isError } = this.state;
-    const set = name => event => {
-      values[name] = event.target.type === "checkbox" ? (event.target.checked ? "yes" : "")
-        : event.target.value.trim();
+    const change = ({ target: { name, type, checked, value } }) => {
+      values[name] = type === "checkbox" ? (checked ? "yes" : "") : value.trim();
       if (order.count) this.count();
       else this.draw();
     };
-    const input = field => {
-      if (field.options) {
-        return h("select", { name: field.name, on: { change: set(field.name) } },
-          field.options.map(text => h("option", { value: text, selected: text === values[field.name] }, text)));
-      }
-      const props = { name: field.name, on: { change: set(field.name) } };
-      return field.isFlag
-        ? h("input", { ...props, type: "checkbox" })
-        : h("input", { ...props, type: "text", placeholder: field.hint, autocomplete: "off", spellcheck: "false" });
-    };
+    const input = ({ name, options: words, isFlag, hint }) => words
+      ? h("select", { name, on: { change } }, words.map(text =>
+        h("option", { value: text, selected: text === values[name] }, text)))
+      : isFlag ? h("input", { name, on: { change }, type: "checkbox" })
+        : h("input", { name, on: { change }, type: "text", placeholder: hint, autocomplete: "off", spellcheck: "false" });
     const isBusy = phase === "counting" || this.isRunning;
     const body = h("form", { method: "dialog", on: { submit: () => this.run() } },
       h("h2", { id: "dialog-title" }, order.title),
       order.text && h("p", order.text),
-      (order.fields || []).map(field => h("label", { class: field.isFlag ? "flag" : null },
-        h("span", field.title), input(field))),
-      h("p", { class: isError ? "told bad" : "told", role: "status" }, told),
+      (order.fields || []).map(field => h(field.isFlag ? "label.flag" : "label", h("span", field.title), input(field))),
+      h(isError ? "p.told bad" : "p.told", { role: "status" }, told),
       h("p.same", "The command that does the same:"),
       copyable(order.command(values)),
-      order.command(values).startsWith("curl") && h("p.note", null,
+      order.command(values).startsWith("curl") && h("p.note",
         "One call takes 10000 jobs: while its answer has next, it goes on with that as cursor."),
-      h("div.buttons", null,
-        h("button", { type: "submit", class: order.isGrave ? "grave" : "main", disabled: phase !== "ready" },
-          order.button(this.state)),
+      h("div.buttons",
+        h(order.isGrave ? "button.grave" : "button.main", { type: "submit", disabled: phase !== "ready" }, order.button(this.state)),
         h("button", { type: "button", disabled: phase === "stopping", on: { click: () => this.leave() } }, this.isRunning ? "Stop"
           : phase === "done" ? "Close" : "Cancel"),
         isBusy && h("span.busy", phase === "counting" ? "counting jobs" : phase === "stopping" ? "ending the call under way" : "at it")));
@@ -99,35 +96,26 @@ const dialog = {
     state.stop.abort();
     state.stop = new AbortController();
     const { signal } = state.stop;
-    Object.assign(state, { phase: "counting", told: "", isError: false, counted: null });
-    this.draw();
+    this.turn({ phase: "counting", told: "", isError: false, counted: null });
     try {
       const counted = await state.order.count(state.values, signal);
-      if (signal.aborted) return;
-      Object.assign(state, { phase: counted.size ? "ready" : "none", told: counted.told, counted });
+      if (!signal.aborted) this.turn({ phase: counted.size ? "ready" : "none", told: counted.told, counted });
     } catch (error) {
-      if (signal.aborted) return;
-      Object.assign(state, { phase: "none", told: sentence(error.message), isError: true });
+      if (!signal.aborted) this.turn({ phase: "none", told: sentence(error.message), isError: true });
     }
-    this.draw();
   },
 
   async run() {
     const state = this.state;
-    if (!state || state.phase !== "ready") return;
-    Object.assign(state, { phase: "running", told: "", isError: false });
-    this.draw();
-    const progress = told => {
-      state.told = told;
-      if (this.state === state) this.draw();
-    };
+    if (state?.phase !== "ready") return;
+    const turn = news => this.state === state && this.turn(news);
+    turn({ phase: "running", told: "", isError: false });
+    const progress = told => turn({ told });
     const { order, values, counted, stop: { signal } } = state;
     const end = (phase, told, isError) => {
       tell(told);
       refresh.soon(true);
-      if (this.state !== state) return;
-      Object.assign(state, { phase, told, isError });
-      this.draw();
+      turn({ phase, told, isError });
     };
     try {
       if (order.count) {
@@ -166,18 +154,15 @@ addEventListener("beforeunload", event => {
 });
 
 // A button that opens an order, for who may give it.
-function action(name, role, order, look) {
-  return may(role) && h("button", { type: "button", class: look || "small",
-    on: { click: () => dialog.open(order()) } }, name);
+function action(name, role, order) {
+  return may(role) && h("button.small", { type: "button", on: { click: () => dialog.open(order()) } }, name);
 }
 
-const titled = word => word.slice(0, 1).toUpperCase() + word.slice(1);
 const DONE = { retry: "retried", cancel: "cancelled", hold: "held", release: "released", drop: "dropped" };
 
 // One job, as it was shown.
 function jobAction(word, job, text) {
-  const { id } = job;
-  let { version } = job;
+  let { id, version } = job;
   return action(titled(word), "operate", () => ({
     title: `${titled(word)} job ${id}`,
     text: [meaning("job_action", word).text, text && " " + text],
@@ -187,7 +172,7 @@ function jobAction(word, job, text) {
     run: async () => {
       const path = "/v1/jobs/" + encodeURIComponent(id);
       try {
-        await ask(word === "drop" ? "DELETE" : "POST", word === "drop" ? path : `${path}/${word}`, null, null, version);
+        await (word === "drop" ? ask("DELETE", path, null, null, version) : ask("POST", `${path}/${word}`, null, null, version));
       } catch (error) {
         if (error.status !== 412) throw error;
         const now = await read(path);
@@ -199,15 +184,15 @@ function jobAction(word, job, text) {
   }));
 }
 
+const bulkValues = ({ rate, unknown }) => given({ rate, unknown: Boolean(unknown) });
+
 // Every job that matches: `filter` is that of the API.
 function bulkAction(word, filter, name) {
   // Those that come after the count are not among them.
   let before;
   const body = (values, isDry, cursor, most) => ({
     action: word, filter: { ...filter, created_before: before }, dry_run: isDry,
-    limit: Math.min(most, values.rate ? 10000 : 1000),
-    ...(values.unknown ? { unknown: true } : {}), ...(values.rate ? { rate: values.rate } : {}),
-    ...(cursor ? { cursor } : {}),
+    limit: Math.min(most, values.rate ? 10000 : 1000), ...bulkValues(values), ...given({ cursor }),
   });
   // Call by call, since one takes so many jobs and no more.
   const perform = async (values, isDry, signal, most, progress) => {
@@ -255,7 +240,7 @@ function bulkAction(word, filter, name) {
 
 const words = filter =>
   Object.entries(filter).map(([name, value]) =>
-    `${name}=${Array.isArray(value) ? value.join("|") : value}`).join(", ") || "anything at all";
+    `${name}=${[value].flat().join("|")}`).join(", ") || "anything at all";
 
 function perSecond(rate) {
   const found = /^([1-9][0-9]{0,6})\/([smh])$/.exec(rate);
@@ -286,22 +271,17 @@ function counted(sum, word, isDry) {
 function bulkCommand(word, filter, values) {
   const names = { failure_kind: "kind", created_after: "since", created_before: "before" };
   const pairs = Object.entries(filter).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map(one => `${names[name] || name}=${one}`));
+    [value].flat().map(one => `${names[name] || name}=${one}`));
   if (pairs.some(pair => pair.includes(",") || pair.search(UNSAFE) >= 0)) {
-    return curl("POST", "/v1/jobs/actions", {
-      action: word, filter, dry_run: false, ...(values.rate ? { rate: values.rate } : {}),
-      ...(values.unknown ? { unknown: true } : {}),
-    });
+    return curl("POST", "/v1/jobs/actions", { action: word, filter, dry_run: false, ...bulkValues(values) });
   }
-  return command("jobs", word, "--where", pairs.join(",") || "all",
-    ...(values.unknown ? ["--unknown"] : []), ...(values.rate ? ["--rate", values.rate] : []));
+  return command("jobs", word, "--where", pairs.join(",") || "all", values.unknown ? "--unknown" : [],
+    options({ rate: values.rate }));
 }
 
 const routeCall = (name, what) => `/v1/routes/${encodeURIComponent(name)}/${what}`;
 
 function pauseAction(name) {
-  const given = values =>
-    Object.fromEntries([["reason", values.reason], ["for", values.for]].filter(([, value]) => value));
   return action("Pause", "operate", () => ({
     title: `Pause route ${name}`,
     text: "Sends nothing of the route until it is resumed. Kept jobs are accepted and wait; requests that wait for their answer get 503 route_paused.",
@@ -309,12 +289,10 @@ function pauseAction(name) {
       { name: "for", title: "For how long, such as 10m; empty: until it is resumed", hint: "10m" },
       { name: "reason", title: "Reason: what others are told", hint: "maintenance" },
     ],
-    command: values => command("pause", name, ...(values.for ? ["--for", values.for] : []),
-      ...(values.reason ? ["--reason", values.reason] : [])),
+    command: values => command("pause", name, options(values)),
     button: () => "Pause",
     run: async values => {
-      const document = given(values);
-      await ask("POST", routeCall(name, "pause"), Object.keys(document).length ? document : null);
+      await ask("POST", routeCall(name, "pause"), given(values));
       return `Route ${name} is paused`;
     },
   }));
@@ -341,12 +319,10 @@ function breakerAction(route, upstream) {
       { name: "state", title: "Keep it", options: ["open", "closed", "auto"], value: "open" },
       { name: "for", title: "For how long, 1s to 1d; empty: 10m", hint: "10m" },
     ],
-    command: values => command("breaker", `${route}/${upstream}`, values.state,
-      ...(values.for ? ["--for", values.for] : [])),
+    command: values => command("breaker", `${route}/${upstream}`, values.state, options({ for: values.for })),
     button: ({ values }) => (values.state === "auto" ? "Leave to itself" : `Keep ${values.state}`),
     run: async values => {
-      await ask("PUT", routeCall(route, "breaker"),
-        { state: values.state, upstream, ...(values.for ? { for: values.for } : {}) });
+      await ask("PUT", routeCall(route, "breaker"), { ...given(values), upstream });
       return `The breaker of ${upstream} is ${values.state === "auto" ? "left to itself" : "kept " + values.state}`;
     },
   }));
@@ -374,10 +350,9 @@ function reloadAction() {
     button: () => "Reload",
     run: async () => {
       const answer = await ask("POST", "/v1/reload");
-      const parts = ["added", "removed", "modified"].filter(name => (answer[name] || []).length)
+      const changes = ["added", "removed", "modified"].filter(name => answer[name]?.length)
         .map(name => `${name === "modified" ? "changed" : name}: ${answer[name].join(", ")}`);
-      return "Reloaded" + (answer.changed === false ? ": the file is as it was" : parts.length
-        ? ": " + parts.join("; ") : "");
+      return ["Reloaded", answer.changed === false ? "the file is as it was" : changes.join("; ")].filter(Boolean).join(": ");
     },
   }));
 }

@@ -57,9 +57,7 @@ async function ask(method, path, document, signal, version) {
 const read = (path, signal) => ask("GET", path, null, signal);
 
 function query(path, values) {
-  const pairs = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) if (value) pairs.append(name, value);
-  const text = String(pairs);
+  const text = String(new URLSearchParams(given(values)));
   return text ? path + "?" + text : path;
 }
 
@@ -89,7 +87,7 @@ async function parts(wanted) {
 // The stream of events: it says that something has changed, and keeps the last few for who wants to read them.
 const live = {
   source: null, retry: 0, timer: null, last: null, filter: "", count: 0, lost: 0,
-  recent: [], onChange: () => {}, state: "off", since: 0, next: 0,
+  recent: [], onChange: () => {}, state: "off", next: 0,
 
   // How many of the last events are kept.
   room: 24,
@@ -110,7 +108,7 @@ const live = {
 
   stop() {
     clearTimeout(this.timer);
-    if (this.source) this.source.close();
+    this.source?.close();
     this.source = null;
     this.state = "off";
   },
@@ -158,10 +156,7 @@ const live = {
   },
 
   set(state, next = 0) {
-    if (state === "away" && this.state !== "away" && !this.since) this.since = Date.now();
-    if (state === "live") this.since = 0;
-    this.state = state;
-    this.next = next;
+    Object.assign(this, { state, next });
     showLive();
   },
 };

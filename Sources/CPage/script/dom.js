@@ -3,7 +3,7 @@
 // Elements, made of data without ever reading markup, and put in place of those before them without disturbing what
 // somebody is at.
 
-const SVG = new Set(["svg", "rect", "line", "path", "circle", "title", "polyline"]);
+const SVG = new Set(["svg", "rect", "line", "circle", "polyline"]);
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 // Attributes that are shown or read out.
 const SPOKEN = new Set(["title", "aria-label", "placeholder", "data-title"]);
@@ -13,18 +13,19 @@ function safe(text) {
   return String(text).replace(UNSAFE, mark => "\\u{" + mark.codePointAt(0).toString(16) + "}");
 }
 
-// h("td.n", {key: 1, on: {click}}, "text", node, [more]); what is null or false is left out, also the properties.
+const isNothing = value => value === undefined || value === null || value === false || value === "";
+
+// h("tag.class#key", {title, on: {click}}, "text", node, [more]); what is nothing is left out, also the properties.
 function h(kind, ...children) {
-  const [tag, look] = kind.split(".");
+  const [, tag, look, key] = /^(\w+)(?:\.([^#]*))?(?:#(.*))?$/s.exec(kind);
   const node = SVG.has(tag)
     ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   if (look) node.setAttribute("class", look);
+  node.key = key;
   const props = children[0]?.constructor === Object ? children.shift() : {};
   for (const [name, value] of Object.entries(props)) {
-    if (value === undefined || value === null || value === false) continue;
     if (name === "on") node.handlers = value;
-    else if (name === "key") node.key = String(value);
-    else node.setAttribute(name, value === true ? "" : SPOKEN.has(name) ? safe(value) : String(value));
+    else if (value === "" || !isNothing(value)) node.setAttribute(name, value === true ? "" : SPOKEN.has(name) ? safe(value) : value);
   }
   add(node, children);
   return node;
@@ -32,9 +33,8 @@ function h(kind, ...children) {
 
 function add(node, children) {
   for (const child of children) {
-    if (child === null || child === undefined || child === false || child === "") continue;
     if (Array.isArray(child)) add(node, child);
-    else node.append(child instanceof Node ? child : safe(child));
+    else if (!isNothing(child)) node.append(child instanceof Node ? child : safe(child));
   }
 }
 
@@ -67,7 +67,7 @@ function become(node, wanted) {
     return;
   }
   // What is typed or chosen is its user's, until another value was asked for.
-  const isField = node.localName === "select" || node.localName === "input";
+  const isField = ["select", "input"].includes(node.localName);
   const isGiven = isField && node.getAttribute("value") !== wanted.getAttribute("value");
   const { value: chosen } = node;
   for (const { name } of [...node.attributes]) {
@@ -90,7 +90,7 @@ function become(node, wanted) {
 for (const type of ["click", "submit", "change"]) {
   document.addEventListener(type, event => {
     for (let node = event.target; node instanceof Node; node = node.parentNode) {
-      const handler = node.handlers && node.handlers[type];
+      const handler = node.handlers?.[type];
       if (!handler) continue;
       if (type === "submit") event.preventDefault();
       handler(event);
@@ -106,32 +106,36 @@ function tell(text) {
   byID("news").textContent = safe(text);
 }
 
-// A table that becomes cards where there is no room for it, and stays one to who hears it. Columns are [title, class];
+const section = (key, title, ...content) => h("section#" + key, h("h2", title), content);
+
+const heading = (...content) => h("h1#h1", { tabindex: -1 }, content);
+
+// A table that becomes cards where there is no room for it, and stays one to who hears it. Columns are "title.class";
 // a row is {key, class, cells}.
-function table(caption, columns, rows, classes) {
+function table(caption, columns, rows, classes = "") {
   const cell = (content, index) => {
-    const [title, look] = columns[index];
+    const [title, look = ""] = columns[index].split(".");
     // On a card there is no room for what is not there.
-    const props = { role: index === 0 ? "rowheader" : "cell",
-      class: [look, content === "–" && "void"].filter(Boolean).join(" ") || null, "data-title": title };
-    return index === 0 ? h("th", { ...props, scope: "row" }, content) : h("td", props, h("span", content));
+    const kind = `.${look} ${content === "–" ? "void" : ""}`;
+    return index ? h("td" + kind, { role: "cell", "data-title": title }, h("span", content))
+      : h("th" + kind, { role: "rowheader", scope: "row", "data-title": title }, content);
   };
-  return h("div", { class: "scroll" },
-    h("table", { class: classes || null, role: "table" },
-      h("caption", { class: "unseen" }, caption),
+  return h("div.scroll",
+    h("table." + classes, { role: "table" },
+      h("caption.unseen", caption),
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
-        columns.map(([title, look]) => h("th", { scope: "col", role: "columnheader", class: look || null },
-          title)))),
+        columns.map(column => {
+          const [title, look = ""] = column.split(".");
+          return h("th." + look, { scope: "col", role: "columnheader" }, title);
+        }))),
       h("tbody", { role: "rowgroup" }, rows.map(row =>
-        h("tr", { key: row.key, role: "row", class: row.class || null }, row.cells.map(cell))))));
+        h(`tr.${row.class || ""}#${row.key}`, { role: "row" }, row.cells.map(cell))))));
 }
 
 // Titles and what stands beside them; rows are [title, content], without content left out.
 function sheet(rows) {
-  return h("dl", { class: "sheet" }, rows.filter(([, content]) => content !== null && content !== undefined).map(
-    ([title, content]) => h("div", { class: String(content).length > 48 && typeof content === "string" ? "long"
-      : null },
-      h("dt", title), h("dd", content))));
+  return h("dl.sheet", rows.filter(([, content]) => !isNothing(content)).map(([title, content]) =>
+    h(typeof content === "string" && content.length > 48 ? "div.long" : "div", h("dt", title), h("dd", content))));
 }
 
 const link = (to, ...content) => h("a", { href: "#" + to }, ...content);

@@ -2,34 +2,32 @@
 
 // The entries of the story of a kept job, as explain has its lines.
 function story(job, companions) {
-  const attempts = job.attempts || [];
+  const { attempts } = job;
   const before = attempts.findIndex(attempt => attempt.next === "respond_and_keep") + 1;
-  const entries = attempts.slice(0, before).map(attempt => attemptEntry(attempt, precise(attempt.started_at), attempt.started_at));
+  const entries = attempts.slice(0, before).map(attempt => attemptEntry(attempt));
   entries.push({ time: precise(job.created_at), at: job.created_at, what: "accepted", more: acceptedText(job), look: "begin" });
   const hidden = (job.attempt_count ?? attempts.length) - attempts.length;
   if (hidden > 0) entries.push({ notes: [`(earlier attempts not shown: ${hidden})`] });
   const actions = (job.actions || []).filter(one => one.action !== "expunge");
   for (const attempt of attempts.slice(before)) {
     while (actions.length && parsed(actions[0].at) <= parsed(attempt.started_at)) entries.push(actionEntry(actions.shift()));
-    entries.push(attemptEntry(attempt, precise(attempt.started_at), attempt.started_at));
+    entries.push(attemptEntry(attempt));
   }
   entries.push(...actions.map(actionEntry));
   if (DOUBTS.includes(job.end)) entries.push({ notes: ["it may have been carried out: ask the upstream first, a retry may do it twice"], look: "warn" });
-  const now = nowEntry(job);
-  if (now) entries.push(now);
-  entries.push(...(job.actions || []).filter(one => one.action === "expunge").map(actionEntry));
+  entries.push(...[nowEntry(job)].filter(Boolean), ...(job.actions || []).filter(one => one.action === "expunge").map(actionEntry));
   return { title: titleOf(job), entries, why: isOver(job) ? "" : whyText(job, companions),
     commands: storyCommands(job) };
 }
 
 function titleOf(job) {
   const parts = [`Job ${job.id}`, job.route, requestOf(job)];
-  if (job.request && job.request.size !== undefined) parts.push(bytes(job.request.size));
+  if (job.request?.size !== undefined) parts.push(bytes(job.request.size));
   if (job.client) {
     const user = job.client.uid === undefined ? null : `uid ${job.client.uid}`;
     parts.push("from " + (job.client.unit ? job.client.unit + (user ? ` (${user})` : "") : user || "?"));
   }
-  if ((job.labels || []).length) parts.push(`label ${job.labels.join(" ")}`);
+  if (job.labels?.length) parts.push(`label ${job.labels.join(" ")}`);
   return parts.join(" · ");
 }
 
@@ -43,18 +41,17 @@ function acceptedText(job) {
   return parts.join(", ");
 }
 
-function attemptEntry(attempt, at, moment) {
-  let what = attempt.status === undefined ? "" : String(attempt.status);
-  if (attempt.kind && (attempt.kind !== "http_status" || !what)) what += (what ? " " : "") + attempt.kind;
+function attemptEntry(attempt, at) {
+  const what = [attempt.status, (attempt.kind !== "http_status" || !attempt.status) && attempt.kind].filter(Boolean).join(" ");
   const timing = attempt.timing_ms || {};
   const phases = attempt.duration_ms >= 50
     ? [["dns", "dns"], ["connect", "connect"], ["first_byte", "first byte"]].filter(([name]) =>
       timing[name] >= 1).map(([name, title]) => `${title} ${short(timing[name])}`) : [];
   const place = [attempt.upstream, attempt.address].filter(Boolean).join(" ");
-  const took = attempt.duration_ms === undefined ? "" : ` in ${short(attempt.duration_ms)}`;
+  const took = attempt.duration_ms === undefined ? "" : `in ${short(attempt.duration_ms)}`;
   const notes = [];
   if (attempt.api_code || attempt.api_title) {
-    notes.push(`the upstream says${attempt.api_code ? ` ${attempt.api_code}` : ""}${attempt.api_title ? `: "${attempt.api_title}"` : ""}`);
+    notes.push(["the upstream says", attempt.api_code && " " + attempt.api_code, attempt.api_title && `: "${attempt.api_title}"`].filter(Boolean).join(""));
   }
   if (attempt.resent) notes.push("sent once more: the upstream had closed the kept connection");
   if (attempt.result === "interrupted") notes.push("the relay crashed: whether it was sent is not known");
@@ -63,9 +60,9 @@ function attemptEntry(attempt, at, moment) {
   }
   if (attempt.next) notes.push(decisionText(attempt));
   return {
-    time: at, at: moment, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?",
-    more: took.trim() + (phases.length ? ` (${phases.join(", ")})` : ""),
-    notes, look: attempt.kind ? "bad" : attempt.result === "success" ? "good" : "warn", detail: attempt.detail,
+    time: at || precise(attempt.started_at), at: attempt.started_at, what: `attempt ${attempt.number}`, place: "→ " + place, result: what || attempt.result || "?",
+    more: took + (phases.length ? ` (${phases.join(", ")})` : ""),
+    notes, look: attempt.kind ? "bad" : attempt.result === "success" ? "good" : "warn",
   };
 }
 
@@ -99,17 +96,17 @@ function nowEntry(job) {
       ? `: ${job.last_failure.kind}${job.last_failure.detail ? `: ${job.last_failure.detail}` : ""}` : "";
     const status = job.status !== undefined && !failure ? `: answered ${job.status}` : "";
     const standIn = job.source && job.source !== "upstream" ? ` with the ${job.source}` : "";
-    const rules = job.end === "exhausted" && metNoRule((job.attempts || []).at(-1)) ? ", no rule acts on it" : "";
+    const rules = job.end === "exhausted" && metNoRule(job.attempts.at(-1)) ? ", no rule acts on it" : "";
     const end = job.end && job.end !== job.state ? ` (${job.end}${rules})` : "";
-    return { time: precise(job.finished_at), at: job.finished_at, what: job.state + end + status + standIn + failure, more: "",
+    return { time: precise(job.finished_at), at: job.finished_at, what: job.state + end + status + standIn + failure,
       look: job.state === "succeeded" ? "good" : "bad" };
   }
   if (job.state === "running") {
     const at = job.under_way;
     return at ? { time: precise(at.started_at), what: `attempt ${at.number} → ${at.upstream}`, more: "under way",
-      look: "now" } : { what: "with the upstream", more: "", look: "now" };
+      look: "now" } : { what: "with the upstream", look: "now" };
   }
-  if (!job.due_at || !hasNextAttempt(job)) return null;
+  if (!hasNextAttempt(job)) return null;
   if (parsed(job.due_at) <= clock.now()) return { what: "next attempt", more: "as soon as it may", look: "next" };
   return { time: precise(job.due_at), at: job.due_at, what: "next attempt", more: `in ${left(job.due_at)}`, look: "next" };
 }
@@ -133,34 +130,33 @@ const isInDoubt = job => job.in_doubt === true || DOUBTS.includes(job.end);
 // The commands that may help, as explain names them: [words before it, command].
 function storyCommands(job) {
   const jobs = word => command("jobs", word, job.id);
-  const journal = ["", `journalctl -u waystationd JOB_ID=${job.id}`];
-  const reason = (job.blocker?.reason) || job.reason;
-  const plain = (...list) => list.map(text => (Array.isArray(text) ? text : ["", text]));
+  const journal = `journalctl -u waystationd JOB_ID=${job.id}`;
+  const reason = job.blocker?.reason || job.reason;
   if (job.state === "succeeded") return [];
   if (isOver(job) && isInDoubt(job)) {
     return [...(job.status === undefined ? []
       : [["the last answer there was: ", command("cat", job.id, "--response")]]),
-      ["if it was carried out: ", jobs("drop")], ["if it was not: ", jobs("retry")], journal];
+      ["if it was carried out: ", jobs("drop")], ["if it was not: ", jobs("retry")], [journal]];
   }
-  if (isOver(job)) return plain(jobs("retry"), jobs("drop"), journal);
+  if (isOver(job)) return [jobs("retry"), jobs("drop"), journal];
   const cancel = jobs("cancel");
   switch (reason) {
-    case "route_paused": return plain(command("resume", job.route), cancel);
-    case "route_removed": return plain(command("reload"), cancel);
-    case "ordering": return plain(command("jobs", "--route", job.route, "--limit", "all"), cancel);
-    case "operator_hold": return plain(jobs("release"), cancel);
-    case "breaker_open": return plain(command("limits", job.route),
-      ["to send at once: ", command("breaker", job.route, "closed")], journal);
-    case "throttled": case "rate_limited": case "concurrency": return plain(command("limits", job.route), journal);
+    case "route_paused": return [command("resume", job.route), cancel];
+    case "route_removed": return [command("reload"), cancel];
+    case "ordering": return [command("jobs", "--route", job.route, "--limit", "all"), cancel];
+    case "operator_hold": return [jobs("release"), cancel];
+    case "breaker_open": return [command("limits", job.route),
+      ["to send at once: ", command("breaker", job.route, "closed")], journal];
+    case "throttled": case "rate_limited": case "concurrency": return [command("limits", job.route), journal];
   }
-  if (job.state === "held") return plain(jobs("release"), command("status"), journal);
-  if (job.state === "running") return plain(jobs("watch"), cancel);
-  return plain(jobs("retry"), command("pause", job.route), journal);
+  if (job.state === "held") return [jobs("release"), command("status"), journal];
+  if (job.state === "running") return [jobs("watch"), cancel];
+  return [jobs("retry"), command("pause", job.route), journal];
 }
 
 // One that was answered at once: how it went, from its first attempt on.
 function quickStory(job) {
-  const attempts = job.attempts || [];
+  const { attempts } = job;
   const at = milliseconds => decimals(Math.min(Math.max(0, milliseconds || 0), 1e12) / 1000, 3) + "s";
   const entries = [];
   const request = job.request || job;
@@ -171,19 +167,18 @@ function quickStory(job) {
   if (metNoRule(last)) entries.push({ notes: ["no rule of the route acts on this failure"] });
   const status = job.status ?? "no answer";
   const end = at(last ? (last.started_after_ms || 0) + (last.duration_ms || 0) : 0);
-  if (job.outcome === "success") entries.push({ time: end, what: `answered ${status}`, more: "", look: "good" });
+  if (job.outcome === "success") entries.push({ time: end, what: `answered ${status}`, look: "good" });
   else if (["fallback", "placeholder", "stale"].includes(job.outcome)) {
     const kept = job.kept ? (job.kept.job === job.id ? "; the request goes on as a kept job"
       : `; the request goes on as the kept job ${job.kept.job}`) : "";
-    entries.push({ time: end, what: `answered ${status} with the ${job.outcome}${kept}`, more: "", look: "warn" });
+    entries.push({ time: end, what: `answered ${status} with the ${job.outcome}${kept}`, look: "warn" });
   } else {
     const failure = job.last_failure || {};
     const isSafe = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].includes(request.method);
     const doubt = failure.sent === "unknown" ? " (outcome unknown: it may have been carried out)"
       : failure.sent === "answered" && !isSafe
         ? " (an answer that does not say it was refused: it may have been carried out)" : "";
-    entries.push({ time: end, what: `failed${failure.detail ? `: ${failure.detail}` : ""}${doubt}`, more: "",
-      look: "bad" });
+    entries.push({ time: end, what: `failed${failure.detail ? `: ${failure.detail}` : ""}${doubt}`, look: "bad" });
   }
   const parts = [`Job ${job.id}`, job.route, requestOf(job)];
   if (job.client?.unit) parts.push(`from ${job.client.unit}`);
@@ -202,41 +197,36 @@ async function readCompanions(job, signal) {
     { route: job.route, failure_kind: kind, state: "queued,running,retrying,held", order: "oldest",
     limit: "500" }), signal);
   Object.assign(companions, {
-    key, at: Date.now(), found: { count: list.jobs.length, hasMore: Boolean(list.next), since: list.jobs[0]
-      && list.jobs[0].created_at },
+    key, at: Date.now(), found: { count: list.jobs.length, hasMore: list.next, since: list.jobs[0]?.created_at },
   });
   return companions.found;
 }
 
 async function readJob(id, signal) {
-  const job = await read("/v1/jobs/" + encodeURIComponent(id), signal);
+  const job = { attempts: [], ...await read("/v1/jobs/" + encodeURIComponent(id), signal) };
   return parts({ job, companions: readCompanions(job, signal) });
 }
 
 // Attempts and waits to scale, from the acceptance to the end, or to the next attempt.
 function strip(job) {
-  const attempts = (job.attempts || []).filter(attempt => attempt.started_at);
-  const begin = parsed(job.created_at || (attempts[0] && attempts[0].started_at));
+  const attempts = job.attempts.filter(attempt => attempt.started_at);
+  const from = job.created_at || attempts[0]?.started_at;
+  const begin = parsed(from);
   const end = job.finished_at ? parsed(job.finished_at)
-    : Math.max(clock.now(), hasNextAttempt(job) && job.due_at ? parsed(job.due_at) : 0);
+    : Math.max(clock.now(), hasNextAttempt(job) ? parsed(job.due_at) : 0);
   if (!attempts.length || !(end > begin)) return null;
   const width = 600;
   const x = at => decimals(Math.min(width, Math.max(0, (at - begin) / (end - begin) * width)), 1);
   const nodes = attempts.map(attempt => {
-    const from = parsed(attempt.started_at);
-    return h("rect", { x: x(from), y: 4, height: 16,
-      width: Math.max(3, x(from + (attempt.duration_ms || 0)) - x(from)), class: attempt.kind ? "failed" : "done" },
-      h("title", `attempt ${attempt.number}`));
+    const at = parsed(attempt.started_at);
+    return rect(attempt.kind ? "failed" : "done", x(at), 4, Math.max(3, x(at + (attempt.duration_ms || 0)) - x(at)), 16);
   });
   if (!isOver(job)) {
-    nodes.push(h("line", { x1: x(clock.now()), x2: x(clock.now()), y1: 0, y2: 24, class: "nowline" }));
-    if (hasNextAttempt(job) && job.due_at) nodes.push(h("rect",
-      { x: Math.min(width - 4, x(parsed(job.due_at))), y: 4, width: 3, height: 16, class: "due" }));
+    nodes.push(line("nowline", x(clock.now()), 0, x(clock.now()), 24));
+    if (hasNextAttempt(job)) nodes.push(rect("due", Math.min(width - 4, x(parsed(job.due_at))), 4, 3, 16));
   }
-  return h("figure", { class: "strip", key: "strip" },
-    h("svg", { viewBox: `0 0 ${width} 24`, preserveAspectRatio: "none", "aria-hidden": "true" },
-      h("line", { x1: 0, x2: width, y1: 12, y2: 12, class: "base" }), nodes),
-    h("figcaption", `${short(end - begin)} from ${moment(job.created_at || attempts[0].started_at)}; to scale, a bar for each attempt`));
+  return h("figure.strip#strip", drawing("bars", width, 24, null, [line("base", 0, 12, width, 12), nodes]),
+    h("figcaption", `${short(end - begin)} from ${moment(from)}; to scale, a bar for each attempt`));
 }
 
 function showJob({ job, companions: others }) {
@@ -248,44 +238,40 @@ function showJob({ job, companions: others }) {
     drop: job.state !== "running" };
   const doubt = isInDoubt(job) ? "It may have been carried out: ask the upstream first, a retry may do it twice."
     : "";
-  const item = (entry, index) => h("li", { class: entry.look || "plain", key: index },
+  const item = (entry, index) => h(`li.${entry.look || "plain"}#${index}`,
     entry.at ? when(entry.at, entry.time) : h("time", entry.time || ""),
-    h("div", null,
+    h("div",
       entry.what && h("p", h("strong", entry.what), " ", entry.place
         && h("span.place", entry.place, " "),
-        entry.result && h("span", { class: "badge " + entry.look }, entry.result), " ", entry.more),
-      (entry.notes || []).map(note => h("p.note", note))));
+        entry.result && h("span.badge " + entry.look, entry.result), " ", entry.more),
+      entry.notes?.map(note => h("p.note", note))));
   const path = "/v1/jobs/" + encodeURIComponent(job.id);
+  const bodies = [["request", job.links?.request_body], ["response", isOver(job) && job.links?.response]].filter(([, one]) => one);
   return [
-    h("h1", { tabindex: -1, key: "h1" }, id, " ",
-      h("span.about", null,
+    heading(id, " ",
+      h("span.about",
       about.flatMap((part, index) => ["· ", index === 0 ? link(routePath(part), part) : part, " "])),
-      job.durable ? badge("state", job.state) : null),
-    h("p", { class: "buttons", key: "do" },
+      job.durable && badge("state", job.state)),
+    h("p.buttons#do",
       job.durable && ["retry", "cancel", "hold", "release", "drop"].filter(word => can[word]).map(word =>
         jobAction(word, job, ["retry", "drop"].includes(word) ? doubt : "")),
-      job.cancel_asked ? h("span.note", "A cancellation was asked for; it ends with its attempt.")
-        : null, copyable(command("explain", job.id))),
-    why && h("p", { class: "why", key: "why" }, why),
+      job.cancel_asked && h("span.note", "A cancellation was asked for; it ends with its attempt."), copyable(command("explain", job.id))),
+    why && h("p.why#why", why),
     strip(job),
-    h("section", { key: "story" }, h("h2", "What happened"), h("ol.story", entries.map(item))),
-    commands.length ? h("section", { key: "commands" }, h("h2", "What to do"),
-      h("ul.commands", commands.map(([before, text]) => h("li", before, copyable(text)))))
-        : null,
-    failure?.detail ? h("section", { key: "failure" }, h("h2", "Last failure"),
-      sheet([["Kind", failure.kind], ["Detail", failure.detail], ["Sent", failure.sent],
-        ["Status", failure.status], ["Upstream", failure.upstream]])) : null,
-    h("section", { key: "facts" }, h("h2", "The job"), sheet([
-      ["Attempts", attemptsOf(job)], ["Answer", job.status === undefined ? null
-        : `${job.status} from ${job.source || "?"}`],
-      ["Expires", !isOver(job) && job.expires_at ? `${precise(job.expires_at)} (in ${left(job.expires_at)})`
-        : null],
+    section("story", "What happened", h("ol.story", entries.map(item))),
+    commands.length ? section("commands", "What to do", h("ul.commands", commands.map(one => {
+      const [text, before] = [one].flat().reverse();
+      return h("li", before, copyable(text));
+    }))) : null,
+    failure?.detail && section("failure", "Last failure", sheet([["Kind", failure.kind], ["Detail", failure.detail],
+      ["Sent", failure.sent], ["Status", failure.status], ["Upstream", failure.upstream]])),
+    section("facts", "The job", sheet([
+      ["Attempts", attemptsOf(job)], ["Answer", job.status && `${job.status} from ${job.source || "?"}`],
+      ["Expires", !isOver(job) && job.expires_at && `${precise(job.expires_at)} (in ${left(job.expires_at)})`],
       ["Ordering key", job.ordering_key], ["Supersede key", job.supersede_key], ["Priority", job.priority],
       ["Version", job.version],
-      ["Bodies", job.links && (job.links.request_body || job.links.response) ? [
-        job.links.request_body ? h("a", { href: path + "/request/body", download: "" }, "request") : null, " ",
-        job.links.response && isOver(job) ? h("a", { href: path + "/response/body", download: "" }, "response")
-          : null] : null],
+      ["Bodies", bodies.length ? bodies.map(([name]) =>
+        [h("a", { href: `${path}/${name}/body`, download: "" }, name), " "]) : null],
     ])),
     glossary([["state", job.state], ["end", job.end], ["failure", failure?.kind]]),
   ];

@@ -2,7 +2,7 @@
 
 const FILTERS = ["route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
   "created_before"];
-const STATES = ["scheduled", "queued", "running", "retrying", "held", "succeeded", "dead", "cancelled", "expired"];
+const WAITING = "scheduled,queued,running,retrying,held";
 const PAGE = 50;
 
 const isOver = job => OVER.includes(job.state);
@@ -16,28 +16,26 @@ function reasonOf(job) {
 
 function hasNextAttempt(job) {
   const isDateless = ["route_paused", "route_removed", "ordering"].includes(job.blocker?.reason);
-  return !isOver(job) && job.state !== "held" && !isDateless;
+  return job.due_at && !isOver(job) && job.state !== "held" && !isDateless;
 }
 
 function attemptsOf(job) {
-  const made = job.attempt_count ?? (job.attempts || []).length;
+  const made = job.attempt_count ?? job.attempts?.length ?? 0;
   return job.max_attempts === undefined || made > job.max_attempts ? String(made) : `${made}/${job.max_attempts}`;
 }
 
-const failedBy = job =>
-  (job.last_failure ? job.last_failure.kind + (job.last_failure.status ? ` ${job.last_failure.status}` : "")
-  : null);
+// The kind of a failure, with the status of the answer.
+const failureWord = failure => failure && [failure.kind, failure.status].filter(Boolean).join(" ");
 const requestOf = job => `${(job.request || job).method || "?"} ${(job.request || job).path || "?"}`;
 
-const filterOf = values =>
-  Object.fromEntries(FILTERS.filter(name => values[name]).map(name => [name, values[name]]));
+const filterOf = values => given(Object.fromEntries(FILTERS.map(name => [name, values[name]])));
 
 // A span such as 90m becomes a moment, as the command line has it.
 function asMoment(text) {
   const found = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text);
   if (!text || !found) return text;
-  const [days, hours, minutes, seconds] = found.slice(1).map(number => Number(number || 0));
-  return new Date(clock.now() - 1000 * (86400 * days + 3600 * hours + 60 * minutes + seconds)).toISOString();
+  const seconds = [86400, 3600, 60, 1].reduce((sum, size, index) => sum + size * (found[index + 1] || 0), 0);
+  return new Date(clock.now() - 1000 * seconds).toISOString();
 }
 
 // What the interface takes for a bulk action.
@@ -55,10 +53,12 @@ async function readJobs(values, signal) {
     routes: readRoutes(signal) });
 }
 
-const readRoutes = async signal => (await read("/v1/routes", signal)).routes;
+// A route that is not configured has no more than jobs.
+const whole = route => ({ upstreams: [], ...route });
+const readRoutes = async signal => (await read("/v1/routes", signal)).routes.map(whole);
 
 function showJobs(values, { list, routes = [] }) {
-  if (!list) return h("h1", { tabindex: -1, key: "h1" }, "Kept jobs");
+  if (!list) return heading("Kept jobs");
   const filter = filterOf(values);
   const set = event => {
     const { name, value } = event.target;
@@ -68,48 +68,45 @@ function showJobs(values, { list, routes = [] }) {
   };
   const choice = (name, title, options) => h("label", h("span", title),
     h("select", { name, value: values[name] || "" }, h("option", { value: "" }, "any"),
-      [...new Set([...options, ...(values[name] ? [values[name]] : [])])].map(word =>
+      [...new Set([...options, values[name]])].filter(Boolean).map(word =>
         h("option", { value: word, selected: values[name] === word }, word.replaceAll(",", ", ")))));
   const text = (name, title, hint) => h("label", h("span", title),
     h("input", { type: "text", name, value: values[name] || "", placeholder: hint,
       autocomplete: "off", spellcheck: "false" }));
   const known = kind => Object.keys(daemon.words[kind] || {});
   const own = routes.flatMap(route => route.own_kinds || []);
-  const filters = h("form", { class: "filters", key: "filters", on: { change: set, submit: () => {} },
-    "aria-label": "Which jobs" },
+  const filters = h("form.filters#filters", { on: { change: set, submit: () => {} }, "aria-label": "Which jobs" },
     choice("route", "Route", routes.map(route => route.name)),
-    choice("state", "State", [...STATES, "scheduled,queued,running,retrying,held"]),
+    choice("state", "State", [...WAITING.split(","), ...OVER, WAITING]),
     choice("reason", "Waits for", (daemon.words.reason || []).filter(word => !["due", "route_removed"].includes(word))),
     choice("end", "Ended as", known("end")),
     choice("failure_kind", "Failed by", [...known("failure"), ...own]), text("status", "Status", "503"),
     text("label", "Label", "order=8841"),
     text("created_after", "Since", "1h, or a time"), text("created_before", "Before", "1h, or a time"),
     choice("order", "Order", ["newest", "oldest"]),
-    Object.keys(filter).length ? link("/jobs", "Clear") : null);
+    Object.keys(filter).length > 0 && link("/jobs", "Clear"));
   const paused = routes.filter(route => route.pause
     && list.jobs.some(job => job.route === route.name && !isOver(job)));
   const bulk = bulkFilter(values);
   return [
-    h("h1", { tabindex: -1, key: "h1" }, "Kept jobs"), filters,
-    may("operate") ? h("p", { class: "buttons", key: "bulk" }, h("span", "All that match:"),
-      ["retry", "cancel", "hold", "release", "drop"].map(word => bulkAction(word, bulk, titled(word) + "…")))
-        : null,
-    paused.map(route => h("p", { class: "note", key: "paused " + route.name },
+    heading("Kept jobs"), filters,
+    may("operate") && h("p.buttons#bulk", h("span", "All that match:"),
+      Object.keys(DONE).map(word => bulkAction(word, bulk, titled(word) + "…"))),
+    paused.map(route => h("p.note#paused " + route.name,
       `Route ${route.name} is ${pauseText(route)}; its jobs wait for it.`)),
-    list.jobs.length ? h("div", { key: "list" }, table("Kept jobs",
-      [["Job"], ["Route"], ["State"], ["Reason"], ["Attempts", "n"], ["Age", "n"], ["Next", "n"], ["Failed by"],
-        ["Request"], ["Labels"]],
+    list.jobs.length ? h("div#list", table("Kept jobs",
+      ["Job", "Route", "State", "Reason", "Attempts.n", "Age.n", "Next.n", "Failed by", "Request", "Labels"],
       list.jobs.map(job => ({
         key: job.id, cells: [
           link(jobPath(job.id), job.id), link(routePath(job.route), job.route), badge("state", job.state),
           reasonOf(job) || "–", attemptsOf(job), when(job.created_at, age(job.created_at)),
-          hasNextAttempt(job) ? when(job.due_at, until(job.due_at)) : "–", failedBy(job) || "–", requestOf(job),
-          (job.labels || []).join(" ") || "–",
+          hasNextAttempt(job) ? when(job.due_at, until(job.due_at)) : "–", failureWord(job.last_failure) || "–", requestOf(job),
+          job.labels?.join(" ") || "–",
         ],
       })), "jobs"))
-      : h("p", { key: "none" }, "There are no such jobs" + (list.next ? " on this page." : ".")),
-    h("nav", { class: "pages", key: "pages", "aria-label": "Pages" },
-      values.cursor ? link(query("/jobs", { ...filter, order: values.order }), "First page") : null, " ",
-      list.next ? link(query("/jobs", { ...filter, order: values.order, cursor: list.next }), "Next page") : null),
+      : h("p#none", "There are no such jobs" + (list.next ? " on this page." : ".")),
+    h("nav.pages#pages", { "aria-label": "Pages" },
+      values.cursor && link(query("/jobs", { ...filter, order: values.order }), "First page"), " ",
+      list.next && link(query("/jobs", { ...filter, order: values.order, cursor: list.next }), "Next page")),
   ];
 }

@@ -40,7 +40,7 @@ function viewAt({ path, values }) {
   if (route) return { title: `Route ${route}`, filter: query("", { route }).slice(1), read: signal =>
     readRoute(route, signal), show: found => [...showRoute(route, found), showEvents("Its latest events")] };
   return { title: "Nothing here", filter: "", read: async () => null, show: () =>
-    [h("h1", { tabindex: -1 }, "Nothing here"), h("p", link("/", "To the overview"))] };
+    [heading("Nothing here"), h("p", link("/", "To the overview"))] };
 }
 
 // Reads the view anew: at most once a second and a quarter of the time, however much happens, and every five seconds
@@ -92,13 +92,12 @@ const refresh = {
       this.isReading = false;
       this.fail(error);
     }
-    this.isReading = false;
     if (this.isWanted) this.soon();
   },
 
   draw(view, found) {
     const fresh = h("div", Object.entries((found?.missing) || {}).map(([name, error]) =>
-      h("p", { class: "told bad", key: "missing " + name }, `Not read anew: ${PARTS[name]}. ${sentence(error.message)}`)),
+      h("p.told bad#missing " + name, `Not read anew: ${PARTS[name]}. ${sentence(error.message)}`)),
       view.show(found));
     if (this.isMoved) {
       main.replaceChildren(...fresh.childNodes);
@@ -124,7 +123,7 @@ const refresh = {
     if (error.isAway || error.status !== 404 && Object.keys(this.kept).length) return away(error);
     away(null);
     const text = error instanceof Refusal ? sentence(error.message) : `The page failed: ${error.message}`;
-    morph(main, h("div", h("h1", { tabindex: -1 }, error.status === 404 ? "Not there" : "Not shown"),
+    morph(main, h("div", heading(error.status === 404 ? "Not there" : "Not shown"),
       h("p.told bad", text), error.advice && h("p", error.advice),
       h("p", link("/", "To the overview"))));
     if (this.isMoved) main.querySelector("h1").focus();
@@ -146,7 +145,7 @@ function away(error) {
     return;
   }
   goneSince = goneSince || new Date();
-  morph(byID("away"), h("div", null,
+  morph(byID("away"), h("div",
     h("p", h("strong", error.isAway ? `The daemon is away since ${time(goneSince)}: `
       : `Not read anew since ${time(goneSince)}: `), sentence(error.message)),
     h("p", error.advice ? sentence(error.advice) + " " : "", refresh.readAt
@@ -183,7 +182,7 @@ const PARTS = {
 function draw(isMoved) {
   const at = place();
   const views = [["/", "Overview"], ["/jobs", "Jobs"]];
-  morph(byID("views"), h("nav", null,
+  morph(byID("views"), h("nav",
     views.map(([path, name]) => h("a", { href: "#" + path, "aria-current": at.path === path ? "page" : null },
     name))));
   if (dialog.state && !dialog.isRunning) dialog.close();

@@ -47,7 +47,7 @@ function addDead(groups, job) {
   const key = JSON.stringify([failure.kind || end, failure.status, doubt]);
   const group = groups.get(key) || {
     key, kind: failure.kind, status: failure.status, doubt,
-    title: (failure.kind || end) + (failure.status ? ` ${failure.status}` : ""),
+    title: failureWord(failure) || end,
     count: 0, routes: {}, ends: {}, oldest: job.created_at, newest: job.created_at, sample: job.id,
   };
   group.count += 1;
@@ -88,7 +88,7 @@ function daemonTroubles(status) {
   if (storage.corrupt_records) trouble(`Damaged records met in the job store since the start: ${storage.corrupt_records}.`);
   if (journal.blocked_seconds > 2) trouble(`The journal has not taken a record for ${journal.blocked_seconds}s: look at systemd-journald, or at what reads the daemon's standard error; requests go on.`);
   else if (journal.lost_records) trouble(`Records the journal was too slow for since the start: ${journal.lost_records}.`);
-  for (const { name, state, refused_by: by } of status.credentials || []) {
+  for (const { name, state, refused_by: by } of status.credentials) {
     if (["failing", "refused"].includes(state)) trouble(`Credential ${name} is ${state}${by ? `, by the upstreams of ${by.join(", ")}` : ""}.`, "credential", state);
   }
   return troubles;
@@ -105,26 +105,24 @@ function showTroubles(status, routes, history, isWhole) {
     // Nothing is said of what was not seen.
     if (!isWhole) return null;
     const unused = routes.filter(({ requests }) => requests === 0).length;
-    return h("p", { class: "fine", key: "fine" },
+    return h("p.fine#fine",
       "Nothing is wrong: no route fails or is paused, no breaker is open or forced, no job is dead, on hold, to be tried again or waiting for long, and the store has room.",
       unused ? ` ${unused} of ${plural(routes.length, "route")} had no request since the daemon's start.` : "");
   }
-  return h("section", { class: "trouble", key: "trouble" },
-    h("h2", "What is wrong, and what the relay does about it"), h("div.cards", null,
-    ofDaemon.map(({ text, kind, word }) => h("article", { key: text },
+  return h("section.trouble#trouble", h("h2", TROUBLE), h("div.cards",
+    ofDaemon.map(({ text, kind, word }) => h("article#" + text,
       h("p", h("strong", text)),
       word && h("p.remedy", "Do: ", meaning(kind, word)?.remedy))),
     ofRoutes.slice(0, 20).map(({ route, wrong }) => {
       const done = doneAbout(route, hourOf(history, route), status.credentials);
-      return h("article", { key: "route " + route.name, class: route.state === "failing" ? null : "mild" },
-        h("h3", link(routePath(route.name), route.name), " ", badge("route", route.state)),
+      return troubleCard(route, h("h3", link(routePath(route.name), route.name), " ", badge("route", route.state)),
         troubleSheet(route, wrong, done));
-    })    ), ofRoutes.length > 20 ? h("p", `and ${ofRoutes.length - 20} routes more, below`) : null);
+    })), ofRoutes.length > 20 && h("p", `and ${ofRoutes.length - 20} routes more, below`));
 }
 
 function showDaemon(status) {
   const { config, storage, memory, spool, journal, shedding } = status;
-  return h("section", { class: "daemon", key: "daemon" }, h("h2.unseen", "The daemon"),
+  return h("section.daemon#daemon", h("h2.unseen", "The daemon"),
     sheet([
       ["Daemon", ["waystationd ", status.version, " ", badge("daemon", status.state)]],
       ["Up", status.uptime_seconds < 60 ? `${status.uptime_seconds}s` : short(status.uptime_seconds * 1000)],
@@ -133,11 +131,9 @@ function showDaemon(status) {
       ["In flight", `${status.in_flight}; ${plural(status.connections, "connection")}${status.connections_refused ? `, ${status.connections_refused} refused` : ""}`],
       ["Job store", [badge("store", storage.state),
         ` ${bytes(storage.used_bytes)}${storage.max_bytes ? ` of ${bytes(storage.max_bytes)} ` : ""}`,
-        storage.max_bytes ? meter(storage.used_bytes, storage.max_bytes) : null]],
-      ["Memory", [`${bytes(memory.used_bytes)} of ${bytes(memory.limit_bytes)} `,
-        meter(memory.used_bytes, memory.limit_bytes)]],
-      ["Spool", [`${bytes(spool.used_bytes)} of ${bytes(spool.limit_bytes)} `,
-        meter(spool.used_bytes, spool.limit_bytes)]],
+        storage.max_bytes && meter(storage.used_bytes, storage.max_bytes)]],
+      ...[["Memory", memory], ["Spool", spool]].map(([title, { used_bytes: used, limit_bytes: limit }]) =>
+        [title, [`${bytes(used)} of ${bytes(limit)} `, meter(used, limit)]]),
       ["Shedding", shedding.level ? `level ${shedding.level}, ${shedding.refused} refused` : shedding.refused
         ? `none, ${shedding.refused} refused earlier` : "none"],
       ["Journal", journal.lost_records ? `${journal.lost_records} lost` : "takes all records"],
@@ -150,59 +146,49 @@ function showDaemon(status) {
 const ROUTE_ROWS = 200;
 
 function showRoutes(status, routes, history, values) {
-  const credentials = new Map((status.credentials || []).map(one => [one.name, one]));
+  const credentials = new Map(status.credentials?.map(one => [one.name, one]));
   const wanted = routes.filter(({ name }) => !values.name || name.includes(values.name));
   const rows = wanted.slice(0, ROUTE_ROWS).map(route => {
     const hour = hourOf(history, route);
-    const failure = lastFailure(route);
+    const failure = route.last_failure;
     const credential = credentials.get(route.credential);
     const waiting = waitingOf(route);
-    const dead = route.jobs ? route.jobs.dead : 0;
-    const upstreams = route.upstreams || [];
-    const open = upstreams.filter(upstream => !["closed", "off"].includes(upstream.breaker));
+    const { dead } = route.jobs;
+    const open = route.upstreams.filter(hasActed);
     return {
-      key: route.name, class: ["failing", "unconfigured"].includes(route.state) ? "isbad"
-        : ["degraded", "paused", "busy"].includes(route.state) ? "iswarn" : null,
+      key: route.name, class: route.state === "unconfigured" ? "isbad" : "is" + lookOf(route.state),
       cells: [
         link(routePath(route.name), route.name), badge("route", route.state),
         hour ? bars(hour, 20) : "–", hour && hour.rate !== null ? plural(rateText(hour.rate), hour.what) : "–", hour ? failedText(hour)
           : "–",
         hour && hour.p50now !== null ? `${short(hour.p50now)} / ${short(hour.p99now ?? hour.p50now)}` : "–",
         open.length ? open.map(upstream => [badge("", upstream.breaker), " ", upstream.name, " "])
-          : upstreams.some(upstream => upstream.breaker === "closed") ? badge("", "closed") : "off",
+          : route.upstreams.some(upstream => upstream.breaker === "closed") ? badge("", "closed") : "off",
         credential ? badge("credential", credential.state) : route.credential ? "not fetched" : "none",
-        waiting ? jobsOf(route.name, { state: "scheduled,queued,running,retrying,held" }, grouped(waiting)) : "0",
+        waiting ? jobsOf(route.name, { state: WAITING }, grouped(waiting)) : "0",
         dead ? jobsOf(route.name, { state: "dead" }, grouped(dead)) : "0",
         waiting ? ageInMinutes(route.oldest_job_at) : "–",
-        failure ? h("span", { title: failure.detail },
-          `${failure.kind}${failure.status ? ` ${failure.status}` : ""}, `, when(failure.at, `${age(failure.at)} ago`)) : "–",
+        failure ? h("span", { title: failure.detail }, failureWord(failure), ", ", when(failure.at, `${age(failure.at)} ago`)) : "–",
       ],
     };
   });
-  return h("section", { key: "routes" }, h("h2", "Routes"),
-    routes.length > 12 || values.name
-      ? h("form", { class: "filters", on: { submit: () => {}, change: event =>
-      go(query("/", { name: event.target.value.trim() })) } },
-      h("label", h("span", "Name has"),
-        h("input", { type: "search", name: "name", value: values.name || "" }))) : null,
-    table("Routes", [["Route"], ["State"], ["Last hour"], ["Rate now", "n"], ["Failed, last hour", "n"], ["p50 / p99 now", "n"],
-      ["Breaker"], ["Credential"], ["Queued", "n"], ["Dead", "n"], ["Oldest", "n"], ["Last failure"]], rows,
-      "routes"),
-    wanted.length > ROUTE_ROWS
-      ? h("p.note", `${ROUTE_ROWS} of ${wanted.length} routes; name some of them above`) : null);
+  return section("routes", "Routes",
+    (routes.length > 12 || values.name) && h("form.filters", { on: { submit: () => {},
+      change: event => go(query("/", { name: event.target.value.trim() })) } },
+    h("label", h("span", "Name has"), h("input", { type: "search", name: "name", value: values.name || "" }))),
+    table("Routes", ["Route", "State", "Last hour", "Rate now.n", "Failed, last hour.n", "p50 / p99 now.n", "Breaker",
+      "Credential", "Queued.n", "Dead.n", "Oldest.n", "Last failure"], rows, "routes"),
+    wanted.length > ROUTE_ROWS && h("p.note", `${ROUTE_ROWS} of ${wanted.length} routes; name some of them above`));
 }
 
 function showDead({ groups, isWhole }) {
   if (!groups.length) return null;
-  return h("section", { key: "dead" }, h("h2", "Dead letters by cause"),
-    isWhole ? null : h("p.note", null,
-      `Of the newest ${500 * DEAD_PAGES}; waystation dead reads them all.`),
-    table("Dead letters by cause", [["Kind"], ["Count", "n"], ["Oldest", "n"], ["Newest", "n"], ["Routes"],
-      ["Ended as"], ["Sample"], ["Act", "acts"]],
+  return section("dead", "Dead letters by cause",
+    !isWhole && h("p.note", `Of the newest ${500 * DEAD_PAGES}; waystation dead reads them all.`),
+    table("Dead letters by cause", ["Kind", "Count.n", "Oldest.n", "Newest.n", "Routes", "Ended as", "Sample", "Act.acts"],
       groups.slice(0, 50).map(group => {
         const filters = Object.keys(group.ends).sort().map(end => ({
-          state: ["dead"], ...(group.kind ? { failure_kind: group.kind } : {}),
-          ...(group.status ? { status: group.status } : {}), end,
+          state: ["dead"], ...given({ failure_kind: group.kind, status: group.status }), end,
         }));
         const several = filters.length > 1;
         return {
@@ -210,53 +196,46 @@ function showDead({ groups, isWhole }) {
             link(query("/jobs", { state: "dead", failure_kind: group.kind, status: group.status, end: several ? ""
               : filters[0].end }), group.title),
             grouped(group.count), when(group.oldest, age(group.oldest)), when(group.newest, age(group.newest)), most(group.routes),
-            [most(group.ends), group.doubt
-              ? h("span.note", " may have been carried out: ask the upstream first") : null],
+            [most(group.ends), group.doubt && h("span.note", " may have been carried out: ask the upstream first")],
             link(jobPath(group.sample), group.sample),
             may("operate") ? filters.map(filter =>
-              [bulkAction("retry", filter, several ? `Retry ${spaced(filter.end)}…` : "Retry…"), " ",
-              bulkAction("drop", filter, several ? `Drop ${spaced(filter.end)}…` : "Drop…"), " "]) : "–",
+              ["retry", "drop"].map(word =>
+                [bulkAction(word, filter, titled(word) + (several ? ` ${spaced(filter.end)}…` : "…")), " "])) : "–",
           ],
         };
       })));
 }
 
 // An event as `waystation events` tells it.
-function eventWords(event) {
-  const data = event.data || {};
-  const parts = [
+function eventWords(data) {
+  return [
     data.attempt !== undefined && `attempt ${data.attempt}`, data.upstream, data.state, data.status, data.kind,
     data.end && `ended as ${data.end}`,
     data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${short(data.wait_ms)}`,
     data.lost !== undefined && `events that are gone: ${data.lost}`, data.detail,
-  ];
-  return parts.filter(part => part !== undefined && part !== false && part !== null).join("  ");
+  ].filter(part => !isNothing(part)).join("  ");
 }
 
-function showEvents(heading) {
+function showEvents(title) {
   const events = [...live.recent].reverse().map(text => JSON.parse(text));
-  return h("section", { key: "events" }, h("h2", heading),
-    live.lost ? h("p.note", null,
-      `${grouped(live.lost)} events were missed; the figures above were read anew.`) : null,
-    events.length ? table(heading, [["Time"], ["What"], ["Route"], ["Job"], ["More", "wide"]],
-      events.map((event, index) => ({
-      key: event.id || index, cells: [when(event.time, precise(event.time)),
-        h("span", { title: meaning("event", event.type.replace("waystation.", ""))?.text },
-        event.type.replace("waystation.", "")),
-        event.data?.route ? link(routePath(event.data.route), event.data.route) : "–",
-        event.data?.job ? link(jobPath(event.data.job), event.data.job) : "–", eventWords(event)],
-    })), "events") : h("p.note", "Nothing that the daemon remembers."));
+  return section("events", title,
+    live.lost > 0 && h("p.note", `${grouped(live.lost)} events were missed; the figures above were read anew.`),
+    events.length ? table(title, ["Time", "What", "Route", "Job", "More"],
+      events.map(({ id, time: at, type, data = {} }, index) => ({
+        key: id || index, cells: [when(at, precise(at)), type.replace("waystation.", ""),
+          data.route ? link(routePath(data.route), data.route) : "–",
+          data.job ? link(jobPath(data.job), data.job) : "–", eventWords(data)],
+      })), "events") : h("p.note", "Nothing that the daemon remembers."));
 }
 
 function showOverview(values, { status, routes, shape, history, dead, missing }) {
   return [
-    h("h1", { tabindex: -1, key: "h1", class: "unseen" }, "Overview"),
+    heading(h("span.unseen", "Overview")),
     status && showDaemon(status),
     status && routes && showTroubles(status, routes, history, !missing.status && !missing.routes),
     routes && showRoutes(status || {}, routes, history, values),
-    shape?.rows.length ? h("section", { key: "shape" }, h("h2", "Kept jobs that are not over, by age"),
-      shapeTable(shape, "Route", name =>
-        jobsOf(name, { state: "scheduled,queued,running,retrying,held", order: "oldest" }, name))) : null,
+    shape?.rows.length > 0 && section("shape", "Kept jobs that are not over, by age",
+      shapeTable(shape, "Route", name => jobsOf(name, { state: WAITING, order: "oldest" }, name))),
     dead && showDead(dead), showEvents("Latest events"),
   ];
 }

@@ -53,11 +53,11 @@ function span(milliseconds) {
 // A moment that is told in few words has all of them at the pointer.
 const when = (text, shown) => (text ? h("time", { datetime: text, title: text }, shown) : shown);
 
-// `Europe/Berlin (UTC+02:00)`.
+// `Europe/Berlin (UTC+02:00)`, of `15:07:10 GMT+0200 (and its name)`.
 function zone() {
-  const minutes = -new Date().getTimezoneOffset();
+  const text = new Date().toTimeString();
   const name = Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
-  return `${name} (UTC${minutes < 0 ? "-" : "+"}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)})`;
+  return `${name} (UTC${text.slice(12, 15)}:${text.slice(15, 17)})`;
 }
 
 const age = text => (text ? span(clock.now() - parsed(text)) : "–");
@@ -79,27 +79,23 @@ function left(text) {
   return rest < 60000 ? Math.floor(rest / 1000) + "s" : short(rest);
 }
 
-const two = number => String(number).padStart(2, "0");
-const day = date => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-const time = date => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-const isToday = date => day(date) === day(new Date(clock.now()));
+const time = date => date.toTimeString().slice(0, 8);
+// Swedes write `2025-11-20`.
+const day = date => date.toLocaleDateString("sv");
+const today = () => day(new Date(clock.now()));
 
 // `15:07:10` today, `Nov 20 15:07` this year, else `2025-11-20`.
 function moment(text) {
   const date = new Date(parsed(text));
-  if (Number.isNaN(date.getTime())) return "–";
-  if (date.getFullYear() !== new Date(clock.now()).getFullYear()) return day(date);
-  if (isToday(date)) return time(date);
-  const month = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ")[date.getMonth()];
-  return `${month} ${String(date.getDate()).padStart(2, " ")} ${time(date).slice(0, 5)}`;
+  if (day(date) === today()) return time(date);
+  return day(date).slice(0, 4) === today().slice(0, 4)
+    ? date.toDateString().slice(4, 10).replace(" 0", " ") + " " + time(date).slice(0, 5) : day(date);
 }
 
 // With milliseconds, and the day when it is not today's.
 function precise(text) {
   const date = new Date(parsed(text));
-  if (Number.isNaN(date.getTime())) return "–";
-  return (isToday(date) ? "" : day(date) + " ") + time(date) + "." + String(date.getMilliseconds()).padStart(3,
-    "0");
+  return (day(date) === today() ? "" : day(date) + " ") + time(date) + "." + String(date % 1000).padStart(3, "0");
 }
 
 function bytes(count) {
@@ -115,7 +111,8 @@ function bytes(count) {
 
 const grouped = number => String(number).replace(/\B(?=(\d{3})+$)/g, " ");
 
-const sentence = text => text.slice(0, 1).toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
+const titled = word => word.slice(0, 1).toUpperCase() + word.slice(1);
+const sentence = text => titled(text) + (text.endsWith(".") ? "" : ".");
 
 // A word for a shell. Nothing that a terminal acts on is in it: what is typed or pasted would be run.
 function quoted(word) {
@@ -124,9 +121,13 @@ function quoted(word) {
   return "'" + safe(text).replaceAll("'", "'\\''") + "'";
 }
 
+// What of a document or a command line was given.
+const given = values => Object.fromEntries(Object.entries(values).filter(([, value]) => value));
+const options = values => Object.entries(given(values)).map(([name, value]) => ["--" + name, value]);
+
 // A command line of the program, for the daemon that is looked at.
 const command = (...words) =>
-  ["waystation", ...words, ...(daemon.socket ? ["--socket", daemon.socket] : [])].map(quoted).join(" ");
+  ["waystation", ...words, options({ socket: daemon.socket })].flat(2).map(quoted).join(" ");
 
 // The same call for what no option can say.
 function curl(method, path, document) {

@@ -7,17 +7,23 @@ struct LeanScript {
     private let source: [UInt8]
     private var at = 0
     /// What is open: a template, an expression in one, or any other brace.
-    private var open: [Nesting] = []
+    private var open: [Nesting] = [.block(declares: false)]
 
-    private enum Nesting { case template, brace }
+    /// Of a block, whether what is under way in it declares names.
+    private enum Nesting: Equatable {
+        case template
+        case block(declares: Bool)
+    }
 
     /// Where a blank beside it parts nothing.
-    private static let marks = Set("=+-*<>!&|?:;,(){}[]%".utf8)
+    private static let marks = Set("=+-*/<>!&|?:;,(){}[]%\"'`".utf8)
     /// What needs no line's end to be over or goes on, and what no statement begins with: each but a block ends in `;`.
     private static let goesOn = Set(",({[=?:&|;}".utf8)
     private static let comesAfter = Set(")]}?:&|.,".utf8)
     /// What a pattern comes after; after anything else a slash divides.
     private static let beforePattern = Set("(,=:[!&|?{};\n".utf8)
+    private static let beforeStatement = Set("{};\n".utf8)
+    private static let declarations = [Array("const ".utf8), Array("let ".utf8)]
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 10 }
 
@@ -53,7 +59,7 @@ struct LeanScript {
             open.removeLast()
             take()
         case UInt8(ascii: "$") where at + 1 < source.count && source[at + 1] == UInt8(ascii: "{"):
-            open.append(.brace)
+            open.append(.block(declares: false))
             take(2)
         default: take()
         }
@@ -67,24 +73,47 @@ struct LeanScript {
         case UInt8(ascii: "`"):
             open.append(.template)
             take()
-        case UInt8(ascii: "{"):
-            open.append(.brace)
+        case UInt8(ascii: "{"), UInt8(ascii: "("), UInt8(ascii: "["):
+            open.append(.block(declares: false))
             take()
+        case UInt8(ascii: ";"): end()
         case UInt8(ascii: "}"):
             _ = open.popLast()
             // Neither the last statement of a block nor the last of a list needs an end.
             if bytes.last == UInt8(ascii: ";") || bytes.last == UInt8(ascii: ",") { bytes.removeLast() }
             take()
         case UInt8(ascii: "]"), UInt8(ascii: ")"):
+            _ = open.popLast()
             if bytes.last == UInt8(ascii: ",") { bytes.removeLast() }
             take()
-        case UInt8(ascii: "c") where source[at...].starts(with: "const ".utf8) && !isWord(bytes.last):
+        case UInt8(ascii: "c"), UInt8(ascii: "l"):
+            guard !isWord(bytes.last), let length = declaration(from: at) else { return take() }
+            if Self.beforeStatement.contains(bytes.last ?? 10), !open.isEmpty {
+                open[open.count - 1] = .block(declares: true)
+            }
             // What never changes does not either where it might.
-            bytes += "let ".utf8
-            at += 6
+            bytes += "let".utf8
+            at += length - 1
         case _ where Self.isBlank(byte): blank()
         default: take()
         }
+    }
+
+    /// The length of the word that declares names, with its blank.
+    private func declaration(from start: Int) -> Int? {
+        Self.declarations.first { source[start...].starts(with: $0) }?.count
+    }
+
+    /// Declarations that follow one another are one.
+    private mutating func end() {
+        let next = source[(at + 1)...].firstIndex { !Self.isBlank($0) } ?? source.count
+        if open.last == .block(declares: true), let length = declaration(from: next) {
+            bytes.append(UInt8(ascii: ","))
+            at = next + length
+            return
+        }
+        if !open.isEmpty { open[open.count - 1] = .block(declares: false) }
+        take()
     }
 
     private mutating func text(until end: UInt8) {
@@ -113,7 +142,7 @@ struct LeanScript {
             let isArrow = bytes.suffix(2).elementsEqual("=>".utf8)
             if !isArrow, !Self.goesOn.contains(last), !Self.comesAfter.contains(next) { bytes.append(10) }
         } else if !Self.marks.contains(last) && !Self.marks.contains(next)
-            || last == next && (next == UInt8(ascii: "+") || next == UInt8(ascii: "-"))
+            || last == next && "+-/".utf8.contains(next)
         {
             bytes.append(UInt8(ascii: " "))
         }
