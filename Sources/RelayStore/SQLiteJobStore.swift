@@ -102,8 +102,9 @@ package final class SQLiteJobStore: JobStore {
             store.removeOrphans()
             opened(.success(store))
             commits.run()
-            reader.close()
-            fileThread.close()
+            // In this order: what is left on the thread for files may ask the reader.
+            fileThread.end()
+            reader.end()
             withExtendedLifetime(directory) {}
         } catch { opened(.failure(error)) }
     }

@@ -13,6 +13,7 @@ final class WorkerThread<Context>: Sendable {
 
     private let state = Mutex(State())
     private let pending = Semaphore()
+    private let over = Semaphore()
     let activity: Activity
 
     /// Makes the context on the new thread; `ready` learns whether it could be.
@@ -24,6 +25,7 @@ final class WorkerThread<Context>: Sendable {
         activity = Activity(name)
         do throws(PosixError) {
             try startDetachedThread(name, stackSize: 1 << 20) { [self] in
+                defer { over.signal() }
                 do throws(StoreError) {
                     let context = try make()
                     ready(nil)
@@ -65,6 +67,12 @@ final class WorkerThread<Context>: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         pending.signal()
+    }
+
+    /// Ends the thread as `close` does, and blocks until it has ended; to be called once.
+    func end() {
+        close()
+        over.wait()
     }
 
     private func post(_ work: @escaping Work) -> Bool {
