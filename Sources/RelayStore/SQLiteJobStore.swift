@@ -205,13 +205,8 @@ extension SQLiteJobStore {
         _ job: NewJob,
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
-    ) {
-        guard case .bytes(let bytes) = job.body, bytes.count <= Self.inlineLimit else {
-            Task {
-                told(await Result { () async throws(StoreError) in try await enqueue([job], at: now)[0] })
-            }
-            return
-        }
+    ) -> Bool {
+        guard case .bytes(let bytes) = job.body, bytes.count <= Self.inlineLimit else { return false }
         queue.submit(
             CommitQueue.Task(
                 kind: job.hasNoRoom ? .other : .accept,
@@ -226,6 +221,7 @@ extension SQLiteJobStore {
                 fail: { told(.failure($0)) }
             )
         )
+        return true
     }
 
     package func claim(
@@ -364,7 +360,10 @@ extension SQLiteJobStore {
         return counts
     }
 
-    package func facts() async throws(StoreError) -> StoreFacts { shared.facts }
+    package func facts() async throws(StoreError) -> StoreFacts { standing }
+
+    /// The facts as of the last transaction, at once and from anywhere.
+    package var standing: StoreFacts { shared.facts }
 
     /// Of the threads that write.
     package var activities: [Activity] { [shared.activity, fileThread.activity] }

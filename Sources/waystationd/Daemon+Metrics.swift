@@ -8,17 +8,17 @@ import Synchronization
 
 extension Daemon {
     func metrics(_ format: MetricsText.Format) async -> [UInt8] {
-        await desk.text(format) { [self] in await metricsNow(format) }
+        await desk.text(format) { [self] in metricsNow(format) }
     }
 
     func history(of route: String?) async -> [UInt8] {
         // With many routes it takes a while, for which no loop is there.
-        await Task.detached { [engine] in
+        await desk.thread.perform { [engine] in
             HistoryDocument(route.map { [$0] } ?? engine.snapshot.routeNames, engine, SystemTime()).bytes
-        }.value
+        }
     }
 
-    private func metricsNow(_ format: MetricsText.Format) async -> [UInt8] {
+    private func metricsNow(_ format: MetricsText.Format) -> [UInt8] {
         var text = MetricsText(format)
         let (snapshot, clock) = (engine.snapshot, SystemTime())
         for name in snapshot.routeNames {
@@ -29,9 +29,7 @@ extension Daemon {
         text.add(.queueLimit, audience.room.limit)
         text.add(.storeInfo, [storage.directory], 1)
         addCredentials(snapshot, clock, to: &text)
-        // Of a disk that stalls, too: it does not ask the disk.
-        let facts = try? await durable.store.facts()
-        text.add(facts ?? durable.watch.facts, storageState)
+        text.add(storage.facts, storageState)
         text.add(.spool, storage.spool.usage.used)
         text.add(.spoolLimit, storage.spool.usage.limit)
         addCallers(snapshot, to: &text)

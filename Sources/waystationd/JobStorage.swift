@@ -30,6 +30,9 @@ final class JobStorage: Sendable {
     /// Of the threads that write.
     var activities: [Activity] { store.activities }
 
+    /// Of a disk that stalls, too: it does not ask the disk.
+    var facts: StoreFacts { store.standing }
+
     /// Whether a write has not come back for seconds.
     var isStalled: Bool { stall.load(ordering: .relaxed) }
 

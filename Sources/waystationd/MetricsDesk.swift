@@ -7,19 +7,24 @@ import Synchronization
 /// With many routes a text takes a while, and whoever may connect to a port may ask for it as often as they like: each is
 /// given out for ten times as long as it took, so that they cost a tenth of a processor at most.
 final class MetricsDesk: Sendable {
-    private struct Copy {
-        let text: Task<[UInt8], Never>
-        let number: Int
-        /// Until when it is given out, in nanoseconds of the monotonic clock; nil while it is composed.
-        var end: Int64?
+    private typealias Reader = CheckedContinuation<[UInt8], Never>
+
+    private enum Copy {
+        /// Readers wait for it.
+        case awaited([Reader])
+        /// Given out until then, in nanoseconds of the monotonic clock.
+        case made([UInt8], until: Int64)
     }
 
-    private struct State {
-        var copies: [MetricsText.Format: Copy] = [:]
-        var count = 0
+    private enum Step {
+        case give([UInt8])
+        case wait
+        case compose
     }
 
-    private let state = Mutex(State())
+    /// Where texts and other long documents are composed.
+    let thread = SideThread("documents")
+    private let copies = Mutex<[MetricsText.Format: Copy]>([:])
     private let clock: @Sendable () -> Int64
 
     init(clock: @escaping @Sendable () -> Int64 = { SystemClock.monotonic() }) { self.clock = clock }
@@ -27,31 +32,40 @@ final class MetricsDesk: Sendable {
     /// The text in that format, which `compose` makes where there is none that may be given out.
     func text(
         _ format: MetricsText.Format,
-        compose: @escaping @Sendable () async -> [UInt8]
+        compose: @escaping @Sendable () -> [UInt8]
     ) async -> [UInt8] {
-        let copy = state.withLock { state in
-            if let copy = state.copies[format], copy.end.map({ clock() < $0 }) ?? true { return copy }
-            state.count += 1
-            let number = state.count
-            let text = Task.detached { [self] in await made(format, number, compose) }
-            let copy = Copy(text: text, number: number)
-            state.copies[format] = copy
-            return copy
+        await withCheckedContinuation { reader in
+            switch step(format, reader) {
+            case .give(let text): reader.resume(returning: text)
+            case .wait: break
+            case .compose: thread.start { [self] in make(format, compose) }
+            }
         }
-        return await copy.text.value
     }
 
-    private func made(
-        _ format: MetricsText.Format,
-        _ number: Int,
-        _ compose: @Sendable () async -> [UInt8]
-    ) async -> [UInt8] {
-        let began = clock()
-        let text = await compose()
-        let now = clock()
-        state.withLock { state in
-            if state.copies[format]?.number == number { state.copies[format]?.end = now + 10 * (now - began) }
+    private func step(_ format: MetricsText.Format, _ reader: Reader) -> Step {
+        copies.withLock { copies in
+            switch copies[format] {
+            case .made(let text, let end) where clock() < end: return .give(text)
+            case .awaited(let readers):
+                copies[format] = .awaited(readers + [reader])
+                return .wait
+            default:
+                copies[format] = .awaited([reader])
+                return .compose
+            }
         }
-        return text
+    }
+
+    private func make(_ format: MetricsText.Format, _ compose: @Sendable () -> [UInt8]) {
+        let began = clock()
+        let text = compose()
+        let now = clock()
+        let readers = copies.withLock { copies -> [Reader] in
+            defer { copies[format] = .made(text, until: now + 10 * (now - began)) }
+            guard case .awaited(let readers) = copies[format] else { return [] }
+            return readers
+        }
+        for reader in readers { reader.resume(returning: text) }
     }
 }

@@ -151,8 +151,9 @@ struct StatusReport {
         let short = engine.shedding.standing.level > 0 ? "; memory is short, new work is refused" : ""
         let mute = journal.blockedSeconds > 2 ? "; the journal takes no records" : ""
         let pauses = paused.isEmpty ? "" : "; paused: \(paused.prefix(3).joined(separator: ", "))"
+        let routes = snapshot.routeNames.count
         return
-            "Serving \(snapshot.routeNames.count) routes: \(engine.inFlight + durable.inFlight) in flight, "
+            "Serving \(routes) route\(routes == 1 ? "" : "s"): \(engine.inFlight + durable.inFlight) in flight, "
             + "ok \(succeeded), recovered \(helped), failed \(failed), \(kept)\(full)\(short)\(mute)\(pauses)\(breached)\(constraint)\(hidden)\(trouble)"
     }
 

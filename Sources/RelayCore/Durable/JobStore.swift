@@ -10,12 +10,14 @@ package protocol JobStore: AnyObject, Sendable {
     /// - Throws: `full` when there is no room; then none of them is accepted.
     func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult]
 
-    /// Accepts one job, and says on a thread of its own choice what became of it.
+    /// Accepts one job where that needs no task, and says on a thread of its own choice what became of it.
+    ///
+    /// - Returns: false when it needs one; nothing is accepted then, and nobody is told.
     func enqueue(
         _ job: NewJob,
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
-    )
+    ) -> Bool
 
     /// Claims up to `limit` due jobs of a route: most urgent first, then longest due, then oldest.
     ///
@@ -131,17 +133,13 @@ extension JobStore {
         _ job: NewJob,
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
-    ) {
-        Task {
-            told(
-                await Result { () async throws(StoreError) in
-                    guard let answer = try await enqueue([job], at: now).first else {
-                        throw StoreError(.failed, "the job store did not say what became of the job")
-                    }
-                    return answer
-                }
-            )
+    ) -> Bool { false }
+
+    package func enqueueOne(_ job: NewJob, at now: JobMoment) async throws(StoreError) -> EnqueueResult {
+        guard let answer = try await enqueue([job], at: now).first else {
+            throw StoreError(.failed, "the job store did not say what became of the job")
         }
+        return answer
     }
 
     /// Of a store whose writes take no time.

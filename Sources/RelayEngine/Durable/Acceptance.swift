@@ -170,9 +170,7 @@ package final class Acceptance: Sendable {
         _ patience: Patience?
     ) async throws(StoreError) -> EnqueueResult {
         guard let patience else {
-            guard let answer = try await store.enqueue([job], at: moment).first else {
-                throw StoreError(.failed, "the job store did not say what became of the job")
-            }
+            let answer = try await store.enqueueOne(job, at: moment)
             announce(job, answer)
             return answer
         }
@@ -185,12 +183,20 @@ package final class Acceptance: Sendable {
         var job = job
         job.wait = wait
         let (report, stays) = (job.report, job.staysUnawaited)
-        store.enqueue(job, at: moment) { [announcer] answer in
+        let told: @Sendable (Result<EnqueueResult, StoreError>) -> Void = { [announcer] answer in
             // A job with a key stays, for the caller that comes again.
             if wait.isGivenUp, stays, case .success(let result) = answer, result.isAccepted {
                 announcer.record(.accepted(report))
             }
             place.give(answer)
+        }
+        if !store.enqueue(job, at: moment, told) {
+            _ = patience.ports.start { [store, job] in
+                let answer = await Result { () async throws(StoreError) in
+                    try await store.enqueueOne(job, at: moment)
+                }
+                told(answer)
+            }
         }
         var answer = await place.answer()
         if answer == nil {

@@ -19,7 +19,7 @@ enum SocketOwner {
         let owner = userName(facts.st_uid)
         return (
             " (you are \"\(me)\"; the socket belongs to user \"\(owner)\")",
-            "Run it as \(owner): sudo -u \(owner) waystation ..."
+            "Run it as \(owner): sudo \(facts.st_uid == 0 ? "" : "-u \(owner) ")waystation ..."
         )
     }
 
