@@ -18,6 +18,8 @@ static const unsigned char script[] = {
     ,
 #embed "script/figures.js"
     ,
+#embed "script/troubles.js"
+    ,
 #embed "script/routes.js"
     ,
 #embed "script/overview.js"

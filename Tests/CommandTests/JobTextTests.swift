@@ -304,7 +304,8 @@ struct OverviewTextTests {
     @Test(
         "the oldest job's age is told no finer than it is known",
         arguments: [
-            ("2026-11-21T04:17:00Z", "<1m"), ("2026-11-21T04:14:00Z", "3m"), ("2026-11-21T01:00:00Z", "3h"),
+            ("2026-11-21T04:17:00Z", "<1m"), ("2026-11-21T04:17:20Z", "24s"), ("2026-11-21T04:14:00Z", "3m"),
+            ("2026-11-21T01:00:00Z", "3h"),
         ]
     )
     func oldest(since: String, age: String) throws {

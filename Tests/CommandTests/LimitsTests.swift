@@ -18,10 +18,13 @@ struct LimitsTests {
              "max_requests":32,"max_pending_requests":200,"retries_under_way":1,"retries_left":9,"turns_left":0,
              "next_turn_at":"2026-11-21T04:17:45.000Z","upstreams":[
               {"name":"eu","breaker":"open","since":"2026-11-21T04:17:40.000Z","until":"2026-11-21T04:17:46.000Z",
-               "counts":{"attempts":40,"failed":30,"failed_in_a_row":12,"span_ms":30000},"under_way":0,"window":20},
+               "counts":{"attempts":40,"failed":30,"failed_in_a_row":12,"span_ms":30000},"under_way":0,"window":20,
+               "last_failure":{"kind":"http_status","status":503,"detail":"it answered 503","at":"2026-11-21T04:17:43Z"}},
               {"name":"us","breaker":"closed","counts":{"attempts":9,"failed":1,"failed_in_a_row":1,"span_ms":30000},
                "held_until":"2026-11-21T04:18:00.000Z","rate":3,"under_way":12},
-              {"name":"old","breaker":"off","under_way":0}]}
+              {"name":"old","breaker":"off","under_way":0},
+              {"name":"idle","breaker":"open","under_way":0,
+               "counts":{"attempts":0,"failed":0,"failed_in_a_row":10,"span_ms":30000}}]}
             """
         )
         #expect(
@@ -30,11 +33,14 @@ struct LimitsTests {
                 Permits      12 of 32 taken, 3 of 200 places to wait for one taken
                 Upstream     eu: 0 of a window of 20 under way
                   Breaker    open since 04:17:40, probed at 04:17:46; 30 of 40 failed in the last 30s, 12 in a row
+                  Failed     http_status at 04:17:43: it answered 503
                 Upstream     us: 12 under way
                   Breaker    closed; 1 of 9 failed in the last 30s
                   Throttled  sent at most 3 attempts a second, as it said too many came
                   Patience   it has asked to be left alone until 04:18:00
                 Upstream     old: 0 under way
+                Upstream     idle: 0 under way
+                  Breaker    open; the last 10 failed, none in the last 30s
                 Retries      1 under way, 9 more may begin
                 Rate         0 attempts may begin now, the next at 04:17:45
 

@@ -92,7 +92,7 @@ struct StatusTextTests {
         )
         #expect(
             text.contains(
-                "indeed: the last 2 requests failed or were answered by a stand-in; http_status, 17h ago: the "
+                "indeed: the last 2 requests failed or were answered by a stand-in; the latest failure, 17h ago: the "
             )
         )
         #expect(text.contains("indeed: never_fails breached 4x\n"))

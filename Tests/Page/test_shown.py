@@ -95,7 +95,7 @@ class Shown(PageTest):
             told = [plain(line) for line in self.said("limits", "billing", "--utc").splitlines()]
             shown = ["Route billing", f"Permits {self.shown('Permits')}"]
             for row in self.rows("Upstreams"):
-                shown += [f"Upstream {row['Upstream']}: {row['Under way']}", f"Breaker {row['Breaker']}"]
+                shown += [f"Upstream {row['Upstream']}: {row['Under way']}", f"Breaker {row['Breaker']}", f"Failed {row['Last failure']}"]
             return told == [plain(line) for line in [*shown, f"Retries {self.shown('Retries')}"]]
 
         self.browser.wait(limits, "the limits are those of the command")
@@ -185,8 +185,9 @@ class Shown(PageTest):
         self.browser.wait(lambda: self.browser.script(label) == told(), "the hour of the route is the API's")
         rules = self.scene.api("GET", "/v1/routes/billing")["rules"]
         self.assertEqual(
-            [(row["Rule"], row["On"], row["Does"], int(row["Acted"])) for row in self.rows("Rules")],
-            [(rule["name"], ", ".join(rule["on"]), rule["action"], rule["acted"]) for rule in rules])
+            [(row["Rule"], row["On"], row["Does"], row["Attempts at most"], int(row["Acted"])) for row in self.rows("Rules")],
+            [(rule["name"], ", ".join(rule["on"]), rule["action"], str(rule.get("max_attempts", "–")), rule["acted"]) for rule in rules])
+        self.assertEqual([rule.get("max_attempts") for rule in rules], [2, None, None])
         self.assertGreater(rules[0]["acted"], 0)
         self.browser.wait(lambda: self.rows("Its latest events"), "its events are told")
         self.assertEqual({row["Route"] for row in self.rows("Its latest events")}, {"billing"})
@@ -221,14 +222,24 @@ class Shown(PageTest):
             "#/", "What is wrong, and what the relay does about it",
             "Credential route:login is failing.",
             "requests failed or were answered by a stand-in",
-            "Upstream eu has failed so often that it is left alone.",
             "Upstream eu: breaker open since",
             "with a stand-in",
             "Connection refused",
             "Start the service, or correct the upstream's url.",
             "dead jobs, given up until somebody retries or drops them",
-            "The last fetch of a token failed; requests that need one fail, and kept jobs wait.")
+            "waystation jobs retry --where route=hooks,state=dead",
+            "waystation jobs drop --where route=hooks,state=dead",
+            "The last fetch of a token failed; requests that need one fail, and kept jobs wait.",
+            "compare token_url, client_id and the secret of the auth section")
         self.assertRegex(text, r"Keeps \d+ jobs until they can be delivered")
+        # Each upstream has a reason of its own.
+        for name, detail in ("eu", r"the upstream answered 503 \(http_status\)"), ("us", r"cannot connect to .* \(connection_refused\)"):
+            self.assertRegex(text, rf"Upstream {name} has failed so often that it is left alone; its last failure, \d+[sm] ago: {detail}\.")
+        cards = self.browser.script("return [...document.querySelectorAll('.trouble h3')].map((node) => node.textContent)")
+        self.assertEqual([card for card in cards if "login" in card], ["Credential route:login failing"], "what comes of one thing is one card")
+        self.assertRegex(text, r"login: The last (\d+ )?requests? failed; the latest failure, \d+[sm] ago: the token endpoint")
+        self.assertNotRegex(self.view("#/route/stock", "What the words mean", "waystation routes stock"), r"\bROUTE\b")
+        self.view("#/", "Dead letters by cause")
         self.picture("overview")
         causes = self.browser.wait(
             lambda: [row for row in self.rows("Dead letters by cause") if row["Kind"] == "http_status 410"], "the cause is told")

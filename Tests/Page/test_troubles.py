@@ -18,7 +18,8 @@ class Troubles(PageTest):
         jobs = scene.keep("quiet", "good", 20, ("Waystation-Delay", "2h"))
         for job in jobs:
             scene.api("POST", f"/v1/jobs/{job}/hold")
-        self.browser.wait_text("20 jobs are on hold until somebody releases them.", "Release it, or resume its route")
+        self.browser.wait_text("20 jobs are on hold until somebody releases them.", "waystation jobs release --where route=quiet,state=held")
+        self.assertNotIn("Keeps", self.browser.text(".trouble"), "what is on hold is not about to be delivered")
         self.assertEqual(self.fine(), "")
         for job in jobs:
             scene.api("DELETE", f"/v1/jobs/{job}")

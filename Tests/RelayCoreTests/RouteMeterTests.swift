@@ -107,6 +107,23 @@ struct RouteMeterTests {
         #expect(upstreams[1].succeeded == 1)
     }
 
+    @Test("Each upstream has its own last failure, which what was kept from it does not hide")
+    func lastFailures() {
+        var long = attempt("u2", failed: .connectionRefused)
+        long.duration = .seconds(9)
+        count(report(.dead, by: nil, attempts: [attempt(failed: .httpStatus), long]))
+        count(
+            report(
+                .dead,
+                by: nil,
+                attempts: [attempt(failed: .breakerOpen), attempt("u2", failed: .dnsError)]
+            )
+        )
+        let last = meter.figures.account.lastFailures
+        #expect(last["u1"]?.kind == .httpStatus && last["u1"]?.detail == "it failed")
+        #expect(last["u2"]?.kind == .connectionRefused && last["u2"]?.wallSeconds == 9)
+    }
+
     @Test("A success ends what failures began, also on another loop")
     func health() {
         let failure = Failure(.httpStatus, sent: .answered, "no")

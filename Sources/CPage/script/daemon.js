@@ -61,12 +61,12 @@ function query(path, values) {
   return text ? path + "?" + text : path;
 }
 
-// What a word means, of one kind: {text, remedy}; null where the relay's own words have no such.
-function meaning(kind, word) {
+// What a word means, of one kind: {text, remedy}, of a route where one is meant; null where the relay's own words have no such.
+function meaning(kind, word, route = "ROUTE") {
   const words = daemon.words[kind];
   if (!words || !Object.hasOwn(words, word)) return null;
   const [text, remedy] = words[word];
-  return { text, remedy };
+  return { text, remedy: remedy?.replace("ROUTE", quoted(route)) };
 }
 
 // Reads the parts of a view, each for itself: one that fails is told of, and shown as it was read before.

@@ -127,8 +127,8 @@ const badge = (kind, word) => word
   ? h("span.badge " + lookOf(word), { title: meaning(kind, word)?.text }, spaced(word)) : "–";
 
 // What words mean and what to do, as `waystation explain` says it.
-function glossary(pairs) {
-  const rows = pairs.map(([kind, word]) => [kind + word, word, meaning(kind, word)]).filter(([,, known]) => known)
+function glossary(pairs, route) {
+  const rows = pairs.map(([kind, word]) => [kind + word, word, meaning(kind, word, route)]).filter(([,, known]) => known)
     .map(([key, word, { text, remedy }]) => h("div.meaning#" + key, h("dt", word),
       h("dd", text, remedy && h("span.remedy", ` Do: ${remedy}`))));
   return rows.length && section("words", "What the words mean", h("dl.glossary", rows));

@@ -273,6 +273,6 @@ function showJob({ job, companions: others }) {
       ["Bodies", bodies.length ? bodies.map(([name]) =>
         [h("a", { href: `${path}/${name}/body`, download: "" }, name), " "]) : null],
     ])),
-    glossary([["state", job.state], ["end", job.end], ["failure", failure?.kind]]),
+    glossary([["state", job.state], ["end", job.end], ["failure", failure?.kind]], job.route),
   ];
 }

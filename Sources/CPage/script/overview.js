@@ -88,10 +88,19 @@ function daemonTroubles(status) {
   if (storage.corrupt_records) trouble(`Damaged records met in the job store since the start: ${storage.corrupt_records}.`);
   if (journal.blocked_seconds > 2) trouble(`The journal has not taken a record for ${journal.blocked_seconds}s: look at systemd-journald, or at what reads the daemon's standard error; requests go on.`);
   else if (journal.lost_records) trouble(`Records the journal was too slow for since the start: ${journal.lost_records}.`);
-  for (const { name, state, refused_by: by } of status.credentials) {
-    if (["failing", "refused"].includes(state)) trouble(`Credential ${name} is ${state}${by ? `, by the upstreams of ${by.join(", ")}` : ""}.`, "credential", state);
-  }
   return troubles;
+}
+
+// A credential that fails, with the routes that fail for want of it.
+function credentialCard(credential, routes, history) {
+  const { name, state, refused_by: by } = credential;
+  const { text, remedy } = meaning("credential", state);
+  const wanting = routes.filter(route => route.credential === name && isForWantOf(credential, route));
+  const ofRoute = (route, words) => [link(routePath(route.name), route.name), ": ", sentence(words)];
+  return troubleCard("credential " + name, false, h("h3", `Credential ${name} `, badge("credential", state)),
+    [`credential ${name} is ${state}${by ? `, by the upstreams of ${by.join(", ")}` : ""}`,
+      ...wanting.map(route => ofRoute(route, conditionText(route)))],
+    [text, ...wanting.flatMap(route => doneAbout(route, hourOf(history, route)).map(words => ofRoute(route, words)))], [remedy]);
 }
 
 function showTroubles(status, routes, history, isWhole) {
@@ -99,9 +108,12 @@ function showTroubles(status, routes, history, isWhole) {
   // The worst first, should there be more than are told of.
   const ranks = ["failing", "unconfigured", "degraded", "paused", "busy"];
   const rank = ({ route }) => (ranks.includes(route.state) ? ranks.indexOf(route.state) : ranks.length);
-  const ofRoutes = routes.map(route => ({ route, wrong: wrongWith(route) })).filter(({ wrong }) =>
-    wrong.length).sort((a, b) => rank(a) - rank(b));
-  if (!ofDaemon.length && !ofRoutes.length) {
+  const credentials = new Map(status.credentials.map(one => [one.name, one]));
+  const ofRoutes = routes.map(route => ({ route, credential: credentials.get(route.credential) }))
+    .map(one => ({ ...one, wrong: wrongWith(one.route, one.credential) })).filter(({ wrong }) => wrong.length)
+    .sort((a, b) => rank(a) - rank(b));
+  const ofCredentials = status.credentials.filter(({ state }) => ["failing", "refused"].includes(state));
+  if (!ofDaemon.length && !ofRoutes.length && !ofCredentials.length) {
     // Nothing is said of what was not seen.
     if (!isWhole) return null;
     const unused = routes.filter(({ requests }) => requests === 0).length;
@@ -113,11 +125,10 @@ function showTroubles(status, routes, history, isWhole) {
     ofDaemon.map(({ text, kind, word }) => h("article#" + text,
       h("p", h("strong", text)),
       word && h("p.remedy", "Do: ", meaning(kind, word)?.remedy))),
-    ofRoutes.slice(0, 20).map(({ route, wrong }) => {
-      const done = doneAbout(route, hourOf(history, route), status.credentials);
-      return troubleCard(route, h("h3", link(routePath(route.name), route.name), " ", badge("route", route.state)),
-        troubleSheet(route, wrong, done));
-    })), ofRoutes.length > 20 && h("p", `and ${ofRoutes.length - 20} routes more, below`));
+    ofCredentials.map(credential => credentialCard(credential, routes, history)),
+    ofRoutes.slice(0, 20).map(({ route, credential, wrong }) =>
+      troubleCard("route " + route.name, route.state !== "failing", routeTitle(route), wrong,
+        doneAbout(route, hourOf(history, route)), adviceFor(route, credential)))), ofRoutes.length > 20 && h("p", `and ${ofRoutes.length - 20} routes more, below`));
 }
 
 function showDaemon(status) {
@@ -167,7 +178,7 @@ function showRoutes(status, routes, history, values) {
         credential ? badge("credential", credential.state) : route.credential ? "not fetched" : "none",
         waiting ? jobsOf(route.name, { state: WAITING }, grouped(waiting)) : "0",
         dead ? jobsOf(route.name, { state: "dead" }, grouped(dead)) : "0",
-        waiting ? ageInMinutes(route.oldest_job_at) : "–",
+        waiting ? ageOfOldest(route) : "–",
         failure ? h("span", { title: failure.detail }, failureWord(failure), ", ", when(failure.at, `${age(failure.at)} ago`)) : "–",
       ],
     };

@@ -62,16 +62,16 @@ function zone() {
 
 const age = text => (text ? span(clock.now() - parsed(text)) : "–");
 
-// The same of a moment that is known to the minute only.
-function ageInMinutes(text) {
-  const told = age(text);
-  return told.endsWith("s") ? "<1m" : told;
-}
+// Of a route's oldest job, which of very many is known to the minute only.
+const ageOfOldest = ({ oldest_job_at: text }) =>
+  parsed(text) % 60000 === 0 && clock.now() - parsed(text) < 60000 ? "<1m" : age(text);
 
 function until(text) {
   if (!text) return "–";
   return parsed(text) <= clock.now() ? "now" : span(parsed(text) - clock.now());
 }
+
+const comingText = text => parsed(text) <= clock.now() ? "now" : "in " + span(parsed(text) - clock.now());
 
 // What is left until then, as the timeline tells it.
 function left(text) {

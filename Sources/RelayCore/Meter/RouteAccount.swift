@@ -3,6 +3,8 @@ package struct RouteAccount: Sendable {
     package var health = RouteHealth()
     /// Failed attempts.
     package private(set) var failures: [FailureName: UInt64] = [:]
+    /// What each upstream failed of last.
+    package private(set) var lastFailures: [String: LastFailure] = [:]
     /// What failed before any attempt, for want of a permit or of time.
     package private(set) var unsent: [FailureKind: UInt64] = [:]
     /// How often each rule has acted.
@@ -50,6 +52,7 @@ package struct RouteAccount: Sendable {
     mutating func count(_ attempt: Attempt) {
         if let failure = attempt.failure {
             RouteAccount.count(FailureName(upstream: attempt.upstream, kind: failure.kind), in: &failures)
+            note(failure, of: attempt)
             if attempt.heldBack.contains(where: { $0.reason == .budgetSpent }) { budgetSpent += 1 }
         }
         guard let next = attempt.next else { return }
@@ -61,6 +64,18 @@ package struct RouteAccount: Sendable {
                 in: &recoveries
             )
         }
+    }
+
+    private mutating func note(_ failure: Failure, of attempt: Attempt) {
+        guard failure.kind.tellsOfUpstream else { return }
+        let known = lastFailures[attempt.upstream]
+        guard known != nil || lastFailures.count < RouteAccount.nameLimit else { return }
+        let last = LastFailure(
+            failure,
+            wallSeconds: (attempt.beganAt + attempt.duration.saturatedNanoseconds / 1_000_000) / 1_000
+        )
+        // A request that took long is told of after others that began later.
+        if known.map({ $0.wallSeconds <= last.wallSeconds }) ?? true { lastFailures[attempt.upstream] = last }
     }
 
     mutating func count(unsent kind: FailureKind) { RouteAccount.count(kind, in: &unsent) }

@@ -14,8 +14,7 @@ package enum RouteCondition: String, CaseIterable, Sendable {
 package struct RouteHealth: Sendable {
     /// Requests that ended, by a stand-in or a failure, since an upstream last succeeded.
     package private(set) var consecutiveFailures: UInt64 = 0
-    package private(set) var lastFailure:
-        (kind: FailureKind, status: Status?, detail: String, wallSeconds: Int64)?
+    package private(set) var lastFailure: LastFailure?
     private var endedWithStandIn = false
     /// Whether a durable job was put off by a failure since an upstream last succeeded.
     private var hasPutOff = false
@@ -63,7 +62,7 @@ package struct RouteHealth: Sendable {
     }
 
     private mutating func note(_ failure: Failure, wallSeconds: Int64) {
-        lastFailure = (failure.kind, failure.status, failure.detail, wallSeconds)
+        lastFailure = LastFailure(failure, wallSeconds: wallSeconds)
     }
 
     /// How the route is doing while `pending` requests wait for a permit.

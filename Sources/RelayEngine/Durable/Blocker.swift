@@ -37,7 +37,7 @@ extension DurableJobs {
         if job.state == .held, job.reason != .routePaused, job.reason != .credentials {
             return Blocker(
                 .operatorHold,
-                "it was put aside until `waystation jobs release \(job.record.id)` lets it go on"
+                "it was put aside until somebody releases it: waystation jobs release \(job.record.id)"
             )
         }
         guard let entry = engine.snapshot.routes[job.record.route] else {

@@ -31,11 +31,15 @@ extension RouteState {
             json.member("last_failure", JSONValue.null)
             return
         }
-        json.object("last_failure") { writer in
-            writer.member("kind", failure.kind.rawValue)
-            if let status = failure.status { writer.member("status", status.rawValue) }
-            writer.member("detail", failure.detail)
-            writer.member("at", UTCTime.format(seconds: failure.wallSeconds))
-        }
+        json.object("last_failure") { failure.write(into: &$0) }
+    }
+}
+
+extension LastFailure {
+    func write(into json: inout JSONObjectWriter) {
+        json.member("kind", kind.rawValue)
+        if let status { json.member("status", status.rawValue) }
+        json.member("detail", detail)
+        json.member("at", UTCTime.format(seconds: wallSeconds))
     }
 }

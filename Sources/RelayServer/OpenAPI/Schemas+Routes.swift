@@ -100,6 +100,11 @@ extension OpenAPI {
                 .list(
                     .object([
                         Property("name", .text), Property("on", .list(.text)), Property("action", .text),
+                        .maybe(
+                            "max_attempts",
+                            .count,
+                            "Attempts that a retry may bring a request or a job to."
+                        ),
                         Property("acted", .count, "Since the daemon started."),
                     ])
                 ),
@@ -129,5 +134,10 @@ extension OpenAPI {
         .maybe("held_until", .moment, "As the upstream has asked."),
         .maybe("rate", .count, "Attempts a second that it is sent at most."),
         Property("under_way", .count), .maybe("window", .count, "How many attempts may be under way."),
+        .maybe(
+            "last_failure",
+            .named("LastFailure"),
+            "Of an attempt that went to it, since the daemon started."
+        ),
     ]
 }

@@ -226,8 +226,7 @@ struct StatusNotes {
                 ? "the last request \(isDegraded ? "was answered by a stand-in" : "failed")"
                 : "the last \(count) requests \(isDegraded ? "failed or were answered by a stand-in" : "failed")"
         guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return what }
-        let detail = failure["detail"]?.text.map { ": \(safe($0))" } ?? ""
         let age = failure["at"]?.text.map { ", \(moments.age($0)) ago" } ?? ""
-        return "\(what); \(safe(kind))\(age)\(detail)"
+        return "\(what); the latest failure\(age): \(safe(failure["detail"]?.text ?? "?")) (\(safe(kind)))"
     }
 }

@@ -143,7 +143,10 @@ extension Meaning {
             "failing",
             "The last fetch of a token failed; requests that need one fail, and kept jobs wait.",
             causes: "The token endpoint is down or refuses; the secret was replaced.",
-            remedy: "See the journal; mend the credential, and reload after the secret was replaced."
+            remedy: """
+                See in the last failure what the token endpoint answered; compare token_url, client_id and the \
+                secret of the auth section with what it expects, and reload after a change.
+                """
         ),
         Meaning(
             .credentialState,

@@ -244,7 +244,10 @@ extension Meaning {
             "credentials_failed",
             "The route's credential could not be obtained; nothing was sent.",
             causes: "The token endpoint is down or refuses; the secret was replaced.",
-            remedy: "See waystation status and the journal; after the secret was replaced, reload."
+            remedy: """
+                See in detail what the token endpoint answered; compare token_url, client_id and the secret \
+                of the auth section with what it expects, and reload after a change.
+                """
         ),
         Meaning(
             .failure,

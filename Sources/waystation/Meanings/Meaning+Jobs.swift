@@ -10,8 +10,8 @@ extension Meaning {
         Meaning(
             .state,
             "queued",
-            "The job may be sent, and is as soon as there is a permit for it.",
-            remedy: "See blocker for what it waits for; cancel or hold it if it should not go."
+            "The job is due, and is sent as soon as nothing holds it back; blocker says what does.",
+            remedy: "Wait, or mend what it waits for; cancel or hold it if it should not go."
         ),
         Meaning(
             .state,
@@ -29,7 +29,7 @@ extension Meaning {
             .state,
             "held",
             "The job is put aside until its route goes on or somebody releases it.",
-            remedy: "Release it, or resume its route, when it may go on; or cancel it."
+            remedy: "Release it when it may go on, or resume its route where that is paused; or cancel it."
         ),
         Meaning(
             .state,

@@ -41,10 +41,10 @@ struct Moments {
         return Moments.span(now - moment)
     }
 
-    /// The same of a moment that is known to the minute only: `<1m`, `4m`, `3h`.
-    func ageInMinutes(_ text: String?) -> String {
-        let age = age(text)
-        return age.hasSuffix("s") ? "<1m" : age
+    /// The same of a route's oldest job, which of very many is known to the minute only: `12s`, `<1m`, `4m`, `3h`.
+    func ageOfOldest(_ text: String?) -> String {
+        guard let moment = text.flatMap(UTCTime.milliseconds(parsing:)) else { return "–" }
+        return moment % 60_000 == 0 && now - moment < 60_000 ? "<1m" : age(text)
     }
 
     /// How long until then, `now` when that is past.

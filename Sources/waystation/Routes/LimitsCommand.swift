@@ -8,8 +8,8 @@ extension Command {
         "ROUTE [-o table|json]",
         "Shows what holds the requests of a route back, with present values.",
         details: """
-            Its permits, the breaker, the window, the throttling and the patience of each upstream, its retries, its
-            rate and its pause.
+            Its permits, the breaker, the last failure, the window, the throttling and the patience of each upstream,
+            its retries, its rate and its pause.
 
             """,
         options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
@@ -49,6 +49,7 @@ struct LimitsSheet {
             let name = safe(upstream["name"]?.text ?? "?")
             rows.append(("Upstream", "\(name): \(underWay(upstream))"))
             if let breaker = breaker(upstream) { rows.append(("  Breaker", breaker)) }
+            if let failure = moments.failure(upstream["last_failure"]) { rows.append(("  Failed", failure)) }
             if let rate = upstream["rate"]?.integer {
                 let attempts = "\(rate) attempt\(rate == 1 ? "" : "s")"
                 rows.append(("  Throttled", "sent at most \(attempts) a second, as it said too many came"))
@@ -86,9 +87,12 @@ struct LimitsSheet {
         }
         guard let counts = upstream["counts"] else { return text }
         let span = DurationText.text(.milliseconds(counts["span_ms"]?.integer ?? 0))
+        let row = counts["failed_in_a_row"]?.integer.flatMap { $0 > 1 ? $0 : nil }
+        guard counts["attempts"]?.integer != 0 else {
+            return text + "; " + (row.map { "the last \($0) failed, " } ?? "") + "none in the last \(span)"
+        }
         text += "; \(number(counts["failed"])) of \(number(counts["attempts"])) failed in the last \(span)"
-        if let row = counts["failed_in_a_row"]?.integer, row > 1 { text += ", \(row) in a row" }
-        return text
+        return text + (row.map { ", \($0) in a row" } ?? "")
     }
 
     /// One that is due comes with the next request.

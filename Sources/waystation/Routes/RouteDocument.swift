@@ -1,6 +1,15 @@
 import RelayCore
 import RelayJSON
 
+extension Moments {
+    /// `http_status at 15:40:00: the upstream answered 503`, of a `last_failure`; nil of none.
+    func failure(_ json: JSONValue?) -> String? {
+        guard let json, let kind = json["kind"]?.text else { return nil }
+        let at = json["at"]?.text.map { " at \(short($0))" } ?? ""
+        return safe(kind) + at + (json["detail"]?.text.map { ": \(safe($0))" } ?? "")
+    }
+}
+
 /// A route of the API, with its words made safe for a terminal.
 struct RouteDocument {
     let json: JSONValue
@@ -46,11 +55,7 @@ struct RouteDocument {
 
     func count(_ name: String) -> String { json[name]?.integer.map { String($0) } ?? "–" }
 
-    var lastFailure: String? {
-        guard let failure = json["last_failure"], let kind = failure["kind"]?.text else { return nil }
-        let at = failure["at"]?.text.map { " at \(moments.short($0))" } ?? ""
-        return safe(kind) + at + (failure["detail"]?.text.map { ": \(safe($0))" } ?? "")
-    }
+    var lastFailure: String? { moments.failure(json["last_failure"]) }
 
     /// Everything, a line each.
     var sheet: String {
@@ -70,7 +75,7 @@ struct RouteDocument {
                     + " \(count("fallbacks")) stand-ins, \(count("failed")) failed, \(count("cancelled")) cancelled"
             ),
             ("Jobs", json["jobs"] == nil ? nil : jobs.isEmpty ? "none" : jobs.joined(separator: ", ")),
-            ("Oldest job", json["oldest_job_at"]?.text.map { moments.ageInMinutes($0) + " old" }),
+            ("Oldest job", json["oldest_job_at"]?.text.map { moments.ageOfOldest($0) + " old" }),
             ("Last failure", lastFailure),
         ]
         return rows.map { title, value in

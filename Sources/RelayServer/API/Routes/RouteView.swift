@@ -49,8 +49,9 @@ struct RouteView {
             if let credential = entry.route.policy.authentication?.credential {
                 json.member("credential", credential)
             }
-            writeTraffic(entry, into: &json)
-            writeRules(entry, into: &json)
+            let account = entry.state.figures.account
+            writeTraffic(entry, account, into: &json)
+            writeRules(entry, account, into: &json)
             let kinds = RouteView.ownKinds(entry.route.policy)
             if !kinds.isEmpty {
                 json.array("own_kinds") { list in for kind in kinds { list.element(kind.rawValue) } }
@@ -80,15 +81,21 @@ struct RouteView {
     }
 
     /// What is done about failures, in the order in which it is asked, and how often each rule has acted.
-    private func writeRules(_ entry: Snapshot.Entry, into json: inout JSONObjectWriter) {
-        let acted = entry.state.figures.account.recoveries
+    private func writeRules(
+        _ entry: Snapshot.Entry,
+        _ account: RouteAccount,
+        into json: inout JSONObjectWriter
+    ) {
         json.array("rules") { list in
             for rule in entry.route.deliveryRules {
                 list.object { writer in
                     writer.member("name", rule.name)
                     writer.array("on") { words in for token in rule.on.tokens { words.element(token.word) } }
                     if let word = rule.words.last { writer.member("action", word.rawValue) }
-                    let count = acted.reduce(0) { $1.key.rule == rule.name ? $0 + $1.value : $0 }
+                    if case .retry(let policy) = rule.action {
+                        writer.member("max_attempts", policy.maxAttempts)
+                    }
+                    let count = account.recoveries.reduce(0) { $1.key.rule == rule.name ? $0 + $1.value : $0 }
                     writer.member("acted", count)
                 }
             }
@@ -96,7 +103,11 @@ struct RouteView {
     }
 
     /// How the upstreams take what they are sent, and what holds the route back.
-    private func writeTraffic(_ entry: Snapshot.Entry, into json: inout JSONObjectWriter) {
+    private func writeTraffic(
+        _ entry: Snapshot.Entry,
+        _ account: RouteAccount,
+        into json: inout JSONObjectWriter
+    ) {
         let (now, wall) = (time.now(), time.wallMilliseconds())
         func moment(_ instant: Instant) -> Int64 {
             wall + now.duration(to: instant).saturatedNanoseconds / 1_000_000
@@ -122,6 +133,9 @@ struct RouteView {
                     if let rate = upstream.rate { writer.member("rate", Int(rate.rounded(.up))) }
                     writer.member("under_way", upstream.underWay)
                     if let window = upstream.window { writer.member("window", window) }
+                    if let failure = account.lastFailures[upstream.name] {
+                        writer.object("last_failure") { failure.write(into: &$0) }
+                    }
                 }
             }
         }

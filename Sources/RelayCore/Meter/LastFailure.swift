@@ -1,0 +1,28 @@
+/// The latest failure, as a route and each of its upstreams remember it.
+package struct LastFailure: Sendable {
+    package let kind: FailureKind
+    package let status: Status?
+    package let detail: String
+    /// When it was, in seconds since 1970 UTC.
+    package let wallSeconds: Int64
+
+    init(_ failure: Failure, wallSeconds: Int64) {
+        kind = failure.kind
+        status = failure.status
+        detail = failure.detail
+        self.wallSeconds = wallSeconds
+    }
+}
+
+extension FailureKind {
+    /// Whether it tells of the upstream that an attempt was meant for, and not of what kept the attempt from it.
+    var tellsOfUpstream: Bool {
+        switch self {
+        case .breakerOpen, .rateLimited, .overloaded, .credentialsFailed, .preparation, .cancelled,
+            .clientGone,
+            .interrupted:
+            false
+        default: true
+        }
+    }
+}
