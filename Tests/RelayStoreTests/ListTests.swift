@@ -188,7 +188,29 @@ struct ListTests {
         #expect(counters.counts == [group("a", .dead): 1, group("a", .queued): 1, group("b", .scheduled): 1])
         // Three minutes: at least two, less than four.
         #expect(counters.ages[group("a", .queued)]?[2] == 1 && counters.ages[group("a", .dead)] == nil)
-        #expect(counters.oldest == ["a": start + 3 * 60_000, "b": start + 3 * 60_000])
+        #expect(
+            counters.oldest == ["a": start + 3 * 60_000, "b": start + 3 * 60_000] && counters.next.isEmpty
+        )
+    }
+
+    @Test(
+        "The first of the jobs that are tried again is told of, whatever its priority",
+        arguments: StoreKind.allCases
+    )
+    func next(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        for (priority, hours) in [(1, 3), (6, 2), (6, 5)] {
+            try await bench.accept("a") { $0.record.priority = UInt8(priority) }
+            try await bench.settle(
+                try await bench.claim("a", 1)[0],
+                .retry(after: .seconds(hours * 3_600), .backoff)
+            )
+        }
+        try await bench.accept("b")
+        bench.advance(60_000)
+        #expect(
+            try await bench.store.counters(at: bench.now).next == ["a": bench.now.wall - 60_000 + 7_200_000]
+        )
     }
 
     @Test(

@@ -188,6 +188,7 @@ extension Walk {
         #expect(counters.counts.filter { $0.value != 0 } == counted, "\(place)")
         let others = try await memory.store.counters(at: memory.now)
         #expect(others.counts == counters.counts && others.ages == counters.ages, "\(place)")
+        #expect(others.next == counters.next, "\(place)")
         // A job of the oldest minute: where the clock has stepped within it, or a job before was given another life, not
         // certainly the first.
         #expect(

@@ -251,6 +251,12 @@ extension MemoryJobStore {
             for entry in entriesByAge(state) where !entry.machine.state.isTerminal {
                 counters.oldest[entry.record.route] = entry.created
             }
+            let timeline = state.timeline
+            for entry in state.entries.values where entry.machine.isReady {
+                let (route, due) = (entry.record.route, timeline.wall(ofLine: entry.machine.runAt))
+                guard due > now.wall, counters.count(.retrying, of: route) > 0 else { continue }
+                counters.next[route] = min(counters.next[route] ?? .max, due)
+            }
             return counters
         }
     }

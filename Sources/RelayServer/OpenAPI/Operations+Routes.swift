@@ -134,9 +134,9 @@ extension Operation {
          "retries_under_way": 0, "retries_left": 10,
          "rules": [{"name": "transient", "on": ["connection", "502"], "action": "retry", "max_attempts": 3,
                     "acted": 3}],
-         "jobs": {"scheduled": 0, "queued": 5, "running": 1, "retrying": 0, "held": 0, "succeeded": 30, "dead": 0,
+         "jobs": {"scheduled": 0, "queued": 4, "running": 1, "retrying": 1, "held": 0, "succeeded": 30, "dead": 0,
                   "cancelled": 0, "expired": 0},
-         "oldest_job_at": "2027-01-31T07:58:12.204Z"}
+         "oldest_job_at": "2027-01-31T07:58:12.204Z", "next_attempt_at": "2027-01-31T08:57:00.000Z"}
         """
     )
 }

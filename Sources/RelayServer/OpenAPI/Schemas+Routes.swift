@@ -117,6 +117,11 @@ extension OpenAPI {
                 "The number of kept ones in each state."
             ),
             .maybe("oldest_job_at", .moment),
+            .maybe(
+                "next_attempt_at",
+                .moment,
+                "Of a route with jobs that are tried again, when the first is due."
+            ),
         ]
 
     private static let upstreamMembers: [Property] = [

@@ -193,9 +193,28 @@ final class StoreReader {
             for (number, name) in names {
                 guard let minute = counters.oldest[name] else { continue }
                 counters.oldest[name] = try oldest(number, in: minute)
+                guard counters.count(.retrying, of: name) > 0 else { continue }
+                counters.next[name] = try next(number, after: moment)
             }
             return counters
         }
+    }
+
+    /// When the first of a route's jobs that wait for their date is due.
+    private func next(_ route: Int64, after moment: JobMoment) throws(StoreError) -> Int64? {
+        let timeline = shared.timeline
+        let select = try database.statement(
+            "SELECT run_at FROM job WHERE route = ? AND lane = ? AND run_at > ? ORDER BY run_at LIMIT 1"
+        )
+        var first: Int64?
+        for priority in 0..<8 {
+            select.bind(1, route)
+            select.bind(2, Int64(priority))
+            select.bind(3, timeline.line(ofWall: moment.wall))
+            defer { select.reset() }
+            if try select.step() { first = min(first ?? .max, select.int(0)) }
+        }
+        return first.map(timeline.wall(ofLine:))
     }
 
     /// Rows that one search for the oldest job looks at.

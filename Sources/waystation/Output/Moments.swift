@@ -53,6 +53,12 @@ struct Moments {
         return moment <= now ? "now" : Moments.span(moment - now)
     }
 
+    /// The same in a sentence: `in 59m`, `now`.
+    func coming(_ text: String?) -> String {
+        let until = until(text)
+        return until == "now" || until == "–" ? until : "in " + until
+    }
+
     /// A span in its largest unit.
     static func span(_ milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000

@@ -76,6 +76,7 @@ struct RouteDocument {
             ),
             ("Jobs", json["jobs"] == nil ? nil : jobs.isEmpty ? "none" : jobs.joined(separator: ", ")),
             ("Oldest job", json["oldest_job_at"]?.text.map { moments.ageOfOldest($0) + " old" }),
+            ("Next attempt", json["next_attempt_at"]?.text.map { moments.coming($0) }),
             ("Last failure", lastFailure),
         ]
         return rows.map { title, value in

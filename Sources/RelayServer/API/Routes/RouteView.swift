@@ -68,6 +68,7 @@ struct RouteView {
         if let oldest = counters.oldest[name] {
             json.moment("oldest_job_at", oldest)
         }
+        json.moment("next_attempt_at", counters.next[name])
     }
 
     /// Kinds of failures that only the route's own rules name.
