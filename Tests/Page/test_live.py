@@ -87,10 +87,13 @@ class Live(PageTest):
         self.browser.wait_text("cancelled by uid", seconds=15)
 
     def test_a_daemon_that_is_away_is_told_of_and_its_return_too(self):
-        self.view("#/", "Routes")
+        self.scene.keep("down", "x", 1)
+        self.view("#/", "Routes", "the latest failure, ")
         self.browser.wait(lambda: self.browser.text("#live") == "Live", "the page is live")
         self.scene.relay.stop()
         self.browser.wait_text("The daemon is away since", "there is no such socket", within="#away")
+        told = self.browser.text(".trouble")
+        self.browser.wait(lambda: self.browser.text(".trouble") != told, "what was read grows older")
         self.assertIn("Not connected", self.browser.text("#live"))
         self.assertIn("Routes", self.browser.text("main"), "what was read before stays")
         self.assertNotIn("Nothing is wrong", self.browser.text("main"))

@@ -218,6 +218,14 @@ class Shown(PageTest):
         return sum(int(row["Count"]) for row in dead) == status["jobs"]["dead"]
 
     def test_in_an_outage_the_page_says_what_is_wrong_and_what_the_relay_does_about_it(self):
+        job, = self.scene.keep("login", "good", 1)
+        eventually(lambda: self.scene.job(job).get("blocker", {}).get("reason") == "credentials", "the job waits for the credential")
+        self.assertIn("next attempt as soon as it may (credentials)", self.check(job))
+        self.assertNotRegex(self.browser.text(".why"), r"\dT\d|`", "a time is told once, and as a clock has it")
+        self.view("#/jobs?route=login", job)
+        row = self.browser.wait(lambda: next((row for row in self.rows("Kept jobs") if row["Job"] == job), None), "the job is listed")
+        self.assertEqual(row["Reason"], "credentials")
+        self.assertRegex(row["Next"], r"\d+s|–", "its date has come, and that is not what it waits for")
         text = self.view(
             "#/", "What is wrong, and what the relay does about it",
             "Credential route:login is failing.",
@@ -231,10 +239,11 @@ class Shown(PageTest):
             "waystation jobs drop --where route=hooks,state=dead",
             "The last fetch of a token failed; requests that need one fail, and kept jobs wait.",
             "compare token_url, client_id and the secret of the auth section")
-        self.assertRegex(text, r"Keeps \d+ jobs until they can be delivered")
+        self.assertRegex(text, r"Keeps \d+ jobs until they can be delivered, the oldest \d+[sm] old, the next attempt in 59m")
         # Each upstream has a reason of its own.
         for name, detail in ("eu", r"the upstream answered 503 \(http_status\)"), ("us", r"cannot connect to .* \(connection_refused\)"):
             self.assertRegex(text, rf"Upstream {name} has failed so often that it is left alone; its last failure, \d+[sm] ago: {detail}\.")
+        self.assertNotRegex(text, r"(127\.0\.0\.1:\d+) \(\1\)", "an address is told once")
         cards = self.browser.script("return [...document.querySelectorAll('.trouble h3')].map((node) => node.textContent)")
         self.assertEqual([card for card in cards if "login" in card], ["Credential route:login failing"], "what comes of one thing is one card")
         self.assertRegex(text, r"login: The last (\d+ )?requests? failed; the latest failure, \d+[sm] ago: the token endpoint")

@@ -107,7 +107,8 @@ function nowEntry(job) {
       look: "now" } : { what: "with the upstream", look: "now" };
   }
   if (!hasNextAttempt(job)) return null;
-  if (parsed(job.due_at) <= clock.now()) return { what: "next attempt", more: "as soon as it may", look: "next" };
+  const reason = reasonOf(job);
+  if (parsed(job.due_at) <= clock.now()) return { what: "next attempt", more: `as soon as it may${reason ? ` (${reason})` : ""}`, look: "next" };
   return { time: precise(job.due_at), at: job.due_at, what: "next attempt", more: `in ${left(job.due_at)}`, look: "next" };
 }
 

@@ -19,6 +19,14 @@ function hasNextAttempt(job) {
   return job.due_at && !isOver(job) && job.state !== "held" && !isDateless;
 }
 
+// When it is tried next: not before its date, nor before what holds it back then.
+function nextText(job) {
+  const { reason = "due", until: end } = job.blocker || {};
+  if (!hasNextAttempt(job)) return "–";
+  if (parsed(job.due_at) > clock.now() || reason === "due") return when(job.due_at, until(job.due_at));
+  return end ? when(end, until(end)) : "–";
+}
+
 function attemptsOf(job) {
   const made = job.attempt_count ?? job.attempts?.length ?? 0;
   return job.max_attempts === undefined || made > job.max_attempts ? String(made) : `${made}/${job.max_attempts}`;
@@ -100,7 +108,7 @@ function showJobs(values, { list, routes = [] }) {
         key: job.id, cells: [
           link(jobPath(job.id), job.id), link(routePath(job.route), job.route), badge("state", job.state),
           reasonOf(job) || "–", attemptsOf(job), when(job.created_at, age(job.created_at)),
-          hasNextAttempt(job) ? when(job.due_at, until(job.due_at)) : "–", failureWord(job.last_failure) || "–", requestOf(job),
+          nextText(job), failureWord(job.last_failure) || "–", requestOf(job),
           job.labels?.join(" ") || "–",
         ],
       })), "jobs"))

@@ -47,7 +47,7 @@ function viewAt({ path, values }) {
 // when nothing is heard.
 const refresh = {
   view: null, timer: null, last: 0, pace: 1000, isReading: false, isWanted: false, stop: new AbortController(),
-  states: new Map(), kept: {}, readAt: null,
+  states: new Map(), kept: {}, readAt: null, drawnAt: 0,
 
   soon(isNow) {
     if (isNow) this.last = Math.min(this.last, performance.now() - this.pace + 50);
@@ -95,7 +95,14 @@ const refresh = {
     if (this.isWanted) this.soon();
   },
 
+  // What was read grows older while nothing is read.
+  again() {
+    const isOld = performance.now() - this.drawnAt > this.pace;
+    if (isOld && !document.hidden && Object.keys(this.kept).length) this.draw(this.view, this.kept);
+  },
+
   draw(view, found) {
+    this.drawnAt = performance.now();
     const fresh = h("div", Object.entries((found?.missing) || {}).map(([name, error]) =>
       h("p.told bad#missing " + name, `Not read anew: ${PARTS[name]}. ${sentence(error.message)}`)),
       view.show(found));
@@ -122,6 +129,7 @@ const refresh = {
     // What was read stays, but of what is no longer there.
     if (error.isAway || error.status !== 404 && Object.keys(this.kept).length) return away(error);
     away(null);
+    this.kept = {};
     const text = error instanceof Refusal ? sentence(error.message) : `The page failed: ${error.message}`;
     morph(main, h("div", heading(error.status === 404 ? "Not there" : "Not shown"),
       h("p.told bad", text), error.advice && h("p", error.advice),
@@ -208,5 +216,6 @@ document.addEventListener("visibilitychange", () => {
 setInterval(() => {
   showLive();
   if (performance.now() - refresh.last > 5000) refresh.soon();
+  refresh.again();
 }, 1000);
 draw(true);

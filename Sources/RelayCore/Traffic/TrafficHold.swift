@@ -89,19 +89,22 @@ package struct TrafficHold: Sendable, Hashable {
 }
 
 extension TrafficHold {
-    /// What is wrong, and until when, in words.
-    package func words(until moment: String) -> String {
+    /// What is wrong, in words, and until when where that is not told beside them.
+    package func words(until moment: String? = nil) -> String {
         let name = upstream ?? ""
         return switch reason {
         case .breakerOpen:
-            "the upstream \(name) has failed too often and is tried again \(moment) (circuit_breaker)"
+            "the upstream \(name) has failed too often and is \(moment.map { "tried again \($0)" } ?? "left alone") (circuit_breaker)"
         case .throttled:
-            "the upstream \(name) has asked for patience and is left alone until \(moment) (throttling)"
+            "the upstream \(name) has asked for patience and is left alone\(moment.map { " until \($0)" } ?? "") (throttling)"
         case .tooFast:
-            "the upstream \(name) has said that requests come too fast; its next turn comes \(moment) (throttling)"
+            "the upstream \(name) has said that requests come too fast\(moment.map { "; its next turn comes \($0)" } ?? "") (throttling)"
         case .windowFull:
             "as many requests are under way as the upstream \(name) takes at present (adaptive_concurrency)"
-        case .rateLimited: "the route's next turn comes \(moment) (rate_limit)"
+        case .rateLimited:
+            (moment.map { "the route's next turn comes \($0)" }
+                ?? "the route's rate is used up for the moment")
+                + " (rate_limit)"
         case .budgetSpent: "the retries of the route are as much of its load as they may be (retry_budget)"
         }
     }

@@ -5,7 +5,7 @@ package struct Blocker: Sendable {
     /// A word of the API: a `WaitReason`'s name, `running`, `due`, or `route_removed`.
     package var reason: String
     static let routeRemoved = "route_removed"
-    /// In words, safe to show.
+    /// In words, safe to show; when it ends is `until`.
     package var detail: String
     /// When it goes on by itself, in milliseconds since 1970 UTC; nil when that is not known.
     package var until: Int64?
@@ -72,19 +72,22 @@ extension DurableJobs {
 
     /// Of a job whose time has not come.
     private func later(_ job: StoredJob, _ due: Int64) -> Blocker {
-        let date = UTCTime.format(seconds: due / 1000)
         if job.state == .scheduled {
-            return Blocker(.notBefore, "it is not to be sent before \(date)", until: due)
+            return Blocker(
+                .notBefore,
+                "it is not to be sent before the date that its caller named",
+                until: due
+            )
         }
         switch job.reason {
         case .throttled?:
-            return Blocker(.throttled, "it is held back until \(date) to spare the upstream", until: due)
+            return Blocker(.throttled, "it is held back to spare the upstream", until: due)
         case .credentials?, .breakerOpen?, .rateLimited?, .concurrency?:
-            return Blocker(job.reason ?? .backoff, "it is held back until \(date)", until: due)
+            return Blocker(job.reason ?? .backoff, "it is held back", until: due)
         default:
             let status = job.failureStatus.map { " \($0.rawValue)" } ?? ""
             let why = job.failureKind.map { " with \($0.rawValue)\(status)" } ?? ""
-            return Blocker(.backoff, "its last attempt failed\(why); the next is due at \(date)", until: due)
+            return Blocker(.backoff, "its last attempt failed\(why)", until: due)
         }
     }
 
@@ -95,10 +98,9 @@ extension DurableJobs {
         case .shut(let until, _)?:
             let wait = engine.time.now().duration(to: until).saturatedNanoseconds / 1_000_000
             let next = now + max(0, wait)
-            let date = UTCTime.format(seconds: next / 1000)
             return Blocker(
                 .credentials,
-                "the route's credential failed; the next job tries it at \(date)",
+                "the route's credential failed; the next job tries it again",
                 until: next
             )
         case .probing?:
@@ -136,7 +138,7 @@ extension Blocker {
         let until = wall + max(0, now.duration(to: hold.until).saturatedNanoseconds / 1_000_000)
         self.init(
             hold.reason.waitReason,
-            hold.words(until: UTCTime.format(seconds: until / 1000)),
+            hold.words(),
             until: until,
             since: hold.since.map { wall + now.duration(to: $0).saturatedNanoseconds / 1_000_000 }
         )

@@ -56,7 +56,7 @@ extension Connection {
 
     /// For messages: the origin and the address it has led to.
     var place: String {
-        address.isEmpty || address == pool.key.origin.text
+        address.isEmpty || address == pool.key.origin.text || pool.key.origin.text.hasSuffix("//" + address)
             ? pool.key.origin.text : "\(pool.key.origin.text) (\(address))"
     }
 }

@@ -120,7 +120,9 @@ struct JobStory {
         guard job.state != "running" else { return underWay }
         guard let due = job.json["due_at"]?.text.flatMap(UTCTime.milliseconds(parsing:)) else { return "" }
         guard job.hasNextAttempt else { return "" }
-        guard due > moments.now else { return line(nil, "next attempt", "as soon as it may") }
+        guard due > moments.now else {
+            return line(nil, "next attempt", "as soon as it may" + (job.reason.map { " (\($0))" } ?? ""))
+        }
         return line(job.json["due_at"]?.text, "next attempt", "in \(span(until: job.json["due_at"]?.text))")
     }
 
