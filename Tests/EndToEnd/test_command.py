@@ -205,7 +205,7 @@ class CommandTest(RelayTest):
         self.assertEqual(code, 0)
         self.assertRegex(said, r"ROUTE +STATE +REQUESTS +OK +STAND-IN +FAILED +QUEUED +DEAD\n")
         self.assertRegex(said, r"up +failing .* 0\.0% ")
-        self.assertRegex(said, r"\nup: the last request failed; http_status, \ds ago: the upstream answered 500\n")
+        self.assertRegex(said, r"\nup: the last request failed; the latest failure, \ds ago: the upstream answered\s+500 \(http_status\)\n")
         # The configuration's path is as long as it is.
         self.assertLessEqual(max(len(line) for line in said.splitlines() if not line.startswith("config ")), 80, said)
         said = self.run_command("--socket", relay.control, "status", environment={"COLUMNS": "200"})[1]

@@ -233,7 +233,7 @@ class Shown(PageTest):
             "Upstream eu: breaker open since",
             "with a stand-in",
             "Connection refused",
-            "Start the service, or correct the upstream's url.",
+            "us: Start the service, or correct the upstream's url.",
             "dead jobs, given up until somebody retries or drops them",
             "waystation jobs retry --where route=hooks,state=dead",
             "waystation jobs drop --where route=hooks,state=dead",

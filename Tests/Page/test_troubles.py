@@ -45,6 +45,34 @@ class Troubles(PageTest):
         old = {**route, "jobs": {**jobs, "queued": 2}, "oldest_job_at": "2020-01-01T00:00:00Z"}
         self.assertRegex(self.browser.script(wrong, old)[0], r"2 jobs could be sent and wait for a turn, the oldest for \d+d")
 
+    def test_what_is_told_of_a_route_is_of_what_is_wrong_with_it(self):
+        route = self.scene.api("GET", "/v1/routes/quiet")
+        failure = {"kind": "breaker_open", "detail": "u1 is left alone", "at": "2020-01-01T00:00:00Z"}
+        failing = {**route, "state": "failing", "last_failure": failure, "rules": []}
+        rule = {"name": "other", "on": ["breaker_open"], "action": "failover", "acted": 1}
+        jobs = route["jobs"]
+        retrying = {**route, "jobs": {**jobs, "retrying": 1, "held": 2}, "next_attempt_at": "2020-01-01T00:00:00Z"}
+        text = "(told) => [told].flat(9).map((part) => part.textContent ?? part).join('')"
+        for function, given, told in (
+                ("adviceFor", failing, ["Mend the upstream; give the route a rule on breaker_open that fails over or responds."]),
+                ("adviceFor", {**failing, "rules": [rule]}, ['mend the upstream; until then rule "other" helps \\(failover\\)']),
+                ("adviceFor", {**route, "jobs": {**jobs, "dead": 1, "held": 1}}, [
+                    r"When what is on hold may go on: waystation jobs release --where route=quiet,state=held.*",
+                    r"When the cause of the dead jobs is mended: waystation jobs retry --where route=quiet,state=dead.*"]),
+                ("adviceFor", {**failing, "pause": {"reason": "", "began_at": failure["at"]}}, ["When the cause is gone: waystation resume quiet"]),
+                ("doneAbout", retrying, ["keeps 1 job until it can be delivered, the next attempt now"]),
+                ("wrongWith", {**failing, "consecutive_failures": 3}, [
+                    r"the last 3 requests failed; the latest failure, \d+d ago: u1 is left alone \(breaker_open\)"])):
+            with self.subTest(function=function, told=told):
+                shown = self.browser.script(f"return {function}(arguments[0]).map({text})", given)
+                self.assertEqual(len(shown), len(told), shown)
+                for one, pattern in zip(shown, told):
+                    self.assertRegex(one, f"^{pattern}$")
+        counts = {"attempts": 0, "failed": 0, "failed_in_a_row": 10, "span_ms": 30000}
+        self.assertEqual(
+            self.browser.script("return breakerText(arguments[0])", {"breaker": "open", "counts": counts}),
+            "open; the last 10 failed, none in the last 30s")
+
     def test_one_success_does_not_hide_deliveries_that_fail(self):
         scene = self.scene
         scene.upstream.on("/stock/fine", as_json(200, "{}"))

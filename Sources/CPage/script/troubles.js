@@ -85,28 +85,35 @@ function doneAbout(route, hour) {
 function adviceFor(route, credential) {
   const { name, jobs } = route;
   const todo = [];
-  const add = (kind, word) => todo.push(meaning(kind, word, name)?.remedy);
+  const add = (kind, word, where = "") => {
+    const remedy = meaning(kind, word, name)?.remedy;
+    if (remedy) todo.push(where ? [where, remedy] : remedy);
+  };
   const all = (word, state) => h("code", bulkCommand(word, { route: name, state }, {}));
   const [forced] = forcedUpstreams(route);
   if (route.pause) add("route", "paused");
   else if (isFailing(route) || troubledUpstreams(route).length) {
-    const kinds = new Set([...failingUpstreams(route), route].map(({ last_failure: failure }) => failure?.kind).filter(Boolean));
+    // Each kind with the upstreams that fail so, where there are several.
+    const kinds = new Map(route.last_failure ? [[route.last_failure.kind, []]] : []);
+    for (const { name: one, last_failure: failure } of failingUpstreams(route)) {
+      if (failure) kinds.set(failure.kind, [...kinds.get(failure.kind) || [], one]);
+    }
     // That nothing was sent is no cause, and no matter where a rule helps.
     if (kinds.delete("breaker_open") && !kinds.size && !forced) {
       const rule = route.rules?.find(({ on, action }) => on.some(word => ["breaker_open", "any"].includes(word))
         && /failover|respond/.test(action));
       if (rule) todo.push(`mend the upstream; until then rule "${rule.name}" helps (${spaced(rule.action)})`);
-      else kinds.add("breaker_open");
+      else kinds.set("breaker_open", []);
     }
     if (isForWantOf(credential, route)) kinds.delete("credentials_failed");
-    for (const kind of kinds) add("failure", kind);
+    for (const [kind, names] of kinds) add("failure", kind, route.upstreams.length > 1 && names.length ? `${names.join(", ")}: ` : "");
   } else if (route.state !== "ok") add("route", route.state);
   if (forced) todo.push(["When it may be left to itself again: ", h("code", command("breaker", `${name}/${forced.name}`, "auto"))]);
   if (jobs.held && !route.pause) todo.push(["When what is on hold may go on: ", all("release", "held")]);
   if (jobs.retrying) todo.push(["To try again now what failed: ", all("retry", "retrying")]);
   if (jobs.dead) todo.push(["When the cause of the ", jobsOf(name, { state: "dead" }, "dead jobs"), " is mended: ", all("retry", "dead"), " or, to give them up: ", all("drop", "dead")]);
   if (!todo.length && jobs.queued) todo.push(["See what holds it back: ", h("code", command("limits", name))]);
-  return todo.filter(Boolean);
+  return todo;
 }
 
 function troubleCard(key, isMild, title, ...texts) {
