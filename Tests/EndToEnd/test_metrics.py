@@ -205,7 +205,7 @@ class Metrics(DurableTest):
             ask(relay.control, "GET", "/v1/history?route=x"), 404, "route_not_found")
         self.assertEqual(
             ask(relay.control, "GET", "/v1/routes/helped").json()["rules"],
-            [{"name": "again", "on": ["5xx"], "action": "retry", "acted": 2}])
+            [{"name": "again", "on": ["5xx"], "action": "retry", "max_attempts": 3, "acted": 2}])
 
 
 if __name__ == "__main__":

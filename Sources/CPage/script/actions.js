@@ -143,9 +143,9 @@ byID("dialog").addEventListener("cancel", event => {
   event.preventDefault();
   dialog.leave();
 });
-// A browser closes it nevertheless when it is asked twice.
+// A browser closes it nevertheless when it is asked twice, and may tell of it when another is open already.
 byID("dialog").addEventListener("close", () => {
-  if (!dialog.state) return;
+  if (!dialog.state || byID("dialog").open) return;
   dialog.leave();
   if (dialog.state) byID("dialog").showModal();
 });
