@@ -170,7 +170,7 @@ function jobAction(word, job, text) {
     command: () => command("jobs", word, id),
     button: () => titled(word),
     run: async () => {
-      const path = "/v1/jobs/" + encodeURIComponent(id);
+      const path = jobURL(id);
       try {
         await (word === "drop" ? ask("DELETE", path, null, null, version) : ask("POST", `${path}/${word}`, null, null, version));
       } catch (error) {
@@ -352,7 +352,7 @@ function reloadAction() {
       const answer = await ask("POST", "/v1/reload");
       const changes = ["added", "removed", "modified"].filter(name => answer[name]?.length)
         .map(name => `${name === "modified" ? "changed" : name}: ${answer[name].join(", ")}`);
-      return ["Reloaded", answer.changed === false ? "the file is as it was" : changes.join("; ")].filter(Boolean).join(": ");
+      return joined(": ", "Reloaded", answer.changed === false ? "the file is as it was" : changes.join("; "));
     },
   }));
 }

@@ -139,5 +139,6 @@ function sheet(rows) {
 }
 
 const link = (to, ...content) => h("a", { href: "#" + to }, ...content);
+const jobURL = id => "/v1/jobs/" + encodeURIComponent(id);
 const jobPath = id => "/job/" + encodeURIComponent(id);
 const routePath = name => "/route/" + encodeURIComponent(name);

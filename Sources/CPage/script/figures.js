@@ -38,8 +38,8 @@ function hourText(hour) {
   const { requests, attempts } = hour;
   const helped = hour.fallbacks ? `, ${hour.fallbacks} answered by a stand-in` : "";
   const hasMore = attempts !== requests || hour.failedAttempts !== hour.failedRequests;
-  return "Last hour: " + [(requests || !attempts) && `${plural(requests, "request")}, ${hour.failedRequests} failed${helped}`,
-    attempts && hasMore && `${plural(attempts, "attempt")}, ${hour.failedAttempts} failed`].filter(Boolean).join("; ");
+  return "Last hour: " + joined("; ", (requests || !attempts) && `${plural(requests, "request")}, ${hour.failedRequests} failed${helped}`,
+    attempts > 0 && hasMore && `${plural(attempts, "attempt")}, ${hour.failedAttempts} failed`);
 }
 
 // How many of a hundred failed, of the requests and, where those are not the same, of the attempts.

@@ -42,16 +42,16 @@ function acceptedText(job) {
 }
 
 function attemptEntry(attempt, at) {
-  const what = [attempt.status, (attempt.kind !== "http_status" || !attempt.status) && attempt.kind].filter(Boolean).join(" ");
+  const what = joined(" ", attempt.status, (attempt.kind !== "http_status" || !attempt.status) && attempt.kind);
   const timing = attempt.timing_ms || {};
   const phases = attempt.duration_ms >= 50
     ? [["dns", "dns"], ["connect", "connect"], ["first_byte", "first byte"]].filter(([name]) =>
       timing[name] >= 1).map(([name, title]) => `${title} ${short(timing[name])}`) : [];
-  const place = [attempt.upstream, attempt.address].filter(Boolean).join(" ");
+  const place = joined(" ", attempt.upstream, attempt.address);
   const took = attempt.duration_ms === undefined ? "" : `in ${short(attempt.duration_ms)}`;
   const notes = [];
   if (attempt.api_code || attempt.api_title) {
-    notes.push(["the upstream says", attempt.api_code && " " + attempt.api_code, attempt.api_title && `: "${attempt.api_title}"`].filter(Boolean).join(""));
+    notes.push(joined("", "the upstream says", attempt.api_code && " " + attempt.api_code, attempt.api_title && `: "${attempt.api_title}"`));
   }
   if (attempt.resent) notes.push("sent once more: the upstream had closed the kept connection");
   if (attempt.result === "interrupted") notes.push("the relay crashed: whether it was sent is not known");
@@ -204,7 +204,7 @@ async function readCompanions(job, signal) {
 }
 
 async function readJob(id, signal) {
-  const job = { attempts: [], ...await read("/v1/jobs/" + encodeURIComponent(id), signal) };
+  const job = { attempts: [], ...await read(jobURL(id), signal) };
   return parts({ job, companions: readCompanions(job, signal) });
 }
 
@@ -246,7 +246,6 @@ function showJob({ job, companions: others }) {
         && h("span.place", entry.place, " "),
         entry.result && h("span.badge " + entry.look, entry.result), " ", entry.more),
       entry.notes?.map(note => h("p.note", note))));
-  const path = "/v1/jobs/" + encodeURIComponent(job.id);
   const bodies = [["request", job.links?.request_body], ["response", isOver(job) && job.links?.response]].filter(([, one]) => one);
   return [
     heading(id, " ",
@@ -272,7 +271,7 @@ function showJob({ job, companions: others }) {
       ["Ordering key", job.ordering_key], ["Supersede key", job.supersede_key], ["Priority", job.priority],
       ["Version", job.version],
       ["Bodies", bodies.length ? bodies.map(([name]) =>
-        [h("a", { href: `${path}/${name}/body`, download: "" }, name), " "]) : null],
+        [h("a", { href: `${jobURL(job.id)}/${name}/body`, download: "" }, name), " "]) : null],
     ])),
     glossary([["state", job.state], ["end", job.end], ["failure", failure?.kind]], job.route),
   ];

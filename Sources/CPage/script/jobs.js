@@ -33,7 +33,7 @@ function attemptsOf(job) {
 }
 
 // The kind of a failure, with the status of the answer.
-const failureWord = failure => failure && [failure.kind, failure.status].filter(Boolean).join(" ");
+const failureWord = failure => failure && joined(" ", failure.kind, failure.status);
 const requestOf = job => `${(job.request || job).method || "?"} ${(job.request || job).path || "?"}`;
 
 const filterOf = values => given(Object.fromEntries(FILTERS.map(name => [name, values[name]])));

@@ -219,12 +219,11 @@ function showDead({ groups, isWhole }) {
 
 // An event as `waystation events` tells it.
 function eventWords(data) {
-  return [
+  return joined("  ",
     data.attempt !== undefined && `attempt ${data.attempt}`, data.upstream, data.state, data.status, data.kind,
     data.end && `ended as ${data.end}`,
     data.rule && `rule ${data.rule}`, data.wait_ms !== undefined && `next in ${short(data.wait_ms)}`,
-    data.lost !== undefined && `events that are gone: ${data.lost}`, data.detail,
-  ].filter(part => !isNothing(part)).join("  ");
+    data.lost !== undefined && `events that are gone: ${data.lost}`, data.detail);
 }
 
 function showEvents(title) {

@@ -4,8 +4,8 @@
 function pauseText(route) {
   const pause = route.pause;
   if (!pause) return null;
-  return ["paused", pause.until && ` until ${moment(pause.until)}`, pause.reason && `: ${pause.reason}`,
-    pause.rule && ` (rule "${pause.rule}")`].filter(Boolean).join("");
+  return joined("", "paused", pause.until && ` until ${moment(pause.until)}`, pause.reason && `: ${pause.reason}`,
+    pause.rule && ` (rule "${pause.rule}")`);
 }
 
 // The breaker of an upstream as `waystation limits` tells it; null where it is off.
@@ -94,7 +94,7 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
           cells: [upstream.name, [upstream.breaker === "off" ? "off" : badge("", upstream.breaker),
             h("span.note", " ",
             (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
-            underWayText(upstream), [patienceText(upstream), throttledText(upstream)].filter(Boolean).join("; ")
+            underWayText(upstream), joined("; ", patienceText(upstream), throttledText(upstream))
               || "nothing", upstream.last_failure ? failureText(upstream.last_failure) : "–",
             breakerAction(name, upstream.name) || "–"],
         })))),

@@ -1,5 +1,7 @@
 // Figures, times and commands as the command line tells them.
 
+// What there is of the parts, with a mark between them.
+const joined = (mark, ...parts) => parts.filter(part => !isNothing(part)).join(mark);
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 const spaced = word => String(word).replaceAll("_", " ");
 const parsed = text => (text ? Date.parse(text) : NaN);

@@ -63,15 +63,15 @@ function wrongWith(route, credential) {
 function doneAbout(route, hour) {
   const done = [];
   for (const upstream of troubledUpstreams(route)) {
-    done.push(`upstream ${upstream.name}: ${[hasActed(upstream) && `breaker ${breakerText(upstream)}`, patienceText(upstream),
-      throttledText(upstream)].filter(Boolean).join("; ")}`);
+    done.push(`upstream ${upstream.name}: ${joined("; ", hasActed(upstream) && `breaker ${breakerText(upstream)}`, patienceText(upstream),
+      throttledText(upstream))}`);
   }
   const { held, retrying } = route.jobs;
   const waiting = waitingOf(route) - held;
   if (waiting) {
-    done.push([`keeps ${plural(waiting, "job")} until ${waiting === 1 ? "it" : "they"} can be delivered`,
+    done.push(joined(", ", `keeps ${plural(waiting, "job")} until ${waiting === 1 ? "it" : "they"} can be delivered`,
       !held && `the oldest ${ageOfOldest(route)} old`,
-      retrying && route.next_attempt_at && `the next attempt ${comingText(route.next_attempt_at)}`].filter(Boolean).join(", "));
+      retrying > 0 && route.next_attempt_at && `the next attempt ${comingText(route.next_attempt_at)}`));
   }
   if (hour?.fallbacks) done.push(`answered ${plural(hour.fallbacks, "request")} with a stand-in in the last hour`);
   else if (route.fallbacks && (!hour || route.state === "degraded"))
