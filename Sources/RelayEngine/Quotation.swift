@@ -52,12 +52,8 @@ package enum Quotation {
         }
         return words.indices.map { index in
             guard hidden[index] else { return words[index] }
-            let parts = words[index].split(
-                separator: cores[index],
-                maxSplits: 1,
-                omittingEmptySubsequences: false
-            )
-            return (parts.first ?? "") + mask + (parts.last ?? "")
+            let (word, core) = (words[index], cores[index])
+            return word[..<core.startIndex] + mask + word[core.endIndex...]
         }
     }
 
@@ -73,7 +69,7 @@ package enum Quotation {
     private static func hasDigit(_ word: Substring) -> Bool { word.contains(where: \.isNumber) }
 
     private static func isSecret(_ word: Substring) -> Bool {
-        if word.contains("@") || word.contains("://") { return true }
+        if word.contains("@") || word.contains(text: "://") { return true }
         if let cut = word.firstIndex(where: { $0 == "=" || $0 == ":" }), announces(word[..<cut]) {
             return true
         }

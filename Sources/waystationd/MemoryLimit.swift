@@ -1,4 +1,5 @@
 import CLinux
+import RelayCore
 
 /// How much memory the process may use: the machine's, or what its unit and those above it are allowed.
 enum MemoryLimit {
@@ -30,7 +31,7 @@ enum MemoryLimit {
         var least = machine == 0 ? UInt64.max : machine
         for line in text(membership).split(separator: "\n") {
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-            guard parts.count == 3, !parts[2].contains("..") else { continue }
+            guard parts.count == 3, !parts[2].contains(text: "..") else { continue }
             let path = String(parts[2])
             if parts[0] == "0", parts[1].isEmpty {
                 for place in [root, root + "/unified"] {

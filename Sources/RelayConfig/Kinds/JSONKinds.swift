@@ -20,7 +20,9 @@ extension ValueKind where Value == JSONPointer {
     private static func hint(for text: String) -> String {
         if text == "$" { return "write \"\", which is the whole document" }
         // JSONPath looks everywhere below; a pointer names one place.
-        if text.contains("..") || text.contains("*") { return "name one place, such as \"/error/code\"" }
+        if text.contains(text: "..") || text.contains("*") {
+            return "name one place, such as \"/error/code\""
+        }
         return "write \"\(printable(meantPointer(text)))\""
     }
 

@@ -9,7 +9,7 @@ package enum ManualPage {
         lines += body(root.fields)
         collect(root.fields.map(\.shape), into: &sections)
         for section in sections {
-            lines.append(".Ss The \(section.name.replacing("_", with: " ")) object")
+            lines.append(".Ss The \(title(section.name)) object")
             lines.append(paragraph(section.doc))
             if !section.body.isEmpty { lines.append(section.body) }
         }
@@ -154,8 +154,8 @@ package enum ManualPage {
 
     private static func describe(_ shape: Shape) -> String {
         switch shape {
-        case .object(let object): "the \(object.name.replacing("_", with: " ")) object"
-        case .tagged(let tagged): "the \(tagged.name.replacing("_", with: " ")) object"
+        case .object(let object): "the \(title(object.name)) object"
+        case .tagged(let tagged): "the \(title(tagged.name)) object"
         case .list(let element, _): "a list, each \(describe(element))"
         case .map(let element, let name): "an object of \(name.what) to \(describe(element))"
         case .either(let one, let other): "\(describe(one)), or \(describe(other))"
@@ -179,7 +179,7 @@ package enum ManualPage {
                 collect(object.fields.map(\.shape), into: &sections)
             case .tagged(let tagged):
                 guard !sections.contains(where: { $0.name == tagged.name }) else { continue }
-                let names = tagged.variants.map { "the \($0.name.replacing("_", with: " ")) object" }
+                let names = tagged.variants.map { "the \(title($0.name)) object" }
                 let kinds = "Its \"\(tagged.key)\" makes it one of: \(names.joined(separator: ", "))."
                 sections.append((tagged.name, "\(tagged.doc)\n\(kinds)", ""))
                 collect(tagged.variants.map { .object($0) }, into: &sections)
@@ -188,9 +188,18 @@ package enum ManualPage {
         }
     }
 
+    private static func title(_ name: String) -> String { String(name.map { $0 == "_" ? " " : $0 }) }
+
     /// Text for a macro's arguments: backslashes are literal, quotes do not group.
     private static func escape(_ text: String) -> String {
-        text.replacing("\\", with: "\\e").replacing("\"", with: "\\(dq").replacing("-", with: "\\-")
+        text.reduce(into: "") { text, next in
+            switch next {
+            case "\\": text += "\\e"
+            case "\"": text += "\\(dq"
+            case "-": text += "\\-"
+            default: text.append(next)
+            }
+        }
     }
 
     /// Running text: every sentence on a line of its own, no line longer than 78 bytes, none taken for a macro.

@@ -1,3 +1,5 @@
+import RelayCore
+
 /// Finds what is probably a secret in a text that may not even be JSON, by the name in front of it.
 ///
 /// A file with a slip in it cannot be understood, and its lines are shown all the same; a tolerant lexer keeps
@@ -84,6 +86,6 @@ enum SecretMask {
     static func isSensitive(_ name: String) -> Bool {
         let name = name.lowercased()
         if name == "credential" || name == "credentials" || name == "token_url" { return false }
-        return exactNames.contains(name) || parts.contains { name.contains($0) }
+        return exactNames.contains(name) || parts.contains { name.contains(text: $0) }
     }
 }

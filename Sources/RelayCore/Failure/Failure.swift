@@ -202,7 +202,7 @@ extension Failure: CustomStringConvertible {
     /// and the type of the program's own error; never what that error says.
     public var description: String {
         var text = "\(kind): \(detail)"
-        if let apiCode, !detail.contains(apiCode) { text += " (code \(apiCode))" }
+        if let apiCode, !detail.contains(text: apiCode) { text += " (code \(apiCode))" }
         if let url { text += " (at \(url))" }
         if isPastDeadline { text += " (no time was left)" }
         if let underlying { text += " (underlying: \(type(of: underlying)))" }

@@ -128,7 +128,7 @@ package struct UpstreamURL: Sendable, Equatable {
             }
             bytes = bytes[percent...].dropFirst(3)
         }
-        guard !text.contains("//") else {
+        guard !text.contains(text: "//") else {
             throw Refusal("empty segments may not stand in the path", hint: "write one \"/\"")
         }
         guard !text.split(separator: "/").contains(where: isDotSegment) else {

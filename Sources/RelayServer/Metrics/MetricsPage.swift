@@ -65,7 +65,9 @@ package enum MetricsPage {
 
     /// mandoc wants each sentence on a line of its own.
     private static func sentence(_ text: String) -> String {
-        text.split(separator: ". ").joined(separator: ".\n")
+        text.reduce(into: "") { text, next in
+            text.append(next == " " && text.last == "." ? "\n" : next)
+        }
     }
 
     private static let tail = #"""

@@ -65,7 +65,7 @@ package enum OpenAPI {
         _ problems: inout ProblemReplies
     ) -> JSONValue {
         var members: [JSONValue.Member] = []
-        let named = PathParameter.all.filter { path.contains("{\($0.name)}") }
+        let named = PathParameter.all.filter { path.contains(text: "{\($0.name)}") }
         if !named.isEmpty { members.append(.init("parameters", .array(named.map(\.json)))) }
         for method in resource.methods {
             let operation = resource.operation(method)

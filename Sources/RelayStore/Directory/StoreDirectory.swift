@@ -20,7 +20,7 @@ final class StoreDirectory {
         let path = try Self.resolved(given)
         try Self.check(path)
         lock = try Self.takeLock(path)
-        wasUsed = Self.text(lock).contains("made")
+        wasUsed = Self.text(lock).contains(text: "made")
         self.path = path
         try mark(isMade: wasUsed)
         if unsafe mkdir(bodies, 0o700) != 0, errno != EEXIST {
