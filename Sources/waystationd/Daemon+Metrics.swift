@@ -73,10 +73,15 @@ extension Daemon {
     /// What was refused, by route and code: at the door, or where it waited for a permit.
     private func rejected(_ snapshot: Snapshot) -> [[String]: UInt64] {
         var rejected: [[String]: UInt64] = [:]
+        // From nothing on what alerts go by: the first burst must show as an increase.
+        for route in snapshot.routeNames + [""] {
+            for code in [Problem.Code.overloaded, .queueFull, .rateLimited] {
+                rejected[[route, code.rawValue]] = 0
+            }
+        }
         for tally in problems.withLock({ $0 }) {
-            for (name, count) in tally.all {
-                let route = name.route.flatMap { snapshot.routes[$0] == nil ? nil : $0 } ?? ""
-                rejected[[route, name.code.rawValue], default: 0] &+= count
+            for (name, count) in tally.all where name.route.map({ snapshot.routes[$0] != nil }) ?? true {
+                rejected[[name.route ?? "", name.code.rawValue], default: 0] &+= count
             }
         }
         for (route, entry) in snapshot.routes {

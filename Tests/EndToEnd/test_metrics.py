@@ -3,6 +3,7 @@
 import pathlib
 import re
 import subprocess
+import threading
 import unittest
 
 from caller import Caller, ask, request
@@ -112,6 +113,43 @@ class Metrics(DurableTest):
         self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 422)
         self.assert_value(relay, 1, "waystation_config_reloads_total", result="failure")
         self.assert_value(relay, 0, "waystation_config_last_reload_successful")
+
+    def test_refusals_are_counted_from_nothing_on_and_go_with_their_route(self):
+        rest = threading.Event()
+        self.addCleanup(rest.set)
+        self.upstream.on("/slow", lambda _: rest.wait(60) and answer(200))
+        relay = self.new_relay({})
+        relay.members["limits"] = {"memory": "16MiB"}
+        one = route(self.upstream.url, concurrency={"max_requests": 1, "max_pending_requests": 1})
+        relay.write({"one": one, "other": route(self.upstream.url)})
+        relay.start()
+        name = "waystation_requests_rejected_total"
+        for labels in [{"route": "", "code": "overloaded"}, {"route": "one", "code": "rate_limited"}]:
+            self.assert_value(relay, 0, name, **labels)
+        # A caller that has gone while it waited was not refused; one for whom there was no room to wait was.
+        first, second, third = (self.enterContext(Caller(relay.jobs)) for _ in range(3))
+        first.send(request("GET", "/r/one/slow"))
+        self.upstream.wait_for("/slow")
+        second.send(request("GET", "/r/one/slow"))
+        self.assert_value(relay, 1, "waystation_requests_waiting", route="one")
+        third.send(request("GET", "/r/one/slow"))
+        self.assert_problem(third.answer(), 503, "overloaded")
+        second.close()
+        self.assert_value(relay, 0, "waystation_requests_waiting", route="one")
+        self.assert_value(relay, 1, name, route="one", code="overloaded")
+        self.assert_value(relay, 1, "waystation_requests_total", route="one", outcome="cancelled")
+        self.assertIsNone(self.value(relay, name, route="one", code="cancelled"))
+        # Bodies for which there is no memory.
+        crowd = [self.enterContext(Caller(relay.jobs)) for _ in range(12)]
+        for caller in crowd:
+            caller.send(request("POST", "/v1/jobs", [("Content-Length", "1000000")]) + b"{")
+        eventually(lambda: (self.value(relay, name, route="", code="overloaded") or 0) > 0, "some have no room")
+        # Nobody else is charged with the refusals of a route that has gone.
+        before = self.value(relay, name, route="", code="overloaded")
+        relay.write({"other": route(self.upstream.url)})
+        self.assertEqual(ask(relay.control, "POST", "/v1/reload").status, 200)
+        eventually(lambda: self.value(relay, name, route="one", code="overloaded") is None, "the route has gone")
+        self.assertEqual(self.value(relay, name, route="", code="overloaded"), before)
 
     def test_a_listener_for_metrics_serves_nothing_else_and_others_not_them(self):
         self.upstream.on("/good", answer(200))

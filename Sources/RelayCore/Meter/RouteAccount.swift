@@ -17,6 +17,11 @@ package struct RouteAccount: Sendable {
     package struct FailureName: Hashable, Sendable {
         package let upstream: String
         package let kind: FailureKind
+
+        package init(upstream: String, kind: FailureKind) {
+            self.upstream = upstream
+            self.kind = kind
+        }
     }
 
     package struct RecoveryName: Hashable, Sendable {

@@ -50,8 +50,10 @@ package final class RouteMeter: Sendable {
                     if case .retry(let wait)? = attempt.next { cells.delays.took(wait, .lifetime) }
                 }
             }
-            // What came to its end without an attempt was never sent.
-            if report.state.isTerminal, report.attempts.isEmpty, let failure = report.failure {
+            // What came to its end without an attempt was never sent; who has gone was not refused.
+            if report.state.isTerminal, report.state != .cancelled, report.attempts.isEmpty,
+                let failure = report.failure
+            {
                 account.count(unsent: failure.kind)
             }
             account.health.count(report, wallSeconds: wall / 1_000)

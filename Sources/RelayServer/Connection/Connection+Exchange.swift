@@ -30,6 +30,7 @@ extension Connection: AnswerReceiver {
             return upload
         } catch {
             keepsAlive = false
+            if upload.head.submits { server.problems.count(error) }
             answer(error, isHead: upload.head.method == .head)
             return nil
         }

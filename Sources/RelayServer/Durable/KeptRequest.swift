@@ -11,7 +11,8 @@ struct KeptRequest {
     /// The answer is that of the upstream, when the caller waited for it.
     func answer(_ body: Body, refusal: () -> Problem?) async throws(Problem) -> Answer {
         let intake = JobIntake(caller.server)
-        let accepted = try await caller.server.problems.counting { () async throws(Problem) in
+        let tally = caller.server.problems
+        let accepted = try await tally.counting(of: admission.route.name) { () async throws(Problem) in
             switch body {
             case .empty: return try await intake.keep(admission, [])
             case .bytes(let bytes): return try await intake.keep(admission, bytes)
@@ -40,7 +41,8 @@ struct KeptRequest {
     /// The answer is the job's document, with the upstream's answer when the caller waited for it.
     func document(_ body: [UInt8]) async throws(Problem) -> Answer {
         let intake = JobIntake(caller.server)
-        let accepted = try await caller.server.problems.counting { () async throws(Problem) in
+        let tally = caller.server.problems
+        let accepted = try await tally.counting(of: admission.route.name) { () async throws(Problem) in
             try await intake.keep(admission, body)
         }
         let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)

@@ -21,10 +21,11 @@ extension Metric {
         .counter,
         ["route", "code"],
         "Requests and jobs that the relay answered itself instead of sending or keeping them, by the problem's code; route is "
-            + "empty where it is none of the configuration.",
+            + "empty where none was looked up before, or it is none of the configuration.",
         do:
             "waystation explain CODE says what each means. Those that failed while they waited for a permit count as "
-            + "failures of waystation_requests_total, too."
+            + "failures of waystation_requests_total, too; a head that cannot be read or is too large counts in "
+            + "waystation_http_requests_total alone."
     )
     package static let inFlight = Metric(
         "waystation_requests_in_flight",

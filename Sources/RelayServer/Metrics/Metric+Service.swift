@@ -23,7 +23,9 @@ extension Metric {
         "waystation_memory_bytes",
         .gauge,
         "Bytes that bodies take in memory.",
-        do: "Near the limit answers wait for room: raise limits.memory, or see who sends that much."
+        do:
+            "Bodies of requests have half of the limit, and are refused as overloaded without room in it; near the limit "
+            + "answers wait for room: raise limits.memory, or see who sends that much."
     )
     package static let memoryLimit = Metric(
         "waystation_memory_limit_bytes",

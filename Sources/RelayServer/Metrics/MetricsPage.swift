@@ -29,7 +29,7 @@ package enum MetricsPage {
         Counters begin at zero with the daemon, and outlive a reload; those of a route are told while the configuration has
         it.
         They are there from the start, but for what can go wrong in many ways: failed attempts by kind, and requests that
-        are rejected by code, appear with the first.
+        are rejected by code, appear with the first, all but those that alerts go by.
         Attempts count when their request is over, or the run of their kept job.
         How many kept jobs there are is as of the last second.
         A text that took long to make is given out for ten times as long, to whoever asks.

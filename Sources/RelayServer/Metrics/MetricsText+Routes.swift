@@ -64,8 +64,13 @@ extension MetricsText {
         func labels(_ name: RouteAccount.FailureName) -> (String, String) {
             (name.upstream, name.kind.rawValue)
         }
+        // From nothing on what an alert goes by.
+        var failures: [RouteAccount.FailureName: UInt64] = [:]
+        for upstream in upstreams {
+            failures[RouteAccount.FailureName(upstream: upstream.name, kind: .rateLimited)] = 0
+        }
         let names = Set(upstreams.map(\.name))
-        let failures = account.failures.filter { names.contains($0.key.upstream) }
+        failures.merge(account.failures.filter { names.contains($0.key.upstream) }) { $1 }
         for (failure, count) in failures.sorted(by: { labels($0.key) < labels($1.key) }) {
             add(.attemptsTotal, [route, failure.upstream, "failure", failure.kind.rawValue], count)
         }

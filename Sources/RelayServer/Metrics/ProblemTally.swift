@@ -15,14 +15,18 @@ package final class ProblemTally: Sendable {
 
     package init() {}
 
-    func count(_ problem: Problem) {
-        counts.withLock { $0[Name(route: problem.route, code: problem.code), default: 0] += 1 }
+    /// Counts one, of that route where the problem itself names none.
+    func count(_ problem: Problem, of route: String? = nil) {
+        counts.withLock { $0[Name(route: problem.route ?? route, code: problem.code), default: 0] += 1 }
     }
 
     /// Counts what `body` is refused with.
-    func counting<Value>(_ body: () async throws(Problem) -> Value) async throws(Problem) -> Value {
+    func counting<Value>(
+        of route: String? = nil,
+        _ body: () async throws(Problem) -> Value
+    ) async throws(Problem) -> Value {
         do throws(Problem) { return try await body() } catch {
-            count(error)
+            count(error, of: route)
             throw error
         }
     }

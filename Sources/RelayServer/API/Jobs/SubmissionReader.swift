@@ -116,7 +116,10 @@ struct SubmissionReader {
     ) -> Duration? {
         guard let text = string(value, pointer) else { return nil }
         guard let duration = DurationText.parse(text) else {
-            fail(pointer, "a duration needs a unit, such as 20s")
+            fail(
+                pointer,
+                "a duration is written as 20s or 1h30m: d, h, m, s and ms, each once and in that order, 10000d at most"
+            )
             return nil
         }
         guard bounds.contains(duration) else {
