@@ -1,40 +1,34 @@
-import Glibc
 import RelayPosix
 import Synchronization
 import Testing
 
 @Suite("Long work beside every loop")
 struct SideThreadTests {
-    @Test(
-        "Is done one after the other, on a thread that ends when there is none left",
-        .timeLimit(.minutes(1))
-    )
+    @Test("Is done one after the other, also when it is asked for anew", .timeLimit(.minutes(1)))
     func order() async {
         let side = SideThread("side-test")
         for round in 0..<3 {
             let done = Mutex<[Int]>([])
-            let threads = Mutex<Set<String>>([])
+            let underWay = Atomic<Int>(0)
             for number in 0..<100 {
                 side.start {
+                    #expect(underWay.add(1, ordering: .relaxed).newValue == 1)
                     done.withLock { $0.append(number) }
-                    _ = threads.withLock { $0.insert(thread()) }
+                    underWay.subtract(1, ordering: .relaxed)
                 }
             }
             #expect(await side.perform { round } == round)
             #expect(done.withLock { $0 } == Array(0..<100))
-            for thread in threads.withLock({ $0 }) {
-                while unsafe access("/proc/" + thread, F_OK) == 0 { await Task.yield() }
-            }
         }
     }
-}
 
-/// The calling thread below /proc: PROCESS/task/THREAD.
-private func thread() -> String {
-    var path = [UInt8](repeating: 0, count: 64)
-    let count = unsafe path.withUnsafeMutableBytes {
-        guard let start = $0.baseAddress else { return 0 }
-        return unsafe readlink("/proc/thread-self", start, $0.count)
+    @Test("Is done beside who asks", .timeLimit(.minutes(1)))
+    func beside() async {
+        let side = SideThread("side-test")
+        let asked = Semaphore()
+        // On the thread of who asks it would wait for ever.
+        side.start { asked.wait() }
+        asked.signal()
+        #expect(await side.perform { true })
     }
-    return String(decoding: path.prefix(max(0, count)), as: UTF8.self)
 }
