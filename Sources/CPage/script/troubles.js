@@ -37,8 +37,11 @@ function wrongWith(route, credential) {
   if (route.pause) wrong.push(pauseText(route));
   if (route.state === "unconfigured") wrong.push("the configuration has no such route, and its jobs wait");
   for (const one of failingUpstreams(route)) {
+    const failure = one.last_failure;
+    // That of the only one is told below as the route's.
+    const isTold = !failure || isFailing(route) && route.upstreams.length === 1 && failure.detail === route.last_failure?.detail;
     wrong.push(`upstream ${one.name} ${isOpen(one) ? "has failed so often that it is left alone" : "fails"}${
-      one.last_failure ? `; its last failure, ${agoText(one.last_failure)}` : ""}`);
+      isTold ? "" : `; its last failure, ${agoText(failure)}`}`);
   }
   if (isFailing(route)) {
     if (!isForWantOf(credential, route)) wrong.push(conditionText(route));
