@@ -11,18 +11,12 @@ import time
 import unittest
 
 from caller import ask
+from disk import inside, may_mount, on_small_disk
 from durable import DurableTest, again, kept
 from relay import Relay, daemon, eventually
 from upstream import answer
 
 COMMAND = pathlib.Path(daemon()).with_name("waystation")
-# Runs a daemon whose state directory is a small disk of its own.
-SMALL_DISK = 'mount -t tmpfs -o mode=0700,size="$1" none "$0" && shift && exec "$@"'
-
-
-def may_mount():
-    return os.geteuid() == 0 and subprocess.run(
-        ["unshare", "-m", "true"], capture_output=True).returncode == 0
 
 
 class Storage(DurableTest):
@@ -49,13 +43,10 @@ class Storage(DurableTest):
         door = self.new_door()
         self.upstream.on("/x", door)
         relay = self.new_relay({"up": kept(self.upstream.url)})
-        state = relay.directory / "state"
-        state.mkdir(mode=0o700)
-        relay.before = ["unshare", "-m", "--propagation", "private", "bash", "-c", SMALL_DISK, str(state), "48m"]
+        state = on_small_disk(relay, "48m")
         relay.start()
-        inside = pathlib.Path(f"/proc/{relay.process.pid}/root{state}")
         ids = [self.hand_over(relay, "/r/up/x", method="PUT") for _ in range(20)]
-        filler = inside / "filler"
+        filler = inside(relay, state) / "filler"
         with open(filler, "wb", buffering=0) as file:
             try:
                 while True:
@@ -95,9 +86,7 @@ class Storage(DurableTest):
     def test_a_store_that_refuses_large_bodies_says_so(self):
         self.upstream.on("/x", self.new_door())
         relay = self.new_relay({"up": kept(self.upstream.url)})
-        state = relay.directory / "state"
-        state.mkdir(mode=0o700)
-        relay.before = ["unshare", "-m", "--propagation", "private", "bash", "-c", SMALL_DISK, str(state), "16m"]
+        on_small_disk(relay, "16m")
         relay.start()
         body = os.urandom(300_000)
         got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], body)
@@ -121,10 +110,7 @@ class Storage(DurableTest):
                 relay = self.new_relay({"up": kept(
                     self.upstream.url, concurrency={"max_requests": 32},
                     delivery={"keep_requests": "never", "keep_responses": "never"})})
-                state = relay.directory / "state"
-                state.mkdir(mode=0o700)
-                relay.before = [
-                    "unshare", "-m", "--propagation", "private", "bash", "-c", SMALL_DISK, str(state), size]
+                on_small_disk(relay, size)
                 relay.start()
                 body = os.urandom(12_000)
 
@@ -156,9 +142,7 @@ class Storage(DurableTest):
         """A write that fails in the middle of a body: refused, and nothing of it left."""
         self.upstream.on("/x", answer(200))
         relay = self.new_relay({"up": kept(self.upstream.url)})
-        state = relay.directory / "state"
-        state.mkdir(mode=0o700)
-        relay.before = ["unshare", "-m", "--propagation", "private", "bash", "-c", SMALL_DISK, str(state), "32m"]
+        on_small_disk(relay, "32m")
         relay.start()
         got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], os.urandom(15 << 20))
         self.assertIn(got.status, (202, 507), got)

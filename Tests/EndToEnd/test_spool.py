@@ -8,8 +8,8 @@ import time
 import unittest
 
 from caller import chunked, request
+from disk import may_mount, on_small_disk
 from relay import RelayTest, daemon, eventually, route
-from test_durable_storage import SMALL_DISK, may_mount
 from upstream import Close, answer, unread
 
 COMMAND = pathlib.Path(daemon()).with_name("waystation")
@@ -103,9 +103,7 @@ class Spool(RelayTest):
     @unittest.skipUnless(may_mount(), "needs root, for a small disk")
     def test_a_full_disk_costs_the_copy_and_nothing_else(self):
         relay = self.relay(limits={"max_request_body": "64MiB"})
-        state = relay.directory / "state"
-        state.mkdir(mode=0o700)
-        relay.before = ["unshare", "-m", "--propagation", "private", "bash", "-c", SMALL_DISK, str(state), "32m"]
+        on_small_disk(relay, "32m")
         relay.start()
         body = BODY * 120
         self.upstream.on("/good", answer(200, "done"))
