@@ -29,7 +29,7 @@ extension Daemon {
         text.add(.queueLimit, audience.room.limit)
         text.add(.storeInfo, [storage.directory], 1)
         addCredentials(snapshot, clock, to: &text)
-        text.add(storage.facts, storageState)
+        text.add(storage.facts, storageState, refusals: durable.acceptance.refusals)
         text.add(.spool, storage.spool.usage.used)
         text.add(.spoolLimit, storage.spool.usage.limit)
         addCallers(snapshot, to: &text)

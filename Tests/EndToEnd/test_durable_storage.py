@@ -34,6 +34,10 @@ class Storage(DurableTest):
     def storage(self, relay):
         return ask(relay.control, "GET", "/v1/status").json()["storage"]
 
+    def assert_refused_for_room(self, relay, count):
+        text = ask(relay.control, "GET", "/metrics").body.decode()
+        self.assertIn(f'\nwaystation_store_errors_total{{kind="full"}} {count}\n', text)
+
     def files(self, relay):
         directory = relay.directory / "state"
         return {path.name: path.read_bytes() for path in directory.glob("jobs.db*") if not path.name.endswith("-shm")}
@@ -65,6 +69,11 @@ class Storage(DurableTest):
         eventually(is_full, "the disk is full")
         self.assert_problem(refusals[0], 507, "storage_full")
         eventually(lambda: self.storage(relay)["state"] == "full", "the status tells of it")
+        # Before their bodies are read, too.
+        for size in (1, 300_000):
+            refusals.append(relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], os.urandom(size)))
+            self.assert_problem(refusals[-1], 507, "storage_full")
+        self.assert_refused_for_room(relay, len(refusals))
         told = subprocess.run([str(COMMAND), "status", "--socket", str(relay.control)], capture_output=True, text=True)
         self.assertIn("The job store has no room", told.stdout)
         door.open()
@@ -94,6 +103,7 @@ class Storage(DurableTest):
             got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")], body)
         self.assert_problem(got, 507, "storage_full")
         self.assertEqual(self.storage(relay)["state"], "full")
+        self.assert_refused_for_room(relay, 1)
         relay.errors.wait("<2>a job of route up was refused", "no room for its body")
         # Small ones are still taken, and so the relay is ready.
         self.hand_over(relay, "/r/up/x")

@@ -87,7 +87,9 @@ struct DurableBoundsTests {
             }
         }
         #expect(await refusal("\"k\"", "bye") == .idempotencyKeyReused)
+        #expect(bench.jobs.acceptance.refusals == 0)
         #expect(await refusal("\"l\"", "hello") == code)
+        #expect(bench.jobs.acceptance.refusals == (code == .storageFull ? 1 : 0))
         #expect(await bench.stop())
     }
 

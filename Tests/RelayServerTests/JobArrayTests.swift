@@ -182,6 +182,7 @@ struct JobArrayTests {
             .elements
         let codes = told?.map { $0[["error", "code"]]?.text ?? ($0["replayed"] == nil ? "new" : "known") }
         #expect(codes == ["storage_full", "known", "storage_full"])
+        #expect(served.durable.acceptance.refusals == 2)
         served.store.faults.failAcceptance(nil)
         #expect(
             try await served.store.jobs(JobFilter(), order: .oldestFirst, limit: 9, after: nil).jobs.count

@@ -65,7 +65,7 @@ struct StatusReportTests {
         switch trouble {
         case .paused: try await bench.jobs.pauses.pause("hooks", reason: "a test", for: nil)
         case .draining: bench.engine.drain()
-        case .full: bench.jobs.acceptance.foundNoRoom(for: "hooks")
+        case .full: _ = bench.jobs.acceptance.refuseBody(of: "hooks")
         default: break
         }
         await untilIdle()

@@ -16,7 +16,7 @@ package struct StoreFacts: Hashable, Sendable {
     package var logBytes: UInt64 = 0
     /// How long transactions took to get to the disk.
     package var commitTimes = DurationCounts()
-    /// What could not be done, by why: refusals for want of room, failed writes, reads that took too long.
+    /// What could not be done, by why: failed writes, reads that took too long, damage.
     package var errors: [StoreError.Code: UInt64] = [:]
 
     package init() {}

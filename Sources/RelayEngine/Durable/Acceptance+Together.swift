@@ -58,7 +58,7 @@ extension Acceptance {
                     return try accepted(job, answers[index])
                 }
                 let route = job.record.route
-                if let refusal, index < count { throw Problem(refusal, route: route) }
+                if let refusal, index < count { throw refused(refusal, route) }
                 throw full(candidates[index].admission)
             }
         }

@@ -14,6 +14,7 @@ package final class Acceptance: Sendable {
     private let digest: @Sendable ([UInt8]) -> [UInt8]
     /// When a body last found no room.
     private let noRoomAt = Mutex<Instant?>(nil)
+    private let refusedForRoom = Atomic<UInt64>(0)
 
     init(
         _ dispatcher: Dispatcher,
@@ -111,7 +112,7 @@ package final class Acceptance: Sendable {
             guard error.code == .full else { throw Problem(error, route: route) }
             // Whoever reads 507 and then asks for the status sees why.
             await watch.look()
-            return try await known(job, patience, instead: Problem(error, route: route))
+            return try await known(job, patience, instead: refused(error, route))
         }
         return try accepted(job, acceptance)
     }
@@ -133,13 +134,13 @@ package final class Acceptance: Sendable {
     private func known(
         _ job: NewJob,
         _ patience: Patience?,
-        instead refusal: Problem
+        instead refusal: @autoclosure () -> Problem
     ) async throws(Problem) -> Accepted {
         var job = job
         job.hasNoRoom = true
         // Also without a key: the store removes the file of a body that it does not accept.
         let answer = try? await enqueue(job, at: JobMoment(engine.time), patience)
-        guard let answer, answer != .abandoned else { throw refusal }
+        guard let answer, answer != .abandoned else { throw refusal() }
         return try accepted(job, answer)
     }
 
@@ -288,13 +289,30 @@ extension NewJob {
     }
 }
 
-// Bodies that find no room.
+// What finds no room on disk.
 extension Acceptance {
+    /// Jobs that were not accepted since there was no room for them, since the start.
+    package var refusals: UInt64 { refusedForRoom.load(ordering: .relaxed) }
+
+    /// Counts a job that the store has no room for.
+    func refused(_ error: StoreError, _ route: String) -> Problem {
+        refusedForRoom.add(1, ordering: .relaxed)
+        return Problem(error, route: route)
+    }
+
     /// How long a refused body makes the store count as full, which may still take smaller ones.
     private static let fullAfterRefusal: Duration = .seconds(10)
 
-    /// A body of the route found no room in the store.
-    package func foundNoRoom(for route: String) {
+    /// A job of the route is refused, since its body found no room in the store.
+    package func refuseBody(of route: String) -> Problem {
+        foundNoRoom(for: route)
+        return refused(
+            StoreError(.full, "the job store has no room; free space on its disk, or raise storage.max_size"),
+            route
+        )
+    }
+
+    private func foundNoRoom(for route: String) {
         let now = engine.time.now()
         let last = noRoomAt.withLock { last in
             defer { last = now }

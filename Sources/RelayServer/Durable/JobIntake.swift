@@ -161,7 +161,8 @@ struct JobIntake {
         do throws(StoreError) {
             if let value = try await patience.wait(for: work) { return value }
         } catch {
-            throw error.code == .full ? noRoom(route) : Problem(error, route: route)
+            guard error.code == .full else { throw Problem(error, route: route) }
+            throw durable.acceptance.refuseBody(of: route)
         }
         throw Problem.stalled(route)
     }
@@ -172,15 +173,6 @@ struct JobIntake {
         let facts = try await durable.store.told(route: route) { store throws(StoreError) in
             try await store.facts()
         }
-        if facts.isFull { throw noRoom(route) }
-    }
-
-    private func noRoom(_ route: String) -> Problem {
-        durable.acceptance.foundNoRoom(for: route)
-        let error = StoreError(
-            .full,
-            "the job store has no room; free space on its disk, or raise storage.max_size"
-        )
-        return Problem(error, route: route)
+        if facts.isFull { throw durable.acceptance.refuseBody(of: route) }
     }
 }

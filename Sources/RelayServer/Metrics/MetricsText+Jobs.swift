@@ -19,14 +19,15 @@ extension MetricsText {
         }
     }
 
-    /// The store and what it does.
-    package mutating func add(_ store: StoreFacts, _ state: StorageState) {
+    /// The store and what it does; `refusals` are jobs that there was no room for.
+    package mutating func add(_ store: StoreFacts, _ state: StorageState, refusals: UInt64) {
         for word in StorageState.allCases { add(.storeState, [word.rawValue], word == state) }
         add(.storeBytes, store.usedBytes)
         add(.storeLimit, store.maxBytes)
         add(.storeCommits, store.commits)
         add(.storeOperations, store.operations)
         add(.storeCommitDuration, [], store.commitTimes)
+        add(.storeErrors, [StoreError.Code.full.rawValue], refusals)
         for code in StoreError.Code.counted { add(.storeErrors, [code.rawValue], store.errors[code] ?? 0) }
         add(.storeCorrupt, store.corruptRecords)
         add(.storeLog, store.logBytes)
@@ -34,6 +35,6 @@ extension MetricsText {
 }
 
 extension StoreError.Code {
-    /// What a store that is open may fail with.
-    fileprivate static let counted: [StoreError.Code] = [.full, .slow, .failed, .corrupt]
+    /// What a store that is open counts; a job that it has no room for need not get to it.
+    fileprivate static let counted: [StoreError.Code] = [.slow, .failed, .corrupt]
 }

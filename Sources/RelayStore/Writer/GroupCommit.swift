@@ -169,12 +169,11 @@ extension GroupCommit {
                     continue
                 }
                 if error.error.code == .full, error.task == nil {
-                    writer.shared.countError(error.error)
                     // Nothing of it is on disk, and nobody was told otherwise: it can all be asked again.
                     for task in tasks { task.fail(error.error) }
                     return
                 }
-                writer.shared.countError(error.error)
+                if error.error.code != .full { writer.shared.countError(error.error) }
                 guard let index = error.task, error.error.code == .corrupt || error.error.code == .full else {
                     for task in tasks { task.fail(error.error) }
                     throw error.error
@@ -222,10 +221,7 @@ extension GroupCommit {
             "cannot accept jobs: the job store \(writer.database.path) has no room; free space on its disk, or raise "
                 + "storage.max_size"
         )
-        for task in tasks where task.kind == .accept {
-            writer.shared.countError(error)
-            task.fail(error)
-        }
+        for task in tasks where task.kind == .accept { task.fail(error) }
         tasks.removeAll { $0.kind == .accept }
     }
 
