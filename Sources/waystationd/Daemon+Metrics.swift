@@ -108,6 +108,7 @@ extension Daemon {
         text.add(.reloadSuccessful, reloadError.withLock { $0 == nil })
         text.add(.reloadTime, snapshot.settings.loadedAt)
         text.add(.configInfo, [snapshot.settings.file, snapshot.settings.digest], 1)
+        text.add(.start, startedAt)
         text.add(.buildInfo, [Version.text], 1)
     }
 }

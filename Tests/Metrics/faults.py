@@ -4,6 +4,7 @@ import itertools
 import json
 import signal
 import threading
+import time
 
 from world import Watched
 
@@ -36,6 +37,11 @@ class Fault:
         return {"orders": route(self.upstream.url)}
 
     def start(self):
+        self.relay.start()
+
+    def start_anew(self):
+        (self.relay.directory / "notify").unlink()
+        self.relay.notices.items.clear()
         self.relay.start()
 
     def plant(self):
@@ -102,9 +108,7 @@ class Hiccups(Fault):
                 self.relay.process.send_signal(signal.SIGHUP)
             elif turn == 8 * RATE:
                 self.relay.stop()
-                (self.relay.directory / "notify").unlink()
-                self.relay.notices.items.clear()
-                self.relay.start()
+                self.start_anew()
             elif turn == 10 * RATE:
                 assert self.relay.ask("GET", "/r/nowhere/good").status == 404
                 self.has_ended = True
@@ -196,6 +200,33 @@ class DeadLetters(Fault):
             assert got.status == 202, got
 
 
+class ExpiredWhileDown(Fault):
+    """Jobs whose time is over when the daemon comes back from a crash."""
+
+    expected = {"WaystationJobsExpired": {"route": "hooks"}}
+    possible = {"WaystationDown", "WaystationRoutePaused"}
+    has_ended = False
+
+    def routes(self):
+        return {
+            "orders": route(self.upstream.url), "hooks": route(self.upstream.url, delivery={"mode": "durable"})}
+
+    def plant(self):
+        self.threads.append(threading.Thread(target=self.crash, daemon=True))
+        self.threads[-1].start()
+
+    def crash(self):
+        assert self.relay.command("pause", "hooks").returncode == 0
+        for _ in range(3):
+            got = self.relay.ask("POST", "/r/hooks/good", [("Waystation-Expires-After", "2s")], b"kept")
+            assert got.status == 202, got
+        self.relay.stop(signal.SIGKILL)
+        # Longer than the rules look back: nothing then tells of a time before.
+        time.sleep(17)
+        self.start_anew()
+        self.has_ended = True
+
+
 class ReloadFailed(Fault):
     @property
     def expected(self):
@@ -209,4 +240,4 @@ class ReloadFailed(Fault):
 ALL = {
     "nothing": Nothing, "hiccups": Hiccups, "upstream-down": UpstreamDown, "token-endpoint-down": TokenEndpointDown,
     "store-nearly-full": StoreNearlyFull, "backlog-growing": BacklogGrowing, "dead-letters": DeadLetters,
-    "reload-failed": ReloadFailed}
+    "expired-while-down": ExpiredWhileDown, "reload-failed": ReloadFailed}

@@ -51,6 +51,12 @@ extension Metric {
         "Whether the network counts as constrained.",
         do: "waystation constrained says why."
     )
+    package static let start = Metric(
+        "waystation_start_timestamp_seconds",
+        .gauge,
+        "When the daemon started; what it counts it has counted since.",
+        do: "As process_start_time_seconds, and told to a textfile collector too."
+    )
     package static let journalLost = Metric(
         "waystation_journal_lost_records",
         .counter,
@@ -99,7 +105,6 @@ extension Metric {
 
     static let service = [
         connections, connectionsRefused, httpRequests, memory, memoryLimit, sheddingLevel, shed, constrained,
-
-        journalLost, journalBlocked, reloads, reloadSuccessful, reloadTime, configInfo, buildInfo,
+        start, journalLost, journalBlocked, reloads, reloadSuccessful, reloadTime, configInfo, buildInfo,
     ]
 }

@@ -83,9 +83,9 @@ extension MetricsPage {
         A kept job is older than an hour, on a route without jobs of a later date and without such as
         were put aside.
         .It Cm WaystationJobsExpired Pq critical
-        Kept jobs expired within 15 minutes.
+        Kept jobs expired within 15 minutes, or were found expired at a start within them.
         .It Cm WaystationDeadLetters Pq warning
-        Kept jobs were given up within 15 minutes.
+        Kept jobs were given up within 15 minutes, at a start within them too.
         .It Cm WaystationStoreNearlyFull Pq warning
         For five minutes the job store took more than four fifths of its limit.
         .It Cm WaystationStoreFilling Pq warning
