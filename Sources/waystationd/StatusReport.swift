@@ -66,6 +66,10 @@ struct StatusReport {
             store.member("state", storageState.rawValue)
             store.member("used_bytes", storage.usedBytes)
             store.member("max_bytes", storage.maxBytes)
+            if let disk = storage.disk {
+                store.member("disk_bytes", disk.size)
+                store.member("disk_available_bytes", disk.available)
+            }
             store.member("corrupt_records", storage.corruptRecords)
         }
         json.object("journal") { writer in

@@ -8,6 +8,7 @@ import time
 
 from world import Watched
 
+from disk import inside, may_mount, on_small_disk
 from relay import route
 from upstream import Upstream, answer, as_json, refused_port
 
@@ -44,6 +45,10 @@ class Fault:
         self.relay.notices.items.clear()
         self.relay.start()
 
+    def fill(self, disk, size):
+        """Takes room on the daemon's disk, as another program would."""
+        (inside(self.relay, disk) / "filler").write_bytes(bytes(size))
+
     def plant(self):
         pass
 
@@ -65,9 +70,10 @@ class Fault:
 
 
 class Nothing(Fault):
-    """The control: traffic of both kinds, a credential, a reload, and a caller who traces."""
+    """The control: traffic of both kinds, a credential, a reload, a caller who traces, and a disk with room."""
 
     def routes(self):
+        self.disk = on_small_disk(self.relay, "96m") if may_mount() else None
         self.upstream.on("/token", as_json(200, json.dumps({"access_token": "t", "expires_in": 3600})))
         self.relay.members["credentials"] = {"login": {
             "type": "oauth2_client_credentials", "token_url": self.upstream.url + "token", "client_id": "shop",
@@ -78,6 +84,8 @@ class Nothing(Fault):
         self.traffic(None, "GET", "/r/orders/good", [("Traceparent", f"00-{TRACE}-00f067aa0ba902b7-01")])
         self.traffic(None, "POST", "/r/orders/good", [("Prefer", "respond-async")], b"kept", rate=2)
         self.relay.process.send_signal(signal.SIGHUP)
+        if self.disk:
+            self.fill(self.disk, 32 << 20)
 
 
 class Hiccups(Fault):
@@ -170,6 +178,23 @@ class StoreNearlyFull(Fault):
             assert got.status == 202, got
 
 
+class DiskNearlyFull(Fault):
+    """Others have filled the disk, and the store has hardly begun."""
+
+    possible = {"WaystationStoreDiskFilling"}
+
+    @property
+    def expected(self):
+        return {"WaystationStoreDiskNearlyFull": {"directory": str(self.disk)}}
+
+    def routes(self):
+        self.disk = on_small_disk(self.relay, "96m")
+        return super().routes()
+
+    def plant(self):
+        self.fill(self.disk, 82 << 20)
+
+
 class BacklogGrowing(Fault):
     """More jobs than the route's rate lets through."""
 
@@ -241,3 +266,5 @@ ALL = {
     "nothing": Nothing, "hiccups": Hiccups, "upstream-down": UpstreamDown, "token-endpoint-down": TokenEndpointDown,
     "store-nearly-full": StoreNearlyFull, "backlog-growing": BacklogGrowing, "dead-letters": DeadLetters,
     "expired-while-down": ExpiredWhileDown, "reload-failed": ReloadFailed}
+if may_mount():
+    ALL["disk-nearly-full"] = DiskNearlyFull

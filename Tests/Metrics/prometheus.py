@@ -23,6 +23,7 @@ BOUNDS = {
     "WaystationBacklogGrowing": [("* 900", "* 15")],
     "WaystationJobTooOld": [("> 3600", "> 60")],
     "WaystationStoreFilling": [("[1h], 4 * 3600", "[1h], 4 * 60"), ("[15m], 4 * 3600", "[15m], 4 * 60")],
+    "WaystationStoreDiskFilling": [("[1h], 4 * 3600", "[1h], 4 * 60"), ("[15m], 4 * 3600", "[15m], 4 * 60")],
     "WaystationJobsExpired": [("< 900", "< 15")],
     "WaystationDeadLetters": [("< 900", "< 15")],
     "WaystationStoreSlow": [("> 0.5", "> 30")],

@@ -120,6 +120,12 @@ class Deployment(unittest.TestCase):
             re.findall(r"^\.It Cm (Waystation\w+) Pq (\w+)$", page, re.MULTILINE),
             [(rule["alert"], rule["labels"]["severity"]) for rule in rules.each(rules.load())])
 
+    def test_the_changelog_counts_the_alerts(self):
+        """The first number is that of the newest version."""
+        text = (rules.ROOT / ".github/CHANGELOG.md").read_text()
+        told = re.search(r"(\d+) alerts", text)
+        self.assertEqual(told and int(told[1]), len(rules.each(rules.load())))
+
     def test_the_units_are_units(self):
         units = sorted(path for path in PROMETHEUS.iterdir() if path.suffix in (".service", ".timer"))
         done = subprocess.run(["systemd-analyze", "verify", *units], capture_output=True, text=True)

@@ -97,6 +97,31 @@ struct FullDiskTests {
         #expect(log.values.allSatisfy { !$0.hasPrefix("fatal") })
     }
 
+    @Test("Its disk is told of, and what others write to it", .enabled(if: geteuid() == 0))
+    func disk() async throws {
+        let disk = SmallDisk(megabytes: 12)
+        guard disk.isMounted else { return }
+        let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
+        var options = SQLiteJobStore.Options(directory: disk.scratch.path)
+        options.spaceInterval = .milliseconds(1)
+        let store = try await SQLiteJobStore.open(options, at: now)
+        // What the daemon does each second, of a store that nobody asks for anything.
+        func sweep() async throws -> DiskSpace {
+            _ = try await store.sweep(Retention(), limit: 100, at: now)
+            return try #require(store.standing.disk)
+        }
+        var before = try await sweep()
+        #expect(before.size == 12 << 20)
+        #expect(before.available > 8 << 20 && before.available < 12 << 20)
+        let filler = unsafe open(disk.scratch.path + "/filler", O_WRONLY | O_CREAT, 0o600)
+        defer { close(filler) }
+        #expect(posix_fallocate(filler, 0, 8 << 20) == 0)
+        let wanted = before.available - 8 << 20
+        for _ in 0..<1_000 where before.available > wanted { before = try await sweep() }
+        #expect(before.available <= wanted && !store.standing.isFull)
+        await store.close()
+    }
+
     @Test(
         "An answer that finds no room leaves no file behind, however often it is tried",
         .enabled(if: geteuid() == 0)

@@ -4,6 +4,8 @@ package struct StoreFacts: Hashable, Sendable {
     package var usedBytes: UInt64 = 0
     /// What acceptance stops at.
     package var maxBytes: UInt64 = 0
+    /// The file system it is on, as of the last second; nil where that cannot be known.
+    package var disk: DiskSpace?
     /// Whether there is no room: nothing is accepted until there is again.
     package var isFull = false
     /// Transactions since the store was opened.
@@ -20,4 +22,16 @@ package struct StoreFacts: Hashable, Sendable {
     package var errors: [StoreError.Code: UInt64] = [:]
 
     package init() {}
+}
+
+/// Bytes of a file system.
+package struct DiskSpace: Hashable, Sendable {
+    package var size: UInt64
+    /// What may still be written by who runs this process.
+    package var available: UInt64
+
+    package init(size: UInt64, available: UInt64) {
+        self.size = size
+        self.available = available
+    }
 }

@@ -25,6 +25,18 @@ extension Metric {
         "Bytes of the job store beyond which no job is accepted (storage.max_size).",
         do: "It moves with the configuration alone."
     )
+    package static let storeDiskSize = Metric(
+        "waystation_store_disk_size_bytes",
+        .gauge,
+        "Bytes of the file system that the job store is on.",
+        do: "Together with what is available: how full the disk is."
+    )
+    package static let storeDiskAvailable = Metric(
+        "waystation_store_disk_available_bytes",
+        .gauge,
+        "Bytes of that file system that may still be written, by the store as by others; not told where the disk does not.",
+        do: "Near nothing no job is accepted: make room (df, du -xh), or give the store a disk of its own."
+    )
     package static let storeCommits = Metric(
         "waystation_store_commits",
         .counter,
@@ -77,8 +89,7 @@ extension Metric {
     )
 
     static let storage = [
-        storeState, storeInfo, storeBytes, storeLimit, storeCommits, storeOperations, storeCommitDuration,
-        storeErrors,
-        storeCorrupt, storeLog, spool, spoolLimit,
+        storeState, storeInfo, storeBytes, storeLimit, storeDiskSize, storeDiskAvailable, storeCommits,
+        storeOperations, storeCommitDuration, storeErrors, storeCorrupt, storeLog, spool, spoolLimit,
     ]
 }

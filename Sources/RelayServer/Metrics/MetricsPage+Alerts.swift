@@ -88,8 +88,12 @@ extension MetricsPage {
         Kept jobs were given up within 15 minutes, at a start within them too.
         .It Cm WaystationStoreNearlyFull Pq warning
         For five minutes the job store took more than four fifths of its limit.
+        .It Cm WaystationStoreDiskNearlyFull Pq warning
+        For five minutes the disk of the job store had less than a tenth left, and less than storage.max_size.
         .It Cm WaystationStoreFilling Pq warning
         The job store is more than half full, and will be full within four hours.
+        .It Cm WaystationStoreDiskFilling Pq warning
+        The disk of the job store is more than half full, and will be full within four hours.
         .It Cm WaystationStoreFull Pq critical
         The job store was full for a quarter of five minutes.
         .It Cm WaystationStoreStalled Pq critical

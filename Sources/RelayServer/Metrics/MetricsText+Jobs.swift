@@ -24,6 +24,10 @@ extension MetricsText {
         for word in StorageState.allCases { add(.storeState, [word.rawValue], word == state) }
         add(.storeBytes, store.usedBytes)
         add(.storeLimit, store.maxBytes)
+        if let disk = store.disk {
+            add(.storeDiskSize, disk.size)
+            add(.storeDiskAvailable, disk.available)
+        }
         add(.storeCommits, store.commits)
         add(.storeOperations, store.operations)
         add(.storeCommitDuration, [], store.commitTimes)

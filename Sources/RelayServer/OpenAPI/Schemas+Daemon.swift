@@ -87,6 +87,8 @@ extension OpenAPI {
             .object([
                 Property("state", .word(StorageState.allCases.map(\.rawValue))),
                 Property("used_bytes", .count), Property("max_bytes", .count),
+                .maybe("disk_bytes", .count, "Of the file system it is on."),
+                .maybe("disk_available_bytes", .count, "What of it may still be written."),
                 Property("corrupt_records", .count, "Met since the start."),
             ])
         ),

@@ -1,4 +1,5 @@
 import Glibc
+import RelayCore
 import RelayPosix
 
 /// Disk space kept for the day there is none: even a deletion needs room.
@@ -9,20 +10,18 @@ struct Ballast {
 
     init(path: String, limit: Int) {
         self.path = path
+        size = Ballast.disk(of: path).map { Int(min(UInt64(max(0, limit)), $0.size / 8)) } ?? limit
+    }
+
+    /// The disk it is on; nil where that cannot be known.
+    var disk: DiskSpace? { Ballast.disk(of: path) }
+
+    private static func disk(of path: String) -> DiskSpace? {
         let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        size = Ballast.space(directory).map { Int(min(UInt64(max(0, limit)), $0.all / 8)) } ?? limit
-    }
-
-    /// Bytes of the disk that may be written now, as far as that can be known.
-    var available: UInt64 {
-        Ballast.space(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))?.free ?? .max
-    }
-
-    private static func space(_ directory: String) -> (all: UInt64, free: UInt64)? {
         var found = statvfs()
         guard unsafe statvfs(directory, &found) == 0 else { return nil }
         let block = UInt64(found.f_frsize)
-        return (UInt64(found.f_blocks) * block, UInt64(found.f_bavail) * block)
+        return DiskSpace(size: UInt64(found.f_blocks) * block, available: UInt64(found.f_bavail) * block)
     }
 
     /// Takes the space if it is there.

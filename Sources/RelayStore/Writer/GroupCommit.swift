@@ -13,6 +13,9 @@ final class GroupCommit {
     private var hasBallast: Bool
     /// What the database took at the end of the last transaction; looked up inside it, where that costs no locks.
     private var pages: (all: Int64, free: Int64) = (0, 0)
+    private var disk: DiskSpace?
+    /// Steady nanoseconds before which the disk is not looked at again: it is on the way of every job.
+    private var nextLook: Int64 = 0
     /// Steady nanoseconds before which space is not asked for again.
     private var nextTry: Int64 = 0
     /// Steady nanoseconds at which the log is emptied of what was erased; nil when nothing was.
@@ -46,6 +49,7 @@ final class GroupCommit {
     func run() {
         do throws(StoreError) {
             try lookAtPages()
+            lookAtDisk()
             publish()
             // What the opening has ended.
             tell()
@@ -56,6 +60,7 @@ final class GroupCommit {
                 if writer.database.logPages >= (isFull ? 1 : checkpointPages) { try checkpoint() }
                 if let emptyAt, SystemClock.monotonic() >= emptyAt { try emptyLog() }
                 try regainSpace()
+                lookAtDisk()
                 publish()
             }
             try end()
@@ -316,7 +321,7 @@ extension GroupCommit {
         nextTry = SystemClock.monotonic() + options.spaceInterval.saturatedNanoseconds
         // What the log takes on the disk is room as well.
         if isFull { try emptyLog() }
-        let (size, available) = (UInt64(ballast.size), ballast.available)
+        let (size, available) = (UInt64(ballast.size), ballast.disk?.available ?? .max)
         if available >= 2 * size { hasBallast = ballast.take() }
         // Without it free pages are there to be settled into, and the log has the disk to itself.
         guard isFull, hasBallast || 2 * freeBytes >= 3 * ballast.size && available >= size / 2 else { return }
@@ -334,6 +339,13 @@ extension GroupCommit {
         pages.free = try writer.database.number("PRAGMA freelist_count")
     }
 
+    private func lookAtDisk() {
+        let now = SystemClock.monotonic()
+        guard now >= nextLook else { return }
+        nextLook = now + options.spaceInterval.saturatedNanoseconds
+        disk = ballast.disk
+    }
+
     /// Bytes that hold something.
     private var usedBytes: UInt64 {
         UInt64(max(0, pages.all - pages.free)) * 4_096 + UInt64(max(0, writer.volatile.fileBytes))
@@ -343,11 +355,12 @@ extension GroupCommit {
     private var freeBytes: Int { Int(pages.free) * 4_096 }
 
     private func publish() {
-        let used = usedBytes
+        let (used, disk) = (usedBytes, disk)
         let isOver = isOver
         let log = UInt64(writer.database.logPages) * 4_120
         writer.shared.update(writer.volatile.timeline) { facts in
             facts.usedBytes = used
+            facts.disk = disk
             facts.isFull = isOver
             facts.commits = writer.commits
             facts.operations = writer.volatile.operations
