@@ -74,6 +74,24 @@ struct StatusTextTests {
         if let expected { #expect(text.contains(expected)) }
     }
 
+    @Test(
+        "A store whose room comes to its end is told, by its limit and by its disk",
+        arguments: [
+            ("ok", 800, 1_000, 100, nil), ("full", 900, 1_000, 0, nil),
+            ("ok", 801, 1_000, 0, "The job store is nearly full, at 801 of 1000 bytes: without"),
+            ("ok", 0, 1_000, 99, "The disk of the job store is nearly full, with 99 of 1000 bytes left:"),
+            ("ok", 0, 50, 60, nil),
+        ] as [(String, Int, Int, Int, String?)]
+    )
+    func room(state: String, used: Int, limit: Int, left: Int, expected: String?) throws {
+        let storage = #""state":"\#(state)","used_bytes":\#(used),"max_bytes":\#(limit)"#
+        let disk = #""disk_bytes":1000,"disk_available_bytes":\#(left)"#
+        let status = try JSONValue(parsing: Array(#"{"version":"1","storage":{\#(storage),\#(disk)}}"#.utf8))
+        let text = StatusText(status, columns: 200).text(for: .standard)
+        #expect(text.contains("nearly full") == (expected != nil))
+        if let expected { #expect(text.contains(expected)) }
+    }
+
     @Test("That memory is short is told, with the reason", arguments: 0...3)
     func shedding(level: Int) throws {
         let shedding = #"{"level":\#(level),"reason":"the kernel reports memory pressure","refused":0}"#

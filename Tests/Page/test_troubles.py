@@ -36,6 +36,11 @@ class Troubles(PageTest):
         self.assertEqual(self.browser.script(troubles, status), [])
         full = {**status, "storage": {**status["storage"], "used_bytes": 99, "max_bytes": 100}}
         self.assertIn("The job store is nearly full, at 99 B of 100 B", self.browser.script(troubles, full)[0])
+        for free, told in ((100, []), (99, ["The disk of the job store is nearly full, with 99 B left: without room no job is accepted."])):
+            disk = {"used_bytes": 0, "max_bytes": 2000, "disk_bytes": 1000, "disk_available_bytes": free}
+            self.assertEqual(self.browser.script(troubles, {**status, "storage": {**status["storage"], **disk}}), told)
+        large = {**disk, "max_bytes": 50}
+        self.assertEqual(self.browser.script(troubles, {**status, "storage": {**status["storage"], **large}}), [])
         route = self.scene.api("GET", "/v1/routes/quiet")
         wrong = "return wrongWith(arguments[0])"
         self.assertEqual(self.browser.script(wrong, route), [])

@@ -85,6 +85,7 @@ function daemonTroubles(status) {
   if (storage.state === "full") trouble(`The job store has no room, at ${storage.used_bytes} of ${storage.max_bytes} bytes: no job is accepted; free space on its disk, or raise storage.max_size.`, "store", "full");
   if (storage.state === "stalled") trouble("The disk of the job store takes no writes: no job is accepted until it does.", "store", "stalled");
   else if (storage.state === "ok" && storage.used_bytes > 0.8 * storage.max_bytes) trouble(`The job store is nearly full, at ${bytes(storage.used_bytes)} of ${bytes(storage.max_bytes)}: without room no job is accepted.`, "store", "full");
+  else if (storage.state === "ok" && storage.disk_available_bytes < Math.min(storage.disk_bytes / 10, storage.max_bytes)) trouble(`The disk of the job store is nearly full, with ${bytes(storage.disk_available_bytes)} left: without room no job is accepted.`, "store", "full");
   if (storage.corrupt_records) trouble(`Damaged records met in the job store since the start: ${storage.corrupt_records}.`);
   if (journal.blocked_seconds > 2) trouble(`The journal has not taken a record for ${journal.blocked_seconds}s: look at systemd-journald, or at what reads the daemon's standard error; requests go on.`);
   else if (journal.lost_records) trouble(`Records the journal was too slow for since the start: ${journal.lost_records}.`);

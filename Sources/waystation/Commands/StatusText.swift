@@ -90,6 +90,9 @@ struct StatusText {
                     + " bytes: no job is accepted; free space on its disk, or raise storage.max_size."
             )
         }
+        if storage["state"] == .string("ok"), let shortage = shortage(of: storage) {
+            troubles.append("\(shortage): without room no job is accepted.")
+        }
         if storage["state"] == .string("stalled") {
             troubles.append("The disk of the job store takes no writes: no job is accepted until it does.")
         }
@@ -97,6 +100,18 @@ struct StatusText {
             troubles.append("Damaged records met in the job store since the start: \(corrupt).")
         }
         return troubles
+    }
+
+    /// What of the store's room comes to its end; nil where nothing does.
+    private func shortage(of storage: JSONValue) -> String? {
+        guard let limit = storage["max_bytes"]?.integer else { return nil }
+        if let used = storage["used_bytes"]?.integer, used > limit / 5 * 4 {
+            return "The job store is nearly full, at \(used) of \(limit) bytes"
+        }
+        guard let size = storage["disk_bytes"]?.integer, let left = storage["disk_available_bytes"]?.integer,
+            left < min(size / 10, limit)
+        else { return nil }
+        return "The disk of the job store is nearly full, with \(left) of \(size) bytes left"
     }
 
     private func trouble(ofJournal journal: JSONValue) -> [String] {
