@@ -7,7 +7,7 @@ let package = Package(
         .executable(name: "waystationd", targets: ["waystationd"]),
         .executable(name: "waystation", targets: ["waystation"]),
         .library(name: "RelayKit", targets: ["RelayKit", "RelayCore", "RelayJSON"]),
-        .library(name: "RelayTransport", targets: ["RelayTransport"]),
+        .library(name: "RelaySockets", targets: ["RelaySockets", "RelayTransport"]),
         .library(name: "RelayFoundation", targets: ["RelayFoundation"]),
         .library(name: "RelayClient", targets: ["RelayClient"]),
     ],
@@ -35,8 +35,10 @@ let package = Package(
         .target(name: "RelayPosix", dependencies: ["CLinux"]),
         .target(
             name: "RelayTransport",
-            dependencies: ["RelayCore", "RelayHTTP", "RelayKit", "RelayPosix", "COpenSSL", "CZlib"]
+            dependencies: ["RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib"]
         ),
+        // The typed library over sockets; no part of the daemon either.
+        .target(name: "RelaySockets", dependencies: ["RelayCore", "RelayKit", "RelayTransport"]),
         .target(name: "RelayStore", dependencies: ["CLinux", "CSQLite", "RelayCore", "RelayPosix"]),
         .target(
             name: "RelaySystemd",
@@ -97,7 +99,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["RelayFoundation", "RelayKit", "RelayTransport"]
+            dependencies: ["RelayFoundation", "RelayKit", "RelaySockets"]
         ),
         .testTarget(name: "TidyTests"),
         .testTarget(name: "RelayHTTPTests", dependencies: ["RelayCore", "RelayHTTP", "RelayTestSupport"]),
@@ -106,7 +108,7 @@ let package = Package(
         .testTarget(
             name: "RelayTransportTests",
             dependencies: [
-                "CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayKit", "RelayPosix", "RelayTestSupport",
+                "CLinux", "COpenSSL", "CZlib", "RelayCore", "RelayPosix", "RelayTestSupport",
                 "RelayTransport",
             ]
         ),
@@ -168,7 +170,7 @@ if Context.environment["RELAY_FUZZ"] != nil {
 if Context.environment["RELAY_SANITIZER"] != nil {
     let rooms = ["RelayPosix", "RelayHTTP", "RelayTransport", "RelayServer", "RelayStore"]
     let below = [
-        "CPage", "RelayCore", "RelayEngine", "RelayJSON", "RelayKit", "RelayTestSupport", "StoreCrasher",
+        "CPage", "RelayCore", "RelayEngine", "RelayJSON", "RelayTestSupport", "StoreCrasher",
     ]
     let kept = rooms + rooms.map { $0 + "Tests" } + below
     package.products = []

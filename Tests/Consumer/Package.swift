@@ -10,7 +10,7 @@ let package = Package(
             dependencies: [
                 .product(name: "RelayFoundation", package: "waystation"),
                 .product(name: "RelayKit", package: "waystation"),
-                .product(name: "RelayTransport", package: "waystation"),
+                .product(name: "RelaySockets", package: "waystation"),
             ]
         )
     ]

@@ -1,6 +1,6 @@
 import RelayFoundation
 import RelayKit
-import RelayTransport
+import RelaySockets
 
 /// What the server's `POST token` answers.
 struct Grant: Decodable {

@@ -4,7 +4,10 @@ import Testing
 struct DocumentedTests {
     @Test(
         "Every public declaration has a documentation comment",
-        arguments: ["RelayJSON", "RelayCore", "RelayKit", "RelayTransport", "RelayClient", "RelayFoundation"]
+        arguments: [
+            "RelayJSON", "RelayCore", "RelayKit", "RelaySockets", "RelayTransport", "RelayClient",
+            "RelayFoundation",
+        ]
     )
     func everything(room: String) {
         for path in TidyTests.files("Sources/\(room)") where path.hasSuffix(".swift") {

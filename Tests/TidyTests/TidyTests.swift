@@ -103,7 +103,7 @@ struct TidyTests {
                 ".target(name: \"RelayFoundation\", dependencies: [\"RelayJSON\", \"RelayKit\"]),",
                 "name: \"RelayFoundationTests\",",
                 "dependencies: [\"RelayFoundation\", \"RelayJSON\", \"RelayKit\", \"RelayTestSupport\"]",
-                "dependencies: [\"RelayFoundation\", \"RelayKit\", \"RelayTransport\"]",
+                "dependencies: [\"RelayFoundation\", \"RelayKit\", \"RelaySockets\"]",
             ]
         )
         #expect(Self.sources.filter { Self.text($0).contains("import RelayFoundation") } == [])
@@ -114,7 +114,7 @@ struct TidyTests {
         let found = Self.sources.filter {
             !$0.hasPrefix("Sources/RelayFoundation/") && Self.text($0).contains("import RelayKit")
         }
-        #expect(found == ["Sources/RelayTransport/RelayService+Sockets.swift"])
+        #expect(found == ["Sources/RelaySockets/RelayService+Sockets.swift"])
     }
 
     @Test("Arrows between rooms point only downward")
@@ -127,9 +127,9 @@ struct TidyTests {
             "RelayConfig": ["RelayCore", "RelayJSON"],
             "RelayPosix": ["CLinux", "Glibc", "Synchronization"],
             "RelayTransport": [
-                "RelayCore", "RelayHTTP", "RelayKit", "RelayPosix", "COpenSSL", "CZlib", "Glibc",
-                "Synchronization",
+                "RelayCore", "RelayHTTP", "RelayPosix", "COpenSSL", "CZlib", "Glibc", "Synchronization",
             ],
+            "RelaySockets": ["RelayCore", "RelayKit", "RelayTransport"],
             "RelayEngine": ["RelayCore", "Synchronization"],
             "RelayServer": [
                 "CPage", "RelayCore", "RelayEngine", "RelayHTTP", "RelayJSON", "RelayPosix",

@@ -1,6 +1,6 @@
 import RelayFoundation
 import RelayKit
-import RelayTransport
+import RelaySockets
 
 struct Book: Decodable, Equatable {
     var id: Int

@@ -1,7 +1,7 @@
 import Foundation
 import RelayFoundation
 import RelayKit
-import RelayTransport
+import RelaySockets
 
 // What a newcomer types first, and what it means.
 extension Main {

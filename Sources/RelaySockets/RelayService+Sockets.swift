@@ -1,5 +1,6 @@
 public import RelayCore
 public import RelayKit
+@_exported public import RelayTransport
 
 extension RelayService {
     /// Makes a service that sends over sockets: TCP, TLS and Unix.
