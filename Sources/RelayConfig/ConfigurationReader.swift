@@ -17,6 +17,9 @@ package enum ConfigurationReader {
     /// The largest file that is looked at, in bytes.
     package static let sizeLimit = 8 << 20
 
+    /// Whether a route, a credential or a listener could have that name.
+    package static func isName(_ text: String) -> Bool { (try? ValueKind<String>.checkName(text)) != nil }
+
     /// Reads a whole file.
     ///
     /// - Parameters:

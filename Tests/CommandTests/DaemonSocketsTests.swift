@@ -38,7 +38,7 @@ struct DaemonSocketsTests {
         let advice = Advice(isOwnJobs: true, option: " --socket /s")
         #expect(advice("pause a") == "sudo waystation pause a --socket /s")
         #expect(advice("explain J", isOwn: true) == "waystation explain J --socket /s")
-        #expect(advice.journal("J").hasPrefix("sudo journalctl "))
+        #expect(advice.journal("J") == "sudo waystation logs J")
         #expect(Advice()("pause a") == "waystation pause a")
     }
 

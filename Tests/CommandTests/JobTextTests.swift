@@ -42,7 +42,7 @@ struct JobTextTests {
                   04:20:24.000  next attempt  in 2m 40s
                 Why it waits: backoff. Its last attempt failed. The route sees the same failure on 184 jobs \
                 (since Nov 20 22:41).
-                Do: waystation jobs retry 01K9   ·   waystation pause hooks   ·   journalctl -u waystationd JOB_ID=01K9
+                Do: waystation jobs retry 01K9   ·   waystation pause hooks   ·   waystation logs 01K9
 
                 """
         )

@@ -5,7 +5,9 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
+import tempfile
 import threading
 import unittest
 
@@ -92,6 +94,33 @@ class CommandTest(RelayTest):
         self.assertEqual((code, json.loads(said)["state"]), (0, "serving"))
         self.assertEqual(self.run_command("--nonsense")[0], 2)
         self.assertEqual(self.run_command("--version")[0], 0)
+
+    def test_logs_becomes_journalctl_and_asks_no_daemon(self):
+        here = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        job = "01K9ZQ3V7N4T0C8R5B2M6XW1HD"
+        # What it is called with, word by word, and which signals it would ignore.
+        (here / "journalctl").write_text(
+            '#!/bin/sh\nprintf "%s\\0" "$@"\n/bin/sed -n "s/^SigIgn:.//p" /proc/self/status\nexit 3\n')
+        (here / "journalctl").chmod(0o755)
+        code, said, errors = self.run_command(
+            "logs", job, "-f", "--since", "$(id) '1'\n", environment={"PATH": str(here)})
+        words = ["-u", "waystationd", "--follow", "--since=$(id) '1'\n", f"JOB_ID={job}"]
+        self.assertEqual((code, errors), (3, ""), "the status is its own")
+        *given, signals = said.split("\0")
+        self.assertEqual(given, words)
+        self.assertEqual(int(signals, 16) & 1 << signal.SIGPIPE - 1, 0)
+        code, said, _ = self.run_command(
+            "logs", job, "-f", "--since", "$(id) '1'\n", "--print", environment={"PATH": "/nowhere"})
+        self.assertEqual((code, said.count("\n")), (0, 1))
+        read = subprocess.run(
+            ["/bin/bash", "-c", f"{said.strip()} --print-nothing"], capture_output=True, text=True, timeout=20,
+            env={"PATH": str(here)})
+        self.assertEqual(read.stdout.split("\0")[:-1], [*words, "--print-nothing"])
+        code, said, errors = self.run_command("logs", "billing", environment={"PATH": "/nowhere"})
+        self.assertEqual((code, said), (1, ""))
+        self.assertIn("cannot run journalctl: No such file or directory\n", errors)
+        self.assertIn('"log": {"format": "json"}', errors)
+        self.assertEqual(self.run_command("logs", "--", "--file=x")[0], 2)
 
     def test_check_says_what_it_did_not_look_at(self):
         relay = self.new_relay({"up": route(self.upstream.url)})

@@ -131,7 +131,7 @@ const isInDoubt = job => job.in_doubt === true || DOUBTS.includes(job.end);
 // The commands that may help, as explain names them: [words before it, command].
 function storyCommands(job) {
   const jobs = word => command("jobs", word, job.id);
-  const journal = `journalctl -u waystationd JOB_ID=${job.id}`;
+  const journal = `waystation logs ${job.id}`;
   const reason = job.blocker?.reason || job.reason;
   if (job.state === "succeeded") return [];
   if (isOver(job) && isInDoubt(job)) {

@@ -27,8 +27,8 @@ struct Command: Sendable {
 
     static var all: [Command] {
         [
-            .status, .send, .jobs, .dead, .explain, .cat, .shape, .events, .routes, .pause, .resume, .breaker,
-            .limits, .metrics, .check, .reload, .constrained, .ui, .demo, .help, .version,
+            .status, .send, .jobs, .dead, .explain, .cat, .shape, .events, .logs, .routes, .pause, .resume,
+            .breaker, .limits, .metrics, .check, .reload, .constrained, .ui, .demo, .help, .version,
         ]
     }
 

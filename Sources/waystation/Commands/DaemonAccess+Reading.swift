@@ -37,16 +37,7 @@ struct DaemonSockets {
         return isNamed || isElsewhere ? DaemonSockets.option(jobs) : ""
     }
 
-    private static func option(_ path: String) -> String {
-        let isPlain = path.unicodeScalars.allSatisfy { scalar in
-            switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9", "/", ".", "_", "-": true
-            default: false
-            }
-        }
-        let quoted = path.map { $0 == "'" ? "'\\''" : String($0) }.joined()
-        return " --socket " + (isPlain ? path : "'\(safe(quoted))'")
-    }
+    private static func option(_ path: String) -> String { " --socket " + shellWord(path) }
 
     /// What keeps the caller from a socket before the daemon is asked.
     enum Reach {
@@ -77,10 +68,8 @@ struct Advice {
         (isOwnJobs && !isOwn ? "sudo " : "") + "waystation \(command)\(option)"
     }
 
-    /// What the journal has of a job.
-    func journal(_ id: String) -> String {
-        (isOwnJobs ? "sudo " : "") + "journalctl -u waystationd JOB_ID=\(id)"
-    }
+    /// What the journal has of a job; no socket is asked.
+    func journal(_ id: String) -> String { (isOwnJobs ? "sudo " : "") + "waystation logs \(id)" }
 }
 
 extension DaemonAccess {

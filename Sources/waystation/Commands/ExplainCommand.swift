@@ -10,7 +10,7 @@ extension Command {
             JOB is the value of the answer's Waystation-Job field, all of it. For a job that is kept it tells,
             too, what was done to it and by whom, why it waits, what comes next and what can be done. The daemon
             remembers the latest of the jobs that were answered at once; the journal has the others:
-            journalctl -u waystationd JOB_ID=JOB
+            waystation logs JOB
 
             WORD is one that any output has: the code of a problem, the kind of a failure, a state, a reason, an
             end, an action, an event; or a key of the configuration, such as timeouts.attempt. It tells what the

@@ -78,7 +78,7 @@ extension Meaning {
                 The job is of another user; its retention is over, or somebody dropped it; it was \
                 answered at once and more than 1024 others ended since.
                 """,
-            remedy: "Look with the role read, or in the journal: journalctl -u waystationd JOB_ID=ID"
+            remedy: "Look with the role read, or in the journal: waystation logs ID"
         ),
         Meaning(
             .problem,
