@@ -116,25 +116,20 @@ extension ConfigurationTable {
         at tokens: [String],
         _ reading: inout Reading
     ) {
+        guard let special = ConfigurationReader.ranges(to: url) else { return }
         if let address = url.address {
-            guard let special = SpecialAddresses.find(address) else { return }
             let plain = SpecialAddresses.embedded(address)
             if allowed.contains(where: { $0.contains(address) || $0.contains(plain) }) { return }
-            reading.error(
-                "the host is \(special.what), which the relay does not dial",
-                in: node,
-                at: tokens,
-                hint: "if it is meant, add \"allow_addresses\": [\"\(special.range)\"] to the \(owner)"
-            )
-        } else if url.host == "localhost" || url.host.hasSuffix(".localhost"), allowed.isEmpty {
-            reading.error(
-                "the host is this machine, which the relay does not dial",
-                in: node,
-                at: tokens,
-                hint: "if it is meant, add "
-                    + "\"allow_addresses\": [\"127.0.0.0/8\", \"::1/128\"] to the \(owner)"
-            )
+        } else if !allowed.isEmpty {
+            return
         }
+        let ranges = special.ranges.map { "\"\($0)\"" }.joined(separator: ", ")
+        reading.error(
+            "the host is \(special.what), which the relay does not dial",
+            in: node,
+            at: tokens,
+            hint: "if it is meant, add \"allow_addresses\": [\(ranges)] to the \(owner)"
+        )
     }
 
     /// Warns of a credential that would cross the network in the clear.

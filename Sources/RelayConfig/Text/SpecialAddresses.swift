@@ -1,4 +1,4 @@
-import RelayCore
+package import RelayCore
 
 /// Addresses that are not the public internet's: an upstream there must be allowed by name.
 enum SpecialAddresses {
@@ -37,5 +37,17 @@ enum SpecialAddresses {
             address.count == 16 && address[..<10].allSatisfy { $0 == 0 } && address[10] == 0xFF
             && address[11] == 0xFF
         return isMapped ? Array(address[12...]) : address
+    }
+}
+
+extension ConfigurationReader {
+    /// What must be allowed before a URL may be dialled; nil for one whose host is neither an address that is not public
+    /// nor this machine by name.
+    package static func ranges(to url: UpstreamURL) -> (what: String, ranges: [String])? {
+        if let address = url.address {
+            return SpecialAddresses.find(address).map { ($0.what, [$0.range]) }
+        }
+        guard url.host == "localhost" || url.host.hasSuffix(".localhost") else { return nil }
+        return ("this machine", ["127.0.0.0/8", "::1/128"])
     }
 }

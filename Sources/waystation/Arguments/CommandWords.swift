@@ -17,10 +17,11 @@ enum CommandWords {
             }
         }
         guard let name = rest.popFirst() else { return ("status", words) }
-        // To send, -o is a file.
-        if name == "send", let word = before.first(where: { $0.hasPrefix("-o") || $0.hasPrefix("--output") })
+        // To these, -o is a file.
+        if ["send", "init"].contains(name),
+            let word = before.first(where: { $0.hasPrefix("-o") || $0.hasPrefix("--output") })
         {
-            throw .usage("\(safe(word)) before send may mean two things; write it after send", of: "send")
+            throw .usage("\(safe(word)) before \(name) may mean two things; write it after \(name)", of: name)
         }
         return (name, before + Array(rest))
     }

@@ -28,7 +28,7 @@ struct Command: Sendable {
     static var all: [Command] {
         [
             .status, .send, .jobs, .dead, .explain, .cat, .shape, .events, .logs, .routes, .pause, .resume,
-            .breaker, .limits, .metrics, .check, .reload, .constrained, .ui, .demo, .help, .version,
+            .breaker, .limits, .metrics, .`init`, .check, .reload, .constrained, .ui, .demo, .help, .version,
         ]
     }
 
