@@ -22,6 +22,7 @@ enum Main {
 
     /// Runs the command the words name.
     static func run(_ words: [String]) -> ExitCode {
+        if words.first == Candidates.command { return Candidates.run(Array(words.dropFirst())) }
         do throws(CommandFailure) {
             let (name, rest) = try CommandWords.split(words)
             guard let command = Command.named(name) else { throw .unknownCommand(name) }

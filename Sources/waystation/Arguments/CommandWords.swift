@@ -1,7 +1,7 @@
 /// Finds the command among the words of a command line.
 enum CommandWords {
     /// Options that say the same to every command that knows them, and so may stand before it.
-    private static let common = [OptionSpec.control, .listOutput, .quietList, .noHeaders, .utc]
+    static let common = [OptionSpec.control, .listOutput, .quietList, .noHeaders, .utc]
 
     /// The command's name, and its words with the options that stood before it; options alone are those of the status.
     static func split(_ words: [String]) throws(CommandFailure) -> (name: String, rest: [String]) {

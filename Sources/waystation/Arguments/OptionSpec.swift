@@ -6,12 +6,21 @@ struct OptionSpec: Sendable {
     /// What stands for the value in the help text; nil for an option without one.
     let value: String?
     let summary: String
+    /// What the value may be, for shells that complete it.
+    let completes: Completes
 
-    init(_ name: String, _ short: Character? = nil, value: String? = nil, _ summary: String) {
+    init(
+        _ name: String,
+        _ short: Character? = nil,
+        value: String? = nil,
+        _ summary: String,
+        completes: Completes? = nil
+    ) {
         self.name = name
         self.short = short
         self.value = value
         self.summary = summary
+        self.completes = completes ?? value.map(Completes.init(placeholder:)) ?? .nothing
     }
 
     /// As it is typed: `-o, --output table|json`.

@@ -14,6 +14,7 @@ extension Command {
             certificates and the directories of sockets are checked by waystationd --check, as the daemon's user.
 
             """,
+        operands: [.file],
         options: [OptionSpec("strict", nil, "count warnings as errors"), .output]
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 1)

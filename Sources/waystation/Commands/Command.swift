@@ -7,6 +7,8 @@ struct Command: Sendable {
     /// More of the help text; ends with a line break.
     let details: String
     let options: [OptionSpec]
+    /// What each operand may be, for shells that complete it.
+    let operands: [Completes]
     private let action: @Sendable (Arguments) throws(CommandFailure) -> ExitCode
 
     init(
@@ -14,6 +16,7 @@ struct Command: Sendable {
         _ usage: String,
         _ summary: String,
         details: String = "",
+        operands: [Completes] = [],
         options: [OptionSpec] = [],
         action: @escaping @Sendable (Arguments) throws(CommandFailure) -> ExitCode
     ) {
@@ -21,6 +24,7 @@ struct Command: Sendable {
         self.usage = usage
         self.summary = summary
         self.details = details
+        self.operands = operands
         self.options = options
         self.action = action
     }
@@ -28,7 +32,8 @@ struct Command: Sendable {
     static var all: [Command] {
         [
             .status, .send, .jobs, .dead, .explain, .cat, .shape, .events, .logs, .routes, .pause, .resume,
-            .breaker, .limits, .metrics, .`init`, .check, .reload, .constrained, .ui, .demo, .help, .version,
+            .breaker, .limits, .metrics, .`init`, .check, .reload, .constrained, .ui, .demo,
+            .completion, .help, .version,
         ]
     }
 

@@ -13,6 +13,7 @@ extension Command {
             is restarted. They need {"control": true} in constrained.when of the configuration.
 
             """,
+        operands: [.words(["on", "off", "auto"])],
         options: [.output, .control]
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 1)

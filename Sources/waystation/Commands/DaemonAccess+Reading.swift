@@ -5,13 +5,14 @@ import RelayClient
 struct DaemonSockets {
     let control: String
     let jobs: String
+    static let usualControl = "/run/waystation/control.sock"
     /// Whether the command line names the one there is to ask.
     private let isNamed: Bool
 
     init(_ arguments: Arguments) {
         let named = arguments["socket"]
         isNamed = named != nil
-        control = named ?? environment("WAYSTATION_CONTROL_SOCKET") ?? "/run/waystation/control.sock"
+        control = named ?? environment("WAYSTATION_CONTROL_SOCKET") ?? DaemonSockets.usualControl
         jobs = named ?? environment("WAYSTATION_SOCKET") ?? "/run/waystation/jobs.sock"
     }
 

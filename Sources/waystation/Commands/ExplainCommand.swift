@@ -18,6 +18,7 @@ extension Command {
             the configuration's own.
 
             """,
+        operands: [.asked([.jobs, .words])],
         options: [.output, .utc, .control]
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 1)

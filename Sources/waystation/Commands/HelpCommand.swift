@@ -7,7 +7,7 @@ extension Command {
         return .done
     }
 
-    static let help = Command("help", "[COMMAND]", "Explains a command.") {
+    static let help = Command("help", "[COMMAND]", "Explains a command.", operands: [.commands]) {
         arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 1)
         if let name = arguments.operands.first {

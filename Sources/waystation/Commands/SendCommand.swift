@@ -19,6 +19,7 @@ extension Command {
             --wait alone the answer is printed as without it, if it comes in time.
 
             """,
+        operands: [.asked([.routes])],
         options: [
             OptionSpec("request", "X", value: "METHOD", "the method"),
             OptionSpec("header", "H", value: "'NAME: VALUE'", "a header field; may stand more than once"),
@@ -49,7 +50,12 @@ extension Command {
             ),
             OptionSpec("supersede-key", value: "KEY", "cancel what still waits with this key"),
             OptionSpec("priority", value: "0-7", "0 first, 7 last; 3"),
-            OptionSpec("label", value: "NAME=VALUE", "what a job can be found by; may stand more than once"),
+            OptionSpec(
+                "label",
+                value: "NAME=VALUE",
+                "what a job can be found by; may stand more than once",
+                completes: .asked([.labels])
+            ),
             OptionSpec("socket", value: "PATH", "the daemon's jobs socket (WAYSTATION_SOCKET)"),
         ]
     ) { arguments throws(CommandFailure) in

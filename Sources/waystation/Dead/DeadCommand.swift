@@ -13,7 +13,7 @@ extension Command {
             """,
         options: [
             OptionSpec("by", value: "kind|route", "what a group has in common; kind"),
-            OptionSpec("route", value: "NAME", "of this route only"),
+            OptionSpec("route", value: "NAME", "of this route only", completes: .asked([.routes])),
         ] + OptionSpec.list
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 0)

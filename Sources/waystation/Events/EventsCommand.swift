@@ -15,9 +15,14 @@ extension Command {
 
             """,
         options: [
-            OptionSpec("route", value: "NAME", "of this route"),
-            OptionSpec("job", value: "ID", "of this job"),
-            OptionSpec("type", value: "TYPE", "of this type; may stand more than once"),
+            OptionSpec("route", value: "NAME", "of this route", completes: .asked([.routes])),
+            OptionSpec("job", value: "ID", "of this job", completes: .asked([.jobs])),
+            OptionSpec(
+                "type",
+                value: "TYPE",
+                "of this type; may stand more than once",
+                completes: .words(of: .event)
+            ),
             OptionSpec("follow", "f", "wait for what comes"),
             OptionSpec("after", value: "NUMBER", "those after this event; 0 is all that are remembered"),
             OptionSpec("output", "o", value: "table|json|ndjson|name", "how to print; name is the job's id"),

@@ -20,8 +20,18 @@ extension Command {
             """,
         options: [
             OptionSpec("route", value: "NAME", "the route's name; from the URL's host"),
-            OptionSpec("auth", value: "KIND", "what the upstream knows you by; none"),
-            OptionSpec("secret", value: "NAME|FILE", "the systemd credential or the file it is kept in"),
+            OptionSpec(
+                "auth",
+                value: "KIND",
+                "what the upstream knows you by; none",
+                completes: .words(InitialCredential.Kind.allCases.map(\.rawValue))
+            ),
+            OptionSpec(
+                "secret",
+                value: "NAME|FILE",
+                "the systemd credential or the file it is kept in",
+                completes: .file
+            ),
             OptionSpec("user", value: "NAME", "the user of basic"),
             OptionSpec("header", value: "NAME", "the header that has the key; X-Api-Key"),
             OptionSpec("token-url", value: "URL", "the token endpoint of oauth2"),

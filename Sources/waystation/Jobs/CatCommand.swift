@@ -7,6 +7,7 @@ extension Command {
         "cat",
         "ID [--response] [--headers]",
         "Prints the body of a job's request or answer, byte by byte.",
+        operands: [.asked([.jobs])],
         options: [
             OptionSpec("response", nil, "the last answer's, of whichever attempt, in place of the request's"),
             OptionSpec("headers", nil, "the answer's status and fields before it"), .control,

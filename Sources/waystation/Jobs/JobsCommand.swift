@@ -29,14 +29,38 @@ extension Command {
             ended, and says how many; ask the upstream, then say --unknown or name the jobs.
 
             """,
+        operands: [
+            .words(["ls", "show", "watch"] + JobActionWord.allCases.map(\.rawValue)),
+            .asked([.jobs], repeats: true),
+        ],
         options: [
-            OptionSpec("route", value: "NAME", "of this route"),
-            OptionSpec("state", value: "STATE", "in this state; several with commas between them"),
-            OptionSpec("reason", value: "REASON", "waiting for this, such as backoff"),
-            OptionSpec("end", value: "END", "over for this reason, such as exhausted"),
-            OptionSpec("failed-by", value: "KIND", "whose last failure is of this kind"),
+            OptionSpec("route", value: "NAME", "of this route", completes: .asked([.routes])),
+            OptionSpec(
+                "state",
+                value: "STATE",
+                "in this state; several with commas between them",
+                completes: .words(of: .state)
+            ),
+            OptionSpec(
+                "reason",
+                value: "REASON",
+                "waiting for this, such as backoff",
+                completes: .words(of: .reason)
+            ),
+            OptionSpec(
+                "end",
+                value: "END",
+                "over for this reason, such as exhausted",
+                completes: .words(of: .end)
+            ),
+            OptionSpec(
+                "failed-by",
+                value: "KIND",
+                "whose last failure is of this kind",
+                completes: .words(of: .failure)
+            ),
             OptionSpec("status", value: "STATUS", "whose last failure was an answer of this status"),
-            OptionSpec("label", value: "NAME=VALUE", "with this label"),
+            OptionSpec("label", value: "NAME=VALUE", "with this label", completes: .asked([.labels])),
             OptionSpec("since", value: "SPAN|TIME", "accepted since then, such as 1h"),
             OptionSpec("limit", value: "N|all", "how many are listed; 50"),
             OptionSpec("timeout", value: "DURATION", "how long to watch"),

@@ -10,14 +10,29 @@ extension Command {
               waystation logs -p warning -x      what went wrong, explained
 
             """,
+        operands: [.asked([.jobs, .routes])],
         options: [
             OptionSpec("follow", "f", "wait for what comes"),
             OptionSpec("since", value: "SPAN|TIME", "from then on, such as 1h; also as journalctl has it"),
             OptionSpec("until", value: "SPAN|TIME", "until then"),
             OptionSpec("lines", "n", value: "N|all", "the latest so many"),
-            OptionSpec("priority", "p", value: "PRIORITY", "so severe at least, such as warning or err"),
+            OptionSpec(
+                "priority",
+                "p",
+                value: "PRIORITY",
+                "so severe at least, such as warning or err",
+                completes: .words(["emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"])
+            ),
             OptionSpec("catalog", "x", "explain each record"),
-            OptionSpec("output", "o", value: "FORMAT", "how to print, as journalctl has it, such as json"),
+            OptionSpec(
+                "output",
+                "o",
+                value: "FORMAT",
+                "how to print, as journalctl has it, such as json",
+                completes: .words([
+                    "short", "short-iso", "short-precise", "verbose", "cat", "json", "json-pretty", "export",
+                ])
+            ),
             .utc,
             OptionSpec("print", nil, "print the command for a shell and do not run it"),
         ]

@@ -57,14 +57,13 @@ extension Command {
         SignalWatcher.block(ends)
         var client = RelayClient(socketPath: sockets.control)
         client.timeout = .seconds(300)
-        let usual = "/run/waystation/control.sock"
         let opened = LinkFile()
         defer { opened.remove() }
         let service = try PageService(
             client,
             port: port,
             name: arguments.has("numeric") ? nil : PageGate.name(),
-            socketToName: sockets.control == usual ? nil : absolute(sockets.control),
+            socketToName: sockets.control == DaemonSockets.usualControl ? nil : absolute(sockets.control),
             neighbours: neighbours,
             // So that it is seen where another one was faster with the link.
             onWelcome: {

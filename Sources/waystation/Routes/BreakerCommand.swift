@@ -12,6 +12,7 @@ extension Command {
             whatever comes of it. Without an upstream the word is for all of the route.
 
             """,
+        operands: [.asked([.upstreams]), .words(["open", "closed", "auto"])],
         options: [
             OptionSpec("for", value: "DURATION", "how long that holds, 1s to 1d (10m)"), .output,
             OptionSpec("utc", nil, "print times in UTC"), .control,

@@ -12,6 +12,7 @@ extension Command {
             its retries, its rate and its pause.
 
             """,
+        operands: [.asked([.routes])],
         options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
     ) { arguments throws(CommandFailure) in
         let route = try routeOperand(arguments)

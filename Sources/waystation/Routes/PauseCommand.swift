@@ -11,6 +11,7 @@ extension Command {
             Durable jobs are accepted and wait; requests that wait for their answer get 503 route_paused.
 
             """,
+        operands: [.asked([.routes])],
         options: [
             OptionSpec("for", value: "DURATION", "resume by itself after this long, such as 10m"),
             OptionSpec("reason", value: "TEXT", "what others are told"), .output,
@@ -29,6 +30,7 @@ extension Command {
         "resume",
         "ROUTE [-o table|json]",
         "Lets a paused route go on, with the jobs that waited for it.",
+        operands: [.asked([.routes])],
         options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
     ) { arguments throws(CommandFailure) in
         let route = try routeOperand(arguments)

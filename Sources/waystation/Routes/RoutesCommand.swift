@@ -6,6 +6,7 @@ extension Command {
         "routes",
         "[NAME] [OPTION...]",
         "Lists the routes with their jobs, or shows one.",
+        operands: [.asked([.routes])],
         options: OptionSpec.list
     ) { arguments throws(CommandFailure) in
         try arguments.limitOperands(to: 1)

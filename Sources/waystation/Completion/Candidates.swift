@@ -1,0 +1,133 @@
+import Glibc
+import RelayClient
+import RelayCore
+import RelayJSON
+import RelayPosix
+
+/// `waystation __complete KIND[,KIND] [SOCKET]`: what the shells' completions ask, a candidate a line, and behind a tab
+/// what there is to say of it.
+///
+/// Says nothing where it knows nothing, and ends with 0, in less than 200 milliseconds with the start of the program:
+/// somebody has pressed a key and waits.
+struct Candidates {
+    static let command = "__complete"
+
+    enum Kind: String, Sendable {
+        case routes
+        /// Routes, and their upstreams as `ROUTE/UPSTREAM`.
+        case upstreams
+        /// The latest.
+        case jobs
+        /// Those of the latest jobs.
+        case labels
+        /// What `waystation explain` explains.
+        case words
+    }
+
+    /// Milliseconds for all that a daemon is asked.
+    private static let patience = 100
+    /// Milliseconds after which the program ends wherever it is, in a file that is slow to read for one.
+    private static let limit = 130
+
+    private let sockets: DaemonSockets
+    /// Of everything that is asked.
+    private let deadline = SystemClock.monotonic() + Int64(patience) * 1_000_000
+
+    static func run(_ words: [String]) -> ExitCode {
+        startClock()
+        let kinds = (words.first ?? "").split(separator: ",").compactMap { Kind(rawValue: String($0)) }
+        let options = words.dropFirst().first.map { ["--socket", $0] } ?? []
+        guard let arguments = try? Arguments(options, of: command, options: [.control]) else { return .done }
+        let candidates = Candidates(sockets: DaemonSockets(arguments))
+        for kind in kinds {
+            var lines = ""
+            for (word, remark) in candidates.found(kind) where isHarmless(word) {
+                lines += word + (isHarmless(remark) ? "\t\(remark)" : "") + "\n"
+            }
+            // Also where nobody takes it, nobody wants to read of that.
+            _ = writeAll(Array(lines.utf8), to: STDOUT_FILENO)
+        }
+        return .done
+    }
+
+    /// No call that waits has to know of it.
+    private static func startClock() {
+        signal(SIGALRM) { _ in _exit(0) }
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGALRM)
+        unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
+        var timer = itimerval()
+        timer.it_value.tv_usec = limit * 1000
+        unsafe setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
+    }
+
+    /// Whether a word means itself to every shell, wherever it stands: what others have put into a label is refused
+    /// rather than quoted, which each shell wants otherwise.
+    static func isHarmless(_ word: String) -> Bool {
+        let letters = word.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: Array("._-/:=@+,".utf8).contains(byte)
+            }
+        }
+        // At its beginning some of the others are an option's or a shell's own.
+        guard let first = word.unicodeScalars.first, word.utf8.count <= 256 else { return false }
+        return letters
+            && (first.properties.isAlphabetic || first.properties.numericType != nil
+                || "/_".contains(Character(first)))
+    }
+
+    private func found(_ kind: Kind) -> [(word: String, remark: String)] {
+        switch kind {
+        case .words: return Meaning.all.map { ($0.word, "") }
+        case .routes, .upstreams:
+            return routes.flatMap { name, upstreams in
+                [(name, "")] + (kind == .upstreams ? upstreams.map { ("\(name)/\($0)", "") } : [])
+            }
+        case .jobs:
+            return jobs(100).map { ($0.id, "\($0.state)/\($0.route)") }
+        case .labels:
+            let labels = jobs(500).flatMap { $0.json["labels"]?.elements ?? [] }.compactMap(\.text)
+            return Set(labels).sorted().map { ($0, "") }
+        }
+    }
+
+    private func jobs(_ count: Int) -> [JobDocument] {
+        let document = answer("/v1/jobs?limit=\(count)", at: sockets.reading().path)
+        return (document?["jobs"]?.elements ?? []).map(JobDocument.init)
+    }
+
+    /// As the daemon tells, or as the configuration does to who may not ask it.
+    private var routes: [(name: String, upstreams: [String])] {
+        if let routes = answer("/v1/routes", at: sockets.control)?["routes"] {
+            return routes.elements.map { route in
+                (
+                    route["name"]?.text ?? "",
+                    (route["upstreams"]?.elements ?? []).compactMap { $0["name"]?.text }
+                )
+            }
+        }
+        guard sockets.control == DaemonSockets.usualControl,
+            let bytes = try? FileBytes.read(path: InitialSteps.usualFile)
+        else { return [] }
+        return Candidates.routes(inConfiguration: bytes)
+    }
+
+    static func routes(inConfiguration bytes: [UInt8]) -> [(name: String, upstreams: [String])] {
+        guard case .object(let routes)? = (try? JSONValue(parsing: bytes))?["routes"] else { return [] }
+        return routes.filter { $0.name != "$comment" }.map { route in
+            (route.name, (route.value["upstreams"]?.elements ?? []).compactMap { $0["name"]?.text })
+        }
+    }
+
+    private func answer(_ target: String, at path: String) -> JSONValue? {
+        let left = deadline - SystemClock.monotonic()
+        guard left > 0, SleepingDaemon().mayBeAsked(at: path) else { return nil }
+        var client = RelayClient(socketPath: path)
+        client.timeout = .nanoseconds(left)
+        return try? DaemonAccess(client).document(.get, target).1
+    }
+}
