@@ -52,12 +52,16 @@ def start(
             os.initgroups(user.pw_name, user.pw_gid)
             os.setgid(user.pw_gid)
             os.setuid(user.pw_uid)
-        # A benchmark that is killed must not leave its daemons behind.
-        _libc.prctl(1, signal.SIGTERM)
+        die_with_parent()
 
     return subprocess.Popen(
         command, env=environment, stdin=stdin, stdout=stdout, stderr=log or subprocess.DEVNULL,
         preexec_fn=prepare, text=True)
+
+
+def die_with_parent():
+    """Between fork and exec: a benchmark that is killed must not leave its daemons behind."""
+    _libc.prctl(1, signal.SIGTERM)
 
 
 def stop(process):
