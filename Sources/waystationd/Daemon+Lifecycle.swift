@@ -76,6 +76,7 @@ private final class Lifecycle {
     private var ticker: LoopTimer?
     private var pressure: PressureWatcher?
     private var machine = DrainMachine()
+    private var health = HealthMachine()
     private var isEnding = false
 
     /// How often the status line is looked at, the drain's progress and the files; what the files say is documented
@@ -121,7 +122,12 @@ private final class Lifecycle {
         daemon.condition.look()
         daemon.engine.history.look(daemon.engine.snapshot, daemon.controlInstant)
         if daemon.memory.takeTrim() { ProcessLimits.trimMemory() }
-        if machine.isDraining { look() } else { daemon.notifier.send(.status(daemon.report.line)) }
+        if machine.isDraining {
+            look()
+        } else {
+            daemon.notifier.send(.status(daemon.report.line))
+            if health.looked(now: SystemClock.monotonic()) { daemon.notifier.send(.restartReset) }
+        }
         if let ticker, !isEnding {
             daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period)
         }

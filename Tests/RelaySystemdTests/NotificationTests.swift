@@ -18,6 +18,7 @@ struct NotificationTests {
             (.extendTimeout(.seconds(Int64.max)), "EXTEND_TIMEOUT_USEC=86400000000"),
             (.watchdog, "WATCHDOG=1"),
             (.watchdogTrigger, "WATCHDOG=trigger"),
+            (.restartReset, "RESTART_RESET=1"),
             (
                 .failed(status: "cannot read the configuration"),
                 "STATUS=cannot read the configuration"

@@ -11,6 +11,8 @@ package enum Notification: Sendable, Equatable {
     case watchdog
     /// An invariant is broken: the manager shall act as if the watchdog had run out.
     case watchdogTrigger
+    /// The service is well: when it ends, it may be started again as soon as after its first end (systemd 258).
+    case restartReset
     /// Why the service is about to exit.
     case failed(status: String)
 
@@ -25,6 +27,7 @@ package enum Notification: Sendable, Equatable {
         case .extendTimeout(let duration): "EXTEND_TIMEOUT_USEC=\(microseconds(duration))"
         case .watchdog: "WATCHDOG=1"
         case .watchdogTrigger: "WATCHDOG=trigger"
+        case .restartReset: "RESTART_RESET=1"
         }
     }
 
@@ -34,7 +37,7 @@ package enum Notification: Sendable, Equatable {
         case .ready(let status), .reloading(_, let status), .stopping(let status), .failed(let status),
             .status(let status):
             singleLine(status)
-        case .extendTimeout, .watchdog, .watchdogTrigger: nil
+        case .extendTimeout, .watchdog, .watchdogTrigger, .restartReset: nil
         }
     }
 }

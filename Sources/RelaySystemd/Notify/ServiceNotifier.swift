@@ -53,7 +53,7 @@ package final class ServiceNotifier: Sendable {
     package func send(_ notification: Notification) {
         let isVital =
             switch notification {
-            case .ready, .reloading, .stopping, .failed: true
+            case .ready, .reloading, .stopping, .failed, .restartReset: true
             case .status, .extendTimeout, .watchdog, .watchdogTrigger: false
             }
         mailbox?.offer(.notification(notification), isVital: isVital)
