@@ -16,7 +16,7 @@ package struct Configuration: Sendable {
 }
 
 /// A socket on which callers are served.
-package struct Listener: Sendable {
+package struct Listener: Sendable, Equatable {
     package enum Address: Sendable, Equatable {
         /// `group` owns the socket; nil leaves it to the daemon's own.
         case unix(path: String, mode: UInt32, group: String?)

@@ -6,7 +6,7 @@ package struct ReadResult: Sendable {
     package var configuration: Configuration?
     /// Errors and warnings in the order of their places.
     package var diagnostics: [Diagnostic]
-    /// Every value with its origin; nil when there is no configuration.
+    /// Every value with its origin; nil when there is no configuration, or where it was not asked for.
     package var effective: EffectiveConfiguration?
 
     package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
@@ -27,12 +27,14 @@ package enum ConfigurationReader {
     ///   - file: its name, for messages.
     ///   - accounts: looks up the users and groups the file names.
     ///   - wallSeconds: the time, in seconds since 1970, for what the file says about dates.
+    ///   - notesValues: whether the effective configuration is asked for; it takes several times as long.
     /// - Returns: the configuration, or every error there is.
     package static func read(
         _ bytes: [UInt8],
         file: String,
         accounts: AccountResolver,
-        wallSeconds: Int64
+        wallSeconds: Int64,
+        notesValues: Bool = false
     ) -> ReadResult {
         guard bytes.count <= sizeLimit else {
             let diagnostic = Diagnostic(
@@ -62,7 +64,12 @@ package enum ConfigurationReader {
             let diagnostic = Diagnostic(finding, file: file, excerpts)
             return ReadResult(configuration: nil, diagnostics: [diagnostic], effective: nil)
         }
-        var reading = Reading(root: document.root, accounts: accounts, wallSeconds: wallSeconds)
+        var reading = Reading(
+            root: document.root,
+            accounts: accounts,
+            wallSeconds: wallSeconds,
+            notesValues: notesValues
+        )
         return read(document, file: file, &reading)
     }
 
@@ -96,7 +103,8 @@ package enum ConfigurationReader {
         return ReadResult(
             configuration: Configuration(draft, secrets: secrets),
             diagnostics: diagnostics,
-            effective: EffectiveConfiguration(reading.entries, file: file, source: document.source)
+            effective: reading.notesValues
+                ? EffectiveConfiguration(reading.entries, file: file, source: document.source) : nil
         )
     }
 }

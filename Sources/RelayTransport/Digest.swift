@@ -16,7 +16,7 @@ package enum Digest {
     /// SHA-256, 32 bytes.
     static func sha256(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
-        unsafe _ = SHA256(bytes.baseAddress, bytes.count, &digest)
+        unsafe relay_sha256(bytes.baseAddress, bytes.count, &digest)
         return digest
     }
 }

@@ -12,7 +12,7 @@ enum CheckCommand {
         do throws(ConfigurationRejected) {
             let loaded = try ConfigurationLoader.load(file)
             if arguments.command == .effective {
-                Output.text(loaded.effective?.text() ?? "")
+                Output.text(loaded.outline.effective()?.text() ?? "")
                 return 0
             }
             let warnings = loaded.warnings + ListenerDirectory.warnings(loaded)

@@ -13,7 +13,6 @@ struct LoadedConfiguration {
     /// SHA-256 of the file's bytes, in hex.
     let digest: String
     let warnings: [Diagnostic]
-    let effective: EffectiveConfiguration?
     let outline: ConfigurationOutline
 }
 
@@ -50,11 +49,12 @@ enum ConfigurationLoader {
         guard contents.mode & 0o002 == 0 else {
             throw rejected(file, "the configuration may be written by everyone: chmod o-w \(file)")
         }
+        let now = SystemClock.wallSeconds()
         let result = ConfigurationReader.read(
             contents.bytes,
             file: file,
             accounts: AccountResolver(user: Accounts.user, group: Accounts.group),
-            wallSeconds: SystemClock.wallSeconds()
+            wallSeconds: now
         )
         var diagnostics = result.diagnostics
         var secrets: [SecretReference: Secret] = [:]
@@ -92,8 +92,7 @@ enum ConfigurationLoader {
             file: file,
             digest: Digest.sha256(contents.bytes),
             warnings: diagnostics,
-            effective: result.effective,
-            outline: ConfigurationOutline(configuration, result.effective)
+            outline: ConfigurationOutline(file: file, bytes: contents.bytes, wallSeconds: now)
         )
     }
 

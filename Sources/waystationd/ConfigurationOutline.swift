@@ -1,39 +1,41 @@
 import RelayConfig
-import RelayCore
 import RelayJSON
 
-/// What of a configuration is compared when another takes its place.
-struct ConfigurationOutline: Sendable, Equatable {
-    /// By the name of a route, every value it has, those it inherits included; one line each.
-    private(set) var routes: [String: String] = [:]
-    private let listeners: String
-    private let storage: StorageSettings
-    private let logFormat: LogSettings.Format
+/// The text of a configuration, from which a reload tells what each route says; nobody asks before.
+struct ConfigurationOutline: Sendable {
+    let file: String
+    let bytes: [UInt8]
+    /// When it was read, in seconds since 1970.
+    let wallSeconds: Int64
 
-    init(_ configuration: Configuration, _ effective: EffectiveConfiguration?) {
-        listeners = configuration.listeners.map { "\($0)" }.joined(separator: "\n")
-        storage = configuration.storage
-        logFormat = configuration.log.format
-        for entry in effective?.entries ?? [] {
+    /// Every value with its origin.
+    func effective() -> EffectiveConfiguration? {
+        // It was accepted: whether its accounts are still there is no question of what it says.
+        let accounts = AccountResolver(user: { _ in 0 }, group: { _ in 0 })
+        return ConfigurationReader.read(
+            bytes,
+            file: file,
+            accounts: accounts,
+            wallSeconds: wallSeconds,
+            notesValues: true
+        ).effective
+    }
+
+    /// The names of the routes that were there before and say something else now, in order.
+    func modifiedRoutes(since old: ConfigurationOutline) -> [String] {
+        let former = old.routes()
+        return routes().filter { name, text in former[name].map { $0 != text } ?? false }.keys.sorted()
+    }
+
+    /// By the name of a route, every value it has, those it inherits included; one line each.
+    private func routes() -> [String: String] {
+        var routes: [String: String] = [:]
+        for entry in effective()?.entries ?? [] {
             guard let tokens = (try? JSONPointer(parsing: entry.pointer))?.tokens, tokens.count > 1,
                 tokens[0] == "routes"
             else { continue }
             routes[tokens[1], default: ""] += "\(entry.pointer) = \(entry.value)\n"
         }
-    }
-
-    /// The names of the routes that were there before and say something else now, in order.
-    func modifiedRoutes(since old: ConfigurationOutline) -> [String] {
-        routes.filter { name, text in old.routes[name].map { $0 != text } ?? false }.keys.sorted()
-    }
-
-    /// What differs from the configuration the process started with and is not changed while it runs.
-    func waitsForRestart(since start: ConfigurationOutline) -> [String] {
-        var names: [String] = []
-        if listeners != start.listeners { names.append("listeners") }
-        if storage.directory != start.storage.directory { names.append("storage.directory") }
-        if storage.sync != start.storage.sync { names.append("storage.sync") }
-        if logFormat != start.logFormat { names.append("log.format") }
-        return names
+        return routes
     }
 }

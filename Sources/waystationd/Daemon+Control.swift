@@ -78,6 +78,7 @@ extension Daemon: Control {
         memory.configure(limit: MemoryLimit.account(loaded.configuration.limits.memory))
         recordLoaded(loaded, verb: "reloaded")
         announcer.record(.configReloaded)
+        settings.withLock { $0 = FixedSettings(loaded.configuration) }
         let old = outline.withLock { outline in
             defer { outline = loaded.outline }
             return outline
@@ -157,7 +158,7 @@ extension Daemon: Control {
         json.array("modified") { list in
             for name in modified { list.element(name) }
         }
-        let waiting = outline.withLock { $0.waitsForRestart(since: firstOutline) }
+        let waiting = settings.withLock { $0.waitsForRestart(since: firstSettings) }
         json.array("needs_restart") { list in
             for name in waiting { list.element(name) }
         }

@@ -43,9 +43,10 @@ final class Daemon: Sendable {
     let desk = MetricsDesk()
     let reloadError = Mutex<String?>(nil)
     /// Of the configuration the process started with.
-    let firstOutline: ConfigurationOutline
+    let firstSettings: FixedSettings
     /// Of the configuration in force.
     let outline: Mutex<ConfigurationOutline>
+    let settings: Mutex<FixedSettings>
     let ready = Atomic<Bool>(false)
     private let ownPaths = Mutex<[String]>([])
 
@@ -61,7 +62,8 @@ final class Daemon: Sendable {
         journal: Journal
     ) throws(StartError) {
         file = loaded.file
-        firstOutline = loaded.outline
+        firstSettings = FixedSettings(loaded.configuration)
+        settings = Mutex(firstSettings)
         outline = Mutex(loaded.outline)
         self.journal = journal
         let feed = EventFeed(first: EventFeed.firstNumber(at: SystemClock.wall() / 1_000_000))

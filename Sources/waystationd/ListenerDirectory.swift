@@ -31,7 +31,7 @@ enum ListenerDirectory {
             }
             guard let fault = fault(listeners[index]) else { return nil }
             let pointer = JSONPointer(tokens: ["listeners", "\(index)", "unix"]).text
-            let line = loaded.effective?.entries.first { $0.pointer == pointer }?.line ?? 1
+            let line = loaded.outline.effective()?.entries.first { $0.pointer == pointer }?.line ?? 1
             return Diagnostic(
                 "the listener \(listeners[index].name) cannot be opened: \(fault)",
                 severity: .warning,

@@ -100,6 +100,24 @@ struct ReadingTests {
         #expect(text.contains("/routes/a/timeouts/connect = \"1s\"  (defaults.timeouts)\n"))
     }
 
+    @Test(
+        "What a file says is the same without its effective configuration",
+        arguments: ["config/waystation.json", "config/waystation.example.json"]
+    )
+    func unasked(path: String) {
+        let results = [false, true].map { notesValues in
+            ConfigurationReader.read(
+                packageFile(path),
+                file: "x",
+                accounts: testAccounts,
+                wallSeconds: testSeconds,
+                notesValues: notesValues
+            )
+        }
+        #expect(results.map { $0.effective == nil } == [true, false])
+        #expect("\(results[0].configuration as Any)" == "\(results[1].configuration as Any)")
+    }
+
     @Test("No value is listed twice, and nothing inside a list comes from the defaults")
     func effectiveExample() throws {
         let example = packageFile("config/waystation.example.json")
@@ -107,7 +125,8 @@ struct ReadingTests {
             example,
             file: "x",
             accounts: testAccounts,
-            wallSeconds: testSeconds
+            wallSeconds: testSeconds,
+            notesValues: true
         )
         let entries = try #require(result.effective).entries
         #expect(Set(entries.map(\.pointer)).count == entries.count)

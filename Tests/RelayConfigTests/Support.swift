@@ -15,7 +15,8 @@ func read(_ text: String) -> ReadResult {
         Array(text.utf8),
         file: "t.json",
         accounts: testAccounts,
-        wallSeconds: testSeconds
+        wallSeconds: testSeconds,
+        notesValues: true
     )
 }
 

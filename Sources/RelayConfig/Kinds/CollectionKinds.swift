@@ -8,7 +8,7 @@ extension ValueKind {
         minimum: Int = 0,
         maximum: Int = 1000
     ) -> ValueKind where Value == [Element] {
-        let shape = Shape.list(element.shape, minimum: minimum)
+        var shape: Shape { .list(element.shape, minimum: minimum) }
         let write = { (values: [Element]) -> JSONValue? in
             let written = values.compactMap(element.write)
             return written.count == values.count ? .array(written) : nil
@@ -38,7 +38,7 @@ extension ValueKind {
         isSensitive: Bool = false,
         checkName: @escaping (String) throws(Refusal) -> Void
     ) -> ValueKind where Value == [(name: String, value: Element)] {
-        let shape = Shape.map(element.shape, name: TextShape(what, pattern: pattern))
+        var shape: Shape { .map(element.shape, name: TextShape(what, pattern: pattern)) }
         let write = { (values: [(name: String, value: Element)]) -> JSONValue? in
             let written = values.compactMap { entry in
                 element.write(entry.value).map { JSONValue.Member(entry.name, $0) }

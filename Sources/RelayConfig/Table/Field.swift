@@ -2,76 +2,103 @@ import RelayJSON
 
 /// One key of a section: where its value goes and everything there is to say about it.
 struct Field<Target> {
+    /// What a key does with its value.
+    struct Parts {
+        let shape: () -> Shape
+        /// What the key would say when it is absent.
+        let defaultValue: (Target) -> JSONValue?
+        let read: (JSONNode, inout Target, inout Reading) -> Void
+        let noteDefault: (Target, inout Reading) -> Void
+    }
+
     let key: String
-    let shape: Shape
     let isRequired: Bool
     /// Why the key is known and may not stand here all the same; nil for one that may.
     let refusal: String?
     let doc: String
-    /// What the key would say when it is absent.
-    let defaultValue: (Target) -> JSONValue?
-    let read: (JSONNode, inout Target, inout Reading) -> Void
-    let noteDefault: (Target, inout Reading) -> Void
+    /// Of a table of hundreds of keys a file has a few: the others are not made.
+    private let parts: Deferred<Parts>
+
+    var shape: Shape { parts.value.shape() }
+    var defaultValue: (Target) -> JSONValue? { parts.value.defaultValue }
+    var read: (JSONNode, inout Target, inout Reading) -> Void { parts.value.read }
+    var noteDefault: (Target, inout Reading) -> Void { parts.value.noteDefault }
 
     /// A key that always has a value: the file's, or the one the target begins with.
     init<Value>(
         _ key: String,
-        _ kind: ValueKind<Value>,
-        _ path: WritableKeyPath<Target, Value>,
+        _ kind: @autoclosure @escaping () -> ValueKind<Value>,
+        _ path: @autoclosure @escaping () -> WritableKeyPath<Target, Value>,
         isRequired: Bool = false,
         _ doc: String
     ) {
-        self.key = key
-        self.doc = doc
-        self.isRequired = isRequired
-        shape = kind.shape
-        refusal = nil
-        defaultValue = { isRequired ? nil : kind.write($0[keyPath: path]) }
-        read = { node, target, reading in
-            guard let value = kind.read(node, target[keyPath: path], &reading) else { return }
-            target[keyPath: path] = value
-        }
-        noteDefault = { target, reading in
-            if let noteDefaults = kind.noteDefaults {
-                noteDefaults(target[keyPath: path], &reading)
-            } else {
-                reading.noteDefault(kind.write(target[keyPath: path]))
-            }
+        self.init(key: key, isRequired: isRequired, doc: doc) {
+            let (kind, path) = (kind(), path())
+            return Parts(
+                shape: { kind.shape },
+                defaultValue: { isRequired ? nil : kind.write($0[keyPath: path]) },
+                read: { node, target, reading in
+                    guard let value = kind.read(node, target[keyPath: path], &reading) else { return }
+                    target[keyPath: path] = value
+                },
+                noteDefault: { target, reading in
+                    if let noteDefaults = kind.noteDefaults {
+                        noteDefaults(target[keyPath: path], &reading)
+                    } else {
+                        reading.noteDefault(kind.write(target[keyPath: path]))
+                    }
+                }
+            )
         }
     }
 
     /// A key whose absence means that there is no such thing.
     init<Value>(
         _ key: String,
-        _ kind: ValueKind<Value>,
-        _ path: WritableKeyPath<Target, Value?>,
+        _ kind: @autoclosure @escaping () -> ValueKind<Value>,
+        _ path: @autoclosure @escaping () -> WritableKeyPath<Target, Value?>,
         isRequired: Bool = false,
         _ doc: String
     ) {
-        self.key = key
-        self.doc = doc
-        self.isRequired = isRequired
-        shape = kind.shape
-        refusal = nil
-        defaultValue = { _ in nil }
-        read = { node, target, reading in
-            guard let value = kind.read(node, target[keyPath: path], &reading) else { return }
-            target[keyPath: path] = value
-        }
-        noteDefault = { target, reading in
-            reading.noteDefault(target[keyPath: path].flatMap(kind.write))
+        self.init(key: key, isRequired: isRequired, doc: doc) {
+            let (kind, path) = (kind(), path())
+            return Parts(
+                shape: { kind.shape },
+                defaultValue: { _ in nil },
+                read: { node, target, reading in
+                    guard let value = kind.read(node, target[keyPath: path], &reading) else { return }
+                    target[keyPath: path] = value
+                },
+                noteDefault: { target, reading in
+                    reading.noteDefault(target[keyPath: path].flatMap(kind.write))
+                }
+            )
         }
     }
 
-    private init(key: String, shape: Shape, isRequired: Bool = false, refusal: String? = nil, doc: String) {
+    private init(
+        key: String,
+        isRequired: Bool = false,
+        refusal: String? = nil,
+        doc: String,
+        _ parts: @escaping () -> Parts
+    ) {
         self.key = key
-        self.shape = shape
         self.isRequired = isRequired
         self.refusal = refusal
         self.doc = doc
-        defaultValue = { _ in nil }
-        read = { _, _, _ in }
-        noteDefault = { _, _ in }
+        self.parts = Deferred(parts)
+    }
+
+    private init(key: String, shape: Shape, isRequired: Bool = false, refusal: String? = nil, doc: String) {
+        self.init(key: key, isRequired: isRequired, refusal: refusal, doc: doc) {
+            Parts(
+                shape: { shape },
+                defaultValue: { _ in nil },
+                read: { _, _, _ in },
+                noteDefault: { _, _ in }
+            )
+        }
     }
 
     var isReserved: Bool { refusal != nil }

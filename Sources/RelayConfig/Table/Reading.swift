@@ -41,6 +41,8 @@ struct Reading {
     let accounts: AccountResolver
     /// Seconds since 1970.
     let wallSeconds: Int64
+    /// Whether every value is noted for the effective configuration, those that the file does not say included.
+    let notesValues: Bool
     private(set) var path: [String] = []
     private(set) var findings: [Finding] = []
     /// Strings that no message may show.
@@ -54,10 +56,11 @@ struct Reading {
     /// What a route says when it says nothing.
     var routeDefaults = RouteDraft()
 
-    init(root: JSONNode, accounts: AccountResolver, wallSeconds: Int64) {
+    init(root: JSONNode, accounts: AccountResolver, wallSeconds: Int64, notesValues: Bool) {
         self.root = root
         self.accounts = accounts
         self.wallSeconds = wallSeconds
+        self.notesValues = notesValues
     }
 
     /// Whether so much has been found that nothing more is noted.
@@ -209,7 +212,7 @@ extension Reading {
 
     /// Notes what stands at the current path without the file saying so there.
     mutating func noteDefault(_ value: JSONValue?) {
-        guard path.first != "defaults" else { return }
+        guard notesValues, path.first != "defaults" else { return }
         // A list is taken over as a whole, so that nothing inside one comes from the defaults.
         let isInList = path.dropFirst(2).contains { $0.utf8.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } }
         if path.first == "routes", path.count > 2, !isInList {

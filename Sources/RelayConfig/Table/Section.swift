@@ -69,7 +69,7 @@ struct Section<Target> {
             if let member = node[field.key] {
                 reading.within(field.key) { reading in
                     field.read(member.value, &target, &reading)
-                    if field.shape.isLeaf { reading.note(member.value) }
+                    if reading.notesValues, field.shape.isLeaf { reading.note(member.value) }
                 }
             } else if field.isRequired {
                 isComplete = false
@@ -78,7 +78,7 @@ struct Section<Target> {
                     "\"\(field.key)\" is missing",
                     at: node.range.lowerBound..<node.range.lowerBound + 1
                 )
-            } else {
+            } else if reading.notesValues {
                 reading.within(field.key) { reading in field.noteDefault(target, &reading) }
             }
         }

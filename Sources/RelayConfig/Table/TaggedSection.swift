@@ -3,18 +3,35 @@ import RelayJSON
 /// Objects of several kinds in one place, told apart by a word of their own.
 struct TaggedSection<Value> {
     struct Variant {
+        struct Parts {
+            let shape: () -> ObjectShape
+            let read: (JSONNode, inout Reading) -> Value?
+        }
+
         let word: String
-        let shape: ObjectShape
-        let read: (JSONNode, inout Reading) -> Value?
+        private let parts: Deferred<Parts>
+
+        var shape: ObjectShape { parts.value.shape() }
 
         /// `section` begins with the tag's own field.
-        init<Target>(_ word: String, _ section: Section<Target>, _ make: @escaping (Target) -> Value?) {
+        init<Target>(
+            _ word: String,
+            _ section: @autoclosure @escaping () -> Section<Target>,
+            _ make: @escaping (Target) -> Value?
+        ) {
             self.word = word
-            shape = section.objectShape
-            read = { node, reading in
-                section.read(node, over: section.prototype, &reading).flatMap(make)
+            parts = Deferred {
+                let section = section()
+                return Parts(
+                    shape: { section.objectShape },
+                    read: { node, reading in
+                        section.read(node, over: section.prototype, &reading).flatMap(make)
+                    }
+                )
             }
         }
+
+        func read(_ node: JSONNode, _ reading: inout Reading) -> Value? { parts.value.read(node, &reading) }
     }
 
     let name: String
@@ -30,9 +47,9 @@ struct TaggedSection<Value> {
     }
 
     var kind: ValueKind<Value> {
-        let shape = Shape.tagged(
-            TaggedShape(name: name, doc: doc, key: key, variants: variants.map(\.shape))
-        )
+        var shape: Shape {
+            .tagged(TaggedShape(name: name, doc: doc, key: key, variants: variants.map(\.shape)))
+        }
         return ValueKind(shape) { node, _, reading in
             guard case .object = node.content else {
                 reading.refuse(node, expected: shape)

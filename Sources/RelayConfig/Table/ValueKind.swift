@@ -3,7 +3,7 @@ import RelayJSON
 
 /// One kind of value: how it looks, how it is read, how it would be written.
 struct ValueKind<Value> {
-    let shape: Shape
+    private let makeShape: () -> Shape
     /// Reads a node over what the value is without it; nil when a finding says why it is refused.
     let read: (JSONNode, Value?, inout Reading) -> Value?
     /// The value as it would be written; nil for what has no short form.
@@ -11,16 +11,22 @@ struct ValueKind<Value> {
     /// Notes every value an object has by default; nil when the value is one line.
     var noteDefaults: ((Value, inout Reading) -> Void)?
 
-    init(_ shape: Shape, read: @escaping (JSONNode, Value?, inout Reading) -> Value?) {
-        self.init(shape: shape, read: read, write: { _ in nil })
+    /// What is asked for by those who tell of the configuration, and where something is refused.
+    var shape: Shape { makeShape() }
+
+    init(
+        _ shape: @autoclosure @escaping () -> Shape,
+        read: @escaping (JSONNode, Value?, inout Reading) -> Value?
+    ) {
+        self.init(makeShape: shape, read: read, write: { _ in nil })
     }
 
     private init(
-        shape: Shape,
+        makeShape: @escaping () -> Shape,
         read: @escaping (JSONNode, Value?, inout Reading) -> Value?,
         write: @escaping (Value) -> JSONValue?
     ) {
-        self.shape = shape
+        self.makeShape = makeShape
         self.read = read
         self.write = write
     }
@@ -45,7 +51,7 @@ extension ValueKind {
 
     /// The same kind with another way to be written.
     func writing(_ write: @escaping (Value) -> JSONValue?) -> ValueKind {
-        ValueKind(shape: shape, read: read, write: write)
+        ValueKind(makeShape: makeShape, read: read, write: write)
     }
 }
 

@@ -7,6 +7,8 @@ enum Schema {
     static var version: Int64 { Int64(migrations.count) }
 
     /// Step `n` makes version `n + 1`; a step that was released never changes.
+    ///
+    /// What a step adds, `whole` has too.
     static let migrations: [String] = [
         """
         CREATE TABLE meta(k TEXT PRIMARY KEY, v INTEGER NOT NULL) WITHOUT ROWID;
@@ -111,7 +113,7 @@ enum Schema {
         guard found < version else { return }
         try database.execute("BEGIN IMMEDIATE")
         do throws(StoreError) {
-            for step in migrations[Int(found)...] { try database.execute(step) }
+            for step in isNew ? [whole] : migrations[Int(found)...] { try database.execute(step) }
             try database.execute("PRAGMA application_id = \(applicationID)")
             try database.execute("PRAGMA user_version = \(version)")
             try database.execute("COMMIT")
