@@ -26,9 +26,14 @@ extension Daemon {
         record.add(.version, Version.text)
         journal.record(record)
         notifier.send(.ready(status: report.line))
-        // The loops do the work; this thread has nothing left to do.
+        // The loops do the work; this thread tidies up behind the start, when that is over also where much waited for it.
+        sleep(Daemon.settling)
+        ProcessLimits.releaseStartPages()
         while true { pause() }
     }
+
+    /// Seconds after which the pages that only the start needed are given back.
+    private static let settling: UInt32 = 2
 
     private func startWatchdog() {
         let watchdog = Watchdog(

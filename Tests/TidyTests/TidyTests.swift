@@ -176,6 +176,16 @@ struct TidyTests {
         }
     }
 
+    @Test("Nobody asks for the name of a character, which deploy/build leaves out of the programs")
+    func characterNames() {
+        let asking = Self.sources.filter { path in
+            let text = Self.text(path)
+            return [".properties.name", "\\.properties"].contains { text.contains($0) }
+        }
+        #expect(asking == [])
+        #expect(Self.text("deploy/build").contains("_swift_stdlib_getScalarName"))
+    }
+
     @Test("Type names say what a thing is", arguments: ["Manager", "Helper", "Util", "Info"])
     func names(word: String) {
         let found = Self.sources.filter { path in
