@@ -28,6 +28,8 @@ static inline int relay_sqlite_bind_copy(sqlite3_stmt *statement, int index, con
 struct relay_sqlite_file_calls {
     int is_known;
     int (*write)(sqlite3_file *, const void *, int, sqlite3_int64);
+    int (*read)(sqlite3_file *, void *, int, sqlite3_int64);
+    unsigned long long reads;
     sqlite3_io_methods methods;
 };
 
@@ -55,6 +57,17 @@ static inline int relay_sqlite_write_bare(sqlite3_file *file, const void *bytes,
     return relay_sqlite_calls()->write(file, clean, count, offset);
 }
 
+static inline int relay_sqlite_read_counted(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
+    int result = relay_sqlite_calls()->read(file, bytes, count, offset);
+    __atomic_fetch_add(&relay_sqlite_calls()->reads, 1, __ATOMIC_RELAXED);
+    return result;
+}
+
+// Reads that have come back, of all connections that the next function was called for.
+static inline unsigned long long relay_sqlite_reads(void) {
+    return __atomic_load_n(&relay_sqlite_calls()->reads, __ATOMIC_RELAXED);
+}
+
 // Whatever this connection writes into the database's file from now on holds nothing in the gaps of its pages.
 static inline int relay_sqlite_write_no_gaps(sqlite3 *database) {
     struct relay_sqlite_file_calls *calls = relay_sqlite_calls();
@@ -66,11 +79,13 @@ static inline int relay_sqlite_write_no_gaps(sqlite3 *database) {
         sqlite3_io_methods methods = *file->pMethods;
         calls->write = methods.xWrite;
         methods.xWrite = relay_sqlite_write_bare;
+        calls->read = methods.xRead;
+        methods.xRead = relay_sqlite_read_counted;
         calls->methods = methods;
         __atomic_store_n(&calls->is_known, 1, __ATOMIC_RELEASE);
     }
     // Another way of locking would mean other methods.
-    if (file->pMethods->xRead != calls->methods.xRead || file->pMethods->xLock != calls->methods.xLock)
+    if (file->pMethods->xRead != calls->read || file->pMethods->xLock != calls->methods.xLock)
         return SQLITE_MISUSE;
     file->pMethods = &calls->methods;
     return SQLITE_OK;

@@ -33,7 +33,8 @@ extension Problem {
             case .full: (.storageFull, .seconds(60))
             // The disk will not hold it later either.
             case .corrupt: (.storageCorrupt, nil)
-            case .newerSchema, .locked, .directory, .failed, .slow, .closed: (.storageFailed, .seconds(5))
+            case .newerSchema, .locked, .directory, .foreign, .failed, .slow, .closed:
+                (.storageFailed, .seconds(5))
             }
         self.init(code, error.message, route: route, job: job, retryAfter: wait)
     }

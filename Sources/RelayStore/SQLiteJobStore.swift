@@ -48,11 +48,14 @@ package final class SQLiteJobStore: JobStore {
     /// Bodies up to this size stand in their row.
     package static let inlineLimit = StoredBodyFile.pieceSize
 
+    /// Goes up while a store is looked through, which takes long where it is large and damage has been met in it.
+    package static var progress: UInt64 { Database.reads }
+
     /// Opens the store in a directory, making one where there is none.
     ///
     /// A limit on the size of files (RLIMIT_FSIZE) is a full disk from now on: the process no longer dies of SIGXFSZ.
     ///
-    /// - Throws: `locked`, `newerSchema`, `corrupt`, `directory`; the files are then as they were.
+    /// - Throws: `locked`, `newerSchema`, `corrupt`, `foreign`, `directory`; the files are then as they were.
     package static func open(_ options: Options, at now: JobMoment) async throws(StoreError) -> SQLiteJobStore
     {
         _ = signal(SIGXFSZ, SIG_IGN)
@@ -95,7 +98,6 @@ package final class SQLiteJobStore: JobStore {
                 writer,
                 queue: queue,
                 ballast: ballast,
-                suspect: { directory.suspect() },
                 removeFiles: { names in fileThread.start { $0.remove(names) } }
             )
             let store = SQLiteJobStore(queue, shared, reader, fileThread, files, ended)

@@ -30,9 +30,17 @@ final class StoreShared: Sendable {
 
     private let state: Mutex<State>
     private let notice: @Sendable (String) -> Void
+    /// Has the next start look through all of the database.
+    let suspect: @Sendable () -> Void
 
-    init(timeline: JobTimeline, maxBytes: UInt64, notice: @escaping @Sendable (String) -> Void) {
+    init(
+        timeline: JobTimeline,
+        maxBytes: UInt64,
+        notice: @escaping @Sendable (String) -> Void,
+        suspect: @escaping @Sendable () -> Void
+    ) {
         self.notice = notice
+        self.suspect = suspect
         var state = State(timeline: timeline)
         state.facts.maxBytes = maxBytes
         self.state = Mutex(state)
@@ -57,7 +65,10 @@ final class StoreShared: Sendable {
     func committed(after taken: Duration) { commitTimes.took(taken, .latency) }
 
     /// Something could not be done.
-    func countError(_ error: StoreError) { state.withLock { $0.facts.errors[error.code, default: 0] += 1 } }
+    func countError(_ error: StoreError) {
+        state.withLock { $0.facts.errors[error.code, default: 0] += 1 }
+        if error.isStructural { suspect() }
+    }
 
     /// Counts what is not what was stored, once where it is known; the operator hears of it, unless somebody else says so.
     func countCorrupt(_ error: StoreError? = nil) {
@@ -67,7 +78,9 @@ final class StoreShared: Sendable {
             guard let error, state.told.count < Self.toldLimit else { return false }
             return state.told.insert(error.message).inserted
         }
-        if isNews, let error { notice(error.message) }
+        guard isNews, let error else { return }
+        if error.isStructural { suspect() }
+        notice(error.message)
     }
 
     /// A job's answer is on disk; if nobody waits for it any more, what was done is undone next.

@@ -52,6 +52,12 @@ final class Daemon: Sendable {
 
     struct StartError: Error {
         let message: String
+        /// Whether the job store has to be mended first.
+        let needsMending: Bool
+
+        init(message: String) { (self.message, needsMending) = (message, false) }
+
+        init(_ error: StoreError) { (message, needsMending) = (error.message, error.needsMending) }
     }
 
     /// Starts the loops, of which `count` serve, and opens the job store in `directory`.
@@ -101,7 +107,8 @@ final class Daemon: Sendable {
             audience,
             announcer,
             on: controlLoop,
-            journal
+            journal,
+            notifier
         )
     }
 
@@ -188,6 +195,7 @@ final class Daemon: Sendable {
                 started.give(error)
             }
         }
+        // The callers are the loops' by now: the next start refuses them, after it has looked through the store.
         if let error = started.take() { throw StartError(message: error.message) }
     }
 

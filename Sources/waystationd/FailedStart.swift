@@ -14,22 +14,7 @@ struct FailedStart {
     private let sockets: [ActivatedSockets.Listener]
     private let file: String?
     /// What the configuration was before it was read.
-    private let version: Version?
-
-    /// What changes with every change of a file.
-    private struct Version: Equatable {
-        let inode: ino_t
-        let size: off_t
-        let changed: Int64
-
-        init?(_ path: String) {
-            var facts = stat()
-            guard unsafe stat(path, &facts) == 0 else { return nil }
-            inode = facts.st_ino
-            size = facts.st_size
-            changed = Int64(facts.st_ctim.tv_sec) * 1_000_000_000 + Int64(facts.st_ctim.tv_nsec)
-        }
-    }
+    private let before: FileVersions
 
     /// - Parameters:
     ///   - sockets: the service manager's, which hold the callers.
@@ -37,7 +22,7 @@ struct FailedStart {
     init(sockets: [ActivatedSockets.Listener], file: String?) {
         self.sockets = sockets
         self.file = file
-        version = file.flatMap { Version($0) }
+        before = FileVersions(file.map { [$0] } ?? [])
     }
 
     /// The configuration was refused.
@@ -59,8 +44,18 @@ struct FailedStart {
             }
         }
         tellManager(rejected.summary)
-        refuseCallers("its configuration is not valid: \(rejected.summary)")
+        refuseCallers("its configuration is not valid: \(rejected.summary)", until: { !before.areCurrent })
         exit(78)
+    }
+
+    /// The job store in `directory` has to be mended by somebody.
+    func end(_ refused: Daemon.StartError, in directory: String, _ sink: JournalSink) -> Never {
+        // Opening it has made files in it, too.
+        let before = before.adding([directory, directory + "/jobs.db", directory + "/jobs.db-wal"])
+        sink.write(JournalRecord(.critical, .storeRefused, refused.message))
+        tellManager(refused.message)
+        refuseCallers(refused.message, until: { !before.areCurrent })
+        exit(65)
     }
 
     /// Something else was in the way.
@@ -77,7 +72,7 @@ struct FailedStart {
     }
 
     /// Answers who waits at the service manager's sockets, for a start that systemd does not repeat by itself.
-    func refuseCallers(_ reason: String) {
+    func refuseCallers(_ reason: String, until isMended: @escaping () -> Bool = { false }) {
         guard !sockets.isEmpty else { return }
         SignalWatcher.unblock(Self.signals)
         let problem = Problem(.notStarted, "the relay could not start: \(reason)", retryAfter: .seconds(5))
@@ -92,9 +87,7 @@ struct FailedStart {
             \r
 
             """
-        var refused = RefusedStart(sockets, answer: Array(head.utf8) + body) {
-            file.map { Version($0) != version } ?? false
-        }
+        var refused = RefusedStart(sockets, answer: Array(head.utf8) + body, isMended: isMended)
         refused.serve()
     }
 }

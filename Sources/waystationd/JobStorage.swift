@@ -51,7 +51,8 @@ final class JobStorage: Sendable {
         _ audience: Audience,
         _ announcer: Announcer,
         on loop: EventLoop,
-        _ journal: Journal
+        _ journal: Journal,
+        _ notifier: ServiceNotifier
     ) throws(Daemon.StartError) -> JobStorage {
         let shared = Shared()
         var options = SQLiteJobStore.Options(directory: directory)
@@ -74,6 +75,8 @@ final class JobStorage: Sendable {
                 opened.give(.failure(error))
             }
         }
+        let watch = OpeningWatch(notifier, on: loop)
+        defer { watch.end() }
         switch opened.take() {
         case .success(let store):
             let jobs = DurableJobs(
@@ -89,9 +92,9 @@ final class JobStorage: Sendable {
                 let spool = try FileReplaySpool(state: directory, limit: limit)
                 return JobStorage(directory, jobs: jobs, spool: spool, store: store)
             } catch {
-                throw Daemon.StartError(message: error.message)
+                throw Daemon.StartError(error)
             }
-        case .failure(let error): throw Daemon.StartError(message: error.message)
+        case .failure(let error): throw Daemon.StartError(error)
         }
     }
 

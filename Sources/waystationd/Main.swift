@@ -54,8 +54,9 @@ enum Main {
         }
         let sink = JournalSink.detected(prefersJSON: loaded.configuration.log.format == .json)
         let journal = Journal(sink: sink)
+        let directory = stateDirectory(loaded)
         do throws(Daemon.StartError) {
-            let directory = try takeStateDirectory(loaded)
+            try makeStateDirectory(directory)
             let daemon = try Daemon(
                 loaded,
                 loops: arguments.loops ?? ProcessLimits.cores,
@@ -75,6 +76,7 @@ enum Main {
             try daemon.run()
         } catch {
             journal.flush()
+            if error.needsMending { failed.end(error, in: directory, sink) }
             failed.end(69, error.message, sink)
         }
     }
@@ -90,13 +92,14 @@ enum Main {
         }
     }
 
-    private static func takeStateDirectory(_ loaded: LoadedConfiguration) throws(Daemon.StartError) -> String
-    {
+    private static func stateDirectory(_ loaded: LoadedConfiguration) -> String {
         let given = SecretFiles.environment("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
+        return given ?? loaded.configuration.storage.directory
+    }
+
+    private static func makeStateDirectory(_ directory: String) throws(Daemon.StartError) {
         do throws(StateDirectory.Refusal) {
-            let directory = given ?? loaded.configuration.storage.directory
             try StateDirectory.make(directory)
-            return directory
         } catch {
             throw Daemon.StartError(message: error.message)
         }

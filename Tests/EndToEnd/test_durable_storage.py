@@ -168,7 +168,7 @@ class Storage(DurableTest):
         relay = self.new_relay({"up": kept(self.upstream.url)}).start()
         self.upstream.on("/x", answer(200))
         other = self.new_relay({"up": kept(self.upstream.url)}, storage={"directory": str(relay.directory / "state")})
-        self.refused(other, "has it open", str(relay.directory / "state"))
+        self.assertEqual(self.refused(other, "has it open", str(relay.directory / "state")), 69)
         self.wait_for_end(relay, self.hand_over(relay, "/r/up/x"))
 
     def test_a_newer_schema_is_refused_and_left_alone(self):
@@ -179,7 +179,7 @@ class Storage(DurableTest):
         database.execute("PRAGMA user_version = 999")
         database.close()
         before = self.files(relay)
-        self.refused(relay, "schema", "999", "jobs.db")
+        self.assertEqual(self.refused(relay, "schema", "999", "jobs.db"), 65)
         self.assertEqual(self.files(relay), before)
 
     def test_a_damaged_file_is_refused_and_kept(self):
@@ -258,7 +258,7 @@ class Storage(DurableTest):
             else:
                 refused += 1
                 relay.errors.wait("(end)")
-                self.assertGreater(relay.process.returncode, 0, relay.errors.text())
+                self.assertEqual(relay.process.returncode, 69, relay.errors.text())
                 self.assertIn("Input/output error", relay.errors.text())
             relay.before = []
             self.forget_life(relay)

@@ -50,7 +50,7 @@ struct SQLiteTests {
     func directory(mode: mode_t) async throws {
         let scratch = TemporaryFolder()
         unsafe _ = chmod(scratch.path, mode)
-        #expect(await code(scratch.path)?.code == .directory)
+        #expect(await code(scratch.path)?.code == .foreign)
         #expect(TemporaryFolder.names(scratch.path).isEmpty)
         #expect(await code(scratch.path + "/none")?.code == .directory)
     }
@@ -58,7 +58,7 @@ struct SQLiteTests {
     @Test("A newer schema, another program's database and no database are refused and left as they are")
     func foreign() async throws {
         for (offset, bytes, code) in [
-            (60, [0, 0, 0, 99], .newerSchema), (68, [1, 2, 3, 4], .corrupt), (0, [0, 0, 0, 0], .corrupt),
+            (60, [0, 0, 0, 99], .newerSchema), (68, [1, 2, 3, 4], .foreign), (0, [0, 0, 0, 0], .corrupt),
         ] as [(off_t, [UInt8], StoreError.Code)] {
             let scratch = TemporaryFolder()
             let store = try await open(scratch.path)

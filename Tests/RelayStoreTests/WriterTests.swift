@@ -95,7 +95,6 @@ struct WriterTests {
             writer,
             queue: queue,
             ballast: Ballast(path: scratch.path + "/ballast", limit: 0),
-            suspect: {},
             removeFiles: { _ in }
         ).run()
         #expect(log.values == [1])

@@ -9,8 +9,10 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case newerSchema = "newer_schema"
         /// Another process has the store open.
         case locked
-        /// The directory or a file in it may be changed by others, or cannot be used.
+        /// The directory or a file in it cannot be used.
         case directory
+        /// What is there is not for this store to use: open to others, another user's, another program's.
+        case foreign
         /// The disk failed a write or a sync: nothing is acknowledged any more and the process should end.
         case failed
         /// A read took too long and was given up.
@@ -22,10 +24,21 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: Code
     /// What failed, where, and what to do; safe to show.
     package var message: String
+    /// Whether it is the database's structure that is damaged, and not only one record.
+    package var isStructural: Bool
 
-    package init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String, isStructural: Bool = false) {
         self.code = code
         self.message = message
+        self.isStructural = isStructural
+    }
+
+    /// Whether opening would fail the same way again until somebody has done something about it.
+    package var needsMending: Bool {
+        switch code {
+        case .corrupt, .newerSchema, .foreign: true
+        case .full, .locked, .directory, .failed, .slow, .closed: false
+        }
     }
 
     package var description: String { message }

@@ -36,24 +36,37 @@ func writeAll(_ bytes: [UInt8], at offset: UInt64, to descriptor: Int32, _ path:
     }
 }
 
+/// An open file with its name, for what an error says.
+struct ReadFile {
+    let descriptor: Int32
+    let path: String
+
+    /// pread(2) until that many bytes are read.
+    ///
+    /// - Returns: nil where there are fewer.
+    func bytes(_ count: Int, at offset: Int) throws(PosixError) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let got = unsafe bytes.withUnsafeMutableBytes {
+                unsafe pread(
+                    descriptor,
+                    $0.baseAddress.map { unsafe $0 + filled },
+                    count - filled,
+                    off_t(offset) + off_t(filled)
+                )
+            }
+            if got < 0, errno == EINTR { continue }
+            guard try checked("read", Int32(clamping: got), path) > 0 else { return nil }
+            filled += got
+        }
+        return bytes
+    }
+}
+
 /// pread(2) until that many bytes are read.
 ///
 /// - Returns: nil where there are fewer, or they cannot be read.
 func readAll(_ count: Int, at offset: UInt64, from descriptor: Int32) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var filled = 0
-    while filled < count {
-        let got = unsafe bytes.withUnsafeMutableBytes {
-            unsafe pread(
-                descriptor,
-                $0.baseAddress.map { unsafe $0 + filled },
-                count - filled,
-                off_t(offset) + off_t(filled)
-            )
-        }
-        if got < 0, errno == EINTR { continue }
-        guard got > 0 else { return nil }
-        filled += got
-    }
-    return bytes
+    try? ReadFile(descriptor: descriptor, path: "").bytes(count, at: Int(offset))
 }

@@ -14,13 +14,17 @@ import RelayPosix
 /// either, whose remains would look like later commits: every start begins it anew.
 /// The format is that of https://www.sqlite.org/fileformat2.html#walformat.
 enum LogCheck {
-    /// Whether acknowledged transactions stand behind damage.
-    static func isDamaged(_ path: String) -> Bool {
+    /// Whether acknowledged transactions stand behind damage; a log that cannot be read is not known to be damaged.
+    static func isDamaged(_ path: String) throws(PosixError) -> Bool {
         let descriptor = openFile(path, O_RDONLY)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return false }
+            throw PosixError("open", .current, path: path)
+        }
         defer { close(descriptor) }
+        let file = ReadFile(descriptor: descriptor, path: path)
         let size = lseek(descriptor, 0, SEEK_END)
-        guard size > 32, let header = read(descriptor, at: 0, 32) else { return false }
+        guard size > 32, let header = try file.bytes(32, at: 0) else { return false }
         let magic = word(header, 0)
         let isBig = magic & 1 == 1
         let pageSize = Int(word(header, 8))
@@ -28,16 +32,16 @@ enum LogCheck {
         add(header[0..<24], &sum, isBig: isBig)
         guard magic & 0xFFFF_FFFE == 0x377F_0682, (512...65_536).contains(pageSize),
             pageSize.nonzeroBitCount == 1, sum.first == word(header, 24)
-        else { return hasFrames(descriptor, size: Int(size)) }
+        else { return try hasFrames(file, size: Int(size)) }
         guard sum.second == word(header, 28) else {
-            return hasFrames(descriptor, size: Int(size), after: word(header, 16))
+            return try hasFrames(file, size: Int(size), after: word(header, 16))
         }
 
         let frameSize = 24 + pageSize
         var commitsBehind = 0
         var isWrong = false
         var place = 32
-        while place + frameSize <= Int(size), let frame = read(descriptor, at: place, frameSize) {
+        while place + frameSize <= Int(size), let frame = try file.bytes(frameSize, at: place) {
             place += frameSize
             let hasSalt = word(frame, 8) == word(header, 16) && word(frame, 12) == word(header, 20)
             if !isWrong {
@@ -62,8 +66,12 @@ enum LogCheck {
     ///
     /// Where only its end is missing and its `salt` is the one after the frames', the log was being begun anew, which
     /// SQLite does when all of it is in the database.
-    private static func hasFrames(_ descriptor: Int32, size: Int, after salt: UInt32? = nil) -> Bool {
-        guard size >= 32 + 24 + 512, let frame = read(descriptor, at: 32, 24) else { return false }
+    private static func hasFrames(
+        _ file: ReadFile,
+        size: Int,
+        after salt: UInt32? = nil
+    ) throws(PosixError) -> Bool {
+        guard size >= 32 + 24 + 512, let frame = try file.bytes(24, at: 32) else { return false }
         return frame.contains { $0 != 0 } && salt != word(frame, 8) &+ 1
     }
 
@@ -84,11 +92,5 @@ enum LogCheck {
 
     private static func word(_ bytes: [UInt8], _ index: Int) -> UInt32 {
         bytes[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    static func read(_ descriptor: Int32, at place: Int, _ count: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let got = unsafe pread(descriptor, &bytes, count, off_t(place))
-        return got == count ? bytes : nil
     }
 }

@@ -36,7 +36,8 @@ final class StoreDirectory {
         return unsafe lstat(path + "/suspect", &status) == 0
     }
 
-    func suspect() {
+    /// A run has met such damage in the store of that directory.
+    static func suspect(_ path: String) {
         let descriptor = openFile(path + "/suspect", O_WRONLY | O_CREAT)
         if descriptor >= 0 { close(descriptor) }
     }
@@ -85,18 +86,18 @@ final class StoreDirectory {
             throw StoreError.directory(PosixError("stat", .current, path: path))
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw StoreError(.directory, "cannot open the job store \(path): it is no directory")
+            throw StoreError(.foreign, "cannot open the job store \(path): it is no directory")
         }
         guard status.st_mode & 0o022 == 0 else {
             throw StoreError(
-                .directory,
+                .foreign,
                 "cannot open the job store \(path): others may write in it; run chmod go-w \(path)"
             )
         }
         guard status.st_uid == geteuid() || geteuid() == 0 else {
             throw StoreError(
-                .directory,
-                "cannot open the job store \(path): it belongs to uid \(status.st_uid)"
+                .foreign,
+                "cannot open the job store \(path): it belongs to uid \(status.st_uid); run chown -R \(geteuid()) \(path)"
             )
         }
     }
@@ -133,7 +134,13 @@ final class StoreDirectory {
 
 extension StoreError {
     static func directory(_ error: PosixError) -> StoreError {
-        let code: Code = [ENOSPC, EDQUOT, EFBIG].contains(error.errno.rawValue) ? .full : .directory
-        return StoreError(code, "cannot use the job store's directory: \(error)")
+        let what = "cannot use the job store's directory: \(error)"
+        switch error.errno.rawValue {
+        case ENOSPC, EDQUOT, EFBIG: return StoreError(.full, what)
+        // No try of this user's will do better.
+        case EACCES, EPERM, ELOOP, EISDIR, ENOTDIR:
+            return StoreError(.foreign, "\(what); it has to belong to uid \(geteuid()) and to be no link")
+        default: return StoreError(.directory, what)
+        }
     }
 }

@@ -137,15 +137,14 @@ extension Database {
         try execute("PRAGMA secure_delete = ON")
         // Such a file has pages whose first byte only looks like the kind of a b-tree's.
         guard try number("PRAGMA auto_vacuum") == 0 else {
-            throw StoreError(
-                .failed,
-                "cannot open \(path): it is in auto_vacuum mode, which the job store never uses; "
-                    + "run: sqlite3 \(path) 'PRAGMA auto_vacuum = NONE; VACUUM'"
-            )
+            throw Schema.vacuumed(path)
         }
         let result = unsafe relay_sqlite_write_no_gaps(raw)
         guard result == SQLITE_OK else { throw error("take hold of the file", result) }
     }
+
+    /// Reads of this process that the disk has answered, of connections that write.
+    static var reads: UInt64 { relay_sqlite_reads() }
 
     /// Moves what the log holds into the database and leaves none of it in the log; waits a moment for readers.
     ///

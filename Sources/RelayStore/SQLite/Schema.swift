@@ -107,7 +107,7 @@ enum Schema {
         let application = try database.number("PRAGMA application_id")
         let isNew = try database.number("SELECT count(*) FROM sqlite_schema") == 0
         guard application == applicationID || isNew && application == 0 else {
-            throw StoreError(.corrupt, "cannot open \(database.path): it is the database of another program")
+            throw foreign(database.path)
         }
         guard found <= version else { throw newer(found, path: database.path) }
         guard found < version else { return }
@@ -121,6 +121,22 @@ enum Schema {
             if database.isInTransaction { try? database.execute("ROLLBACK") }
             throw error
         }
+    }
+
+    static func foreign(_ path: String) -> StoreError {
+        StoreError(
+            .foreign,
+            "cannot open the job store \(path): it is the database of another program; move it away, or set "
+                + "storage.directory to another place"
+        )
+    }
+
+    static func vacuumed(_ path: String) -> StoreError {
+        StoreError(
+            .foreign,
+            "cannot open the job store \(path): it is in auto_vacuum mode, which the job store never uses; run: sqlite3 "
+                + "\(path) 'PRAGMA auto_vacuum = NONE; VACUUM'"
+        )
     }
 
     static func newer(_ found: Int64, path: String) -> StoreError {

@@ -19,7 +19,8 @@ extension StoreError {
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return StoreError(
                 .corrupt,
-                "cannot \(call) in \(place): \(text); it is left as it is: restore it from a backup or move it away"
+                "cannot \(call) in \(place): \(text); it is left as it is: restore it from a backup or move it away",
+                isStructural: true
             )
         case SQLITE_INTERRUPT:
             return StoreError(.slow, "cannot \(call) in \(place): it took too long; ask for less at a time")

@@ -8,7 +8,6 @@ final class GroupCommit {
     private let ballast: Ballast
     private let options: SQLiteJobStore.Options
     private let removeFiles: ([String]) -> Void
-    private let suspect: () -> Void
     private var isFull: Bool
     private var hasBallast: Bool
     /// What the database took at the end of the last transaction; looked up inside it, where that costs no locks.
@@ -27,7 +26,6 @@ final class GroupCommit {
         _ writer: StoreWriter,
         queue: CommitQueue,
         ballast: Ballast,
-        suspect: @escaping () -> Void,
         removeFiles: @escaping ([String]) -> Void
     ) {
         self.writer = writer
@@ -39,7 +37,6 @@ final class GroupCommit {
             ballast.size > 0 ? max(32, ballast.size / 16_384) : .max
         )
         if ballast.size > 0 { writer.eraseLimit = ballast.size / 4 }
-        self.suspect = suspect
         self.removeFiles = removeFiles
         hasBallast = ballast.take()
         isFull = !hasBallast
@@ -66,7 +63,7 @@ final class GroupCommit {
             try end()
         } catch {
             if writer.database.isInTransaction { try? writer.database.execute("ROLLBACK") }
-            if error.code == .corrupt { suspect() }
+            if error.code == .corrupt { writer.shared.suspect() }
             queue.fail(error)
             options.events.fatal(error)
         }
@@ -138,8 +135,7 @@ final class GroupCommit {
 
     private func conclude() throws(StoreError) {
         try writer.database.statement("BEGIN IMMEDIATE").run()
-        try writer.setMeta("line", writer.now)
-        try writer.setMeta("skew", writer.volatile.timeline.skew)
+        try writer.keepTimeline()
         try commitTransaction()
         try writer.database.checkpoint(truncate: true)
     }

@@ -11,6 +11,8 @@ extension StoreWriter {
     func wake() throws(StoreError) -> Bool {
         if let from = volatile.redateFrom {
             volatile.redateFrom = try redate(from: from)
+            // An end of the process in between leaves the rest to the next start.
+            try setMeta("redate", volatile.redateFrom ?? Self.redated)
             // Nothing wakes by a time that may no longer hold.
             if volatile.redateFrom != nil { return true }
         }
@@ -34,6 +36,9 @@ extension StoreWriter {
         }
         return volatile.nextScheduled <= now
     }
+
+    /// Stands in the place of a position when every dated job is on the line.
+    static let redated: Int64 = -1
 
     private func redate(from: Int64) throws(StoreError) -> Int64? {
         let select = try database.statement(

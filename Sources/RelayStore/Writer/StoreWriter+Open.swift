@@ -2,45 +2,8 @@ import Glibc
 import RelayCore
 import RelayPosix
 
-/// From a directory to a writer: looks before it touches, then takes the store over from the process before.
+/// From a directory to a writer: takes the store over from the process before.
 extension StoreWriter {
-    /// Refuses what is not ours, newer or damaged by looking at the files alone.
-    ///
-    /// - Returns: whether there is a database.
-    static func inspect(_ directory: StoreDirectory) throws(StoreError) -> Bool {
-        let descriptor = openFile(directory.database, O_RDONLY)
-        guard descriptor >= 0 else {
-            guard errno == ENOENT, !directory.wasUsed else {
-                throw damaged(directory.database, "there is no such file although there was a store")
-            }
-            return false
-        }
-        defer { close(descriptor) }
-        guard let header = LogCheck.read(descriptor, at: 0, 100) else {
-            // A crash of an earlier version in the middle of making a store left an empty file.
-            guard directory.wasUsed || lseek(descriptor, 0, SEEK_END) > 0 else { return false }
-            throw damaged(directory.database, "it has been cut short")
-        }
-        func word(_ index: Int) -> Int64 { header[index..<index + 4].reduce(0) { $0 << 8 | Int64($1) } }
-        guard header.starts(with: Array("SQLite format 3\0".utf8)) else {
-            throw damaged(directory.database, "it is no database")
-        }
-        if word(68) == Schema.applicationID, word(60) > Schema.version {
-            throw Schema.newer(word(60), path: directory.database)
-        }
-        if LogCheck.isDamaged(directory.log) {
-            throw damaged(directory.log, "acknowledged jobs stand behind a damaged part")
-        }
-        return true
-    }
-
-    private static func damaged(_ path: String, _ what: String) -> StoreError {
-        StoreError(
-            .corrupt,
-            "cannot open the job store \(path): \(what); it is left as it is: restore it from a backup or move it away"
-        )
-    }
-
     /// Makes the database of a new store: whole and on disk before it gets its name.
     ///
     /// SQLite would make it through a rollback journal, and keeps to itself that a directory could not be synced.
@@ -105,7 +68,9 @@ extension StoreWriter {
             directory.clearSuspicion()
             return
         }
-        throw damaged(database.path, "its structure is damaged (\(text.prefix(80)))")
+        // Its first line says in which database.
+        let fault = text.split(separator: "\n").last ?? ""
+        throw damaged(database.path, "its structure is damaged (\(fault.prefix(80)))")
     }
 
     /// Takes over: a new epoch, and the jobs that were in flight at the end of the last one.
@@ -152,7 +117,8 @@ extension StoreWriter {
             nextToken: UInt64(epoch) << 40 | 1,
             nextScheduled: .min
         )
-        volatile.redateFrom = hasStepped ? 0 : nil
+        let rest = try meta("redate") ?? Self.redated
+        volatile.redateFrom = hasStepped ? 0 : rest == Self.redated ? nil : rest
         volatile.fileBytes = try database.number("SELECT coalesce(sum(length), 0) FROM file")
         let writer = StoreWriter(
             database: database,
@@ -161,7 +127,8 @@ extension StoreWriter {
             shared: StoreShared(
                 timeline: timeline,
                 maxBytes: options.maxSize,
-                notice: options.events.notice
+                notice: options.events.notice,
+                suspect: { [path = directory.path] in StoreDirectory.suspect(path) }
             ),
             epoch: epoch,
             keys: keys,
@@ -180,8 +147,7 @@ extension StoreWriter {
         try loadRoutes()
         try database.execute("BEGIN IMMEDIATE")
         try setMeta("epoch", epoch)
-        try setMeta("line", now)
-        try setMeta("skew", volatile.timeline.skew)
+        try keepTimeline()
         try setMeta("key0", Int64(bitPattern: key.0))
         try setMeta("key1", Int64(bitPattern: key.1))
         let now = now

@@ -30,7 +30,8 @@ extension StoreReader {
                     shared.countCorrupt()
                     found[name] = .unreadable
                 } else {
-                    throw .damaged("the pause", "route \(select.int(0))")
+                    // Of no route that has a name: nothing of it can be sent.
+                    shared.countCorrupt()
                 }
             }
             return found

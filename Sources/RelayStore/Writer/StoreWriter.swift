@@ -90,6 +90,8 @@ final class StoreWriter {
     func advance(to moment: JobMoment) throws(StoreError) {
         guard volatile.timeline.advance(to: moment) else { return }
         volatile.redateFrom = 0
+        // With the first of the dated jobs, and not at the end: what is on the new line must not be read by the old one.
+        try keepTimeline()
         try wake()
     }
 }
@@ -278,6 +280,12 @@ extension StoreWriter {
         insert.bind(1, key)
         insert.bind(2, value)
         try insert.run()
+    }
+
+    /// Writes down where the line is and how far the wall clock is from it.
+    func keepTimeline() throws(StoreError) {
+        try setMeta("line", now)
+        try setMeta("skew", volatile.timeline.skew)
     }
 
     /// The number of a route, given on first use.

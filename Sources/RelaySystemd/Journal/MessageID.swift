@@ -58,6 +58,8 @@ package struct MessageID: Hashable, Sendable {
     package static let storeNotice = MessageID("6d4c6645daa8ad4ab90a5262b053980c")
     /// The job store cannot go on; the daemon ends and is started again.
     package static let storeFailed = MessageID("78f2e14bc7977bae8bc44b07b8a5f12d")
+    /// The job store has to be mended by somebody before there can be a daemon.
+    package static let storeRefused = MessageID("1e28db0fcb0b4436a88cd0faecdb2042")
     /// A request was too large for the relay.
     package static let requestRefused = MessageID("b66f84c1fd1b4c9e924a443f3830011c")
     /// A caller came to a bound on what one caller may take.
@@ -84,6 +86,6 @@ package struct MessageID: Hashable, Sendable {
         ("store_failed", storeFailed), ("jobs_changed", jobsChanged), ("callers_hidden", callersHidden),
         ("store_stalled", storeStalled), ("store_resumed", storeResumed), ("request_refused", requestRefused),
         ("caller_refused", callerRefused), ("shedding_began", sheddingBegan),
-        ("shedding_ended", sheddingEnded),
+        ("shedding_ended", sheddingEnded), ("store_refused", storeRefused),
     ]
 }
