@@ -20,9 +20,10 @@ final class StoreDirectory {
         let path = try Self.resolved(given)
         try Self.check(path)
         lock = try Self.takeLock(path)
-        wasUsed = Self.text(lock).contains(text: "made")
+        let found = Self.text(lock)
+        wasUsed = found.contains(text: "made")
         self.path = path
-        try mark(isMade: wasUsed)
+        try mark(isMade: wasUsed, isSynced: wasUsed && found.utf8.count != Self.mark(isMade: true).utf8.count)
         if unsafe mkdir(bodies, 0o700) != 0, errno != EEXIST {
             throw StoreError.directory(PosixError("mkdir", .current, path: bodies))
         }
@@ -58,17 +59,27 @@ final class StoreDirectory {
         )
     }
 
-    private func mark(isMade: Bool) throws(StoreError) {
+    /// Names the process that has the store, and says whether there is one.
+    ///
+    /// Which process it is needs no sync, since that means nothing after a power cut. The texts are of one length, so that
+    /// none can take the end of the one before away.
+    private static func mark(isMade: Bool) -> String {
+        let process = "\(getpid())"
+        let rest = String(repeating: " ", count: max(0, 10 - process.utf8.count))
+        return process + rest + "\n" + (isMade ? "made\n" : "")
+    }
+
+    private func mark(isMade: Bool, isSynced: Bool) throws(StoreError) {
         do throws(PosixError) {
-            try Self.write(lock, "\(getpid())\n" + (isMade ? "made\n" : ""), path + "/lock")
-            try checked("fsync", fsync(lock), path + "/lock")
-            try Self.sync(path)
+            try Self.write(lock, Self.mark(isMade: isMade), path + "/lock")
+            if isSynced { try checked("fsync", fsync(lock), path + "/lock") }
         } catch { throw StoreError.directory(error) }
     }
 
     /// Remembers that there is a store here now: an empty database is from now on a damaged one.
     func markMade() throws(StoreError) {
-        if !wasUsed { try mark(isMade: true) }
+        // The name of the file went to disk with that of the database.
+        if !wasUsed { try mark(isMade: true, isSynced: true) }
     }
 
     /// Where symbolic links lead to: a service manager gives a service with a dynamic user one.
@@ -106,7 +117,7 @@ final class StoreDirectory {
         let descriptor = openFile(path + "/lock", O_RDONLY)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        let first = text(descriptor).prefix { $0 != "\n" }
+        let first = text(descriptor).prefix { $0 != "\n" && $0 != " " }
         return first.isEmpty || !first.allSatisfy(\.isNumber) ? nil : String(first)
     }
 
