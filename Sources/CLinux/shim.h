@@ -16,6 +16,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/sysinfo.h>
+#include <sys/timerfd.h>
 #include <sys/types.h>
 #include <sys/un.h>
 

@@ -15,6 +15,8 @@ package final class Engine: Sendable {
     package let recent = RecentJobs(capacity: 1024)
     package let tally = RelayTally()
     package let history = RouteHistory()
+    /// Ends where a request comes.
+    package let rest = Rest()
 
     package init(snapshot: Snapshot, time: any ClockSource, entropy: any Entropy) {
         current = Mutex(snapshot)
@@ -55,6 +57,7 @@ package final class Engine: Sendable {
         whileDraining: Bool = false,
         hasEmptySegment: Bool = false
     ) throws(Problem) -> Admission {
+        rest.end()
         guard whileDraining || !isDraining else { throw Engine.stopping }
         let snapshot = snapshot
         do throws(Problem) {

@@ -28,6 +28,8 @@ package final class LoopServer {
     /// Connections without a place that are told why.
     private(set) var refusals = 0
     private lazy var sweep = LoopTimer { [unowned self] in lookRound() }
+    /// When the connections are looked at next; no deadline of theirs is before it but for `sweepPeriod`.
+    private(set) var nextLook = Int64.max
 
     /// How late a connection's deadline may be noticed, in nanoseconds: one timer serves all of them.
     private static let sweepPeriod: Int64 = 250_000_000
@@ -83,13 +85,21 @@ package final class LoopServer {
         connections[ObjectIdentifier(connection)] = connection
         connection.listener.cells.opened()
         if connection.place == nil { refusals += 1 }
-        if !sweep.isScheduled { loop.schedule(sweep, at: loop.now + LoopServer.sweepPeriod) }
+    }
+
+    /// A connection has a deadline before the next look.
+    @inline(never)
+    func look(by deadline: Int64) {
+        nextLook = max(deadline, loop.now + LoopServer.sweepPeriod)
+        loop.schedule(sweep, at: nextLook)
     }
 
     private func lookRound() {
         let now = loop.now
+        nextLook = .max
         for connection in connections.values { connection.swept(now: now) }
-        if !connections.isEmpty { loop.schedule(sweep, at: now + LoopServer.sweepPeriod) }
+        let first = connections.values.reduce(Int64.max) { min($0, $1.deadline) }
+        if first < nextLook { look(by: first) }
     }
 
     func closed(_ connection: Connection) {

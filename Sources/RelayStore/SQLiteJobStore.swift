@@ -282,7 +282,7 @@ extension SQLiteJobStore {
         limit: Int,
         at now: JobMoment
     ) async throws(StoreError) -> SweepReport {
-        try await write(.other, weight: limit) { writer throws(StoreError) in
+        try await write(.sweep, weight: limit) { writer throws(StoreError) in
             try writer.sweep(retention, limit: max(1, min(limit, 500)), at: now)
         }
     }

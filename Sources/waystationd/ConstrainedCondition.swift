@@ -27,6 +27,9 @@ final class ConstrainedCondition: Sendable {
         }
     }
 
+    /// Whether there are files to be looked at.
+    var watchesFiles: Bool { machine.withLock { !$0.sources.files.isEmpty } }
+
     /// Looks at the files, if there are any; may block.
     func look() {
         let files = machine.withLock { $0.sources.files }

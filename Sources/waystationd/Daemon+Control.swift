@@ -28,7 +28,8 @@ extension Daemon: Control {
     func constrained() -> [UInt8] { condition.document }
 
     func order(_ order: ConstrainedOrder, by client: ClientIdentity?) -> Bool {
-        condition.order(order, by: client)
+        defer { engine.rest.end() }
+        return condition.order(order, by: client)
     }
 
     /// Runs on the control loop, whatever loop asks.
@@ -47,7 +48,10 @@ extension Daemon: Control {
     @discardableResult
     func reloadNow() -> (status: UInt16, document: [UInt8]) {
         notifier.reloading(status: "Reloading \(file)")
-        defer { notifier.send(.ready(status: report.line)) }
+        defer {
+            notifier.send(.ready(status: report.line))
+            engine.rest.end()
+        }
         let loaded: LoadedConfiguration
         do throws(ConfigurationRejected) {
             loaded = try ConfigurationLoader.load(file)

@@ -36,7 +36,7 @@ extension Daemon {
     private static let settling: UInt32 = 2
 
     private func startWatchdog() {
-        let watchdog = Watchdog(
+        let new = Watchdog(
             interval: Watchdog.intervalFromEnvironment(),
             activities: (loops + [controlLoop]).map(\.activity) + storage.activities,
             ping: { [notifier] in notifier.send(.watchdog) },
@@ -51,9 +51,12 @@ extension Daemon {
             },
             look: { [self] now in
                 if let isStalled = storage.look(at: now) { tellStorage(isStalled) }
-            }
+                if journal.blockedSeconds > 0 { engine.rest.end() }
+            },
+            rests: { [engine] in engine.rest.lasts }
         )
-        if !watchdog.start() {
+        watchdog.withLock { $0 = new }
+        if !new.start() {
             journal.record(JournalRecord(.error, nil, "the watchdog's thread could not be started"))
         }
     }
@@ -78,15 +81,18 @@ extension Daemon {
 private final class Lifecycle {
     private let daemon: Daemon
     private var signals: SignalWatcher?
+    private var clock: ClockStepWatcher?
     private var ticker: LoopTimer?
     private var pressure: PressureWatcher?
     private var machine = DrainMachine()
     private var health = HealthMachine()
+    private var restMachine = RestMachine()
+    /// What the status line last was.
+    private var line = ""
     private var isEnding = false
 
-    /// How often the status line is looked at, the drain's progress and the files; what the files say is documented
-    /// to take effect within a second.
-    private static let period: Int64 = 500_000_000
+    /// How often files are looked at while nothing else is; what they say is documented to take effect within a second.
+    private static let watching: Int64 = 900_000_000
     /// How long the durable jobs that were ended may take to be put back; what is not is found by the next start.
     private static let settling: Int64 = 2_000_000_000
 
@@ -101,10 +107,15 @@ private final class Lifecycle {
                 self.stop()
             }
         }
+        // What waits for a date waits for another moment then.
+        clock = try ClockStepWatcher(on: daemon.controlLoop) { [daemon] in
+            daemon.durable.stir()
+            daemon.engine.rest.end()
+        }
         watchPressure()
         let ticker = LoopTimer { self.tick() }
         self.ticker = ticker
-        daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period)
+        daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + RestMachine.period)
     }
 
     /// What the service manager offers; without it only our own limits tell that memory is short.
@@ -112,13 +123,16 @@ private final class Lifecycle {
         do throws(PressureWatcher.Trouble) {
             pressure = try PressureWatcher.offered(on: daemon.controlLoop) { [daemon] in
                 daemon.relieve(daemon.engine.shedding.signalled(daemon.controlInstant), dropsCaches: true)
+                daemon.engine.rest.end()
             }
         } catch {
             daemon.journal.record(JournalRecord(.warning, nil, error.message))
         }
     }
 
+    /// Looks at everything that changes by itself or by requests.
     private func tick() {
+        let isUndisturbed = daemon.engine.rest.lasts
         daemon.events.summarise()
         daemon.lookAtMemory()
         for refused in daemon.engine.callers.look(daemon.controlInstant) {
@@ -126,22 +140,67 @@ private final class Lifecycle {
         }
         daemon.condition.look()
         daemon.engine.history.look(daemon.engine.snapshot, daemon.controlInstant)
+        if !isUndisturbed { daemon.durable.stir() }
         if daemon.memory.takeTrim() { ProcessLimits.trimMemory() }
         if machine.isDraining {
             look()
         } else {
-            daemon.notifier.send(.status(daemon.report.line))
+            tellStatus(isUndisturbed: isUndisturbed)
             if health.looked(now: SystemClock.monotonic()) { daemon.notifier.send(.restartReset) }
         }
-        if let ticker, !isEnding {
-            daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + Lifecycle.period)
+        guard let ticker, !isEnding else { return }
+        let now = daemon.controlLoop.now
+        let next = restMachine.looked(isQuiet: isQuiet, isUndisturbed: isUndisturbed, due: due, now: now)
+        daemon.controlLoop.schedule(ticker, at: next)
+        if !restMachine.listens {
+            daemon.engine.rest.stop()
+        } else if !isUndisturbed {
+            daemon.engine.rest.begin {
+                [loop = daemon.controlLoop, lifecycle = LoopBound(self, daemon.controlLoop)] in
+                loop.execute { lifecycle.value.woken() }
+            }
         }
+    }
+
+    /// A request ends the rest.
+    private func woken() {
+        daemon.watchdog.withLock { $0 }?.wake()
+        guard let ticker, !isEnding else { return }
+        let now = daemon.controlLoop.currentTime()
+        if let sooner = restMachine.woken(next: ticker.deadline, now: now) {
+            daemon.controlLoop.schedule(ticker, at: sooner)
+        }
+    }
+
+    /// At rest the service manager hears nothing that it knows.
+    private func tellStatus(isUndisturbed: Bool) {
+        let line = daemon.report.line
+        if isUndisturbed, line == self.line { return }
+        self.line = line
+        daemon.notifier.send(.status(line))
+    }
+
+    /// Whether nothing is under way that changes what the looks find.
+    private var isQuiet: Bool {
+        let engine = daemon.engine
+        return !machine.isDraining && engine.inFlight == 0 && daemon.durable.inFlight == 0
+            && engine.callers.requests == 0 && daemon.memory.usage.used == 0
+            && engine.shedding.standing.since == nil && daemon.journal.blockedSeconds == 0
+    }
+
+    /// When a look has something to do though nothing moves.
+    private var due: Int64? {
+        let now = daemon.controlLoop.now
+        let instants = [daemon.engine.callers.due, daemon.engine.history.due].map { $0?.nanoseconds }
+        let files = daemon.condition.watchesFiles ? now + Lifecycle.watching : nil
+        return (instants + [daemon.events.due, files]).compactMap { $0 }.min()
     }
 
     private func stop() {
         switch machine.stopWanted(now: SystemClock.monotonic(), limit: drainLimit) {
         case .drain:
             daemon.engine.drain()
+            daemon.engine.rest.end()
             daemon.durable.drain()
             let unfinished = daemon.engine.inFlight + daemon.durable.inFlight
             daemon.journal.record(

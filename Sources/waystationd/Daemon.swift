@@ -48,6 +48,7 @@ final class Daemon: Sendable {
     let outline: Mutex<ConfigurationOutline>
     let settings: Mutex<FixedSettings>
     let ready = Atomic<Bool>(false)
+    let watchdog = Mutex<Watchdog?>(nil)
     private let ownPaths = Mutex<[String]>([])
 
     struct StartError: Error {

@@ -60,6 +60,7 @@ final class JobStorage: Sendable {
         options.sync = configuration.storage.sync == .full ? .full : .off
         options.events.ready = { routes in shared.jobs.withLock { $0 }?.ready(routes) }
         options.events.ended = { jobs in for job in jobs { announcer.record(.ended(job)) } }
+        options.events.changed = { [rest = audience.engine.rest] in rest.end() }
         options.events.notice = { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
         options.events.fatal = { error in
             journal.record(JournalRecord(.critical, .storeFailed, error.message))

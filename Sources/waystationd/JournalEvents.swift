@@ -106,6 +106,9 @@ final class JournalEvents: JobListener {
     /// From now on it is the relay itself that cancels.
     func abort() { isAborting.store(true, ordering: .relaxed) }
 
+    /// When there is a minute to be ended.
+    var due: Int64? { throttle.withLock { $0.due } }
+
     /// Writes the counts whose minute is over.
     func summarise() {
         for summary in throttle.withLock({ $0.windowsEnded(at: SystemClock.monotonic()) }) {

@@ -47,14 +47,77 @@ struct WatchdogTests {
     }
 
     @Test(
-        "it looks often enough to tell others of a stall, and three times within a short limit",
+        "it looks twice a second while something is under way and rarely otherwise, and often within a short limit",
         arguments: [
-            (.seconds(10), .milliseconds(500)), (nil, .milliseconds(500)),
-            (.milliseconds(900), .milliseconds(300)),
-        ] as [(Duration?, Duration)]
+            (.seconds(10), .milliseconds(500), .seconds(4)), (nil, .milliseconds(500), .seconds(4)),
+            (.seconds(2), .milliseconds(500), .milliseconds(800)),
+            (.milliseconds(900), .milliseconds(300), .milliseconds(360)),
+        ] as [(Duration?, Duration, Duration)]
     )
-    func period(interval: Duration?, period: Duration) {
-        let watchdog = Watchdog(interval: interval, activities: [], ping: {}, stalled: { _ in })
-        #expect(watchdog.period == period)
+    func pace(interval: Duration?, short: Duration, long: Duration) {
+        let activity = Activity("store")
+        let rests = Atomic<Bool>(true)
+        let watchdog = Watchdog(
+            interval: interval,
+            activities: [activity],
+            ping: {},
+            stalled: { _ in },
+            rests: { rests.load(ordering: .relaxed) }
+        )
+        #expect(watchdog.tick(at: 1_000) == long)
+        activity.begin(at: 1_000)
+        #expect(watchdog.tick(at: 1_001) == short)
+        activity.end()
+        #expect(watchdog.tick(at: 1_002) == long)
+        rests.store(false, ordering: .relaxed)
+        #expect(watchdog.tick(at: 1_003) == short)
+    }
+
+    @Test("who ends the rest has it look at once")
+    func waking() throws {
+        let looks = Atomic<Int>(0)
+        let (began, woken) = (Handover<Bool>(), Handover<Bool>())
+        let watchdog = Watchdog(
+            interval: nil,
+            activities: [],
+            ping: {},
+            stalled: { _ in },
+            look: { _ in (looks.add(1, ordering: .relaxed).newValue == 1 ? began : woken).give(true) }
+        )
+        let start = SystemClock.monotonic()
+        try #require(watchdog.start())
+        _ = began.take()
+        watchdog.wake()
+        _ = woken.take()
+        // The pause at rest would have been four seconds; the machine may be busy.
+        #expect(SystemClock.monotonic() - start < 3_900_000_000)
+    }
+
+    @Test("a thread that stands from whenever on is named before the manager's limit ends the daemon")
+    func naming() {
+        let limit: Int64 = 10_000_000_000
+        for offset in stride(from: Int64(0), to: 4_000_000_000, by: 250_000_000) {
+            let activity = Activity("loop-0")
+            let pinged = Mutex<Int64>(0)
+            let named = Mutex<Int64?>(nil)
+            let now = Mutex<Int64>(0)
+            let watchdog = Watchdog(
+                interval: .nanoseconds(limit),
+                activities: [activity],
+                ping: { pinged.withLock { $0 = now.withLock { $0 } } },
+                stalled: { _ in named.withLock { $0 = now.withLock { $0 } } }
+            )
+            let stands = 4_000_000_000 + offset + 1
+            while named.withLock({ $0 }) == nil, now.withLock({ $0 }) < 5 * limit {
+                let at = now.withLock { $0 }
+                if at >= stands { activity.begin(at: stands) }
+                let wait = watchdog.tick(at: at)
+                now.withLock { $0 = at + Int64(wait / .nanoseconds(1)) }
+            }
+            let told = named.withLock { $0 } ?? .max
+            #expect(told >= stands + limit && told <= stands + limit + 1_000_000_000)
+            // The manager ends it that long after the last ping.
+            #expect(told < pinged.withLock { $0 } + limit)
+        }
     }
 }

@@ -72,6 +72,9 @@ package final class CallerShare: Sendable {
         }
     }
 
+    /// When there are refusals to tell of.
+    var due: Instant? { tallies.withLock { $0.values.compactMap(\.due).min() } }
+
     /// Whether forgetting the caller would change nothing.
     func isIdle(_ now: Instant) -> Bool {
         requests == 0 && bytes == 0 && pace.withLock { $0.isIdle(now) }

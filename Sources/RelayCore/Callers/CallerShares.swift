@@ -59,6 +59,9 @@ package final class CallerShares: Sendable {
         .sorted { ($0.user.map(Int64.init) ?? .max) < ($1.user.map(Int64.init) ?? .max) }
     }
 
+    /// When `look` has something to tell.
+    package var due: Instant? { known.withLock { $0.values.compactMap(\.share.due).min() } }
+
     /// What is to be told of refusals now; forgets callers of whom nothing is left.
     package func look(_ now: Instant) -> [Refused] {
         known.withLock { known in

@@ -31,6 +31,12 @@ package struct RefusalTally: Sendable {
         return untold
     }
 
+    /// When there is something to tell; nil when there is not.
+    package var due: Instant? {
+        guard untold > 0 else { return nil }
+        return toldAt?.advanced(by: RefusalTally.pause) ?? Instant(nanoseconds: .min)
+    }
+
     /// Whether nothing is left to tell, and nothing would be told too often by beginning anew.
     package func isSettled(_ now: Instant) -> Bool {
         untold == 0 && toldAt.map { $0.duration(to: now) >= RefusalTally.pause } ?? true

@@ -4,10 +4,12 @@ package struct StoreFacts: Hashable, Sendable {
     package var usedBytes: UInt64 = 0
     /// What acceptance stops at.
     package var maxBytes: UInt64 = 0
-    /// The file system it is on, as of the last second; nil where that cannot be known.
+    /// The file system it is on, as of the last sweep; nil where that cannot be known.
     package var disk: DiskSpace?
     /// Whether there is no room: nothing is accepted until there is again.
     package var isFull = false
+    /// Whether it has work left that it does beside the next sweeps: something erased to be overwritten, room to be found.
+    package var wantsSweeps = false
     /// Transactions since the store was opened.
     package var commits: UInt64 = 0
     /// Jobs accepted, claims and settlements in those transactions.

@@ -25,7 +25,7 @@ package struct Audience: Sendable {
     package let room = QueueRoom()
     package let pauses: RoutePauses
     let waiters = JobWaiters(limit: 10_000)
-    let engine: Engine
+    package let engine: Engine
 
     package init(_ engine: Engine, feed: EventFeed) {
         self.engine = engine

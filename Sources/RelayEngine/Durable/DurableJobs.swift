@@ -98,7 +98,11 @@ package final class DurableJobs: Sendable {
     private func configure(_ settings: Settings) {
         room.configure(limit: settings.maxQueued, userLimit: settings.maxQueuedPerUser)
         sweeper.configure(settings.retention)
+        sweeper.stir()
     }
+
+    /// The store may have changed, or the wall clock has stepped: it is swept and counted within a second.
+    package func stir() { sweeper.stir() }
 
     /// Claims no more; what is with an upstream goes on, what waits goes back.
     package func drain() {

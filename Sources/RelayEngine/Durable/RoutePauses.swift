@@ -202,6 +202,9 @@ extension RoutePauses {
         }
     }
 
+    /// When a pause is over next.
+    var nextEnd: Instant? { state.withLock { $0.pauses.values.compactMap(\.end).min() } }
+
     /// Ends the pauses whose time is up.
     func endThoseOver() async {
         guard let means else { return }

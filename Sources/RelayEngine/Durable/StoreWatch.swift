@@ -1,7 +1,8 @@
 package import RelayCore
 import Synchronization
 
-/// How many jobs there are and how the store is, as of the last second.
+/// How many jobs there are and how the store is, as of the last sweep: a second ago, or when the
+/// store was last changed.
 package final class StoreWatch: Sendable {
     private struct State {
         var counters = JobCounters()
@@ -23,13 +24,18 @@ package final class StoreWatch: Sendable {
     package var facts: StoreFacts { state.withLock { $0.facts } }
 
     /// Asks the store both.
-    func count() async throws(StoreError) {
+    ///
+    /// - Returns: whether what is shown of them is another now.
+    @discardableResult
+    func count() async throws(StoreError) -> Bool {
         let told = room.told
         let counters = try await store.counters(at: JobMoment(time))
         room.counted(counters.unfinished(), since: told)
-        state.withLock { $0.counters = counters }
         let facts = try await store.facts()
-        state.withLock { $0.facts = facts }
+        return state.withLock { state in
+            defer { (state.counters, state.facts) = (counters, facts) }
+            return state.counters != counters || state.facts.isFull != facts.isFull
+        }
     }
 
     /// Whether the jobs of each user are to be counted now, by `countUsers`: where users have a bound, at the start and

@@ -1,7 +1,7 @@
 import RelayCore
 import Synchronization
 
-/// Does what is done every second: sweeps the store, counts, and ends pauses whose time is up.
+/// Does what time does: sweeps the store, counts, and ends pauses whose time is up; every second while something moves.
 final class Sweeper: Sendable {
     private struct State {
         var retention = Retention()
@@ -14,6 +14,9 @@ final class Sweeper: Sendable {
     private let pauses: RoutePauses
     private let announcer: Announcer
     private let time: any ClockSource
+    private let rest = SweepRest()
+    /// Whoever shows how many jobs there are is told when there are others.
+    private let others: Rest
     private let state = Mutex(State())
 
     /// Jobs of each kind in one call of the store.
@@ -25,9 +28,13 @@ final class Sweeper: Sendable {
         self.announcer = announcer
         pauses = audience.pauses
         time = audience.engine.time
+        others = audience.engine.rest
     }
 
     func configure(_ retention: Retention) { state.withLock { $0.retention = retention } }
+
+    /// The store may have changed.
+    func stir() { rest.stir() }
 
     func start(on ports: RelayPorts) {
         let task = ports.start { [self] in
@@ -54,17 +61,22 @@ final class Sweeper: Sendable {
         let time = ports.time
         while !Task.isCancelled {
             let began = time.now()
+            var left = Duration.zero
+            rest.begin()
             do throws(StoreError) {
-                try await sweepOnce()
-                try await watch.count()
+                left = try await sweepOnce()
+                if try await watch.count() { others.end() }
+                if watch.facts.wantsSweeps { left = .zero }
                 countUsers(ports)
             } catch {
                 // What the store cannot survive ends the process; anything else may have passed in a second.
                 if error.code == .closed { return }
             }
             await pauses.endThoseOver()
+            let now = time.now()
+            let pause = pauses.nextEnd.map { now.duration(to: $0) } ?? left
             do throws(CancellationError) {
-                try await time.sleep(until: began.advanced(by: .seconds(1)))
+                try await rest.sleep(after: began, rest: min(left, pause), time)
             } catch { return }
         }
     }
@@ -76,13 +88,19 @@ final class Sweeper: Sendable {
         _ = ports.start { [watch] in try? await watch.countUsers() }
     }
 
-    private func sweepOnce() async throws(StoreError) {
+    /// Sweeps until nothing is left to do.
+    ///
+    /// - Returns: for how long nothing is.
+    private func sweepOnce() async throws(StoreError) -> Duration {
         var hasMore = true
+        var rest = Duration.zero
         while hasMore, !Task.isCancelled {
             let retention = state.withLock { $0.retention }
             let report = try await store.sweep(retention, limit: Sweeper.page, at: JobMoment(time))
             for job in report.ended { announcer.record(.ended(job)) }
             hasMore = report.hasMore
+            rest = report.rest
         }
+        return rest
     }
 }

@@ -76,7 +76,7 @@ package struct HistoryMachine: Sendable {
 
     package init() {}
 
-    /// Takes up what the routes of the configuration have come to; to be told more often than once a minute.
+    /// Takes up what the routes of the configuration have come to; to be told once a minute, when it is `due`.
     package mutating func looked(_ routes: () -> [String: Totals], _ now: Instant) {
         guard let start = began else {
             // What came before the first look belongs to the first minute.
@@ -100,6 +100,9 @@ package struct HistoryMachine: Sendable {
             }
         )
     }
+
+    /// When the running minute ends; nil before the first look.
+    package var due: Instant? { began?.advanced(by: HistoryMachine.interval) }
 
     /// The minutes of a route, oldest first, with the running one as `now` has it; as many for every route.
     package func columns(of route: String, _ now: Totals) -> [Column] {

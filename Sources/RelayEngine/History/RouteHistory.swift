@@ -5,10 +5,13 @@ import Synchronization
 package final class RouteHistory: Sendable {
     private let machine = Mutex(HistoryMachine())
 
-    /// Takes up how the routes are; to be told more often than once a minute.
+    /// Takes up how the routes are; to be told once a minute, when it is `due`.
     package func look(_ snapshot: Snapshot, _ now: Instant) {
         machine.withLock { $0.looked({ snapshot.routes.mapValues { HistoryMachine.Totals($0) } }, now) }
     }
+
+    /// When the running minute ends.
+    package var due: Instant? { machine.withLock { $0.due } }
 
     /// As of now.
     package var present: HistoryMachine { machine.withLock { $0 } }

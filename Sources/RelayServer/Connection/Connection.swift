@@ -51,7 +51,7 @@ final class Connection: Watcher {
     var lastTurn: Int64 = 0
     var endsInTurn = 0
     /// Monotonic nanoseconds; what the server's sweep looks at.
-    private var deadline = Int64.max
+    private(set) var deadline = Int64.max
 
     enum Phase {
         case idle
@@ -128,7 +128,10 @@ final class Connection: Watcher {
 // MARK: Deadlines
 
 extension Connection {
-    func setDeadline(_ wait: Duration) { deadline = loop.now &+ wait.saturatedNanoseconds }
+    func setDeadline(_ wait: Duration) {
+        deadline = loop.now &+ wait.saturatedNanoseconds
+        if deadline < server.nextLook { server.look(by: deadline) }
+    }
 
     func clearDeadline() { deadline = .max }
 

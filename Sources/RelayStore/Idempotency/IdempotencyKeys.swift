@@ -203,6 +203,9 @@ extension IdempotencyKeys {
         filling = nil
     }
 
+    /// When the windows of a run have all closed next.
+    var nextEnd: Int64? { runs.lazy.map(\.until).min() }
+
     /// Removes a part of a run whose windows have all closed.
     ///
     /// - Returns: whether there is more.

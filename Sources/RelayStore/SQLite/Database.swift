@@ -162,6 +162,9 @@ extension Database {
     /// Rows that the last statement has written.
     var changes: Int32 { unsafe sqlite3_changes(raw) }
 
+    /// Rows that were ever changed through this connection.
+    var allChanges: Int64 { unsafe sqlite3_total_changes64(raw) }
+
     /// Whether a transaction is open.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(raw) == 0 }
 

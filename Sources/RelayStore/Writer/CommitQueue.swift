@@ -19,6 +19,8 @@ final class CommitQueue: Sendable {
         /// Goes before what came with it: whoever waits is claimed first, and a job that is accepted may then be born
         /// running.
         case claim
+        /// What time does: whoever asks for it hears what that was.
+        case sweep
         case other
     }
 

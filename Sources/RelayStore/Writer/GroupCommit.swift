@@ -19,6 +19,8 @@ final class GroupCommit {
     private var nextTry: Int64 = 0
     /// Steady nanoseconds at which the log is emptied of what was erased; nil when nothing was.
     private var emptyAt: Int64?
+    /// Rows changed when a transaction was last committed.
+    private var committedChanges: Int64 = 0
     /// Pages in the log at which they are moved into the database: fewer where the disk is small.
     private let checkpointPages: Int
 
@@ -95,6 +97,7 @@ final class GroupCommit {
             try lookAtPages()
             try commitTransaction()
             announce()
+            options.events.changed()
         } catch {
             guard error.code == .full else { throw error }
             try rollBack(to: volatile)
@@ -188,6 +191,7 @@ extension GroupCommit {
             for answer in answers { answer() }
             try giveUpAbandoned()
             announce()
+            if tasks.contains(where: { $0.kind != .sweep }) { options.events.changed() }
             return
         }
     }
@@ -252,7 +256,12 @@ extension GroupCommit {
     private func commitTransaction() throws(StoreError) {
         let began = SystemClock.monotonic()
         try writer.database.statement("COMMIT").run()
-        writer.shared.committed(after: .nanoseconds(SystemClock.monotonic() - began))
+        let changes = writer.database.allChanges
+        // A sweep that found nothing to do asks nothing of the disk.
+        if changes != committedChanges {
+            committedChanges = changes
+            writer.shared.committed(after: .nanoseconds(SystemClock.monotonic() - began))
+        }
         writer.keys.commit()
         writer.tails.commit()
     }
@@ -353,11 +362,13 @@ extension GroupCommit {
     private func publish() {
         let (used, disk) = (usedBytes, disk)
         let isOver = isOver
+        let wantsSweeps = emptyAt != nil || !hasBallast || hasOwnWork
         let log = UInt64(writer.database.logPages) * 4_120
         writer.shared.update(writer.volatile.timeline) { facts in
             facts.usedBytes = used
             facts.disk = disk
             facts.isFull = isOver
+            facts.wantsSweeps = wantsSweeps
             facts.commits = writer.commits
             facts.operations = writer.volatile.operations
             facts.logBytes = log

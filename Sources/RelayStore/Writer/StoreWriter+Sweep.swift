@@ -6,8 +6,6 @@ extension StoreWriter {
         try advance(to: moment)
         var report = SweepReport()
         report.hasMore = try wake()
-        try setMeta("line", now)
-        try setMeta("skew", volatile.timeline.skew)
         try expire(limit, &report)
         for state in [JobState.succeeded, .dead, .cancelled, .expired] {
             let age = state == .succeeded ? retention.succeeded : retention.dead
@@ -15,7 +13,57 @@ extension StoreWriter {
             try expunge(state, finishedBy: before(retention.bodies), limit, &report)
         }
         if try keys.sweep(now: now, limit: limit, in: database) { report.hasMore = true }
+        let due = try nextDue(retention)
+        try writeLine(hasJobs: due != nil)
+        // What was erased is to be overwritten soon.
+        if !volatile.hasErased { report.rest = rest(until: due) }
         return report
+    }
+
+    private func rest(until due: Int64?) -> Duration {
+        .milliseconds(min(Self.longestRest, max(0, (due ?? .max).subtractingSaturating(now))))
+    }
+
+    /// Milliseconds; nobody is to reckon with more.
+    private static let longestRest: Int64 = 86_400_000
+    /// Milliseconds of the line that a crash may cost beside a clock that starts anew, while nothing is written.
+    private static let longestUnwritten: Int64 = 3_600_000
+
+    /// Writes how far the line has come where something was written since the last time, or its skew is another, and at
+    /// times while there are jobs; a store at rest leaves the disk alone.
+    private func writeLine(hasJobs: Bool) throws(StoreError) {
+        let written = volatile.written
+        guard
+            database.allChanges != written.changes || volatile.timeline.skew != written.skew
+                || hasJobs && now.subtractingSaturating(written.line) >= Self.longestUnwritten
+        else { return }
+        try setMeta("line", now)
+        try setMeta("skew", volatile.timeline.skew)
+        volatile.written = (now, volatile.timeline.skew, database.allChanges)
+    }
+
+    /// When, on the line, time does something next to the jobs as they are; nil when never.
+    private func nextDue(_ retention: Retention) throws(StoreError) -> Int64? {
+        // What was put on the line anew, and what wakes.
+        var due = volatile.redateFrom == nil ? volatile.nextScheduled : now
+        let expiry = try database.statement(
+            """
+            SELECT expires FROM job INDEXED BY job_expires WHERE expires IS NOT NULL AND fin IS NULL
+            AND state BETWEEN 0 AND 4 AND state <> 2 ORDER BY expires LIMIT 1
+            """
+        )
+        due = min(due, try expiry.numbers().first ?? .max)
+        for state in [JobState.succeeded, .dead, .cancelled, .expired] {
+            let age = state == .succeeded ? retention.succeeded : retention.dead
+            for (age, place) in [
+                (age, (.min, .min)), (retention.bodies, volatile.expunged[state] ?? (.min, .min)),
+            ] as [(Duration, (Int64, Int64))] {
+                guard let first = try finished(state, after: place, by: .max, 1).first else { continue }
+                due = min(due, first.finished.addingSaturating(age.saturatedNanoseconds / 1_000_000))
+            }
+        }
+        due = min(due, keys.nextEnd ?? .max)
+        return due == .max ? nil : due
     }
 
     private func before(_ age: Duration) -> Int64 {

@@ -41,6 +41,8 @@ final class StoreWriter {
         var firstDue: [Int64: Int64] = [:]
         /// The clock has stepped: dated jobs have to be put on the line anew, from this position on.
         var redateFrom: Int64?
+        /// The line as it was last written, and how many rows had been changed by then.
+        var written = (line: Int64.min, skew: Int64(0), changes: Int64.min)
         /// Where each state's search for bodies to drop goes on.
         var expunged: [JobState: (finished: Int64, seq: Int64)] = [:]
         /// Jobs that this transaction has ended without anybody's asking for it.

@@ -5,15 +5,15 @@ import Synchronization
 /// Looks after the vital threads from a thread of its own: pings the service manager's watchdog while all of them move,
 /// and lets others look as well.
 package final class Watchdog: Sendable {
-    /// Between two looks: half a second, or a third of a shorter `WatchdogSec=`.
-    package let period: Duration
-
+    private let pace: WatchdogPace
     private let activities: [Activity]
     /// Nil where the manager is to be told nothing.
     private let machine: Mutex<WatchdogMachine?>
     private let ping: @Sendable () -> Void
     private let stalled: @Sendable ([String]) -> Void
     private let look: @Sendable (Int64) -> Void
+    private let rests: @Sendable () -> Bool
+    private let pause = EventDescriptor()
 
     /// - Parameters:
     ///   - interval: the manager's limit, see `intervalFromEnvironment`; nil when nothing is to be told to it.
@@ -21,19 +21,22 @@ package final class Watchdog: Sendable {
     ///   - ping: tells the manager.
     ///   - stalled: called with the names of the threads that stand still, once per change.
     ///   - look: called at every look, with the monotonic nanoseconds.
+    ///   - rests: whether nothing is under way, so that fewer looks are enough until `wake`.
     package init(
         interval: Duration?,
         activities: [Activity],
         ping: @escaping @Sendable () -> Void,
         stalled: @escaping @Sendable ([String]) -> Void,
-        look: @escaping @Sendable (Int64) -> Void = { _ in }
+        look: @escaping @Sendable (Int64) -> Void = { _ in },
+        rests: @escaping @Sendable () -> Bool = { true }
     ) {
-        period = min(.milliseconds(500), (interval ?? .seconds(60)) / 3)
+        pace = WatchdogPace(interval: interval)
         self.activities = activities
         machine = Mutex(interval.map { WatchdogMachine(limit: Int64($0 / .nanoseconds(1))) })
         self.ping = ping
         self.stalled = stalled
         self.look = look
+        self.rests = rests
     }
 
     /// What `WatchdogSec=` asks of this process (sd_watchdog_enabled(3)); nil when it asks nothing.
@@ -47,13 +50,12 @@ package final class Watchdog: Sendable {
     ///
     /// - Returns: false when the kernel refused a thread or a descriptor.
     package func start() -> Bool {
-        guard let pause = EventDescriptor() else { return false }
-        let milliseconds = Int32(clamping: max(1, Int64(period / .milliseconds(1))))
+        guard let pause else { return false }
         do throws(PosixError) {
             try startDetachedThread("watchdog") {
                 while true {
-                    self.tick(at: SystemClock.monotonic())
-                    pause.wait(milliseconds: milliseconds)
+                    let wait = self.tick(at: SystemClock.monotonic())
+                    pause.wait(milliseconds: Int32(clamping: max(1, Int64(wait / .milliseconds(1)))))
                 }
             }
             return true
@@ -62,15 +64,22 @@ package final class Watchdog: Sendable {
         }
     }
 
+    /// Looks at once, and then as often as what is under way wants it.
+    package func wake() { pause?.signal() }
+
     /// One look: pings or holds back.
-    package func tick(at now: Int64) {
+    ///
+    /// - Returns: until the next one.
+    @discardableResult
+    package func tick(at now: Int64) -> Duration {
         look(now)
         let durations = activities.map { $0.duration(at: now) }
         switch machine.withLock({ $0?.ticked(durations) }) {
-        case nil: return
+        case nil: break
         case .ping: ping()
         case .withhold(let positions, let isNews):
             if isNews { stalled(positions.map { activities[$0].name }) }
         }
+        return pace.pause(durations, rests: rests())
     }
 }

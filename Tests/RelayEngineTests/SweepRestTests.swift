@@ -1,0 +1,92 @@
+import RelayCore
+import RelayTestSupport
+import Synchronization
+import Testing
+
+@testable import RelayEngine
+
+@Suite("Between two sweeps", .timeLimit(.minutes(1)))
+struct SweepRestTests {
+    private let time = VirtualTime(.manual)
+    private let rest = SweepRest()
+
+    /// A sleep that has begun, and whether it is over.
+    private func sleeping(for wait: Duration) async -> (task: Task<Void, Never>, isOver: Mutexed) {
+        let isOver = Mutexed()
+        let (time, rest) = (time, rest)
+        rest.begin()
+        let before = time.sleeperCount
+        let task = Task {
+            try? await rest.sleep(after: time.now(), rest: wait, time)
+            isOver.set()
+        }
+        while time.sleeperCount == before { await Task.yield() }
+        return (task, isOver)
+    }
+
+    final class Mutexed: Sendable {
+        private let value = Atomic<Bool>(false)
+        var isSet: Bool { value.load(ordering: .acquiring) }
+        func set() { value.store(true, ordering: .releasing) }
+    }
+
+    @Test(
+        "A second passes while something moves",
+        arguments: [.zero, .milliseconds(300), .seconds(1)] as [Duration]
+    )
+    func moving(wait: Duration) async {
+        let (task, isOver) = await sleeping(for: wait)
+        time.advance(by: .milliseconds(999))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!isOver.isSet)
+        time.advance(by: .milliseconds(1))
+        await task.value
+    }
+
+    @Test(
+        "What is due ends a rest, and a minute at the most does",
+        arguments: [(.seconds(7), .seconds(7)), (.seconds(86_400), .seconds(60))] as [(Duration, Duration)]
+    )
+    func due(wait: Duration, lasts: Duration) async {
+        let (task, isOver) = await sleeping(for: wait)
+        time.advance(by: lasts - .milliseconds(1))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!isOver.isSet)
+        time.advance(by: .milliseconds(1))
+        await task.value
+    }
+
+    @Test("Who stirs ends a rest, but no second")
+    func stirred() async {
+        let (task, isOver) = await sleeping(for: .seconds(3_600))
+        time.advance(by: .seconds(5))
+        rest.stir()
+        await task.value
+
+        let (second, isSecondOver) = await sleeping(for: .seconds(3_600))
+        rest.stir()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(isOver.isSet && !isSecondOver.isSet)
+        time.advance(by: .seconds(1))
+        await second.value
+    }
+
+    @Test("Who stirs during a sweep has another one follow it")
+    func early() async {
+        rest.begin()
+        rest.stir()
+        let (time, rest) = (time, rest)
+        let task = Task { try? await rest.sleep(after: time.now(), rest: .seconds(3_600), time) }
+        while time.waits.isEmpty { await Task.yield() }
+        time.advance(by: .seconds(1))
+        await task.value
+    }
+
+    @Test("The end of the task ends the rest")
+    func cancelled() async {
+        let (task, isOver) = await sleeping(for: .seconds(3_600))
+        task.cancel()
+        await task.value
+        #expect(isOver.isSet)
+    }
+}

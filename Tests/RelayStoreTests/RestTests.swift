@@ -1,0 +1,120 @@
+import Foundation
+import RelayCore
+import RelayStore
+import RelayTestSupport
+import Testing
+
+@Suite("A store with nothing to do says for how long, and leaves the disk alone", .timeLimit(.minutes(5)))
+struct RestTests {
+    private static let day: Duration = .seconds(86_400)
+
+    private func swept(_ bench: StoreBench) async throws -> SweepReport {
+        try await bench.store.sweep(Retention(), limit: 100, at: bench.now)
+    }
+
+    /// The bytes of the log and when they were last written, as the file system has it.
+    private func log(_ bench: StoreBench) throws -> [String] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: bench.scratch.path)
+        return try names.filter { $0.hasSuffix("-wal") }.map { name in
+            let path = bench.scratch.path + "/" + name
+            let facts = try FileManager.default.attributesOfItem(atPath: path)
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path)).hashValue
+            return "\(name) \(facts[.modificationDate] ?? "") \(bytes)"
+        }
+    }
+
+    @Test("An empty one writes nothing, however often it is swept, and a step of the clock once")
+    func empty() async throws {
+        let bench = try await StoreBench(.sqlite)
+        _ = try await swept(bench)
+        let before = try log(bench)
+        #expect(before.count == 1)
+        for _ in 0..<10 {
+            bench.advance(600_000)
+            #expect(try await swept(bench).rest == Self.day)
+        }
+        #expect(try log(bench) == before)
+        #expect(try await bench.store.facts().commitTimes.count <= 2)
+        bench.stepWall(60_000)
+        _ = try await swept(bench)
+        let stepped = try log(bench)
+        #expect(stepped != before)
+        _ = try await swept(bench)
+        #expect(try log(bench) == stepped)
+    }
+
+    @Test("One with jobs writes once an hour how far time has come")
+    func hourly() async throws {
+        let bench = try await StoreBench(.sqlite)
+        try await bench.accept { $0.due = .after(.seconds(86_400)) }
+        _ = try await swept(bench)
+        var last = try log(bench)
+        var writes = 0
+        for _ in 0..<30 {
+            bench.advance(600_000)
+            _ = try await swept(bench)
+            let now = try log(bench)
+            if now != last { writes += 1 }
+            last = now
+        }
+        #expect(writes == 5)
+    }
+
+    @Test("What waits for its time ends the rest, and a sweep then does it")
+    func due() async throws {
+        let bench = try await StoreBench(.sqlite)
+        let delayed = try await bench.accept { $0.due = .after(.seconds(60)) }
+        #expect(try await swept(bench).rest == .seconds(60))
+        let expiring = try await bench.accept {
+            $0.due = .after(.seconds(90))
+            $0.expiresAfter = .seconds(50)
+        }
+        bench.advance(10_000)
+        #expect(try await swept(bench).rest == .seconds(40))
+        bench.advance(40_000)
+        let report = try await swept(bench)
+        #expect(report.ended.map(\.id) == [expiring])
+        #expect(try await swept(bench).rest == .seconds(10))
+        bench.advance(10_000)
+        _ = try await swept(bench)
+        #expect(try await bench.state(delayed) == .queued)
+    }
+
+    @Test("What is over ends the rest when its bodies go, and when it goes itself")
+    func retention() async throws {
+        let bench = try await StoreBench(.sqlite)
+        var retention = Retention()
+        (retention.dead, retention.bodies) = (.seconds(7_200), .seconds(3_600))
+        let dead = try await bench.accept()
+        try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
+        func sweep() async throws -> SweepReport {
+            try await bench.store.sweep(retention, limit: 100, at: bench.now)
+        }
+        #expect(try await sweep().rest == .seconds(3_600))
+        bench.advance(3_600_000)
+        #expect(try await sweep().expunged == 1)
+        #expect(try await sweep().rest == .seconds(3_600))
+        bench.advance(3_600_000)
+        #expect(try await sweep().removed == 1)
+        #expect(try await bench.store.job(dead) == nil)
+        #expect(try await sweep().rest == Self.day)
+    }
+
+    @Test("What was erased has the store swept until it is overwritten")
+    func erased() async throws {
+        let bench = try await StoreBench(.sqlite, eraseDelay: .milliseconds(1))
+        var retention = Retention()
+        (retention.dead, retention.bodies) = (.seconds(10), .seconds(10))
+        try await bench.accept()
+        try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
+        bench.advance(10_000)
+        #expect(try await bench.store.sweep(retention, limit: 100, at: bench.now).rest == .zero)
+        for _ in 0..<1_000 {
+            _ = try await bench.store.sweep(retention, limit: 100, at: bench.now)
+            // Behind the writer's own work.
+            _ = try await bench.store.settle([], at: bench.now)
+            if try await !bench.store.facts().wantsSweeps { return }
+        }
+        Issue.record("the store never rests")
+    }
+}
