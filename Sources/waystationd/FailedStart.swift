@@ -8,7 +8,7 @@ import RelaySystemd
 
 /// Why there is no daemon: tells the journal or the terminal, the service manager and the callers, and ends.
 struct FailedStart {
-    /// Kept from interrupting a daemon, and let through again by a start that has failed.
+    /// Kept from interrupting a daemon; a start that has failed looks for them while it answers callers.
     static let signals = [SIGHUP, SIGTERM, SIGINT]
 
     private let sockets: [ActivatedSockets.Listener]
@@ -74,7 +74,6 @@ struct FailedStart {
     /// Answers who waits at the service manager's sockets, for a start that systemd does not repeat by itself.
     func refuseCallers(_ reason: String, until isMended: @escaping () -> Bool = { false }) {
         guard !sockets.isEmpty else { return }
-        SignalWatcher.unblock(Self.signals)
         let problem = Problem(.notStarted, "the relay could not start: \(reason)", retryAfter: .seconds(5))
         let body = problem.body
         let head = """

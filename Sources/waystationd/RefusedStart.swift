@@ -6,8 +6,8 @@ import RelaySystemd
 ///
 /// A service manager that holds the sockets starts the daemon again for every caller that still waits, until it takes
 /// the sockets for broken and closes them. So the callers are answered, and not more often than once in `patience`
-/// is there another start. Nobody waits: it ends at once. What was mended: it ends at once, and the next caller
-/// starts the daemon.
+/// is there another start. Nobody waits: it ends at once. What was mended, or a stop: it takes no caller any more, ends
+/// when those it took are answered, and the next one starts the daemon.
 struct RefusedStart {
     private let listeners: [Int32]
     private let answer: [UInt8]
@@ -41,20 +41,28 @@ struct RefusedStart {
         self.isMended = isMended
     }
 
-    /// Blocks until nobody waits any more, but no longer than `patience`.
+    /// Blocks until nobody waits any more, but no longer than `patience` and, for who came last, `callerPatience`.
     mutating func serve() {
+        // Who was taken off the queue is lost with the process, so a stop waits for them.
+        SignalWatcher.block(FailedStart.signals)
         for listener in listeners { _ = Glibc.fcntl(listener, F_SETFL, O_NONBLOCK) }
-        guard !ready(milliseconds: 0).isEmpty else { return }
+        guard !ready(milliseconds: 0, of: listeners).isEmpty else { return }
         let deadline = SystemClock.monotonic() + Self.patience
-        while SystemClock.monotonic() < deadline, !isMended() || !callers.isEmpty {
-            turn(accepts: !isMended())
+        while true {
+            let accepts = SystemClock.monotonic() < deadline && !isMended() && !isStopped
+            guard accepts || !callers.isEmpty else { return }
+            turn(accepts: accepts)
         }
-        for caller in callers { close(caller.descriptor) }
-        callers = []
+    }
+
+    private var isStopped: Bool {
+        var pending = sigset_t()
+        guard unsafe sigpending(&pending) == 0 else { return false }
+        return unsafe sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1
     }
 
     private mutating func turn(accepts: Bool) {
-        let ready = ready(milliseconds: 100)
+        let ready = ready(milliseconds: 100, of: accepts ? listeners : [])
         for index in callers.indices where ready.contains(callers[index].descriptor) { read(&callers[index]) }
         let now = SystemClock.monotonic()
         for caller in callers where caller.ends <= now { close(caller.descriptor) }
@@ -67,7 +75,7 @@ struct RefusedStart {
     }
 
     /// The descriptors that have something to say.
-    private func ready(milliseconds: Int32) -> Set<Int32> {
+    private func ready(milliseconds: Int32, of listeners: [Int32]) -> Set<Int32> {
         let watched = (callers.count < Self.maxCallers ? listeners : []) + callers.map(\.descriptor)
         var entries = watched.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard unsafe poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return [] }

@@ -11,12 +11,6 @@ package final class SignalWatcher: Watcher {
         unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
     }
 
-    /// Lets `signals` interrupt the calling thread again.
-    package static func unblock(_ signals: [Int32]) {
-        var mask = set(of: signals)
-        unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
-    }
-
     /// Makes a write to a closed pipe an error instead of the end of the process.
     package static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
