@@ -33,6 +33,7 @@ extension Problem {
             case .full: (.storageFull, .seconds(60))
             // The disk will not hold it later either.
             case .corrupt: (.storageCorrupt, nil)
+            case .stalled: (.storageStalled, .seconds(5))
             case .newerSchema, .locked, .directory, .foreign, .failed, .slow, .closed:
                 (.storageFailed, .seconds(5))
             }

@@ -9,6 +9,7 @@ package final class SQLiteJobStore: JobStore {
     private let queue: CommitQueue
     private let shared: StoreShared
     private let reader: WorkerThread<StoreReader>
+    private let reads = PendingReads()
     private let fileThread: WorkerThread<BodyFiles>
     private let files: BodyFiles
     private let spools = Atomic<UInt64>(0)
@@ -270,7 +271,7 @@ extension SQLiteJobStore {
         bounded.limit = min(order.limit, 500)
         let order = bounded
         if order.isDryRun {
-            return try await reader.perform { reader throws(StoreError) in try reader.count(order) }
+            return try await read { reader throws(StoreError) in try reader.count(order) }
         }
         return try await write(.other, weight: order.limit) { writer throws(StoreError) in
             try writer.apply(order, at: now)
@@ -296,12 +297,53 @@ extension SQLiteJobStore {
 }
 
 extension SQLiteJobStore {
+    /// Nanoseconds that one read lasts on a disk that does not answer.
+    private static let readStall: Int64 = 3_000_000_000
+    /// Nanoseconds after which those who wait for such a disk are told.
+    private static let readPatience: Int64 = 4_000_000_000
+    /// Nanoseconds that a read may wait for others in any case.
+    private static let longestRead: Int64 = 30_000_000_000
+
+    /// Reads, and throws `stalled` when the disk does not answer: at once where it has not for seconds already.
+    private func read<Value: Sendable>(
+        _ body: @escaping @Sendable (StoreReader) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let now = SystemClock.monotonic()
+        guard reading.duration(at: now) < Self.readStall else { throw .stalled }
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            let number = reads.began(at: now) { continuation.resume(returning: .failure($0)) }
+            reader.submit { [reads] reader in
+                guard reads.isAwaited(number) else { return }
+                let outcome: Result<Value, StoreError>
+                do throws(StoreError) {
+                    guard let reader else { throw .closed }
+                    outcome = .success(try body(reader))
+                } catch {
+                    outcome = .failure(error)
+                }
+                if reads.ended(number) { continuation.resume(returning: outcome) }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Tells those who have waited too long for a read; to be called again and again, from anywhere.
+    ///
+    /// - Returns: whether the disk does not answer.
+    package func lookAtReads(at now: Int64) -> Bool {
+        let isStalled = reading.duration(at: now) >= Self.readStall
+        reads.giveUp(askedBy: now - (isStalled ? Self.readPatience : Self.longestRead))
+        return isStalled
+    }
+}
+
+extension SQLiteJobStore {
     package func job(_ id: JobID) async throws(StoreError) -> StoredJob? {
-        try await reader.perform { reader throws(StoreError) in try reader.job(id) }
+        try await read { reader throws(StoreError) in try reader.job(id) }
     }
 
     package func whole(_ id: JobID, _ extent: WholeJob.Extent) async throws(StoreError) -> WholeJob? {
-        try await reader.perform { reader throws(StoreError) in try reader.whole(id, extent) }
+        try await read { reader throws(StoreError) in try reader.whole(id, extent) }
     }
 
     package func jobs(
@@ -310,17 +352,17 @@ extension SQLiteJobStore {
         limit: Int,
         after cursor: JobCursor?
     ) async throws(StoreError) -> JobPage {
-        try await reader.perform { reader throws(StoreError) in
+        try await read { reader throws(StoreError) in
             try reader.jobs(filter, order, min(limit, 500), cursor)
         }
     }
 
     package func body(of id: JobID) async throws(StoreError) -> StoredBody? {
-        try await reader.perform { reader throws(StoreError) in try reader.body(of: id) }
+        try await read { reader throws(StoreError) in try reader.body(of: id) }
     }
 
     package func answer(of id: JobID) async throws(StoreError) -> StoredAnswer? {
-        try await reader.perform { reader throws(StoreError) in try reader.answer(of: id) }
+        try await read { reader throws(StoreError) in try reader.answer(of: id) }
     }
 
     package func attempts(
@@ -328,20 +370,20 @@ extension SQLiteJobStore {
         after number: Int,
         limit: Int
     ) async throws(StoreError) -> [Attempt] {
-        try await reader.perform { reader throws(StoreError) in
+        try await read { reader throws(StoreError) in
             try reader.attempts(of: id, after: number, limit: min(limit, 500))
         }
     }
 
     package func counters(at now: JobMoment) async throws(StoreError) -> JobCounters {
-        try await reader.perform { reader throws(StoreError) in try reader.counters(at: now) }
+        try await read { reader throws(StoreError) in try reader.counters(at: now) }
     }
 
     package func failures(
         of route: String?,
         at now: JobMoment
     ) async throws(StoreError) -> [FailureKind: [Int]] {
-        try await reader.perform { reader throws(StoreError) in try reader.failures(of: route, at: now) }
+        try await read { reader throws(StoreError) in try reader.failures(of: route, at: now) }
     }
 
     package func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {
@@ -353,7 +395,7 @@ extension SQLiteJobStore {
         var counts: [UInt32?: Int] = [:]
         var position: Int64? = 0
         while let first = position {
-            let (page, next) = try await reader.perform { reader throws(StoreError) in
+            let (page, next) = try await read { reader throws(StoreError) in
                 try reader.unfinishedByUser(after: first, span: span)
             }
             counts.merge(page, uniquingKeysWith: +)
@@ -370,6 +412,9 @@ extension SQLiteJobStore {
     /// Of the threads that write.
     package var activities: [Activity] { [shared.activity, fileThread.activity] }
 
+    /// Of the thread that reads.
+    package var reading: Activity { reader.activity }
+
     package func writing(at now: Instant) -> Duration {
         .nanoseconds(activities.map { $0.duration(at: now.nanoseconds) }.max() ?? 0)
     }
@@ -378,7 +423,7 @@ extension SQLiteJobStore {
     package func setMaxSize(_ bytes: UInt64) { shared.setMaxBytes(bytes) }
 
     package func pauses() async throws(StoreError) -> [String: RoutePause] {
-        try await reader.perform { reader throws(StoreError) in try reader.pauses() }
+        try await read { reader throws(StoreError) in try reader.pauses() }
     }
 
     package func piece(_ index: Int, of file: StoredBodyFile) async throws(StoreError) -> [UInt8] {
@@ -421,9 +466,9 @@ extension SQLiteJobStore {
         let reader = reader
         fileThread.start { files in
             let names = files.earlier()
-            guard !names.isEmpty else { return }
-            reader.start { reader in
-                for name in names {
+            // One by one, so that nobody's read waits for all of them.
+            for name in names {
+                reader.start { reader in
                     guard let select = try? reader.database.statement("SELECT 1 FROM file WHERE name = ?")
                     else { return }
                     select.bind(1, name)

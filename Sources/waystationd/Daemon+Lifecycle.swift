@@ -51,6 +51,7 @@ extension Daemon {
             },
             look: { [self] now in
                 if let isStalled = storage.look(at: now) { tellStorage(isStalled) }
+                if let reads = storage.lookAtReads(at: now) { tellReads(reads.isStalled, by: reads.thread) }
                 if journal.blockedSeconds > 0 { engine.rest.end() }
             },
             rests: { [engine] in engine.rest.lasts }
@@ -67,11 +68,27 @@ extension Daemon {
             isStalled
             ? "the job store does not move: its disk takes no writes, and no job is accepted"
             : "the job store moves again and accepts jobs"
+        tellStorage(isStalled, message)
+        if !engine.isDraining { notifier.send(.status(report.line)) }
+    }
+}
+
+extension Daemon {
+    /// The same of reads; acceptance goes on meanwhile.
+    private func tellReads(_ isStalled: Bool, by thread: String) {
+        tellStorage(
+            isStalled,
+            isStalled
+                ? "the job store does not answer: its disk gives \(thread) nothing, and who asks for jobs is refused"
+                : "the job store answers again"
+        )
+    }
+
+    private func tellStorage(_ isStalled: Bool, _ message: String) {
         journal.record(
             JournalRecord(isStalled ? .critical : .notice, isStalled ? .storeStalled : .storeResumed, message)
         )
         announcer.record(isStalled ? .storageStalled(message) : .storageResumed(message))
-        if !engine.isDraining { notifier.send(.status(report.line)) }
     }
 }
 

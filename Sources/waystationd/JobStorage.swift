@@ -16,6 +16,7 @@ final class JobStorage: Sendable {
     let spool: FileReplaySpool
     private let store: SQLiteJobStore
     private let stall = Atomic<Bool>(false)
+    private let readStall = Atomic<Bool>(false)
 
     /// How long a write may last before others are told: with what comes after, within five seconds.
     private static let patience = Duration.seconds(3)
@@ -27,8 +28,8 @@ final class JobStorage: Sendable {
         self.store = store
     }
 
-    /// Of the threads that write.
-    var activities: [Activity] { store.activities }
+    /// Of the threads that write and of the one that reads.
+    var activities: [Activity] { store.activities + [store.reading] }
 
     /// Of a disk that stalls, too: it does not ask the disk.
     var facts: StoreFacts { store.standing }
@@ -42,6 +43,15 @@ final class JobStorage: Sendable {
     func look(at now: Int64) -> Bool? {
         let isStalled = store.writing(at: Instant(nanoseconds: now)) >= Self.patience
         return stall.exchange(isStalled, ordering: .relaxed) == isStalled ? nil : isStalled
+    }
+
+    /// Looks at the reads in the same way, and tells those who have waited too long for one.
+    ///
+    /// - Returns: nil when nothing has changed; whether they stall, and the thread that makes them.
+    func lookAtReads(at now: Int64) -> (isStalled: Bool, thread: String)? {
+        let isStalled = store.lookAtReads(at: now)
+        guard readStall.exchange(isStalled, ordering: .relaxed) != isStalled else { return nil }
+        return (isStalled, store.reading.name)
     }
 
     /// Opens it and says to the journal what the store has to say; what it cannot survive ends the process.

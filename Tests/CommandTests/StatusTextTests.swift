@@ -62,7 +62,7 @@ struct StatusTextTests {
         arguments: [
             (blocked: 0, lost: 0, text: nil), (2, 0, nil),
             (12, 34, "The journal has not taken a record for 12s"),
-            (0, 34, "Records the journal was too slow for since the start: 34."),
+            (0, 34, "Records the journal did not take since the start: 34."),
         ] as [(blocked: Int, lost: Int, text: String?)]
     )
     func journal(blocked: Int, lost: Int, expected: String?) throws {

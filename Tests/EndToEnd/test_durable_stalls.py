@@ -207,6 +207,61 @@ class Stalls(DurableTest):
         self.held.unlink()
         eventually(lambda: fed() > before + 2, "it is fed again")
 
+    def test_who_asks_for_jobs_is_told_within_five_seconds_by_a_disk_that_does_not_read(self):
+        relay = self.start(HOLD_READS="store-reader", WATCHDOG_USEC="6000000")
+        # What the reader has read before is another state of the store.
+        id = self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h"))
+        self.held.touch()
+
+        def asked(target):
+            began = time.monotonic()
+            return ask(relay.control, "GET", target), time.monotonic() - began
+        targets = [f"/v1/jobs/{id}", "/v1/jobs", f"/v1/jobs/{id}/attempts", f"/v1/jobs/{id}/request/body"]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            waiting = [pool.submit(asked, target) for target in targets]
+            eventually(lambda: self.held.stat().st_size, "a read is held")
+            for target, (got, seconds) in zip(targets, [one.result() for one in waiting]):
+                self.assertIn("ask again", self.assert_problem(got, 503, "storage_stalled")["detail"])
+                self.assertEqual(got["Retry-After"], "5")
+                self.assertLess(seconds, self.within(5), target)
+        relay.errors.wait("<2>the job store does not answer", "store-reader")
+        for target in targets:
+            got, seconds = asked(target)
+            self.assert_problem(got, 503, "storage_stalled")
+            self.assertLess(seconds, self.within(1), target)
+        # Nobody else waits.
+        self.assertEqual(relay.ask("GET", "/r/up/x").body, b"x")
+        self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h"))
+        relay.errors.wait("<2>store-reader stands still")
+        before = len(relay.notices.having("WATCHDOG=1"))
+        self.held.unlink()
+        relay.errors.wait("<5>the job store answers again")
+        self.assertEqual(self.look(relay, id)["state"], "scheduled")
+        self.assertEqual(len(relay.ask("GET", "/v1/jobs").json()["jobs"]), 2)
+        eventually(lambda: len(relay.notices.having("WATCHDOG=1")) > before, "it is fed again")
+
+    def test_a_start_that_looks_through_a_large_store_asks_for_time_while_the_disk_answers(self):
+        relay = self.start(HOLD_READS="store", SLOW_READS="300")
+        for _ in range(200):
+            self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h"), body=bytes(200_000))
+        self.assertEqual(relay.stop(), 0)
+        state = relay.directory / "state"
+        self.assertGreater((state / "jobs.db").stat().st_size, 32 << 20)
+        suspect = state / "suspect"
+        suspect.touch()
+        # The control: a disk that does not answer gets no time.
+        self.held.touch()
+        self.forget_life(relay)
+        relay.launch()
+        eventually(lambda: self.held.stat().st_size, "a read is held")
+        time.sleep(2.5)
+        self.assertEqual(relay.notices.having("EXTEND_TIMEOUT_USEC="), [])
+        self.assertEqual(relay.notices.having("READY=1"), [])
+        self.held.unlink()
+        relay.notices.wait("EXTEND_TIMEOUT_USEC=10000000")
+        relay.notices.wait("READY=1", seconds=120)
+        self.assertFalse(suspect.exists(), "it was looked through")
+
 
 if __name__ == "__main__":
     unittest.main()

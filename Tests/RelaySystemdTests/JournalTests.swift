@@ -45,18 +45,22 @@ struct JournalTests {
         record.add(.attempt, 3)
         record.add(.clientUnit, nil)
         record.add(.urlPath, "/a\nMESSAGE=b")
-        let (bytes, ends) = journalEntries(record)
-        var start = 0
-        let entries = ends.map { end in
-            defer { start = end }
-            return String(decoding: bytes[start..<end], as: UTF8.self)
-        }
+        let text = String(decoding: journalDatagram(record, program: "waystationd"), as: UTF8.self)
         #expect(
-            entries == [
+            text.split(separator: "\n", omittingEmptySubsequences: false) == [
                 "MESSAGE=job failed", "PRIORITY=4", "MESSAGE_ID=753dc1f5acac42628dfb824bc23ba558",
-                "ROUTE=billing", "ATTEMPT=3", "URL_PATH=/a\\nMESSAGE=b",
+                "ROUTE=billing", "ATTEMPT=3", "URL_PATH=/a\\nMESSAGE=b", "SYSLOG_IDENTIFIER=waystationd", "",
             ]
         )
+    }
+
+    @Test("a message of several lines goes with its length, so that none of them can pass for a field")
+    func nativeLines() {
+        let record = JournalRecord(.info, nil, "first\nPRIORITY=0")
+        let expected =
+            Array("MESSAGE\n".utf8) + [16, 0, 0, 0, 0, 0, 0, 0]
+            + Array("first\nPRIORITY=0\nPRIORITY=6\nSYSLOG_IDENTIFIER=p\n".utf8)
+        #expect(journalDatagram(record, program: "p") == expected)
     }
 
     @Test("as JSON it is one line of valid JSON, whatever its message has, with each name once and the time")
@@ -86,8 +90,8 @@ struct JournalTests {
     func longField() {
         var record = JournalRecord(.info, nil, "m")
         record.add(.detail, String(repeating: "x", count: 5000))
-        let (bytes, ends) = journalEntries(record)
-        #expect(bytes.count - ends[1] == "DETAIL=".utf8.count + 1024)
+        let fields = journalDatagram(record).split(separator: UInt8(ascii: "\n"))
+        #expect(fields[2].count == "DETAIL=".utf8.count + 1024)
     }
 
     @Test(

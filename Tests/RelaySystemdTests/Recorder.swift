@@ -19,12 +19,14 @@ final class Recorder<Element: Sendable>: Sendable {
 
     var elements: [Element] { seen.withLock { $0 } }
 
-    func take(_ element: Element) {
+    @discardableResult
+    func take(_ element: Element) -> Bool {
         if let valve = gate.withLock({ $0 }) {
             reachedValve.signal()
             valve.wait(milliseconds: 30_000)
         }
         seen.withLock { $0.append(element) }
+        return true
     }
 
     func open() {

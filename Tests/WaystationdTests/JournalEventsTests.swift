@@ -97,7 +97,10 @@ struct JournalEventsTests {
     @Test("Whatever happens to it is one record with its fields, or none", arguments: JobCause.allCases)
     func causes(cause: JobCause) async throws {
         let records = Mutex<[JournalRecord]>([])
-        let journal = Journal { record in records.withLock { $0.append(record) } }
+        let journal = Journal { record in
+            records.withLock { $0.append(record) }
+            return true
+        }
         let events = JournalEvents(journal: journal, level: .debug)
         let first = cause.bench([events])
         let id = try await cause.prepare(first)

@@ -88,7 +88,7 @@ function daemonTroubles(status) {
   else if (storage.state === "ok" && storage.disk_available_bytes < Math.min(storage.disk_bytes / 10, storage.max_bytes)) trouble(`The disk of the job store is nearly full, with ${bytes(storage.disk_available_bytes)} left: without room no job is accepted.`, "store", "full");
   if (storage.corrupt_records) trouble(`Damaged records met in the job store since the start: ${storage.corrupt_records}.`);
   if (journal.blocked_seconds > 2) trouble(`The journal has not taken a record for ${journal.blocked_seconds}s: look at systemd-journald, or at what reads the daemon's standard error; requests go on.`);
-  else if (journal.lost_records) trouble(`Records the journal was too slow for since the start: ${journal.lost_records}.`);
+  else if (journal.lost_records) trouble(`Records the journal did not take since the start: ${journal.lost_records}.`);
   return troubles;
 }
 

@@ -17,6 +17,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case failed
         /// A read took too long and was given up.
         case slow
+        /// The disk has not answered a read for seconds; whoever asked waits no longer.
+        case stalled
         /// The store is closed.
         case closed
     }
@@ -37,11 +39,16 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package var needsMending: Bool {
         switch code {
         case .corrupt, .newerSchema, .foreign: true
-        case .full, .locked, .directory, .failed, .slow, .closed: false
+        case .full, .locked, .directory, .failed, .slow, .stalled, .closed: false
         }
     }
 
     package var description: String { message }
 
     package static let closed = StoreError(.closed, "cannot use the job store: it is closed")
+
+    package static let stalled = StoreError(
+        .stalled,
+        "cannot read the job store: its disk does not answer at the moment; ask again"
+    )
 }

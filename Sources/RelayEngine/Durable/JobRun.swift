@@ -210,7 +210,7 @@ extension JobRun {
                 return (state, end)
             } catch {
                 switch error.code {
-                case .full, .directory, .foreign, .slow: break
+                case .full, .directory, .foreign, .slow, .stalled: break
                 case .corrupt, .newerSchema, .locked, .failed, .closed: return nil
                 }
                 lane.ask { $0.settlementFailed() }

@@ -51,9 +51,14 @@ final class WorkerThread<Context>: Sendable {
                     continuation.resume(returning: .failure(error))
                 }
             }
-            if !post(work) { continuation.resume(returning: .failure(.closed)) }
+            submit(work)
         }
         return try result.get()
+    }
+
+    /// Has `work` done on the thread, or called at once and with nothing where the thread has been ended.
+    func submit(_ work: @escaping @Sendable (Context?) -> Void) {
+        if !post(work) { work(nil) }
     }
 
     /// Asks for something whose end nobody waits for.

@@ -1,9 +1,10 @@
 import RelayPosix
+import Synchronization
 
 /// Takes records from any thread and writes them on one of its own.
 ///
 /// A caller never waits: when journald or the terminal stalls, up to `capacity` records are kept and the rest is
-/// counted, and the count is written when records flow again.
+/// counted, as are those that nobody took because no journal was there; the counts are written when records flow again.
 package final class Journal: Sendable {
     private enum Letter: Sendable {
         case record(JournalRecord)
@@ -13,19 +14,33 @@ package final class Journal: Sendable {
     private let mailbox: Mailbox<Letter>?
     /// Of the thread that writes: each record is an operation.
     private let activity = Activity("journal")
+    private let untaken = Untaken()
+
+    /// Records that the sink did not take, ever.
+    private final class Untaken: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
+    /// How often it is tried again to tell of records that were lost: nothing else may be recorded for long.
+    private static let retry: Int32 = 1000
 
     /// - Parameters:
     ///   - capacity: records kept while the sink stalls.
-    ///   - write: writes one record; may block.
-    package init(capacity: Int = 1024, write: @escaping @Sendable (JournalRecord) -> Void) {
-        mailbox = Mailbox<Letter>(capacity: capacity)
+    ///   - wake: wakes the thread that writes.
+    ///   - write: writes one record, and may block; false when nobody took it.
+    package init(
+        capacity: Int = 1024,
+        wake: @escaping @Sendable (EventDescriptor) -> Void = { $0.signal() },
+        write: @escaping @Sendable (JournalRecord) -> Bool
+    ) {
+        mailbox = Mailbox<Letter>(capacity: capacity, wake: wake)
         guard let mailbox else { return }
         do throws(PosixError) {
-            try startDetachedThread("journal") { [activity] in
-                Journal.deliver(from: mailbox) { record in
+            try startDetachedThread("journal") { [activity, untaken] in
+                Journal.deliver(from: mailbox, untaken) { record in
                     activity.begin()
-                    write(record)
-                    activity.end()
+                    defer { activity.end() }
+                    return write(record)
                 }
             }
         } catch {
@@ -43,11 +58,14 @@ package final class Journal: Sendable {
     package var blockedSeconds: Int64 { activity.duration(at: SystemClock.monotonic()) / 1_000_000_000 }
 
     /// Records that were lost since the start.
-    package var lost: Int { mailbox?.dropped ?? 0 }
+    package var lost: Int { (mailbox?.dropped ?? 0) + untaken.count.load(ordering: .relaxed) }
 
     /// Queues a record, or drops and counts it.
     package func record(_ record: JournalRecord) {
-        mailbox?.offer(.record(record))
+        mailbox?.offer(
+            .record(record),
+            isUrgent: record.priority.rawValue <= JournalRecord.Priority.critical.rawValue
+        )
     }
 
     /// Waits until everything recorded so far has been written; for the end of the process.
@@ -56,33 +74,58 @@ package final class Journal: Sendable {
     @discardableResult
     package func flush(milliseconds: Int32 = 1000) -> Bool {
         guard let mailbox, let done = EventDescriptor() else { return false }
-        guard mailbox.offer(.flush(done), isVital: true) else { return false }
+        guard mailbox.offer(.flush(done), isVital: true, isUrgent: true) else { return false }
         return done.wait(milliseconds: milliseconds)
     }
+}
 
-    private static func deliver(from mailbox: Mailbox<Letter>, _ write: (JournalRecord) -> Void) {
-        while true {
-            let batch = mailbox.take(milliseconds: nil)
-            var flushes: [EventDescriptor] = []
-            for letter in batch.elements {
-                switch letter {
-                case .record(let record): write(record)
-                case .flush(let done): flushes.append(done)
-                }
-            }
-            if batch.dropped > 0 { write(dropped(batch.dropped)) }
-            for done in flushes { done.signal() }
-            if batch.isLast { return }
+extension Journal {
+    /// Why records were lost that nobody has been told of.
+    private struct Losses {
+        var slow = 0
+        var unheard = 0
+
+        var areTold: Bool { slow == 0 && unheard == 0 }
+
+        /// Tells of them as far as somebody takes it.
+        mutating func tell(_ write: (JournalRecord) -> Bool) {
+            if slow > 0, write(Self.record(slow, "the journal was too slow")) { slow = 0 }
+            if unheard > 0, write(Self.record(unheard, "no journal took them")) { unheard = 0 }
+        }
+
+        private static func record(_ count: Int, _ cause: String) -> JournalRecord {
+            var record = JournalRecord(
+                .warning,
+                .recordsDropped,
+                "\(count) \(count == 1 ? "record was" : "records were") lost because \(cause)"
+            )
+            record.add(.count, count)
+            return record
         }
     }
 
-    private static func dropped(_ count: Int) -> JournalRecord {
-        var record = JournalRecord(
-            .warning,
-            .recordsDropped,
-            "\(count) \(count == 1 ? "record was" : "records were") lost because the journal was too slow"
-        )
-        record.add(.count, count)
-        return record
+    private static func deliver(
+        from mailbox: Mailbox<Letter>,
+        _ untaken: Untaken,
+        _ write: (JournalRecord) -> Bool
+    ) {
+        var losses = Losses()
+        while true {
+            let batch = mailbox.take(milliseconds: losses.areTold ? nil : retry)
+            var flushes: [EventDescriptor] = []
+            for letter in batch.elements {
+                switch letter {
+                case .record(let record):
+                    guard !write(record) else { continue }
+                    losses.unheard += 1
+                    untaken.count.add(1, ordering: .relaxed)
+                case .flush(let done): flushes.append(done)
+                }
+            }
+            losses.slow += batch.dropped
+            losses.tell(write)
+            for done in flushes { done.signal() }
+            if batch.isLast { return }
+        }
     }
 }

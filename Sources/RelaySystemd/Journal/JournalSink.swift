@@ -1,4 +1,3 @@
-import CSystemd
 import Glibc
 import RelayCore
 import RelayJSON
@@ -17,18 +16,31 @@ package enum JournalSink: Sendable, Equatable {
     /// Lines on standard error, each a JSON object with all fields.
     case jsonLines
 
-    /// The best this process can reach: journald when standard error is connected to it and it listens, lines
-    /// otherwise (sd-journal's own calls report success when nobody listens).
+    /// The best this process can reach: journald where standard error is connected to it, or where the service
+    /// manager would have done so; lines otherwise.
     ///
     /// A variable of the service manager's alone says nothing: a shell that a service started has inherited it, and
     /// writes to a terminal. With `prefersJSON` what would be lines for people is JSON.
     package static func detected(prefersJSON: Bool = false) -> JournalSink {
-        if isJournalStream {
-            return unsafe access("/run/systemd/journal/socket", W_OK) == 0 ? .native : .prefixedLines
-        }
+        if isJournalStream || isUnheardService { return .native }
         if prefersJSON { return .jsonLines }
         guard isatty(STDERR_FILENO) == 1 else { return .plainLines }
         return unsafe getenv("NO_COLOR") == nil ? .colouredLines : .plainLines
+    }
+
+    /// Whether this is a service whose standard error is nowhere: so the manager starts one while no journal listens,
+    /// and a journal that comes later is found by its socket alone.
+    private static var isUnheardService: Bool {
+        guard let process = unsafe getenv("SYSTEMD_EXEC_PID"),
+            unsafe String(cString: process) == "\(getpid())"
+        else {
+            return false
+        }
+        var (own, null) = (stat(), stat())
+        guard unsafe fstat(STDERR_FILENO, &own) == 0, unsafe stat("/dev/null", &null) == 0 else {
+            return false
+        }
+        return own.st_mode & S_IFMT == S_IFCHR && own.st_rdev == null.st_rdev
     }
 
     /// Whether `JOURNAL_STREAM` (systemd.exec(5)) names the device and inode of standard error.
@@ -40,11 +52,18 @@ package enum JournalSink: Sendable, Equatable {
     }
 
     /// Writes one record; may block.
-    package func write(_ record: JournalRecord) {
+    ///
+    /// - Returns: false when nobody took it.
+    @discardableResult
+    package func write(_ record: JournalRecord) -> Bool {
         switch self {
-        case .native: writeNative(record)
-        case .prefixedLines, .plainLines, .colouredLines: writeAll(Array(lines(record, at: time(nil)).utf8))
-        case .jsonLines: writeAll(jsonLine(record, at: SystemClock.wall() / 1_000_000))
+        case .native:
+            if JournalSocket.system.send(journalDatagram(record)) { return true }
+            // Of a journal that comes back the manager keeps the stream.
+            return Self.isJournalStream && JournalSink.prefixedLines.write(record)
+        case .prefixedLines, .plainLines, .colouredLines:
+            return writeAll(Array(lines(record, at: time(nil)).utf8))
+        case .jsonLines: return writeAll(jsonLine(record, at: SystemClock.wall() / 1_000_000))
         }
     }
 
@@ -126,18 +145,28 @@ private func journalFields(_ record: JournalRecord) -> [(name: String, value: St
     return fields
 }
 
-/// The record as the journal takes it: `NAME=value` each, in one array, with the ends of the entries.
-package func journalEntries(_ record: JournalRecord) -> (bytes: [UInt8], ends: [Int]) {
+/// The record as the journal takes it, one field after the other: with its length where its value has lines, and `=`
+/// and an end of line otherwise.
+package func journalDatagram(_ record: JournalRecord, program: String = programName) -> [UInt8] {
     var bytes: [UInt8] = []
-    var ends: [Int] = []
-    for (name, value) in journalFields(record) {
+    for (name, value) in journalFields(record) + [("SYSLOG_IDENTIFIER", program)] {
         bytes += name.utf8
-        bytes.append(UInt8(ascii: "="))
+        if value.utf8.contains(UInt8(ascii: "\n")) {
+            bytes.append(UInt8(ascii: "\n"))
+            let count = UInt64(value.utf8.count)
+            for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: count >> (8 * UInt64(place)))) }
+        } else {
+            bytes.append(UInt8(ascii: "="))
+        }
         bytes += value.utf8
-        ends.append(bytes.count)
+        bytes.append(UInt8(ascii: "\n"))
     }
-    return (bytes, ends)
+    return bytes
 }
+
+/// What `journalctl -t` knows this process by.
+package let programName: String =
+    CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "waystationd"
 
 /// The record as a JSON object on a line of its own; a field that stands more than once is a list, as in journalctl's.
 ///
@@ -158,22 +187,10 @@ package func jsonLine(_ record: JournalRecord, at milliseconds: Int64) -> [UInt8
     return json.bytes + [UInt8(ascii: "\n")]
 }
 
-private func writeNative(_ record: JournalRecord) {
-    var (bytes, ends) = journalEntries(record)
-    unsafe bytes.withUnsafeMutableBytes { buffer in
-        guard let base = buffer.baseAddress else { return }
-        var start = 0
-        var vectors: [iovec] = unsafe []
-        for end in ends {
-            unsafe vectors.append(iovec(iov_base: base + start, iov_len: end - start))
-            start = end
-        }
-        _ = unsafe sd_journal_sendv(&vectors, Int32(vectors.count))
-    }
-}
-
 /// Writes to standard error, which may be a pipe that takes only a part.
-private func writeAll(_ bytes: [UInt8]) {
+///
+/// - Returns: whether all of it was taken.
+private func writeAll(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = unsafe rest.withUnsafeBytes {
@@ -182,7 +199,8 @@ private func writeAll(_ bytes: [UInt8]) {
         if count > 0 {
             rest = rest.dropFirst(count)
         } else if errno != EINTR {
-            return
+            return false
         }
     }
+    return true
 }

@@ -29,8 +29,13 @@ package final class ServiceNotifier: Sendable {
     /// - Parameters:
     ///   - sender: nil makes every call do nothing.
     ///   - clock: monotonic nanoseconds, for the status line's pace.
-    package init(sender: Sender?, clock: @escaping @Sendable () -> Int64 = SystemClock.monotonic) {
-        guard let sender, let mailbox = Mailbox<Letter>(capacity: 64) else {
+    ///   - wake: wakes the thread that sends.
+    package init(
+        sender: Sender?,
+        clock: @escaping @Sendable () -> Int64 = SystemClock.monotonic,
+        wake: @escaping @Sendable (EventDescriptor) -> Void = { $0.signal() }
+    ) {
+        guard let sender, let mailbox = Mailbox<Letter>(capacity: 64, wake: wake) else {
             self.mailbox = nil
             return
         }
@@ -56,7 +61,14 @@ package final class ServiceNotifier: Sendable {
             case .ready, .reloading, .stopping, .failed, .restartReset: true
             case .status, .extendTimeout, .watchdog, .watchdogTrigger: false
             }
-        mailbox?.offer(.notification(notification), isVital: isVital)
+        let isUrgent =
+            switch notification {
+            case .status: false
+            case .ready, .reloading, .stopping, .failed, .restartReset, .extendTimeout, .watchdog,
+                .watchdogTrigger:
+                true
+            }
+        mailbox?.offer(.notification(notification), isVital: isVital, isUrgent: isUrgent)
     }
 
     /// A reload begins now.
@@ -70,7 +82,7 @@ package final class ServiceNotifier: Sendable {
     @discardableResult
     package func flush(milliseconds: Int32 = 1000) -> Bool {
         guard let mailbox, let done = EventDescriptor() else { return true }
-        guard mailbox.offer(.flush(done), isVital: true) else { return false }
+        guard mailbox.offer(.flush(done), isVital: true, isUrgent: true) else { return false }
         return done.wait(milliseconds: milliseconds)
     }
 }

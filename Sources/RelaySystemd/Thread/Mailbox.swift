@@ -23,12 +23,19 @@ package final class Mailbox<Element: Sendable>: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
     private let event: EventDescriptor
+    private let wake: @Sendable (EventDescriptor) -> Void
 
     /// Fails when the process has no descriptor left.
-    package init?(capacity: Int) {
+    ///
+    /// `wake` signals the descriptor that the consumer waits on, on the thread of whoever offers.
+    package init?(
+        capacity: Int,
+        wake: @escaping @Sendable (EventDescriptor) -> Void = { $0.signal() }
+    ) {
         guard let event = EventDescriptor() else { return nil }
         self.event = event
         self.capacity = capacity
+        self.wake = wake
     }
 
     /// Elements that found the mailbox full, ever.
@@ -37,11 +44,12 @@ package final class Mailbox<Element: Sendable>: Sendable {
     /// Leaves an element for the consumer.
     ///
     /// A vital one is accepted even when the mailbox is full; for the few elements whose number is bounded by
-    /// whoever sends them.
+    /// whoever sends them. An urgent one wakes the consumer itself: of others only the first does, and its thread may
+    /// be held before it comes to that.
     ///
     /// - Returns: false when it was dropped.
     @discardableResult
-    package func offer(_ element: Element, isVital: Bool = false) -> Bool {
+    package func offer(_ element: Element, isVital: Bool = false, isUrgent: Bool = false) -> Bool {
         let (accepted, wakes) = state.withLock { state in
             guard !state.isClosed else { return (false, false) }
             guard isVital || state.elements.count < capacity else {
@@ -51,9 +59,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
             }
             state.elements.append(element)
             defer { state.isSignalled = true }
-            return (true, !state.isSignalled)
+            return (true, isUrgent || !state.isSignalled)
         }
-        if wakes { event.signal() }
+        if wakes { wake(event) }
         return accepted
     }
 

@@ -123,7 +123,7 @@ struct StatusText {
             ]
         }
         guard let lost = journal["lost_records"]?.integer, lost > 0 else { return [] }
-        return ["Records the journal was too slow for since the start: \(lost)."]
+        return ["Records the journal did not take since the start: \(lost)."]
     }
 
     private func table(of routes: [JSONValue]) -> TextTable {
