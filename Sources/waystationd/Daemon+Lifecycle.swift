@@ -54,7 +54,8 @@ extension Daemon {
                 if let reads = storage.lookAtReads(at: now) { tellReads(reads.isStalled, by: reads.thread) }
                 if journal.blockedSeconds > 0 { engine.rest.end() }
             },
-            rests: { [engine] in engine.rest.lasts }
+            // A drain only waits for what is under way.
+            rests: { [engine] in engine.rest.lasts || engine.isDraining }
         )
         watchdog.withLock { $0 = new }
         if !new.start() {
@@ -106,8 +107,12 @@ private final class Lifecycle {
     private var restMachine = RestMachine()
     /// What the status line last was.
     private var line = ""
+    /// When more time for the stop may be asked for again.
+    private var nextExtension = Int64.min
     private var isEnding = false
 
+    /// Of the ten seconds that are asked for at once, most are always left.
+    private static let extending: Int64 = 2_000_000_000
     /// How often files are looked at while nothing else is; what they say is documented to take effect within a second.
     private static let watching: Int64 = 900_000_000
     /// How long the durable jobs that were ended may take to be put back; what is not is found by the next start.
@@ -242,8 +247,12 @@ private final class Lifecycle {
         let inFlight = daemon.engine.inFlight + daemon.durable.inFlight
         switch machine.looked(busy: busy, inFlight: inFlight, now: SystemClock.monotonic()) {
         case .wait(let extend):
-            if extend { daemon.notifier.send(.extendTimeout(.seconds(10))) }
-            daemon.notifier.send(.status(daemon.report.line))
+            let now = daemon.controlLoop.now
+            if extend, now >= nextExtension {
+                nextExtension = now + Lifecycle.extending
+                daemon.notifier.send(.extendTimeout(.seconds(10)))
+            }
+            tellStatus(isUndisturbed: true)
         case .finished: end { JournalRecord(.info, .stopped, "stopped") }
         case .stopNow:
             stopNow()

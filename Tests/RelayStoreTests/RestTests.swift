@@ -8,8 +8,14 @@ import Testing
 struct RestTests {
     private static let day: Duration = .seconds(86_400)
 
-    private func swept(_ bench: StoreBench) async throws -> SweepReport {
-        try await bench.store.sweep(Retention(), limit: 100, at: bench.now)
+    /// What a sweep did, and for how long there is nothing to do then, which is not looked for beside anything else.
+    private func swept(_ bench: StoreBench, _ retention: Retention = Retention()) async throws -> SweepReport
+    {
+        var report = try await bench.store.sweep(retention, limit: 100, at: bench.now)
+        if report.rest == .zero {
+            report.rest = try await bench.store.sweep(retention, limit: 100, at: bench.now).rest
+        }
+        return report
     }
 
     /// The bytes of the log and when they were last written, as the file system has it.
@@ -88,7 +94,7 @@ struct RestTests {
         let dead = try await bench.accept()
         try await bench.settle(try await bench.claim()[0], .dead(.exhausted))
         func sweep() async throws -> SweepReport {
-            try await bench.store.sweep(retention, limit: 100, at: bench.now)
+            try await swept(bench, retention)
         }
         #expect(try await sweep().rest == .seconds(3_600))
         bench.advance(3_600_000)

@@ -13,15 +13,19 @@ extension StoreWriter {
             try expunge(state, finishedBy: before(retention.bodies), limit, &report)
         }
         if try keys.sweep(now: now, limit: limit, in: database) { report.hasMore = true }
+        // While much is written nobody rests, and what is due next is not looked for.
+        guard database.allChanges == volatile.written.changes else {
+            try writeLine()
+            return report
+        }
         let due = try nextDue(retention)
-        try writeLine(hasJobs: due != nil)
-        // What was erased is to be overwritten soon.
-        if !volatile.hasErased { report.rest = rest(until: due) }
+        if volatile.timeline.skew != volatile.written.skew
+            || due != nil && now.subtractingSaturating(volatile.written.line) >= Self.longestUnwritten
+        {
+            try writeLine()
+        }
+        report.rest = .milliseconds(min(Self.longestRest, max(0, (due ?? .max).subtractingSaturating(now))))
         return report
-    }
-
-    private func rest(until due: Int64?) -> Duration {
-        .milliseconds(min(Self.longestRest, max(0, (due ?? .max).subtractingSaturating(now))))
     }
 
     /// Milliseconds; nobody is to reckon with more.
@@ -29,14 +33,9 @@ extension StoreWriter {
     /// Milliseconds of the line that a crash may cost beside a clock that starts anew, while nothing is written.
     private static let longestUnwritten: Int64 = 3_600_000
 
-    /// Writes how far the line has come where something was written since the last time, or its skew is another, and at
-    /// times while there are jobs; a store at rest leaves the disk alone.
-    private func writeLine(hasJobs: Bool) throws(StoreError) {
-        let written = volatile.written
-        guard
-            database.allChanges != written.changes || volatile.timeline.skew != written.skew
-                || hasJobs && now.subtractingSaturating(written.line) >= Self.longestUnwritten
-        else { return }
+    /// Writes how far the line has come: with what else is written, when its skew is another, and at times while there
+    /// are jobs; a store at rest leaves the disk alone.
+    private func writeLine() throws(StoreError) {
         try setMeta("line", now)
         try setMeta("skew", volatile.timeline.skew)
         volatile.written = (now, volatile.timeline.skew, database.allChanges)

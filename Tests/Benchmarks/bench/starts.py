@@ -38,6 +38,7 @@ def peer(directory):
 
     def prepare():
         system.die_with_parent()
+        system.go_first()
         os.write(begin, time.monotonic_ns().to_bytes(8, "little"))
 
     process = subprocess.Popen(

@@ -44,10 +44,7 @@ def start(
     def prepare():
         os.sched_setaffinity(0, cores)
         if real_time and wants_real_time:
-            try:
-                os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-            except PermissionError:
-                pass
+            go_first()
         if user is not None and os.getuid() == 0:
             os.initgroups(user.pw_name, user.pw_gid)
             os.setgid(user.pw_gid)
@@ -57,6 +54,14 @@ def start(
     return subprocess.Popen(
         command, env=environment, stdin=stdin, stdout=stdout, stderr=log or subprocess.DEVNULL,
         preexec_fn=prepare, text=True)
+
+
+def go_first():
+    """Between fork and exec: before everything else on the machine, where that is allowed."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    except PermissionError:
+        pass
 
 
 def die_with_parent():

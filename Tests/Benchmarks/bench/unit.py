@@ -13,6 +13,8 @@ from .system import Unavailable
 
 # What waystationd.service says.
 WATCHDOG = 10
+# As on a machine with two processors, wherever it is measured: each has its loop.
+LOOPS = "2"
 # The units' sockets: name, backlog.
 SOCKETS = (("control", 64), ("jobs", 1024))
 
@@ -22,8 +24,9 @@ class Unit:
 
     process = None
 
-    def __init__(self, daemon, directory, configuration):
+    def __init__(self, daemon, directory, configuration, real_time=False):
         self.daemon = daemon
+        self.real_time = real_time
         self.directory = directory
         self.configuration = configuration
         self.listeners = []
@@ -76,11 +79,13 @@ class Unit:
                 "LISTEN_FDNAMES": ":".join(name for name, _ in SOCKETS),
             })
             system.die_with_parent()
+            if self.real_time:
+                system.go_first()
             os.write(begin, time.monotonic_ns().to_bytes(8, "little"))
 
         with open(self.path("log"), "wb") as log:
             self.process = subprocess.Popen(
-                [self.daemon, "--config", self.path("waystation.json")], stdin=subprocess.DEVNULL, stdout=log,
+                [self.daemon, "--config", self.path("waystation.json"), "--loops", LOOPS], stdin=subprocess.DEVNULL, stdout=log,
                 stderr=log, close_fds=False, preexec_fn=prepare)
         os.close(begin)
         with open(began, "rb") as file:
