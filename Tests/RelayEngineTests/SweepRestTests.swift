@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayEngine
 
-@Suite("Between two sweeps", .timeLimit(.minutes(1)))
+@Suite("Between two sweeps", .runQueue, .timeLimit(.minutes(1)))
 struct SweepRestTests {
     private let time = VirtualTime(.manual)
     private let rest = SweepRest()
@@ -15,12 +15,11 @@ struct SweepRestTests {
         let isOver = Mutexed()
         let (time, rest) = (time, rest)
         rest.begin()
-        let before = time.sleeperCount
         let task = Task {
             try? await rest.sleep(after: time.now(), rest: wait, time)
             isOver.set()
         }
-        while time.sleeperCount == before { await Task.yield() }
+        await untilIdle()
         return (task, isOver)
     }
 
@@ -37,7 +36,7 @@ struct SweepRestTests {
     func moving(wait: Duration) async {
         let (task, isOver) = await sleeping(for: wait)
         time.advance(by: .milliseconds(999))
-        for _ in 0..<100 { await Task.yield() }
+        await untilIdle()
         #expect(!isOver.isSet)
         time.advance(by: .milliseconds(1))
         await task.value
@@ -50,7 +49,7 @@ struct SweepRestTests {
     func due(wait: Duration, lasts: Duration) async {
         let (task, isOver) = await sleeping(for: wait)
         time.advance(by: lasts - .milliseconds(1))
-        for _ in 0..<100 { await Task.yield() }
+        await untilIdle()
         #expect(!isOver.isSet)
         time.advance(by: .milliseconds(1))
         await task.value
@@ -65,7 +64,7 @@ struct SweepRestTests {
 
         let (second, isSecondOver) = await sleeping(for: .seconds(3_600))
         rest.stir()
-        for _ in 0..<100 { await Task.yield() }
+        await untilIdle()
         #expect(isOver.isSet && !isSecondOver.isSet)
         time.advance(by: .seconds(1))
         await second.value
@@ -77,7 +76,7 @@ struct SweepRestTests {
         rest.stir()
         let (time, rest) = (time, rest)
         let task = Task { try? await rest.sleep(after: time.now(), rest: .seconds(3_600), time) }
-        while time.waits.isEmpty { await Task.yield() }
+        await untilIdle()
         time.advance(by: .seconds(1))
         await task.value
     }
