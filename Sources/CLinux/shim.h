@@ -34,6 +34,10 @@ struct relay_peer {
 
 enum { relay_so_peergroups = 59 };
 
+// The kinds of sockets are an enumeration that stands in the headers of several modules, of which the compiler makes one
+// the owner.
+static inline int relay_datagram_socket(void) { return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); }
+
 // epoll_event is packed and its data is a union; Swift sees one plain word.
 static inline int relay_epoll_control(int epoll, int operation, int descriptor, uint32_t events,
                                       uint64_t tag) {

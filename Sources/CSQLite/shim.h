@@ -30,6 +30,7 @@ struct relay_sqlite_file_calls {
     int (*write)(sqlite3_file *, const void *, int, sqlite3_int64);
     int (*read)(sqlite3_file *, void *, int, sqlite3_int64);
     unsigned long long reads;
+    unsigned long long failures;
     sqlite3_io_methods methods;
 };
 
@@ -60,12 +61,19 @@ static inline int relay_sqlite_write_bare(sqlite3_file *file, const void *bytes,
 static inline int relay_sqlite_read_counted(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
     int result = relay_sqlite_calls()->read(file, bytes, count, offset);
     __atomic_fetch_add(&relay_sqlite_calls()->reads, 1, __ATOMIC_RELAXED);
+    if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ)
+        __atomic_fetch_add(&relay_sqlite_calls()->failures, 1, __ATOMIC_RELAXED);
     return result;
 }
 
 // Reads that have come back, of all connections that the next function was called for.
 static inline unsigned long long relay_sqlite_reads(void) {
     return __atomic_load_n(&relay_sqlite_calls()->reads, __ATOMIC_RELAXED);
+}
+
+// Those of them that failed.
+static inline unsigned long long relay_sqlite_failed_reads(void) {
+    return __atomic_load_n(&relay_sqlite_calls()->failures, __ATOMIC_RELAXED);
 }
 
 // Whatever this connection writes into the database's file from now on holds nothing in the gaps of its pages.

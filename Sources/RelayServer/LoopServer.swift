@@ -90,7 +90,7 @@ package final class LoopServer {
     /// A connection has a deadline before the next look.
     @inline(never)
     func look(by deadline: Int64) {
-        nextLook = max(deadline, loop.now + LoopServer.sweepPeriod)
+        nextLook = min(nextLook, max(deadline, loop.now + LoopServer.sweepPeriod))
         loop.schedule(sweep, at: nextLook)
     }
 

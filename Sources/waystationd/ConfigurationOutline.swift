@@ -23,6 +23,7 @@ struct ConfigurationOutline: Sendable {
 
     /// The names of the routes that were there before and say something else now, in order.
     func modifiedRoutes(since old: ConfigurationOutline) -> [String] {
+        guard bytes != old.bytes else { return [] }
         let former = old.routes()
         return routes().filter { name, text in former[name].map { $0 != text } ?? false }.keys.sorted()
     }

@@ -129,15 +129,30 @@ private final class Lifecycle {
                 self.stop()
             }
         }
-        // What waits for a date waits for another moment then.
-        clock = try ClockStepWatcher(on: daemon.controlLoop) { [daemon] in
-            daemon.durable.stir()
-            daemon.engine.rest.end()
-        }
+        watchClock()
         watchPressure()
         let ticker = LoopTimer { self.tick() }
         self.ticker = ticker
         daemon.controlLoop.schedule(ticker, at: daemon.controlLoop.now + RestMachine.period)
+    }
+
+    /// What waits for a date waits for another moment when the clock is set.
+    private func watchClock() {
+        do throws(PosixError) {
+            clock = try ClockStepWatcher(on: daemon.controlLoop) { [daemon] in
+                daemon.durable.stir()
+                daemon.engine.rest.end()
+            }
+        } catch {
+            daemon.journal.record(
+                JournalRecord(
+                    .warning,
+                    nil,
+                    "a step of the clock is acted on within a minute and not at once: the kernel does not tell of it "
+                        + "(\(error))"
+                )
+            )
+        }
     }
 
     /// What the service manager offers; without it only our own limits tell that memory is short.
@@ -181,6 +196,8 @@ private final class Lifecycle {
                 [loop = daemon.controlLoop, lifecycle = LoopBound(self, daemon.controlLoop)] in
                 loop.execute { lifecycle.value.woken() }
             }
+            // What changed since the sweep that this look began has woken nobody.
+            daemon.durable.stir()
         }
     }
 
@@ -198,8 +215,8 @@ private final class Lifecycle {
     private func tellStatus(isUndisturbed: Bool) {
         let line = daemon.report.line
         if isUndisturbed, line == self.line { return }
-        self.line = line
-        daemon.notifier.send(.status(line))
+        // One that found no place is offered again.
+        if daemon.notifier.send(.status(line)) { self.line = line }
     }
 
     /// Whether nothing is under way that changes what the looks find.
@@ -213,7 +230,9 @@ private final class Lifecycle {
     /// When a look has something to do though nothing moves.
     private var due: Int64? {
         let now = daemon.controlLoop.now
-        let instants = [daemon.engine.callers.due, daemon.engine.history.due].map { $0?.nanoseconds }
+        let instants = [
+            daemon.engine.callers.due, daemon.engine.history.due, daemon.durable.acceptance.fullUntil,
+        ].map { $0?.nanoseconds }
         let files = daemon.condition.watchesFiles ? now + Lifecycle.watching : nil
         return (instants + [daemon.events.due, files]).compactMap { $0 }.min()
     }

@@ -9,7 +9,9 @@ import RelaySystemd
 /// Why there is no daemon: tells the journal or the terminal, the service manager and the callers, and ends.
 struct FailedStart {
     /// Kept from interrupting a daemon; a start that has failed looks for them while it answers callers.
-    static let signals = [SIGHUP, SIGTERM, SIGINT]
+    static let signals = [SIGHUP] + endings
+    /// Those of them that end it.
+    static let endings = [SIGTERM, SIGINT]
 
     private let sockets: [ActivatedSockets.Listener]
     private let file: String?
@@ -33,15 +35,16 @@ struct FailedStart {
             Output.error(rejected.text)
         } else {
             // One for each finding, so that each begins like the others.
-            for (severity, text) in rejected.texts {
+            let records = rejected.texts.map { severity, text in
                 var record = JournalRecord(
                     severity == .error ? .error : .warning,
                     .configRejected,
                     text.trimmedEnd
                 )
                 record.add(.configFile, file)
-                sink.write(record)
+                return record
             }
+            tell(records, to: sink)
         }
         tellManager(rejected.summary)
         refuseCallers("its configuration is not valid: \(rejected.summary)", until: { !before.areCurrent })
@@ -52,7 +55,7 @@ struct FailedStart {
     func end(_ refused: Daemon.StartError, in directory: String, _ sink: JournalSink) -> Never {
         // Opening it has made files in it, too.
         let before = before.adding([directory, directory + "/jobs.db", directory + "/jobs.db-wal"])
-        sink.write(JournalRecord(.critical, .storeRefused, refused.message))
+        tell([JournalRecord(.critical, .storeRefused, refused.message)], to: sink)
         tellManager(refused.message)
         refuseCallers(refused.message, until: { !before.areCurrent })
         exit(65)
@@ -60,9 +63,16 @@ struct FailedStart {
 
     /// Something else was in the way.
     func end(_ code: Int32, _ message: String, _ sink: JournalSink = .detected()) -> Never {
-        sink.write(JournalRecord(.error, nil, message))
+        tell([JournalRecord(.error, nil, message)], to: sink)
         tellManager(message)
         exit(code)
+    }
+
+    /// Writes records on a thread of its own: a journal that stands still keeps no caller waiting for longer than a second.
+    private func tell(_ records: [JournalRecord], to sink: JournalSink) {
+        let journal = Journal(sink: sink)
+        for record in records { journal.record(record) }
+        journal.flush()
     }
 
     private func tellManager(_ status: String) {

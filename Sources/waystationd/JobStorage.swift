@@ -86,7 +86,14 @@ final class JobStorage: Sendable {
                 opened.give(.failure(error))
             }
         }
-        let watch = OpeningWatch(notifier, on: loop)
+        let watch = OpeningWatch(notifier, on: loop) {
+            // Looking changes nothing in the files, and a writer that is cut off is what the next start expects.
+            journal.record(
+                JournalRecord(.info, .stopped, "stopped while the job store was being looked through")
+            )
+            journal.flush(milliseconds: 1000)
+            _exit(0)
+        }
         defer { watch.end() }
         switch opened.take() {
         case .success(let store):

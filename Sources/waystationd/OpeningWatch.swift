@@ -1,10 +1,11 @@
+import Glibc
 import RelayPosix
 import RelayStore
 import RelaySystemd
 import Synchronization
 
-/// Asks the service manager for more time while the job store is looked through, for as long as the disk gives what it
-/// is asked for.
+/// Looks after a start while the job store is looked through: asks the service manager for more time for as long as the
+/// disk gives what it is asked for, and ends the process when it is to stop, since nothing else hears that yet.
 final class OpeningWatch: Sendable {
     private let isOver = Atomic<Bool>(false)
 
@@ -13,13 +14,16 @@ final class OpeningWatch: Sendable {
     /// What is asked for each time that there was progress.
     private static let further = Duration.seconds(10)
 
-    init(_ notifier: ServiceNotifier, on loop: EventLoop) {
+    /// Watches until `end`; `stopped` is called on the loop when the start is to end.
+    init(_ notifier: ServiceNotifier, on loop: EventLoop, stopped: @escaping @Sendable () -> Never) {
         loop.spawn { [self] in
             var seen = SQLiteJobStore.progress
             while !isOver.load(ordering: .relaxed) {
                 do { try await loop.sleep(until: loop.now + Self.period) } catch { return }
+                guard !isOver.load(ordering: .relaxed) else { return }
+                if SignalWatcher.isPending(FailedStart.endings) { stopped() }
                 let progress = SQLiteJobStore.progress
-                guard progress != seen, !isOver.load(ordering: .relaxed) else { continue }
+                guard progress != seen else { continue }
                 seen = progress
                 notifier.send(.extendTimeout(Self.further))
             }

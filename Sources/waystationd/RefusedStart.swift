@@ -49,16 +49,11 @@ struct RefusedStart {
         guard !ready(milliseconds: 0, of: listeners).isEmpty else { return }
         let deadline = SystemClock.monotonic() + Self.patience
         while true {
+            let isStopped = SignalWatcher.isPending(FailedStart.endings)
             let accepts = SystemClock.monotonic() < deadline && !isMended() && !isStopped
             guard accepts || !callers.isEmpty else { return }
             turn(accepts: accepts)
         }
-    }
-
-    private var isStopped: Bool {
-        var pending = sigset_t()
-        guard unsafe sigpending(&pending) == 0 else { return false }
-        return unsafe sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1
     }
 
     private mutating func turn(accepts: Bool) {

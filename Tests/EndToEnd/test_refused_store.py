@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import socket
 import sqlite3
+import subprocess
 import unittest
 
 from caller import Caller, request
@@ -144,6 +146,45 @@ class RefusedStore(DurableTest):
             caller.send(request("GET", "/r/up/x"))
             self.relay.start()
             self.assertEqual(caller.answer().body, b"x")
+
+    def test_what_the_disk_does_not_read_is_not_taken_for_damage(self):
+        """SQLite's check of a structure reports a page that it could not read as a damaged one."""
+        if shutil.which("strace") is None:
+            self.skipTest("needs strace, to let a read fail")
+        self.fill(20, 3000)
+        self.forget_life(self.relay)
+        # From the twelfth page on, where the looking through is under way.
+        self.relay.before = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", str(self.store), "-e", "trace=pread64", "-e",
+                             "inject=pread64:error=EIO:when=12+"]
+        self.relay.launch()
+        self.assertEqual(self.relay.process.wait(30), 69)
+        self.relay.errors.wait("its disk failed a read")
+        self.relay.before = []
+        self.forget_life(self.relay)
+        self.relay.start()
+        self.assertEqual(len(self.relay.ask("GET", "/v1/jobs?limit=100").json()["jobs"]), 20)
+
+    def test_a_stop_ends_the_looking_through(self):
+        """Which takes minutes where a store is large, and during which nothing else hears the signal."""
+        if shutil.which("strace") is None:
+            self.skipTest("needs strace, to have a disk that is slow")
+        self.fill(20, 3000)
+        self.forget_life(self.relay)
+        self.relay.before = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", str(self.store), "-e", "trace=pread64", "-e",
+                             "inject=pread64:delay_enter=3000000:when=8+"]
+        self.relay.launch()
+        self.relay.notices.wait("EXTEND_TIMEOUT_USEC=")
+        # strace ignores it for itself while the program it traces is there.
+        daemon = int(subprocess.run(["pgrep", "-P", str(self.relay.process.pid)], stdout=subprocess.PIPE, text=True,
+                                    check=True).stdout)
+        os.kill(daemon, signal.SIGTERM)
+        self.assertEqual(self.relay.process.wait(30), 0)
+        self.assertEqual(self.relay.notices.having("READY=1"), [])
+        self.relay.errors.wait("stopped while the job store was being looked through")
+        self.relay.before = []
+        self.forget_life(self.relay)
+        self.relay.start()
+        self.assertEqual(len(self.relay.ask("GET", "/v1/jobs?limit=100").json()["jobs"]), 20)
 
     def test_where_nobody_waits_it_ends_at_once(self):
         self.fill(1, 10)

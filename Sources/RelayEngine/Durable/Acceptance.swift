@@ -322,6 +322,12 @@ extension Acceptance {
         announcer.record(.bodyFoundNoRoom(route: route))
     }
 
+    /// When the store no longer counts as full for what was refused, nil where nothing was.
+    package var fullUntil: Instant? {
+        let end = noRoomAt.withLock { $0?.advanced(by: Acceptance.fullAfterRefusal) }
+        return end.flatMap { $0 > engine.time.now() ? $0 : nil }
+    }
+
     /// Whether jobs are refused for want of room, all of them or those with a large body.
     package var lacksRoom: Bool {
         if watch.facts.isFull { return true }

@@ -11,6 +11,13 @@ package final class SignalWatcher: Watcher {
         unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
     }
 
+    /// Whether one of the signals, which are blocked, has come and nobody has heard it yet.
+    package static func isPending(_ signals: [Int32]) -> Bool {
+        var pending = sigset_t()
+        guard unsafe sigpending(&pending) == 0 else { return false }
+        return signals.contains { unsafe sigismember(&pending, $0) == 1 }
+    }
+
     /// Makes a write to a closed pipe an error instead of the end of the process.
     package static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)

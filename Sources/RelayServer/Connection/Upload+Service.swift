@@ -51,7 +51,13 @@ extension Upload {
         }
         let listener = connection.listener
         let call = try APICall(head, role: listener.role, isUnix: listener.isUnix)
-        try connection.share?.pass(call, snapshot.settings.callers, server.relay.ports.time.now())
+        do {
+            try connection.share?.pass(call, snapshot.settings.callers, server.relay.ports.time.now())
+        } catch {
+            // Who is refused is told of, which nobody looks for at rest.
+            server.engine.rest.end()
+            throw error
+        }
         let limit = server.limits.maxDocument
         if case .stream = call.resource {
             guard !server.engine.isDraining else { throw Engine.stopping }
@@ -135,6 +141,7 @@ extension Connection {
             code: problem.code.rawValue,
             detail: problem.detail
         )
+        server.engine.rest.end()
         server.relay.ports.sink.record(.requestRefused(refused))
     }
 }

@@ -85,7 +85,9 @@ final class StoreDirectory {
     /// Where symbolic links lead to: a service manager gives a service with a dynamic user one.
     private static func resolved(_ path: String) throws(StoreError) -> String {
         guard let found = unsafe realpath(path, nil) else {
-            throw StoreError.directory(PosixError("open", .current, path: path))
+            // What stands at its end may not be mounted yet.
+            let error = PosixError("open", .current, path: path)
+            throw StoreError(.directory, "cannot use the job store's directory: \(error)")
         }
         defer { unsafe free(found) }
         return unsafe String(cString: found)
@@ -106,6 +108,14 @@ final class StoreDirectory {
             )
         }
         guard status.st_uid == geteuid() || geteuid() == 0 else {
+            var lock = stat()
+            if unsafe lstat(path + "/lock", &lock) != 0, errno == ENOENT {
+                throw StoreError(
+                    .directory,
+                    "cannot open the job store \(path): the directory belongs to uid \(status.st_uid) and holds no store; "
+                        + "mount what it is for, or run chown \(geteuid()) \(path)"
+                )
+            }
             throw StoreError(
                 .foreign,
                 "cannot open the job store \(path): it belongs to uid \(status.st_uid); run chown -R \(geteuid()) \(path)"

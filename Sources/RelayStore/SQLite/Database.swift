@@ -146,6 +146,9 @@ extension Database {
     /// Reads of this process that the disk has answered, of connections that write.
     static var reads: UInt64 { relay_sqlite_reads() }
 
+    /// Those of them that failed.
+    static var failedReads: UInt64 { relay_sqlite_failed_reads() }
+
     /// Moves what the log holds into the database and leaves none of it in the log; waits a moment for readers.
     ///
     /// - Returns: whether that could be done.

@@ -62,11 +62,20 @@ extension StoreWriter {
     static func checkIntegrity(_ database: Database, _ directory: StoreDirectory) throws(StoreError) {
         let size = try database.number("PRAGMA page_count") * 4_096
         guard size <= smallDatabase || directory.isSuspect else { return }
+        let failedBefore = Database.failedReads
         let check = try database.statement(text: "PRAGMA integrity_check(1)")
         defer { check.reset() }
         guard try check.step(), let text = check.text(0), text != "ok" else {
             directory.clearSuspicion()
             return
+        }
+        // The check takes what it cannot read for damage.
+        guard Database.failedReads == failedBefore else {
+            throw StoreError(
+                .failed,
+                "cannot look through the job store \(database.path): its disk failed a read, of which the kernel's log "
+                    + "tells more (journalctl -k); it is tried again"
+            )
         }
         // Its first line says in which database.
         let fault = text.split(separator: "\n").last ?? ""

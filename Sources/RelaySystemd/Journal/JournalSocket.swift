@@ -14,7 +14,7 @@ package final class JournalSocket: Sendable {
 
     package init(_ path: String) {
         self.path = path
-        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        descriptor = relay_datagram_socket()
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }

@@ -55,7 +55,10 @@ package final class ServiceNotifier: Sendable {
     package var isConnected: Bool { mailbox != nil }
 
     /// Queues a message; status lines are sent on change and at most once a second.
-    package func send(_ notification: Notification) {
+    ///
+    /// - Returns: false when it was dropped, since the manager has not taken those before it.
+    @discardableResult
+    package func send(_ notification: Notification) -> Bool {
         let isVital =
             switch notification {
             case .ready, .reloading, .stopping, .failed, .restartReset: true
@@ -68,7 +71,7 @@ package final class ServiceNotifier: Sendable {
                 .watchdogTrigger:
                 true
             }
-        mailbox?.offer(.notification(notification), isVital: isVital, isUrgent: isUrgent)
+        return mailbox?.offer(.notification(notification), isVital: isVital, isUrgent: isUrgent) ?? true
     }
 
     /// A reload begins now.
