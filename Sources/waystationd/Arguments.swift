@@ -75,7 +75,7 @@ struct Arguments {
         Without a command it serves. FILE is $CONFIGURATION_DIRECTORY/waystation.json or
         /etc/waystation/waystation.json unless it is given. See waystationd(8) and waystation.json(5).
 
-        Exit status: 0 done, 64 wrong usage, 69 a socket or directory cannot be used, 74 the job store
-        failed, 78 the configuration is not valid.
+        Exit status: 0 done, 64 wrong usage, 65 the job store has to be mended, 69 a socket or directory
+        cannot be used, 74 the job store failed, 78 the configuration is not valid.
         """
 }

@@ -39,12 +39,19 @@ enum ConfigurationLoader {
         return "\(directory ?? "/etc/waystation")/waystation.json"
     }
 
-    static func load(_ file: String) throws(ConfigurationRejected) -> LoadedConfiguration {
+    /// Reads `file`; each of the sockets that the service manager has passed, by their names, has to have a listener.
+    static func load(
+        _ file: String,
+        passed: [String] = []
+    ) throws(ConfigurationRejected) -> LoadedConfiguration {
         let contents: FileContents
         do throws(FileContents.ReadError) {
             contents = try FileContents(file, limit: limit)
         } catch {
-            throw rejected(file, "the configuration cannot be read: \(error.reason)")
+            throw rejected(
+                file,
+                "the configuration cannot be read: \(error.reason); waystation init writes a first one"
+            )
         }
         guard contents.mode & 0o002 == 0 else {
             throw rejected(file, "the configuration may be written by everyone: chmod o-w \(file)")
@@ -76,6 +83,19 @@ enum ConfigurationLoader {
         if let configuration = result.configuration, !diagnostics.contains(where: { $0.severity == .error }) {
             diagnostics += TLSFiles.faults(configuration, secrets: secrets, file: file)
             diagnostics += SigningSecrets.faults(configuration, secrets: secrets, file: file)
+        }
+        if let names = result.configuration?.listeners.map(\.name) {
+            for name in passed where !names.contains(name) {
+                diagnostics.append(
+                    Diagnostic(
+                        "the service manager passes a socket named \"\(name)\", and no listener has that name",
+                        hint: "add one to \"listeners\", or change FileDescriptorName= in the socket's unit",
+                        file: file,
+                        position: JSONPosition(line: 1, column: 1),
+                        pointer: "/listeners"
+                    )
+                )
+            }
         }
         guard let configuration = result.configuration,
             !diagnostics.contains(where: { $0.severity == .error })

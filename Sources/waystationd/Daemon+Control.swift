@@ -54,7 +54,7 @@ extension Daemon: Control {
         }
         let loaded: LoadedConfiguration
         do throws(ConfigurationRejected) {
-            loaded = try ConfigurationLoader.load(file)
+            loaded = try ConfigurationLoader.load(file, passed: passed)
         } catch {
             reloadError.withLock { $0 = error.summary }
             var record = JournalRecord(

@@ -42,6 +42,8 @@ final class Daemon: Sendable {
     let listeners = Mutex<[ListenerIdentity]>([])
     let desk = MetricsDesk()
     let reloadError = Mutex<String?>(nil)
+    /// The names of the sockets that the service manager has passed.
+    let passed: [String]
     /// Of the configuration the process started with.
     let firstSettings: FixedSettings
     /// Of the configuration in force.
@@ -66,8 +68,10 @@ final class Daemon: Sendable {
         _ loaded: LoadedConfiguration,
         loops count: Int,
         directory: String,
+        passed: [String],
         journal: Journal
     ) throws(StartError) {
+        self.passed = passed
         file = loaded.file
         firstSettings = FixedSettings(loaded.configuration)
         settings = Mutex(firstSettings)

@@ -34,14 +34,6 @@ struct DaemonListeners: ~Copyable {
                 overridden += given.compactMap { PassedSocket.difference(listener, $0) }
             }
         }
-        let known = Set(listeners.map(\.name))
-        for socket in activated.listeners where !known.contains(socket.name) {
-            throw Refusal(
-                message:
-                    "the service manager passed a socket named \"\(socket.name)\", and the configuration has no"
-                    + " listener of that name: set FileDescriptorName= to one of \(known.sorted().joined(separator: ", "))"
-            )
-        }
     }
 
     var count: Int { open.count }

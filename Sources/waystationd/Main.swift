@@ -48,7 +48,7 @@ enum Main {
         let failed = FailedStart(sockets: activated.listeners, file: file)
         let loaded: LoadedConfiguration
         do throws(ConfigurationRejected) {
-            loaded = try ConfigurationLoader.load(file)
+            loaded = try ConfigurationLoader.load(file, passed: activated.listeners.map(\.name))
         } catch {
             failed.end(error)
         }
@@ -61,6 +61,7 @@ enum Main {
                 loaded,
                 loops: arguments.loops ?? ProcessLimits.cores,
                 directory: directory,
+                passed: activated.listeners.map(\.name),
                 journal: journal
             )
             daemon.recordLoaded(loaded, verb: "loaded")

@@ -24,7 +24,8 @@ struct SecretFiles {
             guard let directory = environment("CREDENTIALS_DIRECTORY") else {
                 throw Refusal(
                     message: "credential \"\(name)\" cannot be read: $CREDENTIALS_DIRECTORY is not set",
-                    hint: "add LoadCredential=\(name):/path to the unit, or use {\"file\": …}"
+                    hint: "only the service has it, by LoadCredential=\(name):/path in its unit: see"
+                        + " systemctl status waystationd; or use {\"file\": …}"
                 )
             }
             // The service manager made the directory for this process alone, whatever its mode.

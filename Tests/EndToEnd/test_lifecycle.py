@@ -355,6 +355,22 @@ class Lifecycle(RelayTest):
                     waiting.close()
             self.assertEqual(relay.process.wait(10), 0)
 
+    def test_a_socket_that_was_passed_in_and_has_no_listener_is_a_mistake_of_the_configuration(self):
+        relay = self.new_relay({"up": route(self.upstream.url)})
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as passed:
+            passed.bind(folder + "/web")
+            passed.listen(8)
+            relay.pass_fds = [passed.fileno()]
+            relay.environment |= {"LISTEN_FDS": "1", "LISTEN_FDNAMES": "web"}
+            relay.before = ["bash", "-c", f'exec 3<&{passed.fileno()}; export LISTEN_PID=$$; exec "$@"', "pass"]
+            with Caller(folder + "/web") as waiting:
+                waiting.send(request("GET", "/r/up/x"))
+                relay.launch()
+                got = waiting.answer()
+            self.assertEqual((got.status, got.json()["code"]), (503, "not_started"))
+            self.assertIn('a socket named "web", and no listener has that name', got.json()["detail"])
+            self.assertEqual(relay.process.wait(10), 78)
+
     def test_a_stop_tells_of_the_records_that_were_only_counted(self):
         self.upstream.on("/bad", answer(500, "no"))
         relay = self.new_relay({"up": route(self.upstream.url, **UNBOUNDED)}).start()

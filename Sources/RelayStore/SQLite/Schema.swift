@@ -126,8 +126,8 @@ enum Schema {
     static func foreign(_ path: String) -> StoreError {
         StoreError(
             .foreign,
-            "cannot open the job store \(path): it is the database of another program; move it away, or set "
-                + "storage.directory to another place"
+            "cannot open the job store \(path): it is the database of another program; move it and lock away, or have "
+                + "another directory (StateDirectory= of the unit, storage.directory elsewhere)"
         )
     }
 
@@ -143,7 +143,7 @@ enum Schema {
         StoreError(
             .newerSchema,
             "cannot open the job store \(path): its schema is version \(found) and this program knows up to "
-                + "\(version); install the newer program again, or move the store away"
+                + "\(version); install the newer program again, or move jobs.db* and lock away"
         )
     }
 }

@@ -19,7 +19,7 @@ extension StoreError {
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return StoreError(
                 .corrupt,
-                "cannot \(call) in \(place): \(text); it is left as it is: restore it from a backup or move it away",
+                "cannot \(call) in \(place): \(text); it is left as it is: restore a backup, or move jobs.db* and lock away",
                 isStructural: true
             )
         case SQLITE_INTERRUPT:

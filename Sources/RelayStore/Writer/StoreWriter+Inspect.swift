@@ -75,7 +75,7 @@ extension StoreWriter {
     static func damaged(_ path: String, _ what: String) -> StoreError {
         StoreError(
             .corrupt,
-            "cannot open the job store \(path): \(what); it is left as it is: restore it from a backup or move it away"
+            "cannot open the job store \(path): \(what); it is left as it is: restore a backup, or move jobs.db* and lock away"
         )
     }
 }

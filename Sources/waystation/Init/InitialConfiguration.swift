@@ -48,7 +48,7 @@ struct InitialConfiguration {
             {
               "$schema": "/usr/share/waystation/waystation.schema.json",
               "$comment": "waystation.json(5) describes every key; \
-            /usr/share/waystation/waystation.example.json has more routes. Check with: waystationd --check FILE",
+            /usr/share/waystation/waystation.example.json has more routes. Check with: waystation check FILE",
 
               "routes": {
                 \(quoted(route)): {

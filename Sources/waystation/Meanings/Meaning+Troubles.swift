@@ -92,10 +92,10 @@ extension Meaning {
             status: 503,
             "The daemon could not start, and nothing was sent.",
             causes: """
-                Its configuration is not valid, or its unit gives it wrong arguments; detail says which. \
-                systemd holds the sockets, and starts it again for the next caller.
+                Its configuration is not valid, its job store has to be mended, or its unit gives it wrong \
+                arguments; detail says which. systemd holds the sockets, and starts it again for the next caller.
                 """,
-            remedy: "Run waystationd --check, mend what it tells, and send the request again."
+            remedy: "Mend what detail tells (journalctl -x says how), and send the request again."
         ),
         Meaning(
             .problem,
@@ -137,7 +137,7 @@ extension Meaning {
             .problem,
             "storage_stalled",
             status: 503,
-            "The job store takes no writes at the moment, so what was asked could not be done in time.",
+            "The job store takes no writes, or gives no reads, so what was asked could not be done in time.",
             causes: """
                 The disk of the state directory does not answer, or very slowly: another program \
                 writes a lot, a device fails, a volume is not reachable.

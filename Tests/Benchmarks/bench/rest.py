@@ -95,4 +95,4 @@ def parted(lines):
             sizes[name] = int(rest.split()[0]) * 1024
     return {
         "resident": sizes["Rss"], "anonymous": sizes["Anonymous"], "file": sizes["Rss"] - sizes["Anonymous"],
-        "share": sizes["Pss"]}
+        "PSS": sizes["Pss"]}
