@@ -41,7 +41,7 @@ class Rest(unittest.TestCase):
 
     def test_the_resident_memory_has_two_parts(self):
         found = rest.parted(ROLLUP.splitlines(keepends=True))
-        self.assertEqual(found, {"resident": 1_024_000, "anonymous": 307_200, "file": 716_800, "share": 819_200})
+        self.assertEqual(found, {"resident": 1_024_000, "anonymous": 307_200, "file": 716_800, "PSS": 819_200})
 
 
 class Windows(unittest.TestCase):
