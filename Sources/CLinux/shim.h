@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -37,6 +38,12 @@ enum { relay_so_peergroups = 59 };
 // The kinds of sockets are an enumeration that stands in the headers of several modules, of which the compiler makes one
 // the owner.
 static inline int relay_datagram_socket(void) { return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); }
+
+// Whether something that was sent has not been received yet (SIOCOUTQ of unix(7)).
+static inline int relay_has_unreceived(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, TIOCOUTQ, &count) == 0 && count > 0;
+}
 
 // epoll_event is packed and its data is a union; Swift sees one plain word.
 static inline int relay_epoll_control(int epoll, int operation, int descriptor, uint32_t events,

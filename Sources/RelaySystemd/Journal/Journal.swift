@@ -27,17 +27,19 @@ package final class Journal: Sendable {
     /// - Parameters:
     ///   - capacity: records kept while the sink stalls.
     ///   - wake: wakes the thread that writes.
+    ///   - settle: returns when what was written has been looked at.
     ///   - write: writes one record, and may block; false when nobody took it.
     package init(
         capacity: Int = 1024,
         wake: @escaping @Sendable (EventDescriptor) -> Void = { $0.signal() },
+        settle: @escaping @Sendable () -> Void = {},
         write: @escaping @Sendable (JournalRecord) -> Bool
     ) {
         mailbox = Mailbox<Letter>(capacity: capacity, wake: wake)
         guard let mailbox else { return }
         do throws(PosixError) {
             try startDetachedThread("journal") { [activity, untaken] in
-                Journal.deliver(from: mailbox, untaken) { record in
+                Journal.deliver(from: mailbox, untaken, settle) { record in
                     activity.begin()
                     defer { activity.end() }
                     return write(record)
@@ -49,7 +51,7 @@ package final class Journal: Sendable {
     }
 
     package convenience init(sink: JournalSink) {
-        self.init { sink.write($0) }
+        self.init(settle: { sink.settle() }, write: { sink.write($0) })
     }
 
     deinit { mailbox?.close() }
@@ -107,6 +109,7 @@ extension Journal {
     private static func deliver(
         from mailbox: Mailbox<Letter>,
         _ untaken: Untaken,
+        _ settle: () -> Void,
         _ write: (JournalRecord) -> Bool
     ) {
         var losses = Losses()
@@ -124,6 +127,7 @@ extension Journal {
             }
             losses.slow += batch.dropped
             losses.tell(write)
+            if !flushes.isEmpty { settle() }
             for done in flushes { done.signal() }
             if batch.isLast { return }
         }

@@ -67,6 +67,11 @@ package enum JournalSink: Sendable, Equatable {
         }
     }
 
+    /// Waits a moment until whoever takes the records has looked at them.
+    package func settle() {
+        if self == .native { JournalSocket.system.settle() }
+    }
+
     /// The record as lines; those after the first are indented alike, so that none of them can pass for a record, and
     /// have the time too where programs read them: what ships lines takes each for a record.
     ///

@@ -19,10 +19,22 @@ package final class JournalSocket: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
+    /// Waits, for half a second at most, until journald has looked at all that was sent: it reads in /proc whose a record
+    /// is, and of a process that is gone nobody finds it by its unit.
+    package func settle() {
+        // journald takes one datagram after the other, and ignores one that is empty: when it has that, it is through with
+        // those before.
+        guard send([], flags: Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) else { return }
+        let deadline = SystemClock.monotonic() + 500_000_000
+        while relay_has_unreceived(descriptor) != 0, SystemClock.monotonic() < deadline { usleep(1_000) }
+    }
+
     /// Sends a record; waits while journald is behind.
     ///
     /// - Returns: false when nobody listens.
-    package func send(_ record: [UInt8]) -> Bool {
+    package func send(_ record: [UInt8]) -> Bool { send(record, flags: Int32(MSG_NOSIGNAL)) }
+
+    private func send(_ record: [UInt8], flags: Int32) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let fits = unsafe withUnsafeMutableBytes(of: &address.sun_path) { target in
@@ -39,7 +51,7 @@ package final class JournalSocket: Sendable {
                         descriptor,
                         record,
                         record.count,
-                        Int32(MSG_NOSIGNAL),
+                        flags,
                         address,
                         length
                     )
