@@ -51,7 +51,7 @@ package final class Admission: Sendable {
     package func letKeyGo() { key?.letGo() }
 
     /// What the core is asked, with the body now at hand.
-    func request(_ body: Body) -> HTTPRequest {
+    package func request(_ body: Body) -> HTTPRequest {
         HTTPRequest(method: context.method, target: context.target, fields: fields, body: body)
     }
 

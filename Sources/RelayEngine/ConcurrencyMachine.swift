@@ -53,6 +53,20 @@ package struct ConcurrencyMachine: Sendable {
         return .wait
     }
 
+    /// A request wants a permit, and takes it where one is free and nobody waits.
+    mutating func arrivedPlainly() -> Bool {
+        guard inFlight < most, line.isEmpty else { return false }
+        inFlight += 1
+        return true
+    }
+
+    /// A request left the upstream, where nobody waits for its permit.
+    mutating func leftPlainly() -> Bool {
+        guard line.isEmpty else { return false }
+        inFlight -= 1
+        return true
+    }
+
     /// A caller that is alone may have all of the room.
     ///
     /// Where the room is full, one that has less than its share waits beyond it, so that nobody keeps others out: with `n`

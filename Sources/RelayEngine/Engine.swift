@@ -7,12 +7,16 @@ package final class Engine: Sendable {
     let entropy: any Entropy
     private let keys = KeysUnderWay()
     private let current: Mutex<Snapshot>
+    /// Counts the configurations.
+    private let versions = Atomic<UInt64>(0)
+    package var version: UInt64 { versions.load(ordering: .acquiring) }
     private let draining = Atomic<Bool>(false)
     let running = Atomic<Int>(0)
     let cutOff = Atomic<Int>(0)
     package let callers = CallerShares()
     package let shedding = Shedding()
     package let recent = RecentJobs(capacity: 1024)
+    package let plain = PassThroughRecords(capacity: 1024)
     package let tally = RelayTally()
     package let history = RouteHistory()
     /// Ends where a request comes.
@@ -27,7 +31,10 @@ package final class Engine: Sendable {
     package var snapshot: Snapshot { current.withLock { $0 } }
 
     /// Makes `snapshot` the configuration of every request from now on.
-    package func install(_ snapshot: Snapshot) { current.withLock { $0 = snapshot } }
+    package func install(_ snapshot: Snapshot) {
+        current.withLock { $0 = snapshot }
+        versions.add(1, ordering: .releasing)
+    }
 
     /// From now on new requests are refused with `draining`.
     package func drain() { draining.store(true, ordering: .relaxed) }

@@ -23,6 +23,13 @@ package struct Relayed: ~Copyable, Sendable {
             engine.running.add(1, ordering: .relaxed)
         }
 
+        /// Of a request that is counted already.
+        init(adopting engine: Engine, _ permit: consuming RouteState.Permit) {
+            self.engine = engine
+            key = nil
+            self.permit = consume permit
+        }
+
         mutating func take(_ permit: consuming RouteState.Permit?) { self.permit = permit }
 
         deinit {

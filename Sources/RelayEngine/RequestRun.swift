@@ -48,6 +48,24 @@ package final class RequestRun {
         stage = .new(body)
     }
 
+    /// A request that was passed through goes on as an ordinary one, with its permit; `began` is in monotonic nanoseconds.
+    package init(
+        adopting execution: Execution,
+        _ engine: Engine,
+        _ admission: Admission,
+        _ relay: Relay,
+        since began: Int64
+    ) {
+        self.engine = engine
+        self.admission = admission
+        self.relay = relay
+        keeper = nil
+        turn = nil
+        self.began = Instant(nanoseconds: began)
+        hold = Relayed.Hold(adopting: engine, admission.state.adopted())
+        stage = .underWay(execution)
+    }
+
     /// Begins it, and goes on as far as nothing has to be waited for.
     package func begin(_ receiver: any AnswerReceiver) -> Relay.Progress {
         enter()

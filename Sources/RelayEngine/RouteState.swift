@@ -285,3 +285,37 @@ extension RouteState {
         deinit { for _ in 0..<count { state.giveBack(looked: true) } }
     }
 }
+
+// Requests that are passed through.
+extension RouteState {
+    /// Takes a permit where one is free and nobody waits; to be given back plainly, or adopted.
+    package func enterPlainly() -> Bool { core.state.withLock { $0.enterPlainly() } }
+
+    package var isPausedNow: Bool { isPaused }
+
+    package func leavePlainly() {
+        if core.state.withLock({ $0.leavePlainly() }) { return }
+        giveBack()
+    }
+
+    /// The permit that was taken plainly.
+    func adopted() -> Permit { Permit(self) }
+}
+
+extension RouteState.State {
+    fileprivate mutating func enterPlainly() -> Bool {
+        machine.width = traffic.width
+        guard machine.arrivedPlainly() else { return false }
+        nextTurn += 1
+        noteFullness()
+        return true
+    }
+
+    /// - Returns: false where somebody may have to be let in; nothing was done then.
+    fileprivate mutating func leavePlainly() -> Bool {
+        machine.width = traffic.width
+        guard machine.leftPlainly() else { return false }
+        noteFullness()
+        return true
+    }
+}

@@ -27,6 +27,8 @@ package final class LoopServer {
     private(set) var isDraining = false
     /// Connections without a place that are told why.
     private(set) var refusals = 0
+    @safe @exclusivity(unchecked) private(set) var passThrough: PassThrough!
+    let idleNanoseconds: Int64
     private lazy var sweep = LoopTimer { [unowned self] in lookRound() }
     /// When the connections are looked at next; no deadline of theirs is before it but for `sweepPeriod`.
     private(set) var nextLook = Int64.max
@@ -44,18 +46,21 @@ package final class LoopServer {
         memory: MemoryAccount,
         control: any Control,
         places: ConnectionPlaces,
-        problems: ProblemTally = ProblemTally()
+        problems: ProblemTally = ProblemTally(),
+        passThrough: PassThroughMode = .on
     ) {
         self.loop = loop
         self.engine = engine
         self.durable = durable
         self.relay = relay
         self.limits = limits
+        idleNanoseconds = limits.idle.saturatedNanoseconds
         self.spool = spool
         self.memory = memory
         self.control = control
         self.places = places
         self.problems = problems
+        self.passThrough = PassThrough(self, passThrough)
     }
 
     /// Accepts connections of `listener`, whose descriptor is this loop's own copy.

@@ -45,6 +45,8 @@ package final class LoopTransport: PromptTransport {
         return sent
     }
 
+    func pool(for upstream: Upstream) -> OriginPool { state.value.pool(for: upstream) }
+
     /// What who has no task is told.
     func result(of request: OutboundRequest, _ outcome: ExchangeOutcome) -> PromptResult {
         switch outcome {

@@ -18,6 +18,16 @@ package final class DurationCells: Sendable {
         return place
     }
 
+    @inline(__always)
+    @discardableResult
+    package func took(nanoseconds: Int64, _ scale: DurationBuckets) -> Int {
+        let taken = UInt64(max(0, nanoseconds)) / 1_000
+        let place = scale.place(of: taken)
+        buckets[place].wrappingAdd(1, ordering: .relaxed)
+        microseconds.wrappingAdd(taken, ordering: .relaxed)
+        return place
+    }
+
     package var counts: DurationCounts {
         var counts = DurationCounts()
         for place in 0..<DurationBuckets.count {

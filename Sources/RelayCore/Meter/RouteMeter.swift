@@ -61,6 +61,31 @@ package final class RouteMeter: Sendable {
         }
     }
 
+    /// Takes up a request that an upstream answered at the first attempt.
+    ///
+    /// - Returns: false, having counted nothing, where there is something that a success ends.
+    package func countPlain(lane: Int) -> Bool {
+        guard lanes.indices.contains(lane), !isTroubled.load(ordering: .relaxed) else { return false }
+        lanes[lane].add(.success)
+        return true
+    }
+
+    /// The same as `answered`, in nanoseconds; returns the bucket where an exemplar is wanted, or -1.
+    package func answeredPlainly(_ taken: Int64, _ now: Int64, lane: Int) -> Int {
+        guard lanes.indices.contains(lane) else { return -1 }
+        let cells = lanes[lane]
+        let place = cells.answers.took(nanoseconds: taken, .latency)
+        return cells.exemplars.wants(place, Instant(nanoseconds: now)) ? place : -1
+    }
+
+    package func note(_ trace: TraceID, _ taken: Int64, _ wall: Int64, in place: Int, _ now: Int64, lane: Int) {
+        lanes[lane].exemplars.note(
+            TraceExemplar(trace: trace, microseconds: UInt64(max(0, taken)) / 1_000, wall: wall),
+            in: place,
+            Instant(nanoseconds: now)
+        )
+    }
+
     private func count(end report: JobReport, _ cells: Lane, _ wall: Int64) {
         switch (report.state, report.source) {
         case (.succeeded, .fallback): cells.add(.fallback)

@@ -24,6 +24,12 @@ package final class UpstreamMeter: Sendable {
         }
     }
 
+    package func countPlain(_ taken: Int64, lane: Int) {
+        guard lanes.indices.contains(lane) else { return }
+        lanes[lane].succeeded.wrappingAdd(1, ordering: .relaxed)
+        lanes[lane].attempts.took(nanoseconds: taken, .latency)
+    }
+
     package var succeeded: UInt64 { lanes.reduce(0) { $0 &+ $1.succeeded.load(ordering: .relaxed) } }
 
     /// How long attempts took that were dialled.

@@ -50,6 +50,13 @@ package final class Execution {
     /// How the request ended that somebody waits for.
     package var outcome: Outcome { machine.outcome(room: room) }
 
+    /// The first attempt was sent with that leave.
+    func adopt(_ leave: TrafficLeave?, _ sending: any Sending) {
+        self.leave = leave
+        self.sending = sending
+        machine.permitted()
+    }
+
     /// The present, as an event is told it.
     var moment: Moment {
         var moment = ports.moment

@@ -24,6 +24,11 @@ package struct JobID: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Writes the 26 characters.
+    package func write(to start: UnsafeMutablePointer<UInt8>) {
+        unsafe write(into: UnsafeMutableBufferPointer(start: start, count: 26))
+    }
+
     private func write(into buffer: UnsafeMutableBufferPointer<UInt8>) {
         let digits: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
         // The text has 130 bits; the first digit holds only the top three of the id's 128.

@@ -205,7 +205,7 @@ extension Relay {
             let machine = try ExecutionMachine(
                 request,
                 context,
-                added: request.fields.contains(.userAgent) ? addedBesideAgent : added,
+                added: addedFields(for: request),
                 canRefresh: canRefresh(context.route, vault),
                 refused: context.history == nil ? nil : context.memory.takeRefusal(of: context.id),
                 isConstrained: ports.isConstrained(for: context.route),
@@ -217,6 +217,13 @@ extension Relay {
             return .failure(error)
         }
     }
+
+    func addedFields(for request: HTTPRequest) -> HeaderFields {
+        request.fields.contains(.userAgent) ? addedBesideAgent : added
+    }
+
+    /// What is added to a request with a `User-Agent` of its own, and without.
+    package var additions: (besideAgent: HeaderFields, all: HeaderFields) { (addedBesideAgent, added) }
 
     private func canRefresh(_ route: Route, _ vault: CredentialVault) -> Bool {
         guard let authentication = route.policy.authentication else { return false }

@@ -70,6 +70,38 @@ package final class RouteTraffic: Sendable {
         }
     }
 
+    /// Leave where nothing holds a first attempt back, and nil where there is more to ask.
+    func leaveCalmly(_ route: Route, _ now: Instant) -> TrafficLeave? {
+        let isFull = isFull
+        return state.withLock { machine in
+            let before = machine.inUse
+            guard let leave = machine.leaveCalmly(route, isFull: isFull, now) else { return nil }
+            if before != 0 { present.store(machine.width(of: route, now), ordering: .relaxed) }
+            return leave
+        }
+    }
+
+    /// An attempt that succeeded at once has ended, and its answer says nothing of the upstream's limits.
+    package func endedPlainly(
+        _ leave: TrafficLeave,
+        of route: Route,
+        random: @autoclosure () -> UInt64,
+        _ now: Int64
+    ) -> BreakerChange? {
+        let now = Instant(nanoseconds: now)
+        if state.withLock({ $0.endedCalmly(leave, of: route, now) }) { return nil }
+        var word = AttemptWord()
+        (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
+        let random = random()
+        return tell(route, now) { $0.ended(leave, word, of: route, random: random, now) }
+    }
+
+    /// The attempt is given up, and nothing is known of its upstream by it.
+    package func endedUnjudged(_ leave: TrafficLeave, of route: Route, random: UInt64, _ now: Int64) {
+        let now = Instant(nanoseconds: now)
+        _ = tell(route, now) { $0.ended(leave, AttemptWord(), of: route, random: random, now) }
+    }
+
     /// The attempt has ended; `random` is uniform in all of `UInt64`.
     ///
     /// - Returns: what has become of the breaker, when it has changed by that.

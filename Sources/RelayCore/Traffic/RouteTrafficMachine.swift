@@ -81,6 +81,26 @@ struct RouteTrafficMachine: Sendable {
         return leaveInTrouble(route, asking, isFull: isFull, now)
     }
 
+    /// The same of a first attempt at the first upstream; nil where it takes more than a look.
+    mutating func leaveCalmly(_ route: Route, isFull: Bool, _ now: Instant) -> TrafficLeave? {
+        know(route)
+        guard upstreams[0].isCalm, route.policy.traffic.rateLimit == nil,
+            upstreams[0].underWay < upstreams[0].width(route)
+        else { return nil }
+        first = 0
+        return begin(
+            route,
+            Asking(kind: .first, place: 0, isKept: false, turn: .none),
+            isFull: isFull,
+            isProbe: false,
+            now
+        )
+    }
+
+    mutating func endedCalmly(_ leave: TrafficLeave, of route: Route, _ now: Instant) -> Bool {
+        upstreams[leave.place].endedWell(leave, of: route, now)
+    }
+
     private mutating func begin(
         _ route: Route,
         _ asking: Asking,

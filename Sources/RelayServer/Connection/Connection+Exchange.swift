@@ -109,8 +109,16 @@ extension Connection: AnswerReceiver {
         setDeadline(server.limits.idle)
     }
 
+    /// An answer that had to wait for its caller is out.
+    func isOver() {
+        guard keepsAlive, !server.isDraining else { return lingerThenClose() }
+        phase = .idle
+        setDeadline(server.limits.idle)
+        goOn()
+    }
+
     /// Takes up what has come meanwhile.
-    private func goOn() {
+    func goOn() {
         guard phase == .idle else { return }
         consumePending()
         if phase == .idle || phase == .head { receive() }

@@ -31,6 +31,13 @@ extension Connection {
     }
 
     private func take(_ bytes: Span<UInt8>) {
+        if phase == .idle, pending.isEmpty {
+            let isPassed = unsafe bytes.withUnsafeBufferPointer { bytes in
+                guard let first = bytes.baseAddress else { return false }
+                return unsafe server.passThrough.begin(self, first, bytes.count)
+            }
+            if isPassed { return }
+        }
         if pending.isEmpty {
             let used = consume(bytes)
             // Whatever was not used outlives the scratch buffer.

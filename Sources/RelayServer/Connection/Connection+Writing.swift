@@ -46,6 +46,7 @@ extension Connection {
         }
         if phase == .busy { clearDeadline() }
         drained.take()?.resume(returning: true)
+        passingIsOver()
     }
 
     private func count(unsent bytes: Int) {

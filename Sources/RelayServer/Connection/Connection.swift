@@ -14,7 +14,7 @@ final class HeldParser {
 ///
 /// While idle it owns neither a buffer nor a task. While a request is under way nothing more is read, but a hang-up is
 /// heard and cancels it.
-final class Connection: Watcher {
+@safe final class Connection: Watcher {
     let server: LoopServer
     let listener: ListenerIdentity
     let client: ClientIdentity?
@@ -47,6 +47,13 @@ final class Connection: Watcher {
     var drained: CheckedContinuation<Bool, Never>?
     /// Resumed when body bytes may be there, with whether the connection lives.
     var arrived: CheckedContinuation<Bool, Never>?
+    /// Its request that is passed through, and who carries it as long as it is not answered.
+    @safe @exclusivity(unchecked) var passing: UnsafeMutablePointer<PassThroughExchange>?
+    @safe @exclusivity(unchecked) var passingSender: (any PassThroughSender)?
+    /// The route that it sent to last in that way, and may send to.
+    @safe @exclusivity(unchecked) var passThroughEntry: PassThrough.Entry?
+    /// How many of its next requests are not tried.
+    @safe @exclusivity(unchecked) var skipsPassThrough = 0
     /// The turn of the loop in which a request last ended at once, and how many did so in it.
     var lastTurn: Int64 = 0
     var endsInTurn = 0
@@ -107,6 +114,7 @@ final class Connection: Watcher {
     func abort() {
         guard phase != .closed else { return }
         let wasBusy = phase == .busy
+        promotePassing()
         close()
         guard wasBusy else { return }
         if let task { task.cancel() } else { upload?.run?.cancel() }
@@ -119,6 +127,7 @@ final class Connection: Watcher {
         unsent = []
         unsentRoom = nil
         loop.remove(self)
+        passingIsOver()
         server.closed(self)
         drained.take()?.resume(returning: false)
         arrived.take()?.resume(returning: false)
@@ -130,6 +139,12 @@ final class Connection: Watcher {
 extension Connection {
     func setDeadline(_ wait: Duration) {
         deadline = loop.now &+ wait.saturatedNanoseconds
+        if deadline < server.nextLook { server.look(by: deadline) }
+    }
+
+    @inline(__always)
+    func setDeadline(nanoseconds wait: Int64) {
+        deadline = loop.now &+ wait
         if deadline < server.nextLook { server.look(by: deadline) }
     }
 

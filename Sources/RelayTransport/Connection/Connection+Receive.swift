@@ -13,6 +13,12 @@ extension Connection {
             case .bytes(let count):
                 lastProgress = loop.now
                 let arrived = unsafe UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
+                if let passing {
+                    if unsafe readPassing(arrived, passing) { return }
+                    guard phase == .exchanging else { return }
+                    unsafe parseHead(arrived.assumingMemoryBound(to: UInt8.self).span)
+                    continue
+                }
                 if headBytes.isEmpty {
                     unsafe parseHead(arrived.assumingMemoryBound(to: UInt8.self).span)
                 } else {

@@ -43,29 +43,35 @@ extension Connection {
 
     private func sendHead(_ request: OutboundRequest) {
         pool.output.compose { output in
-            HeadWriter.appendRequestLine(request.method, request.target, to: &output)
-            output.append(pool.hostLine)
-            HeadWriter.appendFields(request.fields, to: &output) { isOurs($0, of: request.fields) }
-            HeadWriter.appendFields(request.addedFields, to: &output) { isOurs($0, of: request.addedFields) }
-            var lent: [UInt8] = []
-            switch request.body {
-            case .empty:
-                if expectsBody(request.method) { output.append("Content-Length: 0\r\n") }
-                HeadWriter.appendLineEnd(to: &output)
-            case .bytes(let bytes):
-                HeadWriter.appendContentLength(UInt64(bytes.count), to: &output)
-                HeadWriter.appendLineEnd(to: &output)
-                if bytes.count <= Self.copiedBody { output.append(bytes) } else { lent = bytes }
-            case .stream(let source):
-                if let length = source.length {
-                    HeadWriter.appendContentLength(length, to: &output)
-                } else {
-                    output.append("Transfer-Encoding: chunked\r\n")
-                }
-                HeadWriter.appendLineEnd(to: &output)
-            }
+            let lent = compose(request, &output)
             output.withSpan { transmit($0, lent) }
         }
+    }
+
+    /// The head, and a content that is copied behind it; another one is returned.
+    func compose(_ request: OutboundRequest, _ output: inout OutputBuffer) -> [UInt8] {
+        HeadWriter.appendRequestLine(request.method, request.target, to: &output)
+        output.append(pool.hostLine)
+        HeadWriter.appendFields(request.fields, to: &output) { isOurs($0, of: request.fields) }
+        HeadWriter.appendFields(request.addedFields, to: &output) { isOurs($0, of: request.addedFields) }
+        var lent: [UInt8] = []
+        switch request.body {
+        case .empty:
+            if expectsBody(request.method) { output.append("Content-Length: 0\r\n") }
+            HeadWriter.appendLineEnd(to: &output)
+        case .bytes(let bytes):
+            HeadWriter.appendContentLength(UInt64(bytes.count), to: &output)
+            HeadWriter.appendLineEnd(to: &output)
+            if bytes.count <= Self.copiedBody { output.append(bytes) } else { lent = bytes }
+        case .stream(let source):
+            if let length = source.length {
+                HeadWriter.appendContentLength(length, to: &output)
+            } else {
+                output.append("Transfer-Encoding: chunked\r\n")
+            }
+            HeadWriter.appendLineEnd(to: &output)
+        }
+        return lent
     }
 
     /// Writes both runs as far as the socket takes them, and keeps the rest.
@@ -132,6 +138,7 @@ extension Connection {
         switch phase {
         case .exchanging:
             if isBeginning, case .receiver? = waiter { return }
+            if isBeginning, passing != nil { return }
             readHead()
         case .reading: body.wake()
         default: break
@@ -155,7 +162,7 @@ extension Connection {
 }
 
 extension ResponseLimits {
-    fileprivate var forHead: HTTPLimits {
+    var forHead: HTTPLimits {
         var limits = HTTPLimits()
         limits.head = head
         limits.fieldCount = fieldCount

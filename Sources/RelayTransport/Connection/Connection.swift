@@ -73,6 +73,10 @@ import RelayPosix
 
     // The answer on its way in.
     @safe @exclusivity(unchecked) var waiter: ExchangeWaiter?
+    /// Whose request it passes through: there is no `waiter` and no parser then, until it is promoted.
+    @safe @exclusivity(unchecked) var passing: Passing?
+    /// Whom it was taken from for that, as long as it may be promoted.
+    @safe @exclusivity(unchecked) var passThroughPool: PassThroughPool?
     /// Whether a request is being begun: who has no task is told of an end in that only afterwards.
     var isBeginning = false
     @safe @exclusivity(unchecked) var parser: ResponseHeadParser?
@@ -115,6 +119,7 @@ import RelayPosix
 
     /// Tells who waits for the try; who has no task may use the connection at once, so this comes last.
     func tell(_ outcome: ExchangeOutcome) {
+        promote()
         guard let waiter else { return }
         self.waiter = nil
         if isBeginning, case .receiver = waiter {

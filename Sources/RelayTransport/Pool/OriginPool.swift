@@ -37,7 +37,7 @@ final class OriginPool {
     @safe @exclusivity(unchecked) private var idle: [Connection] = []
     var lastUsed: Int64 = 0
     /// Whether nobody takes from the pool any more; a connection in flight still belongs to it.
-    private var isClosed = false
+    private(set) var isClosed = false
 
     init(_ upstream: Upstream, _ output: OutputLoan) {
         self.output = output

@@ -1,0 +1,28 @@
+/// An answer that is there as a whole, in the loop's buffer, and that may be passed on as it is.
+///
+/// Its places are offsets from `base`; they hold for the call that hands it over.
+@safe package struct PassThroughAnswer {
+    package var base: UnsafePointer<UInt8>
+    package var status: Int
+    /// Runs of field lines that are passed on.
+    package var runs: (Range<Int>, Range<Int>, Range<Int>)
+    package var body: Range<Int>
+    package var hasDate: Bool
+    /// Nanoseconds from the request to the answer.
+    package var firstByte: Int64 = 0
+    package var wasReused = true
+
+    package init(
+        base: UnsafePointer<UInt8>,
+        status: Int,
+        runs: (Range<Int>, Range<Int>, Range<Int>),
+        body: Range<Int>,
+        hasDate: Bool
+    ) {
+        unsafe self.base = base
+        self.status = status
+        self.runs = runs
+        self.body = body
+        self.hasDate = hasDate
+    }
+}

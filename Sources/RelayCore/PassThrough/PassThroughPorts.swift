@@ -1,0 +1,58 @@
+// A request that is only passed on asks its transport by these; any other event makes an ordinary request of it first.
+
+/// The caller's side of a request that is passed through.
+package protocol PassThroughReceiver: AnyObject {
+    /// Whether a plain answer can be passed on as one.
+    var takesPlainAnswer: Bool { get }
+    /// The answer came; its bytes are a loan.
+    func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender)
+    /// Something else than a plain answer came, or will: the request goes on as an ordinary one from where it stands.
+    ///
+    /// - Returns: nil where no ordinary request can be made of it; the receiver has ended it then.
+    func promoted(_ sending: any Sending) -> (OutboundRequest, any AnswerReceiver)?
+}
+
+/// A kept connection that was taken for a request.
+package protocol PassThroughSender: AnyObject {
+    /// The address that was dialled, with port.
+    var address: String { get }
+    /// Sends a whole request, of which nothing is kept but what the socket does not take now.
+    ///
+    /// Times are monotonic, in nanoseconds.
+    func begin(
+        _ bytes: UnsafeRawBufferPointer,
+        _ receiver: any PassThroughReceiver,
+        _ verdicts: UnsafePointer<UInt8>,
+        deadline: Int64,
+        idle: Int64,
+        now: Int64
+    )
+    /// The connection was not used.
+    func putBack()
+    /// The request goes on as an ordinary one.
+    func promote()
+    #if DEBUG
+    /// The bytes that the ordinary path would have sent.
+    func composed(_ request: OutboundRequest) -> [UInt8]
+    /// The answer that the ordinary path would have read; nil where its parser takes none.
+    func inbound(
+        _ bytes: Span<UInt8>,
+        to request: OutboundRequest,
+        _ answer: PassThroughAnswer
+    ) -> InboundResponse?
+    #endif
+}
+
+/// The kept connections to one upstream.
+package protocol PassThroughUpstream: AnyObject {
+    /// `Host: example.com` with its line end.
+    var hostLine: [UInt8] { get }
+    /// Whether its pool was closed, and another has to be asked for.
+    var isOver: Bool { get }
+    func take(now: Int64) -> (any PassThroughSender)?
+}
+
+/// A transport that can pass requests through.
+package protocol PassThroughTransport: AnyObject {
+    func passThroughUpstream(for upstream: Upstream) -> any PassThroughUpstream
+}

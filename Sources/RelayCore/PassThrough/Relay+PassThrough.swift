@@ -1,0 +1,45 @@
+extension RouteTraffic {
+    /// Leave for a first attempt at the first upstream where nothing holds it back; nil where there is more to ask.
+    package func leavePlainly(_ route: Route, _ now: Int64) -> TrafficLeave? {
+        leaveCalmly(route, Instant(nanoseconds: now))
+    }
+}
+
+extension Relay {
+    /// What a request that was passed through would have been all the time: its first attempt was sent at `began`, with
+    /// that leave.
+    ///
+    /// `began` is monotonic, in nanoseconds, and `wall` in milliseconds since 1970 UTC.
+    package func adopt(
+        _ request: HTTPRequest,
+        _ context: JobContext,
+        _ vault: CredentialVault,
+        since began: Int64,
+        wall: Int64,
+        leave: TrafficLeave?,
+        sending: any Sending
+    ) throws(Failure) -> (Execution, OutboundRequest) {
+        let moment = Moment(now: Instant(nanoseconds: began), wall: wall)
+        let machine = try ExecutionMachine(
+            request,
+            context,
+            added: addedFields(for: request),
+            canRefresh: false,
+            since: moment.now,
+            moment
+        )
+        let execution = Execution(machine, ports: ports, vault: vault)
+        execution.adopt(leave, sending)
+        return (execution, try execution.machine.outbound(moment, signer: ports.signer))
+    }
+
+    #if DEBUG
+    /// The outcome of an execution whose request was sent, where that answer ends it.
+    package func outcome(of execution: Execution, _ inbound: InboundResponse) -> Outcome? {
+        execution.machine.received(inbound, execution.moment)
+        execution.advance()
+        guard case .ended = execution.machine.turn else { return nil }
+        return execution.outcome
+    }
+    #endif
+}

@@ -1,0 +1,102 @@
+package import RelayCore
+
+extension PassThroughAnswer {
+    /// Bytes of a head that is read here.
+    private static let headLimit = 16_384
+
+    /// Nil where the answer is not plain, or not there as a whole; `verdicts` says which statuses are.
+    @inline(__always)
+    package init?(reading base: UnsafePointer<UInt8>, _ count: Int, _ verdicts: UnsafePointer<UInt8>) {
+        let kinds = byteKinds
+        guard count > 20, unsafe loadWord(base, 0) == version11, unsafe base[8] == space,
+            unsafe base[12] == space, let code = unsafe plainNumber(base, 9, 12), code >= 200, code < 600,
+            unsafe verdicts[code] == 1
+        else { return nil }
+        var index = unsafe firstControl(base, 13, count)
+        guard index &+ 1 < count, unsafe base[index] == carriageReturn, unsafe base[index &+ 1] == lineFeed
+        else { return nil }
+        index &+= 2
+        var runs = (index..<index, index..<index, index..<index)
+        var run = index
+        var runCount = 0
+        var length = -1
+        var date = false
+        var lines = 0
+        while true {
+            guard index &+ 1 < count else { return nil }
+            if unsafe base[index] == carriageReturn {
+                guard unsafe base[index &+ 1] == lineFeed else { return nil }
+                break
+            }
+            guard lines < 64, let (colon, valueEnd) = unsafe plainLine(base, index, count, kinds) else {
+                return nil
+            }
+            lines &+= 1
+            var isDropped = false
+            let first = unsafe base[index] | 0x20
+            switch colon &- index {
+            case 2: if unsafe stands("te", base, index) { return nil }
+            case 4:
+                if unsafe stands("date", base, index) { date = true }
+                if unsafe stands("link", base, index) { return nil }
+            case 7:
+                if unsafe stands("upgrade", base, index) || stands("trailer", base, index)
+                    || stands("refresh", base, index)
+                {
+                    return nil
+                }
+            case 8: if unsafe stands("location", base, index) { return nil }
+            case 10:
+                if unsafe stands("connection", base, index) {
+                    guard valueEnd &- colon == 12, unsafe stands("keep-alive", base, colon &+ 2) else {
+                        return nil
+                    }
+                    isDropped = true
+                } else if unsafe stands("keep-alive", base, index) {
+                    return nil
+                }
+            case 14:
+                if unsafe stands("content-length", base, index) {
+                    guard length < 0, let found = unsafe plainNumber(base, colon &+ 2, valueEnd) else {
+                        return nil
+                    }
+                    length = found
+                    isDropped = true
+                }
+            case 16:
+                if unsafe stands("proxy-connection", base, index) || stands("content-location", base, index) {
+                    return nil
+                }
+            case 17: if unsafe stands("transfer-encoding", base, index) { return nil }
+            case 18:
+                if unsafe stands("proxy-authenticate", base, index)
+                    || stands("preference-applied", base, index)
+                {
+                    return nil
+                }
+            case 19: if unsafe stands("proxy-authorization", base, index) { return nil }
+            default: break
+            }
+            // What is the relay's own to say, and what is said of limits.
+            if colon &- index > 8 {
+                if first == UInt8(ascii: "w"), unsafe stands("waystati", base, index) { return nil }
+                if first == UInt8(ascii: "r"), unsafe stands("ratelimi", base, index) { return nil }
+                if first == UInt8(ascii: "x"), unsafe stands("x-rate", base, index) { return nil }
+            }
+            if isDropped {
+                switch runCount {
+                case 0: runs.0 = run..<index
+                case 1: runs.1 = run..<index
+                default: return nil
+                }
+                runCount &+= 1
+                run = valueEnd &+ 2
+            }
+            index = valueEnd &+ 2
+        }
+        runs.2 = run..<index
+        let body = index &+ 2
+        guard length >= 0, index <= Self.headLimit, body &+ length == count else { return nil }
+        unsafe self.init(base: base, status: code, runs: runs, body: body..<count, hasDate: date)
+    }
+}

@@ -1,0 +1,107 @@
+/// Copies the fields of a plain request to where its upstream's head is composed.
+@safe package struct PassThroughFields {
+    /// Behind the head.
+    package var end = 0
+    package var length = -1
+    package var hasAgent = false
+    /// Where the value of `Traceparent` stands.
+    package var trace = 0..<0
+    /// How many bytes were written.
+    package var written = 0
+
+    /// Nil where something has to be looked into.
+    @inline(__always)
+    package init?(
+        _ base: UnsafePointer<UInt8>,
+        _ start: Int,
+        _ count: Int,
+        to output: UnsafeMutablePointer<UInt8>
+    ) {
+        let kinds = byteKinds
+        var index = start
+        var run = start
+        var hasHost = false
+        var lines = 0
+        func take(_ until: Int, _ written: inout Int) {
+            let size = until &- run
+            if size > 0 {
+                unsafe (output + written).update(from: base + run, count: size)
+                written &+= size
+            }
+        }
+        while true {
+            guard index &+ 1 < count else { return nil }
+            if unsafe base[index] == carriageReturn {
+                guard unsafe base[index &+ 1] == lineFeed else { return nil }
+                break
+            }
+            guard lines < 64, let (colon, valueEnd) = unsafe plainLine(base, index, count, kinds) else {
+                return nil
+            }
+            lines &+= 1
+            var isDropped = false
+            switch colon &- index {
+            case 2: if unsafe stands("te", base, index) { return nil }
+            case 3: if unsafe stands("via", base, index) { return nil }
+            case 4:
+                if unsafe stands("host", base, index) {
+                    let span = unsafe Span(_unsafeStart: base, count: count)
+                    guard !hasHost, isHost(span, colon &+ 2..<valueEnd) else { return nil }
+                    hasHost = true
+                    isDropped = true
+                }
+            case 6:
+                if unsafe stands("expect", base, index) || stands("prefer", base, index) { return nil }
+            case 7:
+                if unsafe stands("upgrade", base, index) || stands("trailer", base, index) { return nil }
+            case 8: if unsafe stands("priority", base, index) { return nil }
+            case 10:
+                if unsafe stands("user-agent", base, index) {
+                    hasAgent = true
+                } else if unsafe stands("connection", base, index) {
+                    guard valueEnd &- colon == 12, unsafe stands("keep-alive", base, colon &+ 2) else {
+                        return nil
+                    }
+                    isDropped = true
+                } else if unsafe stands("keep-alive", base, index) {
+                    return nil
+                }
+            case 11:
+                if unsafe stands("traceparent", base, index) { trace = colon &+ 2..<valueEnd }
+            case 13: if unsafe stands("if-none-match", base, index) { return nil }
+            case 14:
+                if unsafe stands("content-length", base, index) {
+                    guard length < 0, let found = unsafe plainNumber(base, colon &+ 2, valueEnd) else {
+                        return nil
+                    }
+                    length = found
+                    isDropped = true
+                }
+            case 15: if unsafe stands("idempotency-key", base, index) { return nil }
+            case 16: if unsafe stands("proxy-connection", base, index) { return nil }
+            case 17:
+                if unsafe stands("transfer-encoding", base, index)
+                    || stands("if-modified-since", base, index)
+                {
+                    return nil
+                }
+            case 18: if unsafe stands("proxy-authenticate", base, index) { return nil }
+            case 19: if unsafe stands("proxy-authorization", base, index) { return nil }
+            default: break
+            }
+            if colon &- index > 11, unsafe base[index] | 0x20 == UInt8(ascii: "w"),
+                unsafe stands("waystation-", base, index)
+            {
+                return nil
+            }
+            if isDropped {
+                take(index, &written)
+                run = valueEnd &+ 2
+            }
+            index = valueEnd &+ 2
+        }
+        guard hasHost, index <= 16_384 else { return nil }
+        take(index, &written)
+        end = index &+ 2
+    }
+}

@@ -1,0 +1,79 @@
+#if DEBUG
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+// Mode `check`: what was composed in passing is composed by the ordinary classes, too, and compared. Texts hold
+// credentials and content, so a difference is told by its place alone.
+extension Connection {
+    func checkRequest(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ sent: UnsafeRawBufferPointer,
+        _ sender: any PassThroughSender
+    ) {
+        let rebuilt = unsafe rebuiltForCheck(exchange)
+        unsafe demandEqual(sent, sender.composed(rebuilt.outbound), "the request")
+    }
+
+    func checkAnswer(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ answer: PassThroughAnswer,
+        _ sent: UnsafeRawBufferPointer,
+        _ sender: any PassThroughSender
+    ) {
+        let rebuilt = unsafe rebuiltForCheck(exchange)
+        let bytes = unsafe Span(_unsafeStart: answer.base, count: answer.body.upperBound)
+        guard let inbound = sender.inbound(bytes, to: rebuilt.outbound, answer) else {
+            fatalError("pass-through took an answer of \(bytes.count) bytes that the parser refuses")
+        }
+        guard let outcome = server.relay.outcome(of: rebuilt.execution, inbound) else {
+            fatalError(
+                "pass-through took an answer with status \(answer.status) that the machine does not end with"
+            )
+        }
+        let told = outcome.answer(rebuilt.admission, refusal: nil)
+        let wanted = server.output.compose { output in
+            let length: UInt64 = if case .bytes(let body) = told.body { UInt64(body.count) } else { 0 }
+            AnswerWriter(server: server, keepsAlive: true).append(told.head, .length(length), to: &output)
+            if case .bytes(let body) = told.body { output.append(body) }
+            return output.bytes
+        }
+        unsafe demandEqual(sent, wanted, "the answer")
+    }
+
+    private func rebuiltForCheck(_ exchange: UnsafeMutablePointer<PassThroughExchange>) -> Rebuilt {
+        guard let rebuilt = unsafe rebuilt(exchange, nil, SendingNothing()) else {
+            fatalError("pass-through took a request that the ordinary path refuses")
+        }
+        let terms = try? RequestTerms(rebuilt.head.fields.removingHopByHop())
+        let target = try? RelayTarget.parse(rebuilt.head.target)
+        let length: UInt64 = if case .bytes(let content) = rebuilt.body { UInt64(content.count) } else { 0 }
+        let isFramed = rebuilt.head.framing == .length(length) || rebuilt.head.framing == .none && length == 0
+        guard rebuilt.head.keepsAlive, isFramed, target?.hasEmptySegment == false, terms?.isLoop == false,
+            terms?.wantsDurable == false, terms?.durable.idempotencyKey == nil, terms?.durable.priority == 3,
+            unsafe target.map({ Array($0.route.utf8) }) == exchange.pointee.entry.route.name
+        else { fatalError("pass-through took a request that needs more than to be passed on") }
+        return rebuilt
+    }
+}
+
+/// Nothing is sent by it.
+private struct SendingNothing: RelayCore.Sending {
+    func cancel() {}
+}
+
+/// Ends the process at the first difference, and names the field it is in.
+private func demandEqual(_ sent: UnsafeRawBufferPointer, _ wanted: [UInt8], _ subject: StaticString) {
+    if unsafe wanted.elementsEqual(sent) { return }
+    let common = unsafe zip(wanted, sent).prefix { $0 == $1 }.count
+    let lineStart = wanted[..<min(common, wanted.count)].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+    let name = wanted[lineStart...].prefix { $0 != UInt8(ascii: ":") && $0 > 0x20 && $0 < 0x7F }.prefix(64)
+    fatalError(
+        """
+        pass-through and the ordinary path differ in \(subject) at byte \(common), in "\(String(decoding: name, as: UTF8.self))": \
+        \(sent.count) and \(wanted.count) bytes
+        """
+    )
+}
+#endif

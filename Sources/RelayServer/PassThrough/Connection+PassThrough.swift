@@ -1,0 +1,163 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+extension Connection: PassThroughReceiver {
+    /// Whether its caller may send to the route in this way; asked once for as long as it sends to the same.
+    @inline(__always)
+    func maySend(to entry: PassThrough.Entry) -> Bool {
+        if passThroughEntry === entry { return true }
+        guard listener.isUnix, listener.role.includes(.submit), entry.route.allows(client) else {
+            return false
+        }
+        passThroughEntry = entry
+        return true
+    }
+
+    /// Its request is about to be sent.
+    @inline(__always)
+    func begunPassing(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ sender: any PassThroughSender)
+    {
+        unsafe passing = exchange
+        passingSender = sender
+        wasUsed = true
+        keepsAlive = true
+        phase = .busy
+        clearDeadline()
+    }
+
+    var takesPlainAnswer: Bool { keepsAlive && !server.isDraining && phase == .busy }
+
+    func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) {
+        guard let exchange = passing else { return }
+        passingSender = nil
+        let passThrough = server.passThrough!
+        unsafe passThrough.answer(exchange, answer, sender, self)
+        #if DEBUG
+        if passThrough.mode == .check {
+            unsafe checkAnswer(exchange, answer, passThrough.output.bytes, sender)
+        }
+        #endif
+        let bytes = unsafe passThrough.output.bytes
+        let sent = unsafe Socket.send(descriptor, bytes)
+        if case .bytes(bytes.count) = sent {
+            passing = nil
+            unsafe passThrough.over(exchange, share)
+            phase = .idle
+            setDeadline(nanoseconds: server.idleNanoseconds)
+            if !pending.isEmpty { consumePending() }
+            if mayRead, phase == .idle || phase == .head { receive() }
+            return
+        }
+        unsafe sendRest(bytes, sent)
+    }
+
+    /// The socket has not taken all of it: the permit is held until it has.
+    @inline(never)
+    private func sendRest(_ bytes: UnsafeRawBufferPointer, _ sent: Written) {
+        var offset = 0
+        if case .bytes(let count) = sent { offset = count }
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
+        unsafe send(Span(_unsafeElements: rest.assumingMemoryBound(to: UInt8.self)))
+        if phase == .busy, unsent.isEmpty { passingIsOver() }
+    }
+
+    /// The whole answer is out, or the connection has closed.
+    func passingIsOver() {
+        guard let exchange = passing else { return }
+        passing = nil
+        unsafe server.passThrough.over(exchange, share)
+        guard phase == .busy else { return }
+        isOver()
+    }
+
+    /// Its request goes on as an ordinary one, where it is not answered yet.
+    func promotePassing() { passingSender?.promote() }
+}
+
+// The ordinary request that is made of one that was sent.
+extension Connection {
+    func promoted(_ sending: any RelayCore.Sending) -> (OutboundRequest, any AnswerReceiver)? {
+        guard let exchange = passing else { return nil }
+        passingSender = nil
+        passing = nil
+        guard let rebuilt = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
+            let record = unsafe server.passThrough.refused(exchange, client)
+            unsafe server.passThrough.broke(exchange, share)
+            server.relay.ports.sink.record(.requestRefused(record))
+            refuse(PassThrough.broken)
+            return nil
+        }
+        let route = unsafe exchange.pointee.entry.route
+        let settings = route.snapshot.settings
+        let upload = Upload(
+            head: rebuilt.head,
+            purpose: .relay(rebuilt.admission),
+            limit: settings.maxRequestBody,
+            holdLimit: settings.replayBuffer
+        )
+        if case .bytes(let content) = rebuilt.body {
+            upload.received = UInt64(content.count)
+            var decoded: [UInt8] = []
+            _ = try? upload.decoder.decode(content.span, into: &decoded)
+        }
+        upload.run = unsafe RequestRun(
+            adopting: rebuilt.execution,
+            server.engine,
+            rebuilt.admission,
+            server.relay,
+            since: exchange.pointee.began
+        )
+        self.upload = upload
+        unsafe exchange.pointee.leave = nil
+        unsafe server.passThrough.loan.takeBack(exchange)
+        return (rebuilt.outbound, self)
+    }
+
+    struct Rebuilt {
+        let head: RequestHead
+        let admission: Admission
+        let body: Body
+        let execution: Execution
+        let outbound: OutboundRequest
+    }
+
+    /// The objects that the ordinary path would have made of the request by now; nil where it would have refused it.
+    func rebuilt(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ leave: TrafficLeave?,
+        _ sending: any RelayCore.Sending
+    ) -> Rebuilt? {
+        let bytes = unsafe Span(_unsafeStart: exchange.pointee.bytes, count: exchange.pointee.count)
+        let route = unsafe exchange.pointee.entry.route
+        var parser = RequestHeadParser()
+        guard case .head(let head, let consumed)? = try? parser.parse(bytes),
+            let terms = try? RequestTerms(head.fields.removingHopByHop()),
+            let target = try? RelayTarget.parse(head.target)
+        else { return nil }
+        let admission = unsafe server.engine.adopted(
+            route,
+            id: exchange.pointee.id,
+            target: target.rest,
+            method: head.method,
+            terms,
+            client,
+            share,
+            wall: exchange.pointee.wall
+        )
+        let content = bytes.copied(from: consumed)
+        let body: Body = content.isEmpty ? .empty : .bytes(content)
+        let adopted = unsafe try? server.relay.adopt(
+            admission.request(body),
+            admission.context,
+            route.snapshot.vault,
+            since: exchange.pointee.began,
+            wall: exchange.pointee.wall,
+            leave: leave,
+            sending: sending
+        )
+        guard let (execution, outbound) = adopted else { return nil }
+        return Rebuilt(head: head, admission: admission, body: body, execution: execution, outbound: outbound)
+    }
+}

@@ -1,0 +1,165 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+extension PassThrough {
+    /// Counts a plain answer, and composes what its caller gets in `output`.
+    func answer(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ answer: PassThroughAnswer,
+        _ sender: any PassThroughSender,
+        _ connection: Connection
+    ) {
+        let now = server.loop.now
+        let taken = unsafe now &- exchange.pointee.began
+        let wall = present(now)
+        unsafe end(exchange, answer, sender, connection, taken, now, wall)
+
+        let base = unsafe answer.base
+        let status = Status(rawValue: UInt16(truncatingIfNeeded: answer.status))
+        output.clear()
+        output.put("HTTP/1.1 ")
+        output.put(decimal: answer.status)
+        output.put(" ")
+        output.put(status.reasonPhrase)
+        output.put("\r\n")
+        unsafe output.put(base, answer.runs.0)
+        unsafe output.put(base, answer.runs.1)
+        unsafe output.put(base, answer.runs.2)
+        output.put("Waystation-Job: ")
+        unsafe output.put(exchange.pointee.id)
+        output.put(
+            "\r\nWaystation-Source: upstream\r\nWaystation-Outcome: success\r\nWaystation-Attempts: 1\r\n"
+        )
+        output.put("Proxy-Status: waystationd; received-status=")
+        output.put(decimal: answer.status)
+        unsafe output.put(exchange.pointee.entry.hop)
+        output.put(milliseconds: Int(max(0, taken) / 1_000))
+        output.put("\r\nContent-Length: ")
+        output.put(decimal: answer.body.count)
+        output.put("\r\n")
+        if !answer.hasDate { output.put(date(wall)) }
+        output.put("\r\n")
+        unsafe output.put(base, answer.body)
+    }
+
+    /// Tells traffic, meters and records of the answer.
+    @inline(__always)
+    private func end(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ answer: PassThroughAnswer,
+        _ sender: any PassThroughSender,
+        _ connection: Connection,
+        _ taken: Int64,
+        _ now: Int64,
+        _ wall: Int64
+    ) {
+        let route = unsafe exchange.pointee.entry.route
+        let (memory, lane) = (route.entry.memory, server.relay.ports.lane)
+        let meter = memory.meter
+        if let leave = unsafe exchange.pointee.leave {
+            unsafe exchange.pointee.leave = nil
+            let change = memory.traffic.endedPlainly(leave, of: route.entry.route, random: random.next(), now)
+            if let change {
+                server.relay.ports.sink.record(.breakerChanged(route: route.entry.route.name, change))
+            }
+        }
+        let bucket = meter.answeredPlainly(taken, now, lane: lane)
+        if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
+        connection.listener.cells.count(Status(rawValue: UInt16(truncatingIfNeeded: answer.status)))
+        let rest = unsafe exchange.pointee.rest
+        let record = unsafe PassThroughRecord(
+            id: exchange.pointee.id,
+            route: route,
+            client: connection.client,
+            address: sender.address,
+            wall: exchange.pointee.wall,
+            duration: taken,
+            firstByte: answer.firstByte,
+            finishedAt: wall,
+            status: UInt16(truncatingIfNeeded: answer.status),
+            wasReused: answer.wasReused,
+            method: exchange.pointee.method
+        )
+        let target = unsafe UnsafeBufferPointer(
+            start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
+            count: rest.count
+        )
+        guard meter.countPlain(lane: lane) else { return unsafe endInTrouble(record, target) }
+        route.plain.meter?.countPlain(taken, lane: lane)
+        unsafe engine.plain.add(record, target)
+    }
+
+    /// Notes the trace of a request by which the histogram's bucket is shown.
+    @inline(never)
+    private func exemplify(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ meter: RouteMeter,
+        _ taken: Int64,
+        _ now: Int64,
+        _ wall: Int64,
+        _ bucket: Int
+    ) {
+        let range = unsafe exchange.pointee.trace
+        guard !range.isEmpty else { return }
+        let text = unsafe UnsafeBufferPointer(
+            start: exchange.pointee.bytes + range.lowerBound,
+            count: range.count
+        )
+        guard let trace = unsafe TraceID(parent: String(decoding: text, as: UTF8.self)) else { return }
+        meter.note(trace, taken, wall, in: bucket, now, lane: server.relay.ports.lane)
+    }
+
+    /// The route has failed of late, and a success is news: everybody is told as of any request.
+    @inline(never)
+    private func endInTrouble(_ record: PassThroughRecord, _ target: UnsafeBufferPointer<UInt8>) {
+        let report = unsafe record.report(target: String(decoding: target, as: UTF8.self))
+        server.relay.ports.sink.record(.ended(report))
+    }
+
+    /// The answer is with its caller, or its caller is gone: what the request held goes back.
+    @inline(__always)
+    func over(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ share: CallerShare?) {
+        unsafe exchange.pointee.entry.route.entry.state.leavePlainly()
+        engine.countRunning(false)
+        share?.end()
+        unsafe loan.takeBack(exchange)
+    }
+
+    /// No ordinary request can be made of one that was sent: what it held goes back, and its upstream is not judged.
+    func broke(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ share: CallerShare?) {
+        let entry = unsafe exchange.pointee.entry.route.entry
+        if let leave = unsafe exchange.pointee.leave {
+            unsafe exchange.pointee.leave = nil
+            entry.memory.traffic.endedUnjudged(leave, of: entry.route, random: random.next(), server.loop.now)
+        }
+        unsafe over(exchange, share)
+    }
+
+    /// The caller and the journal are told so where a promotion failed.
+    static let broken = Problem(
+        .internalError,
+        "the request was sent, and the relay failed to wait for its answer: what became of it is not known"
+    )
+
+    func refused(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ client: ClientIdentity?
+    ) -> RefusedRequest {
+        let rest = unsafe exchange.pointee.rest
+        let target = unsafe UnsafeBufferPointer(
+            start: exchange.pointee.bytes + rest.lowerBound,
+            count: rest.count
+        )
+        return unsafe RefusedRequest(
+            route: exchange.pointee.entry.route.entry.route.name,
+            method: PassThroughRecords.methods[Int(exchange.pointee.method)],
+            path: String(decoding: target.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self),
+            client: client,
+            status: Self.broken.status,
+            code: Self.broken.code.rawValue,
+            detail: Self.broken.detail
+        )
+    }
+}

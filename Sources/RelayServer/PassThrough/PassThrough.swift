@@ -1,0 +1,133 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+/// Passes on the requests of a loop that need nothing else, without an object for any of them.
+///
+/// It takes a request where the ordinary path would send it at once on a kept connection, and an answer where the
+/// ordinary path would pass it on at once and be over. Before anything else happens the request becomes an ordinary one.
+@safe final class PassThrough {
+    unowned let server: LoopServer
+    let engine: Engine
+    let mode: PassThroughMode
+    private let upstreams: (any PassThroughTransport)?
+    /// The configuration that `entries` are of.
+    @safe @exclusivity(unchecked) private var version = UInt64.max
+    @safe @exclusivity(unchecked) private var entries: [Entry] = []
+    @safe @exclusivity(unchecked) var loan = PassThroughLoan()
+    @safe @exclusivity(unchecked) var random = FastRandom()
+    @safe @exclusivity(unchecked) var output = PassThroughOutput()
+    /// The wall clock, read once a turn of the loop.
+    @safe @exclusivity(unchecked) private var turn = Int64.min
+    @safe @exclusivity(unchecked) private var wall: Int64 = 0
+    @safe @exclusivity(unchecked) private var dateSecond = Int64.min
+    @safe @exclusivity(unchecked) private var dateLine: [UInt8] = []
+    /// The field lines that every request gets, and those that one with a `User-Agent` gets.
+    let added, addedBesideAgent: [UInt8]
+
+    /// A route with its upstream's connections.
+    final class Entry {
+        let route: PassThroughRoute
+        @safe @exclusivity(unchecked) var upstream: any PassThroughUpstream
+        /// `Proxy-Status` of an answer from the next hop on, up to the duration in `Server-Timing`.
+        let hop: [UInt8]
+
+        init(_ route: PassThroughRoute, _ upstream: any PassThroughUpstream) {
+            self.route = route
+            self.upstream = upstream
+            var text: [UInt8] = Array("; next-hop=\"".utf8)
+            for byte in route.plain.upstream.name.utf8 {
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                    text.append(UInt8(ascii: "\\"))
+                }
+                text.append(byte >= 0x20 && byte < 0x7F ? byte : UInt8(ascii: "?"))
+            }
+            hop = text + Array("\"\r\nServer-Timing: attempt-1;dur=".utf8)
+        }
+    }
+
+    init(_ server: LoopServer, _ mode: PassThroughMode) {
+        self.server = server
+        self.mode = mode
+        engine = server.engine
+        upstreams = mode == .off ? nil : server.relay.ports.transport as? any PassThroughTransport
+        func lines(_ fields: HeaderFields) -> [UInt8] {
+            var buffer = OutputBuffer()
+            HeadWriter.appendFields(fields, to: &buffer)
+            return buffer.bytes
+        }
+        let additions = server.relay.additions
+        (added, addedBesideAgent) = (lines(additions.all), lines(additions.besideAgent))
+    }
+
+    var isOn: Bool { upstreams != nil }
+
+    // MARK: Routes
+
+    /// The route of that name, where its requests may be passed through.
+    @inline(__always)
+    func entry(_ base: UnsafePointer<UInt8>, _ name: Range<Int>) -> Entry? {
+        let present = engine.version
+        if present != version { reload(present) }
+        for entry in entries where entry.route.name.count == name.count {
+            if unsafe isSame(entry.route.name, base + name.lowerBound) { return entry }
+        }
+        return nil
+    }
+
+    @inline(never)
+    private func reload(_ present: UInt64) {
+        version = present
+        entries = []
+        loan.clear()
+        guard let upstreams else { return }
+        let snapshot = engine.snapshot
+        for name in snapshot.routeNames {
+            guard let route = PassThroughRoute(snapshot, name) else { continue }
+            entries.append(Entry(route, upstreams.passThroughUpstream(for: route.plain.upstream)))
+        }
+    }
+
+    /// A kept connection to the route's upstream.
+    @inline(__always)
+    func sender(_ entry: Entry, _ now: Int64) -> (any PassThroughSender)? {
+        if entry.upstream.isOver, let upstreams {
+            entry.upstream = upstreams.passThroughUpstream(for: entry.route.plain.upstream)
+        }
+        return entry.upstream.take(now: now)
+    }
+
+    // MARK: Time
+
+    /// Milliseconds since 1970 UTC.
+    @inline(__always)
+    func present(_ now: Int64) -> Int64 {
+        if turn != now {
+            turn = now
+            wall = SystemClock.wall() / 1_000_000
+        }
+        return wall
+    }
+
+    /// The line `Date` of a moment in milliseconds since 1970 UTC.
+    @inline(__always)
+    func date(_ wall: Int64) -> [UInt8] {
+        let second = wall / 1_000
+        if second != dateSecond {
+            dateSecond = second
+            dateLine = IMFDate.fieldLine(second)
+        }
+        return dateLine
+    }
+}
+
+@inline(__always)
+private func isSame(_ name: [UInt8], _ bytes: UnsafePointer<UInt8>) -> Bool {
+    var index = 0
+    while index < name.count {
+        if unsafe name[index] != bytes[index] { return false }
+        index &+= 1
+    }
+    return true
+}

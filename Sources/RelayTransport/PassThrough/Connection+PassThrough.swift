@@ -1,0 +1,152 @@
+import RelayCore
+import RelayHTTP
+import RelayPosix
+
+/// A request that a connection passes through.
+@safe struct Passing {
+    let receiver: any PassThroughReceiver
+    /// As in `PassThroughPolicy`, which the receiver retains.
+    let verdicts: UnsafePointer<UInt8>
+}
+
+extension Connection: PassThroughSender {
+    func putBack() {
+        passThroughPool = nil
+        pool.keep(self)
+    }
+
+    func begin(
+        _ bytes: UnsafeRawBufferPointer,
+        _ receiver: any PassThroughReceiver,
+        _ verdicts: UnsafePointer<UInt8>,
+        deadline: Int64,
+        idle: Int64,
+        now: Int64
+    ) {
+        phase = .exchanging
+        unsafe passing = Passing(receiver: receiver, verdicts: verdicts)
+        hasWritten = false
+        closesAfterAnswer = false
+        interimCount = 0
+        self.deadline = deadline
+        idleLimit = idle
+        lastProgress = now
+        sentAt = now
+        let written = unsafe write(bytes, UnsafeRawBufferPointer(start: nil, count: 0))
+        if case .bytes(bytes.count) = written {
+            hasWritten = true
+            return arm()
+        }
+        unsafe beginInPieces(bytes, written)
+    }
+
+    /// Sends the rest of a request that the socket did not take at once; what it still does not take makes the request
+    /// an ordinary one.
+    @inline(never)
+    private func beginInPieces(_ bytes: UnsafeRawBufferPointer, _ written: WireWritten) {
+        isBeginning = true
+        defer { isBeginning = false }
+        let start = serial
+        var offset = 0
+        if case .bytes(let count) = written, count > 0 {
+            offset = count
+            hasWritten = true
+        }
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
+        unsafe transmit(Span(_unsafeElements: rest.assumingMemoryBound(to: UInt8.self)), [])
+        guard serial == start, phase == .exchanging else { return }
+        if !output.isEmpty || writeFault != nil { promote() }
+        guard serial == start, phase == .exchanging else { return }
+        arm()
+        guard isReadable else { return }
+        // The caller's bytes may still stand in the loop's buffer.
+        loop.afterBatch { [self] in
+            if serial == start { readHead() }
+        }
+    }
+
+    /// Passes on an answer that is plain and there as a whole; any other makes the request an ordinary one.
+    ///
+    /// - Returns: whether it was passed on.
+    @inline(__always)
+    func readPassing(_ bytes: UnsafeRawBufferPointer, _ passing: Passing) -> Bool {
+        let receiver = passing.receiver
+        guard let first = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), output.isEmpty,
+            !peerFinished,
+            receiver.takesPlainAnswer,
+            var answer = unsafe PassThroughAnswer(reading: first, bytes.count, passing.verdicts)
+        else {
+            promote()
+            return false
+        }
+        answer.firstByte = lastProgress &- sentAt
+        answer.wasReused = isReused
+        self.passing = nil
+        passThroughPool = nil
+        serial &+= 1
+        phase = .idle
+        isReused = true
+        deadline = .max
+        if let tls, pool.ticket == nil, pool.keepsTickets { pool.ticket = tls.ticket() }
+        pool.keep(self)
+        receiver.answered(answer, by: self)
+        return true
+    }
+
+    /// The request goes on as an ordinary one, as if it had been one all the time.
+    @inline(never)
+    func promotePassing(_ passing: Passing) {
+        self.passing = nil
+        guard let pool = passThroughPool.take(),
+            let (request, receiver) = passing.receiver.promoted(SentRequest(connection: self, serial: serial))
+        else { return close() }
+        limits = request.limits
+        parser = ResponseHeadParser(limits: request.limits.forHead, requestMethod: request.method)
+        deadline = request.deadline.nanoseconds
+        timeLimit = request.timeLimit
+        idleName = request.timeouts.source ?? "timeouts.idle"
+        idleLimit = max(0, request.timeouts.idle.saturatedNanoseconds)
+        waiter = pool.waiter(receiver, request)
+    }
+
+    @inline(__always)
+    func promote() {
+        if let passing { promotePassing(passing) }
+    }
+}
+
+#if DEBUG
+// What the ordinary path would have sent, and read: `check` compares.
+extension Connection {
+    func composed(_ request: OutboundRequest) -> [UInt8] {
+        pool.output.compose { output in
+            let lent = compose(request, &output)
+            return output.bytes + lent
+        }
+    }
+
+    func inbound(
+        _ bytes: Span<UInt8>,
+        to request: OutboundRequest,
+        _ answer: PassThroughAnswer
+    ) -> InboundResponse? {
+        var parser = ResponseHeadParser(limits: request.limits.forHead, requestMethod: request.method)
+        guard case .head(let head, let consumed)? = try? parser.parse(bytes), head.keepsAlive,
+            head.framing == .length(UInt64(bytes.count - consumed)) || head.framing == .none
+        else { return nil }
+        let content = unsafe bytes.extracting(consumed..<bytes.count).withUnsafeBufferPointer {
+            unsafe Array($0)
+        }
+        var exchange = exchange(firstByte: sentAt &+ answer.firstByte)
+        exchange.wasReused = answer.wasReused
+        return InboundResponse(
+            response: HTTPResponse(
+                status: head.status,
+                fields: head.fields,
+                body: content.isEmpty ? .empty : .bytes(content)
+            ),
+            exchange: exchange
+        )
+    }
+}
+#endif
