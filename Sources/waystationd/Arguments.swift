@@ -1,3 +1,5 @@
+import RelayServer
+
 /// What the command line asks for.
 struct Arguments {
     enum Command {
@@ -19,6 +21,8 @@ struct Arguments {
     var isStrict = false
     /// Event loops; nil is one for each core.
     var loops: Int?
+    /// For tests of the relay itself.
+    var passThrough = PassThroughMode.on
 
     struct UsageError: Error {
         let message: String
@@ -45,6 +49,12 @@ struct Arguments {
                     throw UsageError(message: "--loops needs a number from 1 to 256")
                 }
                 loops = count
+            case "--pass-through":
+                guard let mode = rest.popFirst().flatMap({ PassThroughMode(rawValue: $0) }) else {
+                    let modes = PassThroughMode.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw UsageError(message: "--pass-through is one of \(modes)")
+                }
+                passThrough = mode
             case "-o":
                 guard let value = rest.popFirst(), value == "json" || value == "text" else {
                     throw UsageError(message: "-o is json or text")

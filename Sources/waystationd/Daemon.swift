@@ -31,6 +31,7 @@ final class Daemon: Sendable {
     let secrets: SecretBox
     let tokens: RefreshTokens
     let loops: [EventLoop]
+    private let passThrough: PassThroughMode
     /// Reads files and decides; may block, and no request waits for it.
     let controlLoop: EventLoop
     let servers = Mutex<[(EventLoop, LoopBound<LoopServer>)]>([])
@@ -67,11 +68,13 @@ final class Daemon: Sendable {
     init(
         _ loaded: LoadedConfiguration,
         loops count: Int,
+        passThrough: PassThroughMode = .on,
         directory: String,
         passed: [String],
         journal: Journal
     ) throws(StartError) {
         self.passed = passed
+        self.passThrough = passThrough
         file = loaded.file
         firstSettings = FixedSettings(loaded.configuration)
         settings = Mutex(firstSettings)
@@ -179,7 +182,8 @@ final class Daemon: Sendable {
             memory: memory,
             control: self,
             places: places,
-            problems: tally
+            problems: tally,
+            passThrough: passThrough
         )
         for (identity, descriptor) in listeners {
             self.listeners.withLock { $0.append(identity) }

@@ -60,6 +60,7 @@ enum Main {
             let daemon = try Daemon(
                 loaded,
                 loops: arguments.loops ?? ProcessLimits.cores,
+                passThrough: arguments.passThrough,
                 directory: directory,
                 passed: activated.listeners.map(\.name),
                 journal: journal

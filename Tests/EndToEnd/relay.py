@@ -24,6 +24,8 @@ LOOPBACK = ["127.0.0.0/8", "::1/128"]
 
 # Where daemons leave their directories; without it they go.
 KEEP = os.environ.get("E2E_KEEP")
+# How the daemons serve what need only be passed on.
+PASS_THROUGH = ["--pass-through", mode] if (mode := os.environ.get("E2E_PASS_THROUGH")) else []
 
 
 def daemon():
@@ -119,7 +121,7 @@ class Relay:
         self.notify.bind(path)
         threading.Thread(target=self._listen, args=[self.notify], daemon=True).start()
         self.process = subprocess.Popen(
-            [*self.before, daemon(), "--config", str(self.file), "--loops", str(self.loops)],
+            [*self.before, daemon(), "--config", str(self.file), "--loops", str(self.loops), *PASS_THROUGH],
             env={**self.environment, "NOTIFY_SOCKET": path}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=stderr, pass_fds=self.pass_fds)
         if stderr == subprocess.PIPE:
