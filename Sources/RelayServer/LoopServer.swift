@@ -27,7 +27,7 @@ package final class LoopServer {
     private(set) var isDraining = false
     /// Connections without a place that are told why.
     private(set) var refusals = 0
-    @safe @exclusivity(unchecked) private(set) var passThrough: PassThrough!
+    let passThrough: PassThrough
     let idleNanoseconds: Int64
     private lazy var sweep = LoopTimer { [unowned self] in lookRound() }
     /// When the connections are looked at next; no deadline of theirs is before it but for `sweepPeriod`.
@@ -60,7 +60,7 @@ package final class LoopServer {
         self.control = control
         self.places = places
         self.problems = problems
-        self.passThrough = PassThrough(self, passThrough)
+        self.passThrough = PassThrough(loop, engine, relay, passThrough)
     }
 
     /// Accepts connections of `listener`, whose descriptor is this loop's own copy.

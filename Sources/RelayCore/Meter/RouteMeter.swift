@@ -78,7 +78,15 @@ package final class RouteMeter: Sendable {
         return cells.exemplars.wants(place, Instant(nanoseconds: now)) ? place : -1
     }
 
-    package func note(_ trace: TraceID, _ taken: Int64, _ wall: Int64, in place: Int, _ now: Int64, lane: Int) {
+    /// Shows the trace of a request in that bucket.
+    package func note(
+        _ trace: TraceID,
+        _ taken: Int64,
+        _ wall: Int64,
+        in place: Int,
+        _ now: Int64,
+        lane: Int
+    ) {
         lanes[lane].exemplars.note(
             TraceExemplar(trace: trace, microseconds: UInt64(max(0, taken)) / 1_000, wall: wall),
             in: place,

@@ -110,7 +110,10 @@ package final class PassThroughRecords: Sendable {
     private let capacity: Int
     private let ring = Mutex(Ring())
 
-    package init(capacity: Int) { self.capacity = capacity }
+    package init(capacity: Int) {
+        self.capacity = capacity
+        ring.withLock { $0.places.reserveCapacity(capacity) }
+    }
 
     package func add(_ record: PassThroughRecord, _ target: UnsafeBufferPointer<UInt8>) {
         ring.withLock { ring in

@@ -32,7 +32,7 @@ extension Connection: PassThroughReceiver {
     func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) {
         guard let exchange = passing else { return }
         passingSender = nil
-        let passThrough = server.passThrough!
+        let passThrough = server.passThrough
         unsafe passThrough.answer(exchange, answer, sender, self)
         #if DEBUG
         if passThrough.mode == .check {

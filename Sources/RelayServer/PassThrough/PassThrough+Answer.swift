@@ -11,7 +11,7 @@ extension PassThrough {
         _ sender: any PassThroughSender,
         _ connection: Connection
     ) {
-        let now = server.loop.now
+        let now = loop.now
         let taken = unsafe now &- exchange.pointee.began
         let wall = present(now)
         unsafe end(exchange, answer, sender, connection, taken, now, wall)
@@ -56,13 +56,13 @@ extension PassThrough {
         _ wall: Int64
     ) {
         let route = unsafe exchange.pointee.entry.route
-        let (memory, lane) = (route.entry.memory, server.relay.ports.lane)
+        let (memory, lane) = (route.entry.memory, relay.ports.lane)
         let meter = memory.meter
         if let leave = unsafe exchange.pointee.leave {
             unsafe exchange.pointee.leave = nil
             let change = memory.traffic.endedPlainly(leave, of: route.entry.route, random: random.next(), now)
             if let change {
-                server.relay.ports.sink.record(.breakerChanged(route: route.entry.route.name, change))
+                relay.ports.sink.record(.breakerChanged(route: route.entry.route.name, change))
             }
         }
         let bucket = meter.answeredPlainly(taken, now, lane: lane)
@@ -108,14 +108,14 @@ extension PassThrough {
             count: range.count
         )
         guard let trace = unsafe TraceID(parent: String(decoding: text, as: UTF8.self)) else { return }
-        meter.note(trace, taken, wall, in: bucket, now, lane: server.relay.ports.lane)
+        meter.note(trace, taken, wall, in: bucket, now, lane: relay.ports.lane)
     }
 
     /// The route has failed of late, and a success is news: everybody is told as of any request.
     @inline(never)
     private func endInTrouble(_ record: PassThroughRecord, _ target: UnsafeBufferPointer<UInt8>) {
         let report = unsafe record.report(target: String(decoding: target, as: UTF8.self))
-        server.relay.ports.sink.record(.ended(report))
+        relay.ports.sink.record(.ended(report))
     }
 
     /// The answer is with its caller, or its caller is gone: what the request held goes back.
@@ -132,7 +132,7 @@ extension PassThrough {
         let entry = unsafe exchange.pointee.entry.route.entry
         if let leave = unsafe exchange.pointee.leave {
             unsafe exchange.pointee.leave = nil
-            entry.memory.traffic.endedUnjudged(leave, of: entry.route, random: random.next(), server.loop.now)
+            entry.memory.traffic.endedUnjudged(leave, of: entry.route, random: random.next(), loop.now)
         }
         unsafe over(exchange, share)
     }

@@ -18,14 +18,14 @@ extension PassThrough {
             connection.skipsPassThrough &-= 1
             return false
         }
-        guard isOn, !server.isDraining, let share = connection.share, count <= Self.largest,
+        guard isOn, !connection.server.isDraining, let share = connection.share, count <= Self.largest,
             let line = unsafe PassThroughLine(base, count), engine.admitsPlainly(),
             let entry = unsafe entry(base, line.route), connection.maySend(to: entry)
         else { return false }
         guard let fields = unsafe compose(entry, line, base, count, connection) else { return false }
         let route = entry.route
         let state = route.entry.state
-        let now = server.loop.now
+        let now = loop.now
         guard !state.isPausedNow, state.enterPlainly() else { return false }
         guard let sender = sender(entry, now) else {
             state.leavePlainly()

@@ -8,7 +8,8 @@ import RelayPosix
 /// It takes a request where the ordinary path would send it at once on a kept connection, and an answer where the
 /// ordinary path would pass it on at once and be over. Before anything else happens the request becomes an ordinary one.
 @safe final class PassThrough {
-    unowned let server: LoopServer
+    let loop: EventLoop
+    let relay: Relay
     let engine: Engine
     let mode: PassThroughMode
     private let upstreams: (any PassThroughTransport)?
@@ -47,17 +48,18 @@ import RelayPosix
         }
     }
 
-    init(_ server: LoopServer, _ mode: PassThroughMode) {
-        self.server = server
+    init(_ loop: EventLoop, _ engine: Engine, _ relay: Relay, _ mode: PassThroughMode) {
+        self.loop = loop
+        self.relay = relay
         self.mode = mode
-        engine = server.engine
-        upstreams = mode == .off ? nil : server.relay.ports.transport as? any PassThroughTransport
+        self.engine = engine
+        upstreams = mode == .off ? nil : relay.ports.transport as? any PassThroughTransport
         func lines(_ fields: HeaderFields) -> [UInt8] {
             var buffer = OutputBuffer()
             HeadWriter.appendFields(fields, to: &buffer)
             return buffer.bytes
         }
-        let additions = server.relay.additions
+        let additions = relay.additions
         (added, addedBesideAgent) = (lines(additions.all), lines(additions.besideAgent))
     }
 

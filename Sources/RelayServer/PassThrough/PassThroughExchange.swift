@@ -39,7 +39,7 @@ import RelayEngine
     @safe private var free: [UnsafeMutablePointer<PassThroughExchange>] = unsafe []
 
     deinit {
-        for unsafe exchange in unsafe free { unsafe PassThroughLoan.destroy(exchange) }
+        for index in unsafe free.indices { unsafe PassThroughLoan.destroy(free[index]) }
     }
 
     @inline(__always)
@@ -63,8 +63,7 @@ import RelayEngine
 
     /// Routes that are gone are kept by nothing but requests under way.
     mutating func clear() {
-        for unsafe exchange in unsafe free { unsafe PassThroughLoan.destroy(exchange) }
-        unsafe free = []
+        while let exchange = unsafe free.popLast() { unsafe PassThroughLoan.destroy(exchange) }
     }
 
     @inline(never)
