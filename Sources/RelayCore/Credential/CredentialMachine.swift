@@ -52,6 +52,13 @@ package struct CredentialMachine: Sendable {
         return .refresh
     }
 
+    /// The token that a caller would simply use, where it stays in force until `end`.
+    func calmToken(_ now: Instant, until end: Instant) -> Token? {
+        guard let token, !isRefreshing, failure == nil, !isDue(token, now), token.expiresAt.map({ end < $0 }) ?? true
+        else { return nil }
+        return token
+    }
+
     /// The endpoint gave a token; without `expiresIn` it is used until it is refused.
     package mutating func refreshed(_ secret: Secret, expiresIn: Duration?, now: Instant) -> Token {
         generation += 1

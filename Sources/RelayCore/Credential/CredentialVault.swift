@@ -68,6 +68,15 @@ package final class CredentialVault: Sendable {
         }
     }
 
+    /// The credential's value, where it is in force until `end` and nothing is to be done about it.
+    package func calmToken(_ name: String, _ now: Instant, until end: Instant) -> Token? {
+        switch sources[name] {
+        case .fixed(let token): token
+        case .fetched(let credential): credential.calmToken(now, until: end)
+        case nil: nil
+        }
+    }
+
     private func unreadable(_ name: String) -> Failure {
         Failure(.credentialsFailed, sent: .neverSent, "the credential \"\(name)\" could not be read")
     }

@@ -46,6 +46,11 @@ final class FetchedCredential: Sendable {
         }
     }
 
+    /// The token, where it is in force until `end` and no refresh is due.
+    func calmToken(_ now: Instant, until end: Instant) -> Token? {
+        state.withLock { $0.machine.calmToken(now, until: end) }
+    }
+
     /// The newest generation there was.
     var generation: UInt64 { state.withLock { $0.machine.generation } }
 

@@ -19,8 +19,14 @@ package final class RouteMeter: Sendable {
         let lives = DurationCells()
         let delays = DurationCells()
         let exemplars = ExemplarCells()
+        let ordinary: InlineArray<12, Atomic<UInt64>>
+        let promoted: InlineArray<7, Atomic<UInt64>>
 
-        init() { counts = InlineArray { _ in Atomic(0) } }
+        init() {
+            counts = InlineArray { _ in Atomic(0) }
+            ordinary = InlineArray { _ in Atomic(0) }
+            promoted = InlineArray { _ in Atomic(0) }
+        }
 
         @inline(__always)
         func add(_ count: Count) { counts[count.rawValue].wrappingAdd(1, ordering: .relaxed) }
@@ -59,6 +65,18 @@ package final class RouteMeter: Sendable {
             account.health.count(report, wallSeconds: wall / 1_000)
             isTroubled.store(account.health.isTroubled, ordering: .relaxed)
         }
+    }
+
+    /// A request took the ordinary path from its beginning.
+    package func tookOrdinaryPath(_ reason: OrdinaryReason, lane: Int) {
+        guard lanes.indices.contains(lane), let place = OrdinaryReason.allCases.firstIndex(of: reason) else { return }
+        lanes[lane].ordinary[place].wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// A request that was being passed through went on as an ordinary one.
+    package func promoted(_ reason: PromotionReason, lane: Int) {
+        guard lanes.indices.contains(lane), let place = PromotionReason.allCases.firstIndex(of: reason) else { return }
+        lanes[lane].promoted[place].wrappingAdd(1, ordering: .relaxed)
     }
 
     /// Takes up a request that an upstream answered at the first attempt.
@@ -198,6 +216,23 @@ extension RouteMeter {
             figures.attempts += upstream.attempts
         }
         return figures
+    }
+
+    /// Requests that took the ordinary path, by why; those that never happened are left out.
+    package var ordinary: [(OrdinaryReason, UInt64)] {
+        counted(OrdinaryReason.allCases) { $0.ordinary[$1].load(ordering: .relaxed) }
+    }
+
+    /// Requests that were passed through and went on as ordinary ones.
+    package var promoted: [(PromotionReason, UInt64)] {
+        counted(PromotionReason.allCases) { $0.promoted[$1].load(ordering: .relaxed) }
+    }
+
+    private func counted<Reason>(_ reasons: [Reason], _ count: (Lane, Int) -> UInt64) -> [(Reason, UInt64)] {
+        reasons.enumerated().compactMap { place, reason in
+            let sum = lanes.reduce(0) { $0 &+ count($1, place) }
+            return sum == 0 ? nil : (reason, sum)
+        }
     }
 
     /// The latest exemplar of each bucket of `answers`.

@@ -7,6 +7,7 @@
     /// Runs of field lines that are passed on.
     package var runs: (Range<Int>, Range<Int>, Range<Int>)
     package var body: Range<Int>
+    package var hasContent: Bool
     package var hasDate: Bool
     /// Nanoseconds from the request to the answer.
     package var firstByte: Int64 = 0
@@ -17,12 +18,14 @@
         status: Int,
         runs: (Range<Int>, Range<Int>, Range<Int>),
         body: Range<Int>,
+        hasContent: Bool,
         hasDate: Bool
     ) {
         unsafe self.base = base
         self.status = status
         self.runs = runs
         self.body = body
+        self.hasContent = hasContent
         self.hasDate = hasDate
     }
 }

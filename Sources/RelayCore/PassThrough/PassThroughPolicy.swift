@@ -1,63 +1,90 @@
-/// A route's part in passing requests through: where to, and which answers are plain.
-@safe package final class PassThroughPolicy: @unchecked Sendable {
+/// A route's part in passing requests through: where to, with what, and which answers are plain.
+package final class PassThroughPolicy: Sendable {
+    package let route: Route
     package let upstream: Upstream
     package let basePath: [UInt8]
-    /// By status: 1 where an answer is a success whatever its fields and content.
-    package let verdicts: UnsafePointer<UInt8>
-    private static let statusCount = 600
+    /// `?key=value`, where the route's requests carry parameters.
+    package let query: [UInt8]
+    package let edits: PassThroughEdits
+    /// The credential that every request carries.
+    package let credential: String?
     /// Nanoseconds.
     package let attempt: Int64
     package let idle: Int64
     package let usesTraffic: Bool
     package let meter: UpstreamMeter?
+    /// By status, whether an answer is a success whatever its fields and content, by the kinds of requests.
+    private let verdicts: InlineArray<600, UInt8>
 
-    /// Nil where something has to be done to every request or answer of the route.
-    ///
+    /// The kinds of requests that verdicts differ for.
+    package static let usual: UInt8 = 1
+    package static let conditional: UInt8 = 2
+
+    /// Whether such an answer to a request of that kind is a success, whatever else it says.
+    @inline(__always)
+    package func takes(_ status: Int, _ kind: UInt8) -> Bool {
+        200..<600 ~= status && verdicts[status] & kind != 0
+    }
+
     /// The verdicts are the judge's own.
+    ///
+    /// - Returns: nil where something has to be done to every request or answer of the route.
     package init?(_ route: Route, _ memory: RouteMemory) {
         let policy = route.policy
-        guard PassThroughPolicy.isPlain(route) else { return nil }
+        edits = PassThroughEdits(route)
+        guard PassThroughPolicy.reason(route) == nil, let query = PassThroughPolicy.query(policy) else {
+            return nil
+        }
+        self.route = route
+        self.query = query
         upstream = policy.upstreams[0]
         basePath = Array(upstream.basePath.utf8)
-        let verdicts = UnsafeMutablePointer<UInt8>.allocate(capacity: PassThroughPolicy.statusCount)
-        unsafe verdicts.initialize(repeating: 0, count: PassThroughPolicy.statusCount)
-        let judge = ResponseJudge(route: route, method: .post)
-        for code in 200..<PassThroughPolicy.statusCount {
-            let status = Status(rawValue: UInt16(code))
-            if status.forbidsContent || policy.response.redirects == .follow && status.isRedirection {
-                continue
+        credential = policy.authentication?.credential
+        var verdicts = InlineArray<600, UInt8>(repeating: 0)
+        for (kind, isConditional) in [(Self.usual, false), (Self.conditional, true)] {
+            let judge = ResponseJudge(route: route, method: .get, isConditional: isConditional)
+            for code in 200..<600 where PassThroughPolicy.takes(Status(rawValue: UInt16(code)), policy, judge)
+            {
+                verdicts[code] |= kind
             }
-            let response = HTTPResponse(status: status, fields: HeaderFields(), body: .bytes([0]))
-            let verdict = judge.judge(
-                InboundResponse(response: response, exchange: Exchange()),
-                wallSeconds: 0
-            )
-            if case .success = verdict { unsafe verdicts[code] = 1 }
         }
-        unsafe self.verdicts = UnsafePointer(verdicts)
+        self.verdicts = verdicts
         attempt = min(policy.timeouts.attempt, policy.timeouts.total).saturatedNanoseconds
         idle = max(0, policy.timeouts.idle.saturatedNanoseconds)
         usesTraffic = !policy.traffic.isOff
         meter = memory.upstreams.first { [upstream] in $0.name == upstream.name }
     }
 
-    deinit { unsafe verdicts.deallocate() }
-
-    /// Whether the ordinary path would send a request of the route as it came, and pass a success on as it came.
-    private static func isPlain(_ route: Route) -> Bool {
-        let policy = route.policy
-        return policy.authentication == nil && policy.request.isPlain && policy.prepare.isEmpty
-            && !policy.idempotency.generates && policy.signing == nil && route.constrainedUpstream == nil
-            && !route.keepsRequests && !route.answersStale && policy.response.keepsLastGood == nil
-            && !route.inspectsBody && policy.success.contentTypes.isEmpty && !policy.limits.decodesContent
-            && policy.delivery.mode != .durable && policy.limits.head >= 16_384
-            && policy.limits.fieldCount >= 64
+    private static func takes(_ status: Status, _ policy: RoutePolicy, _ judge: ResponseJudge) -> Bool {
+        if policy.response.redirects == .follow && status.isRedirection && status != 304 { return false }
+        let body: Body = status.forbidsContent ? .empty : .bytes([0])
+        let response = HTTPResponse(status: status, fields: HeaderFields(), body: body)
+        let verdict = judge.judge(InboundResponse(response: response, exchange: Exchange()), wallSeconds: 0)
+        if case .success = verdict { return true }
+        return false
     }
-}
 
-extension RequestRules {
-    /// Whether a request goes to the upstream with its own fields, query and content.
-    fileprivate var isPlain: Bool {
-        setFields.isEmpty && removeFields.isEmpty && wrap == nil && query.parameters.isEmpty
+    /// What makes every request of the route an ordinary one; nil where nothing does.
+    package static func reason(_ route: Route) -> OrdinaryReason? {
+        let policy = route.policy
+        if policy.request.wrap != nil || policy.signing != nil { return .preparation }
+        if !PassThroughEdits(route).isPlain || query(policy) == nil { return .edits }
+        if route.inspectsBody || !policy.success.contentTypes.isEmpty || policy.limits.decodesContent {
+            return .inspection
+        }
+        if route.keepsRequests || route.answersStale || policy.response.keepsLastGood != nil
+            || policy.delivery.mode == .durable
+        {
+            return .keeping
+        }
+        if route.constrainedUpstream != nil { return .constrained }
+        if policy.limits.head < 16_384 || policy.limits.fieldCount < 64 { return .limits }
+        return nil
+    }
+
+    /// Nil where a parameter's secret was not read.
+    private static func query(_ policy: RoutePolicy) -> [UInt8]? {
+        guard !policy.request.query.parameters.isEmpty else { return [] }
+        return (try? policy.request.query.merged(into: "")).map { Array($0.utf8) }
     }
 }

@@ -9,7 +9,7 @@ package protocol PassThroughReceiver: AnyObject {
     /// Something else than a plain answer came, or will: the request goes on as an ordinary one from where it stands.
     ///
     /// - Returns: nil where no ordinary request can be made of it; the receiver has ended it then.
-    func promoted(_ sending: any Sending) -> (OutboundRequest, any AnswerReceiver)?
+    func promoted(_ sending: any Sending, _ reason: PromotionReason) -> (OutboundRequest, any AnswerReceiver)?
 }
 
 /// A kept connection that was taken for a request.
@@ -18,19 +18,18 @@ package protocol PassThroughSender: AnyObject {
     var address: String { get }
     /// Sends a whole request, of which nothing is kept but what the socket does not take now.
     ///
-    /// Times are monotonic, in nanoseconds.
+    /// `kind` is one of the policy's, and `now` in monotonic nanoseconds.
     func begin(
         _ bytes: UnsafeRawBufferPointer,
         _ receiver: any PassThroughReceiver,
-        _ verdicts: UnsafePointer<UInt8>,
-        deadline: Int64,
-        idle: Int64,
+        _ policy: PassThroughPolicy,
+        _ kind: UInt8,
         now: Int64
     )
     /// The connection was not used.
     func putBack()
     /// The request goes on as an ordinary one.
-    func promote()
+    func promote(_ reason: PromotionReason)
     #if DEBUG
     /// The bytes that the ordinary path would have sent.
     func composed(_ request: OutboundRequest) -> [UInt8]

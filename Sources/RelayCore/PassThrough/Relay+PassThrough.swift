@@ -9,7 +9,7 @@ extension Relay {
     /// What a request that was passed through would have been all the time: its first attempt was sent at `began`, with
     /// that leave.
     ///
-    /// `began` is monotonic, in nanoseconds, and `wall` in milliseconds since 1970 UTC.
+    /// `token` is the credential that it was sent with, `began` is monotonic, in nanoseconds, and `wall` in milliseconds since 1970 UTC.
     package func adopt(
         _ request: HTTPRequest,
         _ context: JobContext,
@@ -17,6 +17,7 @@ extension Relay {
         since began: Int64,
         wall: Int64,
         leave: TrafficLeave?,
+        token: Token?,
         sending: any Sending
     ) throws(Failure) -> (Execution, OutboundRequest) {
         let moment = Moment(now: Instant(nanoseconds: began), wall: wall)
@@ -24,12 +25,12 @@ extension Relay {
             request,
             context,
             added: addedFields(for: request),
-            canRefresh: false,
+            canRefresh: canRefresh(context.route, vault),
             since: moment.now,
             moment
         )
         let execution = Execution(machine, ports: ports, vault: vault)
-        execution.adopt(leave, sending)
+        execution.adopt(leave, token, sending, moment)
         return (execution, try execution.machine.outbound(moment, signer: ports.signer))
     }
 

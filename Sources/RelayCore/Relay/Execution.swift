@@ -50,11 +50,12 @@ package final class Execution {
     /// How the request ended that somebody waits for.
     package var outcome: Outcome { machine.outcome(room: room) }
 
-    /// The first attempt was sent with that leave.
-    func adopt(_ leave: TrafficLeave?, _ sending: any Sending) {
+    /// The first attempt was sent with that leave and credential.
+    func adopt(_ leave: TrafficLeave?, _ token: Token?, _ sending: any Sending, _ moment: Moment) {
         self.leave = leave
         self.sending = sending
         machine.permitted()
+        if let token { machine.obtained(token, moment) }
     }
 
     /// The present, as an event is told it.

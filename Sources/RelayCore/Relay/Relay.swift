@@ -222,10 +222,7 @@ extension Relay {
         request.fields.contains(.userAgent) ? addedBesideAgent : added
     }
 
-    /// What is added to a request with a `User-Agent` of its own, and without.
-    package var additions: (besideAgent: HeaderFields, all: HeaderFields) { (addedBesideAgent, added) }
-
-    private func canRefresh(_ route: Route, _ vault: CredentialVault) -> Bool {
+    func canRefresh(_ route: Route, _ vault: CredentialVault) -> Bool {
         guard let authentication = route.policy.authentication else { return false }
         return vault.canRefresh(authentication.credential)
     }

@@ -68,6 +68,9 @@ package final class RouteMemory: Sendable {
         state.withLock { $0.refusedTokens[upstream.name]?.accepted(generation) }
     }
 
+    /// Whether an upstream refused a credential of the route, and has not taken one since.
+    package var hasRefusedTokens: Bool { state.withLock { !$0.refusedTokens.isEmpty && $0.refusedTokens.values.contains { $0.generation != nil } } }
+
     /// Whether an upstream refused the route's credential of that generation, which had just been fetched.
     package func refusesToken(_ generation: UInt64) -> Bool {
         state.withLock { $0.refusedTokens.values.contains { $0.generation == generation } }

@@ -11,7 +11,7 @@ package final class PassThroughRoute: Sendable {
     package let isOpen: Bool
 
     package init?(_ snapshot: Snapshot, _ name: String) {
-        guard let entry = snapshot.routes[name], !snapshot.settings.isBounding,
+        guard let entry = snapshot.routes[name], Self.reason(entry, snapshot) == nil,
             let plain = PassThroughPolicy(entry.route, entry.memory)
         else { return nil }
         self.snapshot = snapshot
@@ -19,6 +19,11 @@ package final class PassThroughRoute: Sendable {
         self.plain = plain
         self.name = Array(name.utf8)
         isOpen = entry.route.policy.callers.isEmpty
+    }
+
+    /// What makes every request of the route an ordinary one; nil where nothing does.
+    package static func reason(_ entry: Snapshot.Entry, _ snapshot: Snapshot) -> OrdinaryReason? {
+        PassThroughPolicy.reason(entry.route) ?? (snapshot.settings.isBounding ? .limits : nil)
     }
 
     package func allows(_ client: ClientIdentity?) -> Bool {

@@ -4,13 +4,17 @@ extension PassThroughAnswer {
     /// Bytes of a head that is read here.
     private static let headLimit = 16_384
 
-    /// Nil where the answer is not plain, or not there as a whole; `verdicts` says which statuses are.
+    /// Nil where the answer is not plain, or not there as a whole; `policy` says which statuses are.
     @inline(__always)
-    package init?(reading base: UnsafePointer<UInt8>, _ count: Int, _ verdicts: UnsafePointer<UInt8>) {
+    package init?(
+        reading base: UnsafePointer<UInt8>,
+        _ count: Int,
+        _ policy: PassThroughPolicy,
+        _ kind: UInt8
+    ) {
         let kinds = byteKinds
         guard count > 20, unsafe loadWord(base, 0) == version11, unsafe base[8] == space,
-            unsafe base[12] == space, let code = unsafe plainNumber(base, 9, 12), code >= 200, code < 600,
-            unsafe verdicts[code] == 1
+            unsafe base[12] == space, let code = unsafe plainNumber(base, 9, 12), policy.takes(code, kind)
         else { return nil }
         var index = unsafe firstControl(base, 13, count)
         guard index &+ 1 < count, unsafe base[index] == carriageReturn, unsafe base[index &+ 1] == lineFeed
@@ -96,7 +100,18 @@ extension PassThroughAnswer {
         }
         runs.2 = run..<index
         let body = index &+ 2
-        guard length >= 0, index <= Self.headLimit, body &+ length == count else { return nil }
-        unsafe self.init(base: base, status: code, runs: runs, body: body..<count, hasDate: date)
+        // A 204 or 304 has no content, whatever else it says (RFC 9112 §6.3).
+        let hasContent = code != 204 && code != 304
+        guard index <= Self.headLimit,
+            hasContent ? length >= 0 && body &+ length == count : length < 0 && body == count
+        else { return nil }
+        unsafe self.init(
+            base: base,
+            status: code,
+            runs: runs,
+            body: body..<count,
+            hasContent: hasContent,
+            hasDate: date
+        )
     }
 }

@@ -1,9 +1,13 @@
+package import RelayCore
+
 /// Copies the fields of a plain request to where its upstream's head is composed.
 @safe package struct PassThroughFields {
     /// Behind the head.
     package var end = 0
     package var length = -1
     package var hasAgent = false
+    /// Whether it asks only for what has changed.
+    package var isConditional = false
     /// Where the value of `Traceparent` stands.
     package var trace = 0..<0
     /// How many bytes were written.
@@ -15,6 +19,7 @@
         _ base: UnsafePointer<UInt8>,
         _ start: Int,
         _ count: Int,
+        _ edits: PassThroughEdits,
         to output: UnsafeMutablePointer<UInt8>
     ) {
         let kinds = byteKinds
@@ -68,7 +73,7 @@
                 }
             case 11:
                 if unsafe stands("traceparent", base, index) { trace = colon &+ 2..<valueEnd }
-            case 13: if unsafe stands("if-none-match", base, index) { return nil }
+            case 13: if unsafe stands("if-none-match", base, index) { isConditional = true }
             case 14:
                 if unsafe stands("content-length", base, index) {
                     guard length < 0, let found = unsafe plainNumber(base, colon &+ 2, valueEnd) else {
@@ -80,11 +85,8 @@
             case 15: if unsafe stands("idempotency-key", base, index) { return nil }
             case 16: if unsafe stands("proxy-connection", base, index) { return nil }
             case 17:
-                if unsafe stands("transfer-encoding", base, index)
-                    || stands("if-modified-since", base, index)
-                {
-                    return nil
-                }
+                if unsafe stands("transfer-encoding", base, index) { return nil }
+                if unsafe stands("if-modified-since", base, index) { isConditional = true }
             case 18: if unsafe stands("proxy-authenticate", base, index) { return nil }
             case 19: if unsafe stands("proxy-authorization", base, index) { return nil }
             default: break
@@ -93,6 +95,14 @@
                 unsafe stands("waystation-", base, index)
             {
                 return nil
+            }
+            if !edits.isEmpty {
+                if edits.refused.contains(where: { unsafe isName($0, base, index, colon) }) {
+                    return nil
+                }
+                if edits.dropped.contains(where: { unsafe isName($0, base, index, colon) }) {
+                    isDropped = true
+                }
             }
             if isDropped {
                 take(index, &written)
@@ -104,4 +114,12 @@
         take(index, &written)
         end = index &+ 2
     }
+}
+
+/// Whether the name from `start` to `end` is that one, which is in lower case.
+@inline(__always)
+private func isName(_ name: [UInt8], _ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int) -> Bool {
+    guard end &- start == name.count else { return false }
+    for index in 0..<name.count where unsafe lowercased(base[start &+ index]) != name[index] { return false }
+    return true
 }

@@ -71,4 +71,10 @@
         else { return nil }
         fields = index &+ 11
     }
+
+    /// Whether the caller's target has a query.
+    package func hasQuery(_ base: UnsafePointer<UInt8>) -> Bool {
+        for index in rest where unsafe base[index] == questionMark { return true }
+        return false
+    }
 }

@@ -48,11 +48,18 @@ extension Connection: AnswerReceiver {
         let keeper = StandInKeeper.made(admission, server.durable, server.relay.ports)
         let run = RequestRun(server.engine, admission, body, server.relay, keeper: keeper)
         upload.run = run
+        countOrdinary(admission)
         switch run.begin(self) {
         case .sent: break
         case .waits: spawn(upload)
         case .ended: pass(run.end(), upload, letsOthersGo: hasEndedOften())
         }
+    }
+
+    private func countOrdinary(_ admission: Admission) {
+        let reason = server.passThrough.reason(admission.context.route.name) ?? ordinaryReason
+        ordinaryReason = .shape
+        admission.context.memory.meter.tookOrdinaryPath(reason, lane: server.relay.ports.lane)
     }
 
     /// Whether so many requests have ended at once in this turn of the loop that others come before the next.

@@ -52,6 +52,8 @@ final class HeldParser {
     @safe @exclusivity(unchecked) var passingSender: (any PassThroughSender)?
     /// The route that it sent to last in that way, and may send to.
     @safe @exclusivity(unchecked) var passThroughEntry: PassThrough.Entry?
+    /// Why its request takes the ordinary path.
+    @safe @exclusivity(unchecked) var ordinaryReason = OrdinaryReason.shape
     /// How many of its next requests are not tried.
     @safe @exclusivity(unchecked) var skipsPassThrough = 0
     /// The turn of the loop in which a request last ended at once, and how many did so in it.

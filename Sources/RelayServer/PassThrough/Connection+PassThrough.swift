@@ -73,13 +73,17 @@ extension Connection: PassThroughReceiver {
     }
 
     /// Its request goes on as an ordinary one, where it is not answered yet.
-    func promotePassing() { passingSender?.promote() }
+    func promotePassing() { passingSender?.promote(.caller) }
 }
 
 // The ordinary request that is made of one that was sent.
 extension Connection {
-    func promoted(_ sending: any RelayCore.Sending) -> (OutboundRequest, any AnswerReceiver)? {
+    func promoted(
+        _ sending: any RelayCore.Sending,
+        _ reason: PromotionReason
+    ) -> (OutboundRequest, any AnswerReceiver)? {
         guard let exchange = passing else { return nil }
+        unsafe exchange.pointee.entry.route.entry.memory.meter.promoted(reason, lane: server.relay.ports.lane)
         passingSender = nil
         passing = nil
         guard let rebuilt = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
@@ -155,6 +159,7 @@ extension Connection {
             since: exchange.pointee.began,
             wall: exchange.pointee.wall,
             leave: leave,
+            token: exchange.pointee.token,
             sending: sending
         )
         guard let (execution, outbound) = adopted else { return nil }

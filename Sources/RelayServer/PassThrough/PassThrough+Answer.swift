@@ -36,8 +36,10 @@ extension PassThrough {
         output.put(decimal: answer.status)
         unsafe output.put(exchange.pointee.entry.hop)
         output.put(milliseconds: Int(max(0, taken) / 1_000))
-        output.put("\r\nContent-Length: ")
-        output.put(decimal: answer.body.count)
+        if answer.hasContent {
+            output.put("\r\nContent-Length: ")
+            output.put(decimal: answer.body.count)
+        }
         output.put("\r\n")
         if !answer.hasDate { output.put(date(wall)) }
         output.put("\r\n")

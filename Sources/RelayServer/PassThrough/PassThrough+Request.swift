@@ -14,21 +14,27 @@ extension PassThrough {
     ///
     /// - Returns: false, having done nothing, where it is not plain, or something would have to be waited for.
     func begin(_ connection: Connection, _ base: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        connection.ordinaryReason = .shape
+        guard isOn else { return false }
         if connection.skipsPassThrough > 0 {
             connection.skipsPassThrough &-= 1
+            connection.ordinaryReason = .fields
             return false
         }
-        guard isOn, !connection.server.isDraining, let share = connection.share, count <= Self.largest,
-            let line = unsafe PassThroughLine(base, count), engine.admitsPlainly(),
-            let entry = unsafe entry(base, line.route), connection.maySend(to: entry)
+        guard count <= Self.largest, let line = unsafe PassThroughLine(base, count),
+            let entry = unsafe entry(base, line.route)
         else { return false }
-        guard let fields = unsafe compose(entry, line, base, count, connection) else { return false }
+        let now = loop.now
+        guard let fields = unsafe compose(entry, line, base, count, connection, now) else { return false }
         let route = entry.route
         let state = route.entry.state
-        let now = loop.now
-        guard !state.isPausedNow, state.enterPlainly() else { return false }
+        connection.ordinaryReason = .held
+        guard let share = connection.share, !connection.server.isDraining, engine.admitsPlainly(),
+            !state.isPausedNow, state.enterPlainly()
+        else { return false }
         guard let sender = sender(entry, now) else {
             state.leavePlainly()
+            connection.ordinaryReason = .connection
             return false
         }
         var leave: TrafficLeave?
@@ -45,10 +51,11 @@ extension PassThrough {
         engine.countRunning(true)
         let exchange = unsafe loan.take(entry, count)
         let wall = present(now)
-        unsafe exchange.pointee.id = JobID(milliseconds: wall, random: (random.next(), random.next()))
+        unsafe exchange.pointee.id = id
         unsafe exchange.pointee.began = now
         unsafe exchange.pointee.wall = wall
         unsafe exchange.pointee.leave = leave
+        if route.plain.credential != nil { unsafe exchange.pointee.token = entry.token }
         unsafe exchange.pointee.count = count
         unsafe exchange.pointee.bytes.update(from: base, count: count)
         unsafe exchange.pointee.rest = line.rest
@@ -61,9 +68,8 @@ extension PassThrough {
         unsafe sender.begin(
             output.bytes,
             connection,
-            route.plain.verdicts,
-            deadline: now &+ route.plain.attempt,
-            idle: route.plain.idle,
+            route.plain,
+            fields.isConditional ? PassThroughPolicy.conditional : PassThroughPolicy.usual,
             now: now
         )
         if mode == .promote { connection.promotePassing() }
@@ -77,20 +83,36 @@ extension PassThrough {
         _ line: PassThroughLine,
         _ base: UnsafePointer<UInt8>,
         _ count: Int,
-        _ connection: Connection
+        _ connection: Connection,
+        _ now: Int64
     ) -> PassThroughFields? {
+        guard connection.maySend(to: entry) else {
+            connection.ordinaryReason = .listener
+            return nil
+        }
+        let plain = entry.route.plain
+        if !plain.query.isEmpty, unsafe line.hasQuery(base) { return nil }
+        guard knowsLines(entry, now) else {
+            connection.ordinaryReason = .credential
+            return nil
+        }
         output.clear()
         unsafe output.put(base, 0..<line.methodCount + 1)
-        output.put(entry.route.plain.basePath)
+        output.put(plain.basePath)
         unsafe output.put(base, line.rest)
+        if !plain.query.isEmpty { output.put(plain.query) }
         output.put(" HTTP/1.1\r\n")
         output.put(entry.upstream.hostLine)
-        guard let fields = unsafe PassThroughFields(base, line.fields, count, to: output.end) else {
+        guard let fields = unsafe PassThroughFields(base, line.fields, count, plain.edits, to: output.end)
+        else {
             connection.skipsPassThrough = Self.skipped
+            connection.ordinaryReason = .fields
             return nil
         }
         output.advance(fields.written)
-        output.put(fields.hasAgent ? addedBesideAgent : added)
+        let wall = present(now)
+        id = JobID(milliseconds: wall, random: (random.next(), random.next()))
+        if let lines = entry.lines { put(fields.hasAgent ? lines.besideAgent : lines.all, wall) }
         let length = max(0, fields.length)
         let settings = entry.route.snapshot.settings
         guard fields.end &+ length == count, length <= MemoryAccount.free, length <= settings.maxRequestBody,
@@ -108,9 +130,30 @@ extension PassThrough {
         return fields
     }
 
+    /// Adds the route's own lines.
+    @inline(__always)
+    private func put(_ lines: PassThroughLines, _ wall: Int64) {
+        let start = output.count
+        output.put(lines.bytes)
+        if !lines.gaps.isEmpty { fill(lines, start, wall) }
+    }
+
+    @inline(never)
+    private func fill(_ lines: PassThroughLines, _ start: Int, _ wall: Int64) {
+        for (offset, gap) in lines.gaps {
+            switch gap {
+            case .jobID: unsafe id.write(to: output.base + start + offset)
+            case .now:
+                for (index, byte) in fixdate(wall).enumerated() {
+                    unsafe output.base[start + offset + index] = byte
+                }
+            }
+        }
+    }
+
     /// As in `PassThroughRecords.methods`.
     @inline(__always)
-    private static func method(_ count: Int, _ second: UInt8) -> UInt8 {
+    static func method(_ count: Int, _ second: UInt8) -> UInt8 {
         switch count {
         case 3: second == UInt8(ascii: "E") ? 0 : 1
         case 4: 2

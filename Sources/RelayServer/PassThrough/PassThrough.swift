@@ -16,23 +16,29 @@ import RelayPosix
     /// The configuration that `entries` are of.
     @safe @exclusivity(unchecked) private var version = UInt64.max
     @safe @exclusivity(unchecked) private var entries: [Entry] = []
+    /// Of the other routes, why not.
+    @safe @exclusivity(unchecked) private var reasons: [String: OrdinaryReason] = [:]
     @safe @exclusivity(unchecked) var loan = PassThroughLoan()
     @safe @exclusivity(unchecked) var random = FastRandom()
+    /// Of the request that is composed.
+    @safe @exclusivity(unchecked) var id = JobID(milliseconds: 0, random: (0, 0))
     @safe @exclusivity(unchecked) var output = PassThroughOutput()
     /// The wall clock, read once a turn of the loop.
     @safe @exclusivity(unchecked) private var turn = Int64.min
     @safe @exclusivity(unchecked) private var wall: Int64 = 0
     @safe @exclusivity(unchecked) private var dateSecond = Int64.min
     @safe @exclusivity(unchecked) private var dateLine: [UInt8] = []
-    /// The field lines that every request gets, and those that one with a `User-Agent` gets.
-    let added, addedBesideAgent: [UInt8]
-
     /// A route with its upstream's connections.
     final class Entry {
         let route: PassThroughRoute
         @safe @exclusivity(unchecked) var upstream: any PassThroughUpstream
         /// `Proxy-Status` of an answer from the next hop on, up to the duration in `Server-Timing`.
         let hop: [UInt8]
+        /// With a `User-Agent` of the caller's, and without, for the credential of `generation`.
+        @safe @exclusivity(unchecked) fileprivate(set) var lines:
+            (besideAgent: PassThroughLines, all: PassThroughLines)?
+        @safe @exclusivity(unchecked) fileprivate var generation: UInt64 = 0
+        @safe @exclusivity(unchecked) fileprivate(set) var token: Token?
 
         init(_ route: PassThroughRoute, _ upstream: any PassThroughUpstream) {
             self.route = route
@@ -46,6 +52,13 @@ import RelayPosix
             }
             hop = text + Array("\"\r\nServer-Timing: attempt-1;dur=".utf8)
         }
+
+        /// Overwrites the lines: they hold a credential.
+        fileprivate func forget() {
+            lines?.besideAgent.wipe()
+            lines?.all.wipe()
+            (lines, token) = (nil, nil)
+        }
     }
 
     init(_ loop: EventLoop, _ engine: Engine, _ relay: Relay, _ mode: PassThroughMode) {
@@ -54,13 +67,6 @@ import RelayPosix
         self.mode = mode
         self.engine = engine
         upstreams = mode == .off ? nil : relay.ports.transport as? any PassThroughTransport
-        func lines(_ fields: HeaderFields) -> [UInt8] {
-            var buffer = OutputBuffer()
-            HeadWriter.appendFields(fields, to: &buffer)
-            return buffer.bytes
-        }
-        let additions = relay.additions
-        (added, addedBesideAgent) = (lines(additions.all), lines(additions.besideAgent))
     }
 
     var isOn: Bool { upstreams != nil }
@@ -81,12 +87,17 @@ import RelayPosix
     @inline(never)
     private func reload(_ present: UInt64) {
         version = present
-        entries = []
+        for entry in entries { entry.forget() }
+        (entries, reasons) = ([], [:])
         loan.clear()
         guard let upstreams else { return }
         let snapshot = engine.snapshot
         for name in snapshot.routeNames {
-            guard let route = PassThroughRoute(snapshot, name) else { continue }
+            guard let route = PassThroughRoute(snapshot, name) else {
+                reasons[name] =
+                    snapshot.routes[name].flatMap { PassThroughRoute.reason($0, snapshot) } ?? .edits
+                continue
+            }
             entries.append(Entry(route, upstreams.passThroughUpstream(for: route.plain.upstream)))
         }
     }
@@ -98,6 +109,58 @@ import RelayPosix
             entry.upstream = upstreams.passThroughUpstream(for: entry.route.plain.upstream)
         }
         return entry.upstream.take(now: now)
+    }
+
+    /// Why the route's requests are ordinary ones; nil where they may be passed through.
+    func reason(_ route: String) -> OrdinaryReason? { reasons[route] }
+
+    // MARK: Lines
+
+    /// Sees to it that the entry has the lines of the credential in force.
+    ///
+    /// - Returns: false where that has to be fetched, ends within an attempt, or was refused.
+    @inline(__always)
+    func knowsLines(_ entry: Entry, _ now: Int64) -> Bool {
+        guard let name = entry.route.plain.credential else {
+            return entry.lines != nil || compose(entry, nil, now)
+        }
+        let (present, end) = (
+            Instant(nanoseconds: now), Instant(nanoseconds: now &+ entry.route.plain.attempt)
+        )
+        guard let token = entry.route.snapshot.vault.calmToken(name, present, until: end),
+            !entry.route.entry.memory.hasRefusedTokens
+        else { return false }
+        if entry.lines != nil, token.generation == entry.generation { return true }
+        return compose(entry, token, now)
+    }
+
+    @inline(never)
+    private func compose(_ entry: Entry, _ token: Token?, _ now: Int64) -> Bool {
+        // Neither stands anywhere else: the id is random, and the moment far away.
+        let probe = JobID(milliseconds: present(now), random: (random.next(), random.next()))
+        let seconds = 20_000_000_000 + Int64(truncatingIfNeeded: random.next() % 10_000_000_000)
+        func lines(_ hasAgent: Bool) -> PassThroughLines? {
+            let fields = try? relay.addedFields(
+                entry.route.entry.route,
+                hasAgent: hasAgent,
+                token: token,
+                probe: probe,
+                wallSeconds: seconds
+            )
+            return fields.map { fields in
+                PassThroughLines(fields, probe: probe, wallSeconds: seconds) { fields in
+                    var buffer = OutputBuffer()
+                    HeadWriter.appendFields(fields, to: &buffer)
+                    return buffer.bytes
+                }
+            }
+        }
+        guard let besideAgent = lines(true), let all = lines(false) else { return false }
+        entry.forget()
+        entry.lines = (besideAgent, all)
+        entry.token = token
+        entry.generation = token?.generation ?? 0
+        return true
     }
 
     // MARK: Time
@@ -122,6 +185,9 @@ import RelayPosix
         }
         return dateLine
     }
+
+    /// The same moment, 29 bytes.
+    func fixdate(_ wall: Int64) -> [UInt8] { IMFDate.format(wall / 1_000) }
 }
 
 @inline(__always)

@@ -11,6 +11,8 @@ import RelayEngine
     var began: Int64 = 0
     var wall: Int64 = 0
     var leave: TrafficLeave?
+    /// The credential that it was sent with.
+    var token: Token?
     /// The request as it came.
     var bytes: UnsafeMutablePointer<UInt8>
     let capacity: Int
@@ -55,6 +57,7 @@ import RelayEngine
 
     @inline(__always)
     mutating func takeBack(_ exchange: UnsafeMutablePointer<PassThroughExchange>) {
+        if unsafe exchange.pointee.token != nil { unsafe exchange.pointee.token = nil }
         guard unsafe free.count < PassThroughLoan.kept,
             unsafe exchange.pointee.capacity <= PassThroughLoan.room.most
         else { return unsafe PassThroughLoan.destroy(exchange) }

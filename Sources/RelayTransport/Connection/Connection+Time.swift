@@ -31,7 +31,7 @@ extension Connection {
     func timerFired() {
         wakeUp.connection = nil
         guard loop.now >= due else { return arm() }
-        promote()
+        promote(.timeout)
         switch phase {
         case .dialling: wakeDialler(.timedOut)
         case .exchanging where loop.now >= deadline:

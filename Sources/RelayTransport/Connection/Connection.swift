@@ -119,7 +119,7 @@ import RelayPosix
 
     /// Tells who waits for the try; who has no task may use the connection at once, so this comes last.
     func tell(_ outcome: ExchangeOutcome) {
-        promote()
+        promote(.closed)
         guard let waiter else { return }
         self.waiter = nil
         if isBeginning, case .receiver = waiter {

@@ -3,10 +3,10 @@ import RelayHTTP
 import RelayPosix
 
 /// A request that a connection passes through.
-@safe struct Passing {
+struct Passing {
     let receiver: any PassThroughReceiver
-    /// As in `PassThroughPolicy`, which the receiver retains.
-    let verdicts: UnsafePointer<UInt8>
+    let policy: PassThroughPolicy
+    let kind: UInt8
 }
 
 extension Connection: PassThroughSender {
@@ -18,18 +18,17 @@ extension Connection: PassThroughSender {
     func begin(
         _ bytes: UnsafeRawBufferPointer,
         _ receiver: any PassThroughReceiver,
-        _ verdicts: UnsafePointer<UInt8>,
-        deadline: Int64,
-        idle: Int64,
+        _ policy: PassThroughPolicy,
+        _ kind: UInt8,
         now: Int64
     ) {
         phase = .exchanging
-        unsafe passing = Passing(receiver: receiver, verdicts: verdicts)
+        passing = Passing(receiver: receiver, policy: policy, kind: kind)
         hasWritten = false
         closesAfterAnswer = false
         interimCount = 0
-        self.deadline = deadline
-        idleLimit = idle
+        deadline = now &+ policy.attempt
+        idleLimit = policy.idle
         lastProgress = now
         sentAt = now
         let written = unsafe write(bytes, UnsafeRawBufferPointer(start: nil, count: 0))
@@ -55,7 +54,7 @@ extension Connection: PassThroughSender {
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
         unsafe transmit(Span(_unsafeElements: rest.assumingMemoryBound(to: UInt8.self)), [])
         guard serial == start, phase == .exchanging else { return }
-        if !output.isEmpty || writeFault != nil { promote() }
+        if !output.isEmpty || writeFault != nil { promote(.written) }
         guard serial == start, phase == .exchanging else { return }
         arm()
         guard isReadable else { return }
@@ -72,11 +71,10 @@ extension Connection: PassThroughSender {
     func readPassing(_ bytes: UnsafeRawBufferPointer, _ passing: Passing) -> Bool {
         let receiver = passing.receiver
         guard let first = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), output.isEmpty,
-            !peerFinished,
-            receiver.takesPlainAnswer,
-            var answer = unsafe PassThroughAnswer(reading: first, bytes.count, passing.verdicts)
+            !peerFinished, receiver.takesPlainAnswer,
+            var answer = unsafe PassThroughAnswer(reading: first, bytes.count, passing.policy, passing.kind)
         else {
-            promote()
+            unsafe promotePassing(passing, whyNotPlain(bytes, passing))
             return false
         }
         answer.firstByte = lastProgress &- sentAt
@@ -93,12 +91,23 @@ extension Connection: PassThroughSender {
         return true
     }
 
+    @inline(never)
+    private func whyNotPlain(_ bytes: UnsafeRawBufferPointer, _ passing: Passing) -> PromotionReason {
+        if !passing.receiver.takesPlainAnswer { return .draining }
+        // `HTTP/1.1 503`
+        let digits = unsafe bytes.dropFirst(9).prefix(3).reduce(0) { $0 &* 10 &+ Int($1 &- 0x30) }
+        return bytes.count > 12 && !passing.policy.takes(digits, passing.kind) ? .status : .answer
+    }
+
     /// The request goes on as an ordinary one, as if it had been one all the time.
     @inline(never)
-    func promotePassing(_ passing: Passing) {
+    func promotePassing(_ passing: Passing, _ reason: PromotionReason) {
         self.passing = nil
         guard let pool = passThroughPool.take(),
-            let (request, receiver) = passing.receiver.promoted(SentRequest(connection: self, serial: serial))
+            let (request, receiver) = passing.receiver.promoted(
+                SentRequest(connection: self, serial: serial),
+                reason
+            )
         else { return close() }
         limits = request.limits
         parser = ResponseHeadParser(limits: request.limits.forHead, requestMethod: request.method)
@@ -110,8 +119,8 @@ extension Connection: PassThroughSender {
     }
 
     @inline(__always)
-    func promote() {
-        if let passing { promotePassing(passing) }
+    func promote(_ reason: PromotionReason) {
+        if let passing { promotePassing(passing, reason) }
     }
 }
 

@@ -1,0 +1,30 @@
+/// What the fields of every request of a route lose, and which of them need the ordinary path.
+package struct PassThroughEdits: Sendable {
+    /// Names in lower case.
+    package let dropped: [[UInt8]]
+    package let refused: [[UInt8]]
+    package let isEmpty: Bool
+
+    init(_ route: Route) {
+        let policy = route.policy
+        var names = policy.request.setFields.map { Array($0.name.lowercased().utf8) }
+        names += policy.request.removeFields.map(\.bytes)
+        for step in policy.prepare { names += step.fields.map { Array($0.name.lowercased().utf8) } }
+        if let authentication = policy.authentication { names.append(authentication.fieldName.bytes) }
+        dropped = Array(Set(names))
+        // A key of the caller's own stands in for one that is generated.
+        refused = policy.idempotency.generates ? route.keyFields.map(\.bytes) : []
+        isEmpty = dropped.isEmpty && refused.isEmpty
+    }
+
+    /// Fields that frame a message or name its hop: a route that edits one of these takes the ordinary path.
+    private static let framing: Set<[UInt8]> = Set(
+        [
+            "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "via",
+            "expect",
+        ]
+        .map { Array($0.utf8) }
+    )
+
+    var isPlain: Bool { Self.framing.isDisjoint(with: dropped) }
+}
