@@ -42,6 +42,8 @@ extension MetricsText {
             add(.recoveries, [name, recovery.rule, recovery.action], count)
         }
         add(.budgetExhausted, [name], figures.account.budgetSpent)
+        for (reason, count) in entry.state.meter.ordinary { add(.ordinary, [name, reason.rawValue], count) }
+        for (reason, count) in entry.state.meter.promoted { add(.promoted, [name, reason.rawValue], count) }
         let underWay = entry.state.underWay
         add(.inFlight, [name], underWay.sent)
         add(.waiting, [name], underWay.pending)
