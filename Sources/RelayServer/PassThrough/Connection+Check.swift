@@ -35,7 +35,8 @@ extension Connection {
         let told = outcome.answer(rebuilt.admission, refusal: nil)
         let wanted = server.output.compose { output in
             let length: UInt64 = if case .bytes(let body) = told.body { UInt64(body.count) } else { 0 }
-            AnswerWriter(server: server, keepsAlive: true).append(told.head, .length(length), to: &output)
+            let framing: AnswerWriter.Framing = told.status.forbidsContent ? .none : .length(length)
+            AnswerWriter(server: server, keepsAlive: true).append(told.head, framing, to: &output)
             if case .bytes(let body) = told.body { output.append(body) }
             return output.bytes
         }

@@ -1,0 +1,248 @@
+"""The same exchanges with daemons of two modes, compared."""
+
+import re
+import socket
+import time
+
+from peers import ANSWERS, PIECES, Daemon, read_answer, request
+
+WORDS = [*ANSWERS, *PIECES, "flaky", "reset"]
+FIELDS = [
+    b"Accept: */*", b"Connection: keep-alive", b"Connection: close", b"Connection: keep-alive, X", b"Keep-Alive: 5",
+    b"TE: trailers", b"Via: 1.1 other", b"Via: 1.1 waystationd", b"Prefer: wait=1", b"Priority: u=1",
+    b"Idempotency-Key: \"k\"", b"Waystation-Timeout: 5s", b"Waystation-Nope: 1", b"Expect: 100-continue",
+    b"If-None-Match: \"x\"", b"If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT", b"Authorization: Bearer x",
+    b"Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", b"Upgrade: h2c", b"Trailer: x",
+    b"Proxy-Authorization: b", b"Proxy-Connection: keep-alive", b"X:y", b"X:  y", b"X: y ", b"X: ", b"X:", b"X:\ty",
+    b"X: a\tb", b"X: \xff\xfe", b"X: a\x01b", b" X: y", b"X : y", b"Host: b", b"Content-Length: 4",
+    b"Content-Length: +4", b"Transfer-Encoding: chunked", b"Range: bytes=0-1", b"Accept-Encoding: gzip",
+    b"Cookie: a=b; c=d", b"cOOkie: a=b", b"webhook-id: 5", b"X-Tenant: mine", b"x-tenant: mine", b"X-B: 1",
+    b"User-Agent: a/1", b"X-Job: x", b"N" * 300 + b": x", b"Origin: http://evil", b"X-Long: " + b"v" * 5000]
+TARGETS = [
+    b"", b"/", b"?x=1", b"/?x=1", b"/a/b.c/ok", b"/a//ok", b"/./ok", b"/../ok", b"/a../ok", b"/..a/ok", b"/.a/ok",
+    b"/a./ok", b"/%2e%2e/ok", b"/%41/ok", b"/ok?a=%00", b"/ok?a=b&c=/../x?y", b"/ok?tenant=other", b"/ok#f", b"/a;b/ok",
+    b"/a|b/ok", b"/a\\b/ok", b"/ok?a=\"", b"/a,b:c@d=e~f/ok", b"/" + b"a" * 100 + b"/ok", b"/" + b"a/" * 4000 + b"ok",
+    b"/" + b"a" * 17000, b"/ok?q=" + b"b" * 3000, b"/(a)/ok", b"/ok."]
+PLACES = [b"/r/nope/ok", b"/r/P/ok", b"/r/", b"/r/./ok", b"/r/../ok", b"/r//ok", b"/x/p/ok", b"http://x/r/p/ok"]
+METHODS = [b"GET", b"PUT", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS", b"TRACE", b"CONNECT", b"get", b"POSTX", b"M-SEARCH"]
+AGENT = b"User-Agent: a/1"
+
+
+def cases():
+    for route in b"p", b"q", b"t", b"e", b"s", b"j":
+        for word in WORDS:
+            # How much of a cut TLS stream is read before its end is chance, and so is what the end is called.
+            if route == b"t" and word == "cut-head":
+                continue
+            target = b"/r/%s/%s" % (route, word.encode())
+            yield f"GET {route.decode()} {word}", request(b"GET", target)
+            yield f"POST {route.decode()} {word}", request(b"POST", target, (AGENT, b"Content-Type: text/plain"), b"body")
+        for word in "304", "304-length", "304-extra", "ok":
+            target = b"/r/%s/%s" % (route, word.encode())
+            yield f"conditional {route.decode()} {word}", request(b"GET", target, (b"If-None-Match: \"x\"",))
+    for route in b"p", b"e":
+        for field in FIELDS:
+            target = b"/r/%s/ok" % route
+            yield f"field {route} {field[:40]!r}", request(b"POST", target, (b"A: 1", field, b"B: 2"), b"body")
+            yield f"field GET {route} {field[:40]!r}", request(b"GET", target, (field,))
+        for rest in TARGETS:
+            yield f"target {route} {rest[:40]!r}", request(b"GET", b"/r/" + route + rest)
+    for place in PLACES:
+        yield f"target {place!r}", request(b"GET", place)
+    for method in METHODS:
+        yield f"method {method}", request(method, b"/r/p/ok")
+        yield f"method with content {method}", request(method, b"/r/p/ok", (), b"abc")
+    yield "a POST without a length", request(b"POST", b"/r/p/ok", (), b"", has_length=False)
+    yield "HTTP/1.0", request(b"GET", b"/r/p/ok", (b"Accept: */*",), version=b"HTTP/1.0")
+    yield "HTTP/1.2", request(b"GET", b"/r/p/ok", version=b"HTTP/1.2")
+    yield "no Host", request(b"GET", b"/r/p/ok", (b"Accept: */*", b"Accept-Language: de"), has_host=False)
+    yield "a line end first", b"\r\n" + request(b"GET", b"/r/p/ok", (b"Accept: */*",))
+    yield "bare line feeds", request(b"GET", b"/r/p/ok", (b"Accept: */*", b"X: y")).replace(b"\r\n", b"\n")
+    for size in 1, 1000, 16000, 16384, 16385, 40000, 60000, 300000:
+        yield f"content of {size}", request(b"POST", b"/r/p/ok", (AGENT,), b"x" * size)
+    for count in range(0, 66, 5):
+        yield f"{count} fields", request(b"GET", b"/r/p/ok", [b"F%d: v" % index for index in range(count)])
+
+
+CHANGING = [
+    (rb"(Waystation-Job: |\"job\":\"|Idempotency-Key: |X-Job: )[0-9A-Z]{26}", rb"\1ID"), (rb"dur=[0-9.]+", b"dur=N"),
+    (rb"\w\w\w, \d\d \w\w\w 20\d\d \d\d:\d\d:\d\d GMT", b"NOW"), (rb"(127\.0\.0\.1|localhost):\d+", rb"\1:PORT"),
+    (rb"[0-9]+ (ms|s) ago", b"AGO")]
+
+
+def settled(text):
+    for pattern, value in CHANGING:
+        text = re.sub(pattern, value, text)
+    return text
+
+
+class Played:
+    """What came of the exchanges with a daemon of one mode."""
+
+    def __init__(self, answers, figures, document, passed, count, trouble):
+        self.answers, self.figures, self.document = answers, figures, document
+        self.passed, self.all, self.trouble = passed, count, trouble
+
+
+def play(binary, mode):
+    daemon = Daemon(binary, mode)
+    try:
+        answers, trouble = [], []
+        for name, data in cases():
+            if daemon.process.poll() is not None:
+                break
+            answers.append((name, exchange(daemon, name, data)))
+        if daemon.process.poll() is None:
+            answers += list(orders(daemon))
+            time.sleep(0.3)
+            figures, document = daemon.figures(), job_document(daemon)
+            ordinary = daemon.sum("waystation_requests_ordinary")
+            count = sum(int(float(value)) for name, value in figures.items() if name.startswith("waystation_requests_total"))
+        else:
+            figures, document, ordinary, count = {}, "", 0, 0
+        code = daemon.stop()
+        if code:
+            trouble.append(f"the daemon ended with {code}: {daemon.said()[-2000:]}")
+        if "canary-credential" in daemon.said():
+            trouble.append("the daemon told its credential")
+        return Played(answers, figures, document, max(0, count - ordinary), count, trouble)
+    finally:
+        daemon.clean()
+
+
+def exchange(daemon, name, data):
+    """One request on a used connection, with a kept one behind it, and the next on the same."""
+    connection, buffer = daemon.connect(), b""
+    route = data.split(b"/r/", 1)[1][:1] if b"/r/" in data[:20] else b"p"
+    warm = request(b"GET", b"/r/%s/ok" % (route if route in b"pqtesj" else b"p"))
+    for _ in range(2):
+        connection.sendall(warm)
+        _, buffer, _ = read_answer(connection, buffer)
+        time.sleep(0.001)
+    for upstream in daemon.upstream, daemon.sealed:
+        upstream.seen.clear()
+        upstream.turn = 0
+    try:
+        connection.sendall(data)
+    except OSError:
+        pass  # It was refused before its end.
+    answer, rest, is_over = read_answer(connection, b"", data.startswith(b"HEAD"))
+    if answer.startswith(b"HTTP/1.1 100"):
+        final, rest, is_over = read_answer(connection, rest)
+        answer += final
+    after = b""
+    if not is_over:
+        try:
+            connection.sendall(warm)
+            after, _, _ = read_answer(connection, rest)
+        except OSError:
+            after = b"<broken>"
+    connection.close()
+    time.sleep(0.004)
+    seen = [(settled(head), body) for head, body in daemon.upstream.seen + daemon.sealed.seen]
+    return settled(answer), settled(after), seen
+
+
+def orders(daemon):
+    """Pieces, pipelining, half-closed connections, hang-ups, and callers that do not read."""
+    def warm():
+        connection = daemon.connect()
+        connection.sendall(request(b"GET", b"/r/p/ok"))
+        read_answer(connection, b"")
+        return connection
+
+    for step in 1, 3, 50:
+        connection = warm()
+        data = request(b"POST", b"/r/p/ok", (AGENT,), b"y" * 200)
+        for start in range(0, len(data), step):
+            connection.sendall(data[start:start + step])
+            time.sleep(0.0005)
+        yield f"in pieces of {step}", settled(read_answer(connection, b"")[0])
+        connection.close()
+    connection, buffer = daemon.connect(), b""
+    connection.sendall(request(b"GET", b"/r/p/ok") * 5 + request(b"POST", b"/r/p/ok", (), b"zz") * 3
+                       + request(b"GET", b"/r/p/404"))
+    for index in range(9):
+        answer, buffer, _ = read_answer(connection, buffer)
+        yield f"pipelined {index}", settled(answer)
+    connection.close()
+    connection = warm()
+    connection.sendall(request(b"GET", b"/r/p/split"))
+    connection.shutdown(socket.SHUT_WR)
+    answer, _, _ = read_answer(connection, b"")
+    yield "half closed", settled(answer)
+    yield "and its end", read_answer(connection, b"")[0]
+    connection.close()
+    connection = warm()
+    connection.sendall(request(b"GET", b"/r/p/split"))
+    time.sleep(0.005)
+    connection.sendall(request(b"GET", b"/r/p/404"))
+    answer, buffer, _ = read_answer(connection, b"")
+    yield "the first of two", settled(answer)
+    yield "the second, sent while the first was under way", settled(read_answer(connection, buffer)[0])
+    connection.close()
+    for _ in range(50):
+        connection = warm()
+        connection.sendall(request(b"POST", b"/r/p/split-body", (), b"q"))
+        time.sleep(0.003)
+        connection.close()
+    time.sleep(0.2)
+    connection = warm()
+    connection.sendall(request(b"GET", b"/r/p/ok"))
+    yield "after hang-ups", settled(read_answer(connection, b"")[0])
+    connection.close()
+    slow = [warm() for _ in range(3)]
+    for connection in slow:
+        connection.sendall(request(b"GET", b"/r/p/big") * 20)
+    time.sleep(0.3)
+    for connection in slow:
+        buffer, size = b"", 0
+        for _ in range(20):
+            answer, buffer, is_over = read_answer(connection, buffer)
+            size += len(settled(answer))
+            if is_over:
+                break
+        yield "a caller that reads late", size
+        connection.close()
+
+
+def job_document(daemon):
+    """A job's document, without what differs from run to run."""
+    connection = daemon.connect()
+    connection.sendall(request(b"GET", b"/r/p/ok"))
+    read_answer(connection, b"")
+    connection.sendall(request(b"POST", b"/r/p/some/long/" + b"p" * 80 + b"/ok?q=1", (AGENT,), b"x"))
+    answer, _, _ = read_answer(connection, b"")
+    connection.close()
+    found = re.search(rb"Waystation-Job: (\w+)", answer)
+    document = daemon.ask(f"/v1/jobs/{found[1].decode()}")
+    for pattern, value in (r"[0-9A-Z]{26}", "ID"), (r"20\d\d-\d\d-\d\dT[0-9:.]+Z", "T"), (
+            r'(_ms"|"dns"|"connect"|"first_byte"):[0-9.]+', r'\1:N'), (
+            r"127.0.0.1:\d+", "ADDRESS"), (r'"pid":\d+', '"pid":N'):
+        document = re.sub(pattern, value, document)
+    return document
+
+
+def compare(one, other):
+    """What differs, in words; the contents of messages are the test's own."""
+    found = one.trouble + other.trouble
+    if found:
+        return found
+    if len(one.answers) != len(other.answers):
+        found.append(f"{len(one.answers)} and {len(other.answers)} exchanges")
+    for (name, left), (_, right) in zip(one.answers, other.answers):
+        if left == right:
+            continue
+        parts = zip(("answer", "next answer", "upstream"), left, right) if isinstance(left, tuple) else [
+            ("answer", left, right)]
+        found += [f"{name}: {part}\n  {str(a)[:600]}\n  {str(b)[:600]}" for part, a, b in parts if a != b]
+    for name in sorted(set(one.figures) | set(other.figures)):
+        if one.figures.get(name) != other.figures.get(name) and not LUCK.search(name):
+            found.append(f"{name}: {one.figures.get(name)} and {other.figures.get(name)}")
+    if one.document != other.document:
+        found.append(f"the job's document:\n  {one.document}\n  {other.document}")
+    return found
+
+
+# How many connections the hang-ups took, and what differs from daemon to daemon.
+LUCK = re.compile(r"connections|cancelled|attempts|status=|failure|http_requests|config_info|store_|retries_left")

@@ -1,0 +1,288 @@
+"""A daemon in a mode, an upstream whose answers go by the path's last word, and callers that send bytes as they are."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+OK = b"HTTP/1.1 200 OK\r\nServer: u\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"
+ANSWERS = {
+    "ok": OK,
+    "empty": b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+    "201": b"HTTP/1.1 201 Made\r\nContent-Length: 2\r\nLocation: /x/y\r\n\r\nab",
+    "204": b"HTTP/1.1 204 No Content\r\nX: 1\r\n\r\n",
+    "204-length": b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n",
+    "304": b"HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n",
+    "304-length": b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n",
+    "304-extra": b"HTTP/1.1 304 Not Modified\r\n\r\nabc",
+    "date": b"HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 2\r\nX: y\r\n\r\nab",
+    "kept": b"HTTP/1.1 200 OK\r\nA: 1\r\nConnection: keep-alive\r\nB: 2\r\nContent-Length: 2\r\nC: 3\r\n\r\nab",
+    "keep-alive": b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nKeep-Alive: timeout=5\r\nContent-Length: 2\r\n\r\nab",
+    "close": b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nab",
+    "chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+    "own": b"HTTP/1.1 200 OK\r\nWaystation-Job: FAKE\r\nPreference-Applied: x\r\nContent-Length: 2\r\n\r\nab",
+    "rate": b"HTTP/1.1 200 OK\r\nRateLimit-Remaining: 9\r\nContent-Length: 2\r\n\r\nab",
+    "404": b"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\nX: 1\r\n\r\nnix",
+    "500": b"HTTP/1.1 500 Oops\r\nContent-Length: 3\r\n\r\nerr",
+    "302": b"HTTP/1.1 302 Found\r\nLocation: /r/else\r\nContent-Length: 0\r\n\r\n",
+    "odd": b"HTTP/1.1 200 OK\r\nX:nospace\r\nY:  two\r\nZ: end \r\nContent-Length: 2\r\n\r\nab",
+    "interim": b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab",
+    "http10": b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nab",
+    "extra": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabHTTP/1.1 200 OK\r\n",
+    "two-lengths": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nab",
+    "garbage": b"NOPE\r\n\r\n",
+    "big": b"HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + b"z" * 300000,
+    "gone": b"",
+    "cut": b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc",
+    "cut-head": b"HTTP/1.1 200 OK\r\nConte",
+    "link": b"HTTP/1.1 200 OK\r\nLink: <http://127.0.0.1/x>; rel=next\r\nContent-Length: 2\r\n\r\nab",
+    "json": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"ok\":true}",
+    "json-bad": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"ok\":false}",
+}
+# Answers after which the connection ends.
+LAST = {"gone", "cut", "cut-head", "close", "http10", "extra", "304-extra"}
+# In pieces: bytes of each, and seconds between them.
+PIECES = {"slow": (7, 0.003), "split": (30, 0.02), "split-body": (len(OK) - 2, 0.02)}
+
+
+class Upstream:
+    """Keeps connections, and the requests as they came."""
+
+    def __init__(self, tls=None):
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.port, self.tls = self.listener.getsockname()[1], tls
+        self.seen, self.turn, self.lock = [], 0, threading.Lock()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            connection, _ = self.listener.accept()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=self._serve, args=[connection], daemon=True).start()
+
+    def _serve(self, connection):
+        buffer = b""
+        try:
+            if self.tls:
+                connection = self.tls.wrap_socket(connection, server_side=True)
+            while True:
+                head, body, buffer = read_message(connection, buffer)
+                if head is None:
+                    return
+                with self.lock:
+                    self.seen.append((head, body))
+                word = head.split(b" ")[1].split(b"?")[0].rsplit(b"/", 1)[-1].decode(errors="replace")
+                if not self.answer(connection, word, head):
+                    return
+        except (OSError, IndexError):
+            pass
+        finally:
+            connection.close()
+
+    def answer(self, connection, word, head):
+        """Whether the connection stays."""
+        if word in PIECES:
+            size, pause = PIECES[word]
+            for start in range(0, len(OK), size):
+                connection.sendall(OK[start:start + size])
+                time.sleep(pause)
+            return True
+        if word == "flaky":
+            with self.lock:
+                self.turn += 1
+            connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n" if self.turn % 2 else OK)
+            return True
+        if word == "reset":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return False
+        answer = ANSWERS.get(word, OK)
+        if head.startswith(b"HEAD"):
+            answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+        connection.sendall(answer)
+        return word not in LAST
+
+
+def read_message(connection, buffer):
+    """A head, its content and what follows it; no head at the end."""
+    while b"\r\n\r\n" not in buffer:
+        data = connection.recv(65536)
+        if not data:
+            return None, b"", b""
+        buffer += data
+    head, _, buffer = buffer.partition(b"\r\n\r\n")
+    if re.search(rb"(?i)\r\ntransfer-encoding: *chunked", head):
+        while not buffer.endswith(b"0\r\n\r\n"):
+            data = connection.recv(65536)
+            if not data:
+                return None, b"", b""
+            buffer += data
+        return head, buffer, b""
+    found = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+    length = int(found[1]) if found else 0
+    while len(buffer) < length:
+        data = connection.recv(65536)
+        if not data:
+            return None, b"", b""
+        buffer += data
+    return head, buffer[:length], buffer[length:]
+
+
+def certificate(directory):
+    """A context for a server on 127.0.0.1, and the file of its authority."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"],
+        cwd=directory, check=True, capture_output=True, timeout=30)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(directory / "cert.pem", directory / "key.pem")
+    return context, str(directory / "cert.pem")
+
+
+class Daemon:
+    """A daemon in a mode, with a route of each kind to one upstream, and to one with TLS."""
+
+    def __init__(self, binary, mode, kind=Upstream):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pass-through-"))
+        self.socket, self.control = str(self.directory / "jobs"), str(self.directory / "control")
+        context, authority = certificate(self.directory)
+        self.upstream, self.sealed = kind(), kind(context)
+        (self.directory / "state").mkdir(mode=0o700)
+        (self.directory / "secret").write_text("canary-credential")
+        (self.directory / "secret").chmod(0o600)
+        self.mode = mode
+        file = self.directory / "waystation.json"
+        file.write_text(json.dumps(self._configuration(authority)))
+        self.errors = open(self.directory / "errors", "w")
+        self.process = subprocess.Popen(
+            [binary, "--config", str(file), "--loops", "1", "--pass-through", mode], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=self.errors, cwd=self.directory)
+        end = time.monotonic() + 20
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                self.connect().close()
+                return
+            except OSError:
+                time.sleep(0.02)
+        raise RuntimeError("the daemon did not start: " + self.said())
+
+    def _configuration(self, authority):
+        off = {"enabled": False}
+        plain = {"upstreams": [{"name": "u1", "url": f"http://127.0.0.1:{self.upstream.port}/base/"}],
+                 "allow_addresses": ["127.0.0.0/8"], "circuit_breaker": off, "throttling": off}
+        again = {"name": "again", "on": ["503", "connection"], "retry": {
+            "max_attempts": 3, "methods": "any",
+            "backoff": {"type": "constant", "base_interval": "5ms", "jitter": "none"}}}
+        fixed = {"X-Tenant": "shop \"7\"", "User-Agent": "fixed/1"}
+        return {
+            "listeners": [{"name": "jobs", "unix": self.socket, "mode": "0600", "role": "submit"},
+                          {"name": "control", "unix": self.control, "mode": "0600", "role": "admin"}],
+            "storage": {"directory": str(self.directory / "state")}, "log": {"level": "error"},
+            "routes": {
+                "p": plain,
+                "q": {**plain, "recovery": [again]},
+                "t": {**plain, "upstreams": [{"name": "u1", "url": f"https://127.0.0.1:{self.sealed.port}/"}],
+                      "tls": {"ca_file": authority}},
+                "e": {**plain, "auth": {"type": "bearer", "token": {"file": str(self.directory / "secret")}},
+                      "idempotency": {"generate": True},
+                      "request": {"headers": {"set": fixed, "remove": ["Cookie", "X-B"]},
+                                  "query": {"set": {"tenant": "a b", "v": "1"}}},
+                      "prepare": [{"each": "job", "set_header": {"X-Job": "{job.id} of {route}", "X-Now": "{now}"}},
+                                  {"each": "attempt", "set_header": {"X-Try": "{attempt} at {now}"}}]},
+                "s": {**plain, "success": {"status": ["200", "404"]}},
+                "j": {**plain, "success": {"fail": [{"json": "/ok", "equals": False, "kind": "refused"}]}},
+            }}
+
+    def connect(self):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(5)
+        connection.connect(self.socket)
+        return connection
+
+    def ask(self, target):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(10)
+        connection.connect(self.control)
+        connection.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % target.encode())
+        answer = b""
+        while data := connection.recv(65536):
+            answer += data
+        connection.close()
+        return answer.partition(b"\r\n\r\n")[2].decode()
+
+    def figures(self):
+        """The counters that do not go by time, without those of the paths themselves."""
+        figures = {}
+        for line in self.ask("/metrics").splitlines():
+            if line.startswith("waystation") and not re.search(
+                    "seconds|bytes|process|uptime|_sum|bucket|loop|time|_ordinary|_promoted", line):
+                name, value = line.rsplit(" ", 1)
+                figures[name] = value
+        return figures
+
+    def sum(self, name):
+        return sum(int(float(line.rsplit(" ", 1)[1])) for line in self.ask("/metrics").splitlines()
+                   if line.startswith(name + "{") or line.startswith(name + "_total{"))
+
+    def said(self):
+        return (self.directory / "errors").read_text(errors="replace")
+
+    def stop(self):
+        """The exit status."""
+        self.process.terminate()
+        try:
+            code = self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait(20)
+        self.errors.close()
+        return code
+
+    def clean(self):
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def request(method, target, fields=(), body=b"", version=b"HTTP/1.1", has_host=True, has_length=True):
+    head = b"%s %s %s\r\n" % (method, target, version)
+    if has_host:
+        head += b"Host: localhost\r\n"
+    for field in fields:
+        head += field + b"\r\n"
+    if has_length and (body or method in (b"POST", b"PUT", b"PATCH")):
+        head += b"Content-Length: %d\r\n" % len(body)
+    return head + b"\r\n" + body
+
+
+def read_answer(connection, buffer, is_head=False):
+    """The answer's bytes, those behind it, and whether the connection is over."""
+    def more():
+        try:
+            return connection.recv(65536) or b"<end>"
+        except OSError as error:
+            return b"<%s>" % type(error).__name__.encode()
+
+    while b"\r\n\r\n" not in buffer:
+        data = more()
+        buffer += data
+        if data.startswith(b"<"):
+            return buffer, b"", True
+    head, _, buffer = buffer.partition(b"\r\n\r\n")
+    found = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+    has_content = not is_head and head[9:12] not in (b"204", b"304") and head[9:10] != b"1"
+    length = int(found[1]) if found and has_content else 0
+    is_chunked = b"transfer-encoding: chunked" in head.lower() and has_content
+    while (not buffer.endswith(b"0\r\n\r\n")) if is_chunked else (len(buffer) < length):
+        data = more()
+        if data in (b"<end>",) or data.startswith(b"<") and data.endswith(b"Error>"):
+            return head + b"\r\n\r\n" + buffer + data, b"", True
+        buffer += data
+    if is_chunked:
+        length = len(buffer)
+    return head + b"\r\n\r\n" + buffer[:length], buffer[length:], False
