@@ -22,11 +22,10 @@ package final class LoopServer {
     private var listeners: [AcceptWatcher] = []
     /// What answers are composed in.
     let output = OutputLoan()
-    private var dateLine: [UInt8] = []
-    private var dateSecond: Int64 = -1
     private(set) var isDraining = false
     /// Connections without a place that are told why.
     private(set) var refusals = 0
+    private let clock: LoopClock
     let passThrough: PassThrough
     let idleNanoseconds: Int64
     private lazy var sweep = LoopTimer { [unowned self] in lookRound() }
@@ -50,6 +49,7 @@ package final class LoopServer {
         passThrough: PassThroughMode = .on
     ) {
         self.loop = loop
+        clock = LoopClock(loop)
         self.engine = engine
         self.durable = durable
         self.relay = relay
@@ -60,7 +60,7 @@ package final class LoopServer {
         self.control = control
         self.places = places
         self.problems = problems
-        self.passThrough = PassThrough(loop, engine, relay, passThrough)
+        self.passThrough = PassThrough(loop, clock, engine, relay, passThrough)
     }
 
     /// Accepts connections of `listener`, whose descriptor is this loop's own copy.
@@ -114,15 +114,8 @@ package final class LoopServer {
         if let share = connection.share { engine.callers.leave(share) }
     }
 
-    /// The `Date` line, made once a second.
-    func appendDate(to output: inout OutputBuffer) {
-        let second = SystemClock.wallSeconds()
-        if second != dateSecond {
-            dateSecond = second
-            dateLine = IMFDate.fieldLine(second)
-        }
-        output.append(dateLine)
-    }
+    /// Adds the `Date` line.
+    func appendDate(to output: inout OutputBuffer) { output.append(clock.dateLine) }
 }
 
 /// What a listener's connections are, as one loop has them.

@@ -13,7 +13,7 @@ extension PassThrough {
     ) {
         let now = loop.now
         let taken = unsafe now &- exchange.pointee.began
-        let wall = present(now)
+        let wall = clock.milliseconds
         unsafe end(exchange, answer, sender, connection, taken, now, wall)
 
         let base = unsafe answer.base
@@ -41,7 +41,7 @@ extension PassThrough {
             output.put(decimal: answer.body.count)
         }
         output.put("\r\n")
-        if !answer.hasDate { output.put(date(wall)) }
+        if !answer.hasDate { output.put(clock.dateLine) }
         output.put("\r\n")
         unsafe output.put(base, answer.body)
     }

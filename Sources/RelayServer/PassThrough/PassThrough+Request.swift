@@ -50,7 +50,7 @@ extension PassThrough {
         _ = share.begin()
         engine.countRunning(true)
         let exchange = unsafe loan.take(entry, count)
-        let wall = present(now)
+        let wall = clock.milliseconds
         unsafe exchange.pointee.id = id
         unsafe exchange.pointee.began = now
         unsafe exchange.pointee.wall = wall
@@ -110,7 +110,7 @@ extension PassThrough {
             return nil
         }
         output.advance(fields.written)
-        let wall = present(now)
+        let wall = clock.milliseconds
         id = JobID(milliseconds: wall, random: (random.next(), random.next()))
         if let lines = entry.lines { put(fields.hasAgent ? lines.besideAgent : lines.all, wall) }
         let length = max(0, fields.length)
@@ -144,7 +144,7 @@ extension PassThrough {
             switch gap {
             case .jobID: unsafe id.write(to: output.base + start + offset)
             case .now:
-                for (index, byte) in fixdate(wall).enumerated() {
+                for (index, byte) in IMFDate.format(wall / 1_000).enumerated() {
                     unsafe output.base[start + offset + index] = byte
                 }
             }

@@ -9,6 +9,7 @@ import RelayPosix
 /// ordinary path would pass it on at once and be over. Before anything else happens the request becomes an ordinary one.
 @safe final class PassThrough {
     let loop: EventLoop
+    let clock: LoopClock
     let relay: Relay
     let engine: Engine
     let mode: PassThroughMode
@@ -23,11 +24,6 @@ import RelayPosix
     /// Of the request that is composed.
     @safe @exclusivity(unchecked) var id = JobID(milliseconds: 0, random: (0, 0))
     @safe @exclusivity(unchecked) var output = PassThroughOutput()
-    /// The wall clock, read once a turn of the loop.
-    @safe @exclusivity(unchecked) private var turn = Int64.min
-    @safe @exclusivity(unchecked) private var wall: Int64 = 0
-    @safe @exclusivity(unchecked) private var dateSecond = Int64.min
-    @safe @exclusivity(unchecked) private var dateLine: [UInt8] = []
     /// A route with its upstream's connections.
     final class Entry {
         let route: PassThroughRoute
@@ -61,8 +57,15 @@ import RelayPosix
         }
     }
 
-    init(_ loop: EventLoop, _ engine: Engine, _ relay: Relay, _ mode: PassThroughMode) {
+    init(
+        _ loop: EventLoop,
+        _ clock: LoopClock,
+        _ engine: Engine,
+        _ relay: Relay,
+        _ mode: PassThroughMode
+    ) {
         self.loop = loop
+        self.clock = clock
         self.relay = relay
         self.mode = mode
         self.engine = engine
@@ -122,7 +125,7 @@ import RelayPosix
     @inline(__always)
     func knowsLines(_ entry: Entry, _ now: Int64) -> Bool {
         guard let name = entry.route.plain.credential else {
-            return entry.lines != nil || compose(entry, nil, now)
+            return entry.lines != nil || compose(entry, nil)
         }
         let (present, end) = (
             Instant(nanoseconds: now), Instant(nanoseconds: now &+ entry.route.plain.attempt)
@@ -131,13 +134,13 @@ import RelayPosix
             !entry.route.entry.memory.hasRefusedTokens
         else { return false }
         if entry.lines != nil, token.generation == entry.generation { return true }
-        return compose(entry, token, now)
+        return compose(entry, token)
     }
 
     @inline(never)
-    private func compose(_ entry: Entry, _ token: Token?, _ now: Int64) -> Bool {
+    private func compose(_ entry: Entry, _ token: Token?) -> Bool {
         // Neither stands anywhere else: the id is random, and the moment far away.
-        let probe = JobID(milliseconds: present(now), random: (random.next(), random.next()))
+        let probe = JobID(milliseconds: clock.milliseconds, random: (random.next(), random.next()))
         let seconds = 20_000_000_000 + Int64(truncatingIfNeeded: random.next() % 10_000_000_000)
         func lines(_ hasAgent: Bool) -> PassThroughLines? {
             let fields = try? relay.addedFields(
@@ -162,32 +165,6 @@ import RelayPosix
         entry.generation = token?.generation ?? 0
         return true
     }
-
-    // MARK: Time
-
-    /// Milliseconds since 1970 UTC.
-    @inline(__always)
-    func present(_ now: Int64) -> Int64 {
-        if turn != now {
-            turn = now
-            wall = SystemClock.wall() / 1_000_000
-        }
-        return wall
-    }
-
-    /// The line `Date` of a moment in milliseconds since 1970 UTC.
-    @inline(__always)
-    func date(_ wall: Int64) -> [UInt8] {
-        let second = wall / 1_000
-        if second != dateSecond {
-            dateSecond = second
-            dateLine = IMFDate.fieldLine(second)
-        }
-        return dateLine
-    }
-
-    /// The same moment, 29 bytes.
-    func fixdate(_ wall: Int64) -> [UInt8] { IMFDate.format(wall / 1_000) }
 }
 
 @inline(__always)
