@@ -53,8 +53,9 @@ package struct CredentialMachine: Sendable {
     }
 
     /// The token that a caller would simply use, where it stays in force until `end`.
-    func calmToken(_ now: Instant, until end: Instant) -> Token? {
-        guard let token, !isRefreshing, failure == nil, !isDue(token, now), token.expiresAt.map({ end < $0 }) ?? true
+    package func calmToken(_ now: Instant, until end: Instant) -> Token? {
+        guard let token, !isRefreshing, failure == nil, !isDue(token, now),
+            token.expiresAt.map({ end < $0 }) ?? true
         else { return nil }
         return token
     }

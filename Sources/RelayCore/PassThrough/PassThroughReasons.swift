@@ -1,45 +1,39 @@
 /// Why a request took the ordinary path from its beginning.
 package enum OrdinaryReason: String, CaseIterable, Sendable {
-    /// The route wraps or signs its requests.
-    case preparation
-    /// The route edits a field that frames messages.
-    case edits
-    /// The route looks into the bodies of answers.
-    case inspection
-    /// The route keeps requests or answers.
-    case keeping
-    /// The route has an upstream of its own for constrained networks.
-    case constrained
-    /// Limits of callers are counted, or those of answers are small.
-    case limits
-    /// It came over TCP or another operator's socket.
-    case listener
-    /// Its head, framing or size is not plain, or it did not come at once.
-    case shape
-    /// It has a field that has to be looked into, such as `Idempotency-Key` or `Prefer`.
-    case fields
-    /// The credential has to be fetched, or was refused.
-    case credential
-    /// No kept connection to the upstream was free.
-    case connection
-    /// Something holds the route back: permits, its breaker, a pause, a drain.
-    case held
+    case preparation, edits, inspection, keeping, constrained, limits, listener, shape, fields, credential,
+        connection, held
+
+    package var sentence: String {
+        switch self {
+        case .preparation: "the route wraps or signs its requests"
+        case .edits: "the route edits a field that frames messages, or a secret of its query was not read"
+        case .inspection: "the route looks into the types or bodies of answers"
+        case .keeping: "the route keeps requests or answers"
+        case .constrained: "the route has an upstream for constrained networks"
+        case .limits: "callers are bounded by rate or number, or answers may have small heads only"
+        case .listener: "it did not come over a Unix socket for jobs, or its caller may not send to the route"
+        case .shape: "its request line, framing or size is not plain, or it did not come at once"
+        case .fields: "it has a field that has to be looked into, such as Idempotency-Key or Prefer"
+        case .credential: "the credential has to be fetched, ends soon, or was refused"
+        case .connection: "no kept connection to the upstream was free"
+        case .held: "permits, the breaker, a pause, short memory or a drain hold it back"
+        }
+    }
 }
 
 /// Why a request that was being passed through went on as an ordinary one.
 package enum PromotionReason: String, CaseIterable, Sendable {
-    /// The status may call for recovery.
-    case status
-    /// The answer came in pieces, or has a field that has to be looked into.
-    case answer
-    /// The upstream closed or broke the connection.
-    case closed
-    /// A time limit ended.
-    case timeout
-    /// The caller hung up.
-    case caller
-    /// The daemon stops.
-    case draining
-    /// The upstream's socket did not take all of it.
-    case written
+    case status, answer, closed, timeout, caller, draining, written
+
+    package var sentence: String {
+        switch self {
+        case .status: "the status is none that is passed on at once"
+        case .answer: "the answer came in pieces, is chunked, or has a field that has to be looked into"
+        case .closed: "the upstream closed or broke the connection"
+        case .timeout: "a time limit ended"
+        case .caller: "the caller hung up"
+        case .draining: "the daemon stops, or the caller's connection ends with this answer"
+        case .written: "the upstream's socket did not take all of it at once"
+        }
+    }
 }

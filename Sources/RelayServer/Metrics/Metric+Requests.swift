@@ -1,3 +1,5 @@
+import RelayCore
+
 extension Metric {
     package static let requestsTotal = Metric(
         "waystation_requests",
@@ -109,23 +111,23 @@ extension Metric {
         "waystation_requests_ordinary",
         .counter,
         ["route", "reason"],
-        "Requests that took the ordinary path instead of being passed through, by why: preparation (the route wraps or signs "
-            + "requests), edits (of fields that frame messages), inspection (of answers' bodies), keeping (of requests or "
-            + "answers), constrained (an upstream for constrained networks), limits (of callers, or small ones of answers), "
-            + "listener (not a Unix socket, or an operator's), shape (a head, framing or size that is not plain), fields (such "
-            + "as Idempotency-Key or Prefer), credential (to be fetched), connection (none was kept), held (permits, breaker, "
-            + "pause, drain). Streams and kept jobs are not among them.",
-        do: "Nothing is wrong with them; each costs about five times the processor time of one that is passed through."
+        "Requests that took the ordinary path instead of being passed through, by why; streams and kept jobs are not among "
+            + "them. " + listed(OrdinaryReason.allCases.map { ($0.rawValue, $0.sentence) }),
+        do:
+            "Nothing is wrong with them; each costs several times the processor time of one that is passed through."
     )
     package static let promoted = Metric(
         "waystation_requests_promoted",
         .counter,
         ["route", "reason"],
-        "Requests that were being passed through and went on by the ordinary path, by why: status (it may call for "
-            + "recovery), answer (in pieces, chunked, or with fields to be looked into), closed (the connection), timeout, "
-            + "caller (hung up), draining, written (the upstream's socket did not take all of it at once).",
+        "Requests that were being passed through and went on by the ordinary path, by why. "
+            + listed(PromotionReason.allCases.map { ($0.rawValue, $0.sentence) }),
         do: "A high share of answer tells of an upstream that sends its answers in pieces."
     )
+
+    private static func listed(_ reasons: [(name: String, sentence: String)]) -> String {
+        reasons.map { "\($0.name): \($0.sentence)" }.joined(separator: "; ") + "."
+    }
 
     static let requests = [
         requestsTotal, requestDuration, rejected, inFlight, waiting, permits, breaches, recoveries,

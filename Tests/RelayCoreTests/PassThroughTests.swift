@@ -1,0 +1,141 @@
+import Foundation
+import RelayCore
+import RelayJSON
+import RelayTestSupport
+import Testing
+
+@Suite("Which routes' requests are passed through")
+struct PassThroughTests {
+    /// Every setting of a route, and what passing its requests through makes of it.
+    ///
+    /// A new setting is not in it: whoever adds one decides here, and in `PassThroughPolicy`.
+    private static let settings: [String: String] = [
+        "summary": "said of the route alone",
+        "upstreams": "the first is sent to; one for constrained networks: ordinary",
+        "authentication": "its line is among the route's own",
+        "timeouts": "attempt, total and idle bound the exchange; connect is the ordinary path's",
+        "concurrency": "a free permit is taken",
+        "traffic": "asked for leave, and told",
+        "callers": "asked for each caller",
+        "maxAttempts": "one attempt is always allowed",
+        "request": "headers and query compiled; wrap: ordinary",
+        "idempotency": "a generated key is among the route's own lines; a caller's: ordinary",
+        "prepare": "among the route's own lines",
+        "apiError": "inspects: ordinary",
+        "quickRecovery": "for failures, which are promoted",
+        "success": "statuses by the judge's verdicts; the rest inspects: ordinary",
+        "response": "inspects or keeps: ordinary",
+        "errorTypes": "for failures, which are promoted",
+        "recovery": "for failures, which are promoted; rules that keep: ordinary",
+        "deliversLater": "for kept jobs",
+        "limits": "smaller than a plain head, or decoding: ordinary",
+        "delivery": "durable: ordinary",
+        "signing": "ordinary",
+        "neverFails": "for failures, which are promoted",
+    ]
+
+    @Test("Each setting of a route has its place in what is passed through")
+    func everySetting() {
+        let policy = makeRoute().policy
+        let labels = Mirror(reflecting: policy).children.compactMap(\.label)
+        #expect(Set(labels) == Set(Self.settings.keys))
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let reason: OrdinaryReason?
+        let change: @Sendable (inout RoutePolicy) -> Void
+        var testDescription: String { name }
+    }
+
+    static let cases: [Case] = [
+        Case(name: "nothing", reason: nil) { _ in },
+        Case(name: "a rule", reason: nil) { $0.recovery = [rule("again", ["503"], retry(3))] },
+        Case(name: "a set field", reason: nil) { $0.request.setFields = [("X-Tenant", "7")] },
+        Case(name: "a set Host", reason: .edits) { $0.request.setFields = [("hOst", "x")] },
+        Case(name: "a generated key", reason: nil) { $0.idempotency.generates = true },
+        Case(name: "parameters", reason: nil) { $0.request.query = RouteQuery([("a", .text("b"))]) },
+        Case(name: "an unread secret", reason: .edits) {
+            $0.request.query = RouteQuery([("a", .reference(.credential("none")))])
+        },
+        Case(name: "wrap", reason: .preparation) { $0.request.wrap = JSONPointer(tokens: ["data"]) },
+        Case(name: "content types", reason: .inspection) { $0.success.contentTypes = ["application/json"] },
+        Case(name: "decoding", reason: .inspection) { $0.limits.decodesContent = true },
+        Case(name: "stale answers", reason: .keeping) {
+            $0.recovery = [rule("old", ["any"], .respondStale)]
+        },
+        Case(name: "durable", reason: .keeping) { $0.delivery.mode = .durable },
+        Case(name: "small heads", reason: .limits) { $0.limits.head = 8_192 },
+    ]
+
+    @Test("A route whose requests need more than to be passed on has a reason for it", arguments: cases)
+    func reasons(_ one: Case) {
+        let route = makeRoute { one.change(&$0) }
+        #expect(PassThroughPolicy.reason(route) == one.reason)
+        #expect((PassThroughPolicy(route, RouteMemory()) == nil) == (one.reason != nil))
+    }
+
+    @Test(
+        "An answer is passed on where the judge takes it whatever else it says",
+        arguments: [
+            (200, true, true), (204, true, true), (304, false, true), (302, false, false),
+            (404, false, false),
+            (503, false, false), (99, false, false), (600, false, false), (999, false, false),
+        ]
+    )
+    func verdicts(status: Int, usual: Bool, conditional: Bool) throws {
+        let policy = try #require(PassThroughPolicy(makeRoute(), RouteMemory()))
+        #expect(policy.takes(status, PassThroughPolicy.usual) == usual)
+        #expect(policy.takes(status, PassThroughPolicy.conditional) == conditional)
+    }
+
+    @Test("Where the id and the moment stand in a route's own lines each request has its own")
+    func lines() {
+        let probe = JobID(milliseconds: 1, random: (2, 3))
+        var fields = HeaderFields()
+        fields.append("X-Job", "a \(probe) b")
+        fields.append("X-Now", String(decoding: IMFDate.format(20_000_000_007), as: UTF8.self))
+        fields.append("X-Fixed", "c")
+        var lines = PassThroughLines(fields, probe: probe, wallSeconds: 20_000_000_007) { fields in
+            var buffer = OutputBuffer()
+            for name in ["X-Job", "X-Now", "X-Fixed"] {
+                buffer.append(
+                    text: "\(name): \(FieldName(name).flatMap { fields.values($0).first } ?? "")\r\n"
+                )
+            }
+            return buffer.bytes
+        }
+        #expect(lines.gaps.map(\.offset) == [9, 46])
+        #expect(lines.gaps.map(\.gap) == [.jobID, .now])
+        lines.wipe()
+        #expect(lines.bytes.allSatisfy { $0 == 0 })
+    }
+
+    @Test(
+        "A credential is at hand while it is in force to the end of an attempt and nothing is due",
+        arguments: [(0, true), (3529, true), (3535, false), (3541, false), (3700, false)] as [(Int64, Bool)]
+    )
+    func credential(second: Int64, isThere: Bool) {
+        func at(_ seconds: Int64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
+        var machine = CredentialMachine(refreshBeforeExpiry: .seconds(0), failureCooldown: .seconds(1))
+        _ = machine.tokenWanted(refused: nil, now: at(0))
+        #expect(machine.calmToken(at(0), until: at(10)) == nil)
+        _ = machine.refreshed(Secret("a"), expiresIn: .seconds(3540), now: at(0))
+        #expect((machine.calmToken(at(second), until: at(second + 10)) != nil) == isThere)
+    }
+
+    @Test("The page of the pass-through has a line for each reason, in their words and order")
+    func page() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appending(path: "Sources/RelayCore/RelayCore.docc/PassThrough.md"),
+            encoding: .utf8
+        )
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        let reasons =
+            OrdinaryReason.allCases.map { ($0.rawValue, $0.sentence) }
+            + PromotionReason.allCases.map { ($0.rawValue, $0.sentence) }
+        #expect(lines == reasons.map { "| `\($0.0)` | \($0.1) |" })
+    }
+}
