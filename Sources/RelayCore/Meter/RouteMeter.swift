@@ -69,13 +69,17 @@ package final class RouteMeter: Sendable {
 
     /// A request took the ordinary path from its beginning.
     package func tookOrdinaryPath(_ reason: OrdinaryReason, lane: Int) {
-        guard lanes.indices.contains(lane), let place = OrdinaryReason.allCases.firstIndex(of: reason) else { return }
+        guard lanes.indices.contains(lane), let place = OrdinaryReason.allCases.firstIndex(of: reason) else {
+            return
+        }
         lanes[lane].ordinary[place].wrappingAdd(1, ordering: .relaxed)
     }
 
     /// A request that was being passed through went on as an ordinary one.
     package func promoted(_ reason: PromotionReason, lane: Int) {
-        guard lanes.indices.contains(lane), let place = PromotionReason.allCases.firstIndex(of: reason) else { return }
+        guard lanes.indices.contains(lane), let place = PromotionReason.allCases.firstIndex(of: reason) else {
+            return
+        }
         lanes[lane].promoted[place].wrappingAdd(1, ordering: .relaxed)
     }
 

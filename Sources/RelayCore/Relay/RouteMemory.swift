@@ -69,7 +69,11 @@ package final class RouteMemory: Sendable {
     }
 
     /// Whether an upstream refused a credential of the route, and has not taken one since.
-    package var hasRefusedTokens: Bool { state.withLock { !$0.refusedTokens.isEmpty && $0.refusedTokens.values.contains { $0.generation != nil } } }
+    package var hasRefusedTokens: Bool {
+        state.withLock { state in
+            !state.refusedTokens.isEmpty && state.refusedTokens.values.contains { $0.generation != nil }
+        }
+    }
 
     /// Whether an upstream refused the route's credential of that generation, which had just been fetched.
     package func refusesToken(_ generation: UInt64) -> Bool {
