@@ -2,9 +2,9 @@
 //
 //   upstream -p PORT [-c CERTIFICATE -k KEY]
 //
-// A path with "/hold" is never answered; one with "/fail" gets a 502; one with "/size/N" gets N bytes; one with
-// "/json" gets 1 KiB of JSON, in an envelope; one with "/token" gets a token of OAuth. Request bodies need a
-// Content-Length.
+// A path with "/hold" is never answered; one with "/fail" gets a 502, and so does one with the field
+// "X-Try: 1"; one with "/size/N" gets N bytes; one with "/json" gets 1 KiB of JSON, in an envelope; one with "/token" gets
+// a token of OAuth. Request bodies need a Content-Length.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -138,6 +138,7 @@ static bool read_head(struct connection *connection) {
         connection->kind = kinds[index].kind;
         if (connection->kind == 's') connection->answer_size = strtoull(found + strlen("/size/"), NULL, 10);
     }
+    if (strstr(connection->head, "\r\nX-Try: 1\r\n") != NULL) connection->kind = 'f';
     if (strcasestr(connection->head, "\r\ntransfer-encoding:") != NULL) {
         fprintf(stderr, "upstream: a request body has no Content-Length\n");
         return false;

@@ -25,8 +25,12 @@ RELAY = ("-c", 64, "-q", "/r/bench/x")
 ACCEPT = ("-c", 64, "-b", JOB_BYTES, "-q", "/r/kept/x", "-a", KEEP, "-s", 202)
 LINE = ("-k", "stream", "-c", 1, "-d", 64, "-b", 500, "-q", "/r/bench/x")
 SCENARIOS = {
-    "relay": RELAY, "line": LINE, "accept": (*ACCEPT, "-a", LATER), "life": ACCEPT, "idle": (),
+    "relay": RELAY, "credential": ("-c", 64, "-q", "/r/edited/x"), "tls": ("-c", 64, "-q", "/r/secure/x"),
+    "json": ("-c", 64, "-b", 1024, "-q", "/r/inspected/json"), "promoted": RELAY,
+    "retried": ("-c", 64, "-q", "/r/flaky/x"), "line": LINE, "accept": (*ACCEPT, "-a", LATER), "life": ACCEPT, "idle": (),
 }
+# What the daemon is told for one.
+WORDS = {"promoted": ("--pass-through", "promote")}
 
 
 @dataclasses.dataclass
@@ -101,6 +105,7 @@ class UnderCallgrind(Waystation):
 
 def executed(session, scenario, count):
     server = UnderCallgrind(session, f"callgrind {scenario}")
+    server.words = WORDS.get(scenario, ())
     server.check_installed()
     server.start()
     try:
@@ -244,6 +249,7 @@ def counting_library(directory):
 
 def allocated(session, scenario, count):
     server = Counting(session, f"counting {scenario}")
+    server.words = WORDS.get(scenario, ())
     server.start()
     before = 0
 

@@ -30,6 +30,8 @@ def release():
 class Waystation(Server):
     name = "waystation"
     template = "waystation.json"
+    # Of the command line, beside the usual ones.
+    words = ()
 
     def __init__(self, session, name=None, loops=1, cores=system.PROXY_CORE):
         super().__init__(session, name)
@@ -37,7 +39,7 @@ class Waystation(Server):
         self.loops, self.cores = loops, cores
 
     def command(self, configuration):
-        return [self.session.daemon, "--config", configuration, "--loops", str(self.loops)]
+        return [self.session.daemon, "--config", configuration, "--loops", str(self.loops), *self.words]
 
     def environment(self):
         # Bound before the daemon is started, which says there when it is ready.
