@@ -7,7 +7,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as prometheus_text
 
 import exposed
-from test_names import everything
+from test_names import eventually, everything
 from world import OPEN_METRICS
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -17,12 +17,19 @@ def check_metrics(text):
     return subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
 
 
+def requests(text):
+    return sum(value for name, labels, value, _ in exposed.samples(text)
+               if name == "waystation_requests_total" and labels["route"] == "good")
+
+
 class Formats(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.relay = everything(cls)
         got = cls.relay.ask("GET", "/r/good/good", [("Traceparent", f"00-{TRACE}-00f067aa0ba902b7-01")])
         assert got.status == 200, got
+        # A page is given out for a moment: one with the request in it is waited for.
+        eventually(lambda: requests(cls.relay.metrics()[1]) >= 2, "the request is told of")
         (cls.type, cls.text), (cls.open_type, cls.open) = cls.relay.metrics(), cls.relay.metrics(OPEN_METRICS)
 
     def test_the_media_types_are_those_of_the_formats(self):

@@ -45,6 +45,11 @@ ANSWERS = {
     "cut-head": b"HTTP/1.1 200 OK\r\nConte",
     "link": b"HTTP/1.1 200 OK\r\nLink: <http://127.0.0.1/x>; rel=next\r\nContent-Length: 2\r\n\r\nab",
     "json": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"ok\":true}",
+    "json-error": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 24\r\n\r\n{\"error\":{\"code\":\"e-1\"}}",
+    "json-cut": b"HTTP/1.1 200 OK\r\nContent-Type: application/json; x=y\r\nContent-Length: 8\r\n\r\n{\"ok\":tr",
+    "json-mark": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\n\xef\xbb\xbf{}",
+    "json-coded": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\n{}",
+    "json-types": b"HTTP/1.1 200 OK\r\nContent-Type: text/a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
     "json-bad": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"ok\":false}",
 }
 # Answers after which the connection ends.
@@ -197,7 +202,9 @@ class Daemon:
                       "prepare": [{"each": "job", "set_header": {"X-Job": "{job.id} of {route}", "X-Now": "{now}"}},
                                   {"each": "attempt", "set_header": {"X-Try": "{attempt} at {now}"}}]},
                 "s": {**plain, "success": {"status": ["200", "404"]}},
-                "j": {**plain, "success": {"fail": [{"json": "/ok", "equals": False, "kind": "refused"}]}},
+                "j": {**plain, "success": {"content_type": ["application/json"], "fail": [
+                          {"json": "/ok", "equals": False, "kind": "refused"}]},
+                      "api_error": {"status": ["200-599"], "require": ["/error"], "code": "/error/code"}},
             }}
 
     def connect(self):

@@ -21,10 +21,10 @@ struct PassThroughTests {
         "request": "headers and query compiled; wrap: ordinary",
         "idempotency": "a generated key is among the route's own lines; a caller's: ordinary",
         "prepare": "among the route's own lines",
-        "apiError": "inspects: ordinary",
+        "apiError": "looked for in the content",
         "quickRecovery": "for failures, which are promoted",
-        "success": "statuses by the judge's verdicts; the rest inspects: ordinary",
-        "response": "inspects or keeps: ordinary",
+        "success": "statuses by the judge's verdicts, the rest in the content",
+        "response": "looked for in the content; unwrap and what keeps: ordinary",
         "errorTypes": "for failures, which are promoted",
         "recovery": "for failures, which are promoted; rules that keep: ordinary",
         "deliversLater": "for kept jobs",
@@ -59,8 +59,8 @@ struct PassThroughTests {
             $0.request.query = RouteQuery([("a", .reference(.credential("none")))])
         },
         Case(name: "wrap", reason: .preparation) { $0.request.wrap = JSONPointer(tokens: ["data"]) },
-        Case(name: "content types", reason: .inspection) { $0.success.contentTypes = ["application/json"] },
-        Case(name: "decoding", reason: .inspection) { $0.limits.decodesContent = true },
+        Case(name: "content types", reason: nil) { $0.success.contentTypes = ["application/json"] },
+        Case(name: "decoding", reason: .content) { $0.limits.decodesContent = true },
         Case(name: "stale answers", reason: .keeping) {
             $0.recovery = [rule("old", ["any"], .respondStale)]
         },

@@ -6,6 +6,10 @@
     package var status: Int
     /// Runs of field lines that are passed on.
     package var runs: (Range<Int>, Range<Int>, Range<Int>)
+    /// The value of `Content-Type`; empty where there is none.
+    package var type: Range<Int>
+    /// Whether it has a `Content-Encoding`.
+    package var isCoded: Bool
     package var body: Range<Int>
     package var hasContent: Bool
     package var hasDate: Bool
@@ -17,6 +21,8 @@
         base: UnsafePointer<UInt8>,
         status: Int,
         runs: (Range<Int>, Range<Int>, Range<Int>),
+        type: Range<Int>,
+        isCoded: Bool,
         body: Range<Int>,
         hasContent: Bool,
         hasDate: Bool
@@ -24,6 +30,8 @@
         unsafe self.base = base
         self.status = status
         self.runs = runs
+        self.type = type
+        self.isCoded = isCoded
         self.body = body
         self.hasContent = hasContent
         self.hasDate = hasDate

@@ -11,9 +11,13 @@ package struct PassThroughEdits: Sendable {
         names += policy.request.removeFields.map(\.bytes)
         for step in policy.prepare { names += step.fields.map { Array($0.name.lowercased().utf8) } }
         if let authentication = policy.authentication { names.append(authentication.fieldName.bytes) }
+        // What is looked into must be readable, whatever coding the caller would have taken.
+        if route.inspectsBody { names.append(FieldName.acceptEncoding.bytes) }
         dropped = Array(Set(names))
-        // A key of the caller's own stands in for one that is generated.
-        refused = policy.idempotency.generates ? route.keyFields.map(\.bytes) : []
+        // A key of the caller's own stands in for one that is generated; a part of a coded answer cannot be read.
+        refused =
+            (policy.idempotency.generates ? route.keyFields.map(\.bytes) : [])
+            + (route.inspectsBody ? [FieldName.range.bytes] : [])
         isEmpty = dropped.isEmpty && refused.isEmpty
     }
 

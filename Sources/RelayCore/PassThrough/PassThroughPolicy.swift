@@ -13,6 +13,8 @@ package final class PassThroughPolicy: Sendable {
     package let idle: Int64
     package let usesTraffic: Bool
     package let meter: UpstreamMeter?
+    /// Whether an answer's type or content is looked into.
+    private let inspects: Bool
     /// By status, whether an answer is a success whatever its fields and content, by the kinds of requests.
     private let verdicts: InlineArray<600, UInt8>
 
@@ -26,6 +28,31 @@ package final class PassThroughPolicy: Sendable {
         200..<600 ~= status && verdicts[status] & kind != 0
     }
 
+    /// Whether such an answer's type and content are those of a success, too.
+    @inline(__always)
+    package func takes(_ answer: PassThroughAnswer, _ kind: UInt8) -> Bool {
+        !inspects || looksInto(answer, isConditional: kind == Self.conditional)
+    }
+
+    @inline(never)
+    private func looksInto(_ answer: PassThroughAnswer, isConditional: Bool) -> Bool {
+        guard !answer.isCoded else { return false }
+        var fields = HeaderFields()
+        if !answer.type.isEmpty, !route.policy.success.contentTypes.isEmpty {
+            let type = unsafe UnsafeBufferPointer(
+                start: answer.base + answer.type.lowerBound,
+                count: answer.type.count
+            )
+            fields.append("Content-Type", unsafe String(decoding: type, as: UTF8.self))
+        }
+        let content = unsafe Span(
+            _unsafeStart: answer.base + answer.body.lowerBound,
+            count: answer.body.count
+        )
+        let judge = ResponseJudge(route: route, method: .get, isConditional: isConditional)
+        return judge.passesOn(Status(rawValue: UInt16(truncatingIfNeeded: answer.status)), fields, content)
+    }
+
     /// The verdicts are the judge's own.
     ///
     /// - Returns: nil where something has to be done to every request or answer of the route.
@@ -36,6 +63,7 @@ package final class PassThroughPolicy: Sendable {
             return nil
         }
         self.route = route
+        inspects = route.inspectsBody || !policy.success.contentTypes.isEmpty
         self.query = query
         upstream = policy.upstreams[0]
         basePath = Array(upstream.basePath.utf8)
@@ -57,6 +85,8 @@ package final class PassThroughPolicy: Sendable {
 
     private static func takes(_ status: Status, _ policy: RoutePolicy, _ judge: ResponseJudge) -> Bool {
         if policy.response.redirects == .follow && status.isRedirection && status != 304 { return false }
+        // Of a route that looks into answers each is judged again when it is there.
+        if judge.needsBody(status) || policy.success.statuses.contains(status) { return true }
         let body: Body = status.forbidsContent ? .empty : .bytes([0])
         let response = HTTPResponse(status: status, fields: HeaderFields(), body: body)
         let verdict = judge.judge(InboundResponse(response: response, exchange: Exchange()), wallSeconds: 0)
@@ -69,9 +99,7 @@ package final class PassThroughPolicy: Sendable {
         let policy = route.policy
         if policy.request.wrap != nil || policy.signing != nil { return .preparation }
         if !PassThroughEdits(route).isPlain || query(policy) == nil { return .edits }
-        if route.inspectsBody || !policy.success.contentTypes.isEmpty || policy.limits.decodesContent {
-            return .inspection
-        }
+        if policy.response.unwrap != nil || policy.limits.decodesContent { return .content }
         if route.keepsRequests || route.answersStale || policy.response.keepsLastGood != nil
             || policy.delivery.mode == .durable
         {

@@ -1,13 +1,13 @@
 /// Why a request took the ordinary path from its beginning.
 package enum OrdinaryReason: String, CaseIterable, Sendable {
-    case preparation, edits, inspection, keeping, constrained, limits, listener, shape, fields, credential,
+    case preparation, edits, content, keeping, constrained, limits, listener, shape, fields, credential,
         connection, held
 
     package var sentence: String {
         switch self {
         case .preparation: "the route wraps or signs its requests"
         case .edits: "the route edits a field that frames messages, or a secret of its query was not read"
-        case .inspection: "the route looks into the types or bodies of answers"
+        case .content: "the route unwraps or decodes the content of answers"
         case .keeping: "the route keeps requests or answers"
         case .constrained: "the route has an upstream for constrained networks"
         case .limits: "callers are bounded by rate or number, or answers may have small heads only"

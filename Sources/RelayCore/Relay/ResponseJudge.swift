@@ -120,36 +120,70 @@ package struct ResponseJudge: Sendable {
     }
 }
 
+// What an answer is before any `quick_recovery` rule has seen it.
 extension ResponseJudge {
-    /// What it is before any `quick_recovery` rule has seen it.
+    /// What was found in an answer.
+    private enum Finding {
+        /// The part of the content that is passed on, where not all of it is.
+        case success(Range<Int>?)
+        case refused(Failure)
+        case invalid(Failure)
+    }
+
     private func classify(_ response: HTTPResponse) -> Verdict {
-        let status = response.status
+        let content = response.body.document
+        let document = content ?? []
+        switch finding(response.status, response.fields, document.span, isInMemory: content != nil) {
+        case .success(nil): return .success(response)
+        case .success(let range?):
+            let part = Array(document[range])
+            return .success(
+                HTTPResponse(status: response.status, fields: response.fields, body: .bytes(part))
+            )
+        case .refused(let failure): return .refused(failure)
+        case .invalid(let failure): return .invalid(failure)
+        }
+    }
+
+    /// Whether an answer with that content, which is in no coding, is passed on as it is; of its fields only
+    /// `Content-Type` is asked for. One with a byte order mark is not said to be.
+    package func passesOn(_ status: Status, _ fields: HeaderFields, _ content: Span<UInt8>) -> Bool {
+        if content.count > inspectLimit || !content.isEmpty && content[0] == 0xEF { return false }
+        if case .success(nil) = finding(status, fields, content, isInMemory: true) { return true }
+        return false
+    }
+
+    private func finding(
+        _ status: Status,
+        _ fields: HeaderFields,
+        _ content: Span<UInt8>,
+        isInMemory: Bool
+    ) -> Finding {
         guard status.class != nil else {
             let detail = "the upstream answered with the status \(status.rawValue), which no final answer has"
             return .refused(Failure(.httpProtocolError, sent: .answered, detail))
         }
-        if let failure = apiError(response) { return .refused(failure) }
-        if status == 304, isConditional { return .success(response) }
+        if isInMemory, let failure = apiError(status, content) { return .refused(failure) }
+        if status == 304, isConditional { return .success(nil) }
         guard route.policy.success.statuses.contains(status) else {
             let detail = "the upstream answered \(status.rawValue)"
             return .refused(Failure(.httpStatus, sent: .answered, detail, status: status))
         }
         guard route.inspectsBody || !route.policy.success.contentTypes.isEmpty, method != .head,
             !status.forbidsContent
-        else { return .success(response) }
-        return validated(response, response.body.document ?? [])
+        else { return .success(nil) }
+        return validated(status, fields, content)
     }
 
     /// An error document on any status the rule names: it keeps the status and becomes an API error.
-    private func apiError(_ response: HTTPResponse) -> Failure? {
-        let status = response.status
-        guard let rule = route.policy.apiError, rule.statuses.contains(status),
-            let bytes = response.body.document, !bytes.isEmpty
-        else { return nil }
+    private func apiError(_ status: Status, _ content: Span<UInt8>) -> Failure? {
+        guard let rule = route.policy.apiError, rule.statuses.contains(status), !content.isEmpty else {
+            return nil
+        }
         let pointers = rule.require + [rule.code, rule.title].compactMap(\.self)
-        guard let found = try? JSONScan.locate(pointers, in: bytes.span) else { return nil }
+        guard let found = try? JSONScan.locate(pointers, in: content) else { return nil }
         for range in found.prefix(rule.require.count) {
-            guard let range, !isNull(bytes[range]) else { return nil }
+            guard let range, !isNull(content, range) else { return nil }
         }
         var rest = found.dropFirst(rule.require.count).makeIterator()
         var failure = Failure(
@@ -158,25 +192,24 @@ extension ResponseJudge {
             "the upstream answered \(status.rawValue) with an error document",
             status: status
         )
-        if rule.code != nil, let range = rest.next() ?? nil { failure.apiCode = code(bytes[range]) }
-        if rule.title != nil, let range = rest.next() ?? nil { failure.apiTitle = text(bytes[range]) }
+        if rule.code != nil, let range = rest.next() ?? nil { failure.apiCode = code(content, range) }
+        if rule.title != nil, let range = rest.next() ?? nil { failure.apiTitle = text(content, range) }
         if let code = failure.apiCode { failure.detail += " (code \(code))" }
         return failure
     }
 
-    private func validated(_ response: HTTPResponse, _ bytes: [UInt8]) -> Verdict {
+    private func validated(_ status: Status, _ fields: HeaderFields, _ content: Span<UInt8>) -> Finding {
         let policy = route.policy
-        let status = response.status
-        if !policy.success.contentTypes.isEmpty, !hasWantedType(response.fields) {
+        if !policy.success.contentTypes.isEmpty, !hasWantedType(fields) {
             return invalid(status, "the answer's Content-Type is none of \(policy.success.contentTypes)")
         }
-        guard route.inspectsBody else { return .success(response) }
-        if !bytes.isEmpty, let coding = ContentCoding.unread(response.fields) {
+        guard route.inspectsBody else { return .success(nil) }
+        if !content.isEmpty, let coding = ContentCoding.unread(fields) {
             let detail =
                 "the answer is in \(coding), which the relay cannot look into; ask the upstream for gzip or identity"
             return invalid(status, detail, .httpResponseContentCoding)
         }
-        if bytes.isEmpty {
+        if content.isEmpty {
             if policy.response.empty == .error {
                 return invalid(status, "the answer is empty", .emptyResponse)
             }
@@ -187,30 +220,25 @@ extension ResponseJudge {
                     .emptyResponse
                 )
             }
-            return .success(response)
+            return .success(nil)
         }
         guard policy.success.inspectsBody || policy.response.unwrap != nil || policy.response.expectsJSON
         else {
-            return .success(response)
+            return .success(nil)
         }
-        return transformed(response, bytes)
+        return lookedInto(status, content)
     }
 
-    private func transformed(_ response: HTTPResponse, _ bytes: [UInt8]) -> Verdict {
+    private func lookedInto(_ status: Status, _ content: Span<UInt8>) -> Finding {
         let policy = route.policy
-        let status = response.status
-        let unwrap = policy.response.unwrap
-        let pointers =
-            policy.success.fail.map(\.check.pointer) + policy.success.require.map(\.pointer)
-            + (unwrap.map { [$0] } ?? [])
         let found: [Range<Int>?]
         do throws(JSONError) {
-            found = try JSONScan.locate(pointers, in: bytes.span)
+            found = try JSONScan.locate(route.inspected, in: content)
         } catch {
             return invalid(status, "the answer \(error.trouble)", .decoding)
         }
         for (index, rule) in policy.success.fail.enumerated()
-        where holds(rule.check.condition, found[index].map { bytes[$0] }) {
+        where holds(rule.check.condition, content, found[index]) {
             var failure = Failure(
                 rule.kind,
                 sent: .answered,
@@ -221,23 +249,21 @@ extension ResponseJudge {
             return .invalid(failure)
         }
         for (index, check) in policy.success.require.enumerated()
-        where !holds(check.condition, found[policy.success.fail.count + index].map { bytes[$0] }) {
+        where !holds(check.condition, content, found[policy.success.fail.count + index]) {
             return invalid(status, "the answer's \(check.pointer.text) is not what success.require wants")
         }
-        guard let unwrap else { return .success(response) }
+        guard let unwrap = policy.response.unwrap else { return .success(nil) }
         guard let range = found.last ?? nil else {
             return invalid(status, "the answer has nothing at \(unwrap.text) to unwrap", .decoding)
         }
-        return .success(
-            HTTPResponse(status: status, fields: response.fields, body: .bytes(Array(bytes[range])))
-        )
+        return .success(range)
     }
 
     private func invalid(
         _ status: Status,
         _ detail: String,
         _ kind: FailureKind = .invalidResponse
-    ) -> Verdict {
+    ) -> Finding {
         .invalid(Failure(kind, sent: .answered, detail, status: status))
     }
 
@@ -247,22 +273,30 @@ extension ResponseJudge {
         return route.policy.success.contentTypes.contains(type)
     }
 
-    private func holds(_ condition: BodyCheck.Condition, _ raw: ArraySlice<UInt8>?) -> Bool {
+    private func holds(_ condition: BodyCheck.Condition, _ content: Span<UInt8>, _ range: Range<Int>?) -> Bool
+    {
         switch condition {
-        case .exists(let wanted): return (raw.map { !isNull($0) } ?? false) == wanted
+        case .exists(let wanted): return (range.map { !isNull(content, $0) } ?? false) == wanted
         case .equals(let wanted):
-            guard let raw, let value = try? JSONValue(parsing: Array(raw)) else { return false }
+            guard let range, let value = value(content, range) else { return false }
             return value.isEquivalent(to: wanted)
         case .isOneOf(let wanted):
-            guard let raw, let value = try? JSONValue(parsing: Array(raw)) else { return false }
+            guard let range, let value = value(content, range) else { return false }
             return wanted.contains { value.isEquivalent(to: $0) }
         }
     }
 
-    private func isNull(_ raw: ArraySlice<UInt8>) -> Bool { raw.elementsEqual("null".utf8) }
+    private func isNull(_ content: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        range.count == 4 && content[range.lowerBound] == UInt8(ascii: "n")
+    }
 
-    private func text(_ raw: ArraySlice<UInt8>) -> String? {
-        switch try? JSONValue(parsing: Array(raw)) {
+    private func value(_ content: Span<UInt8>, _ range: Range<Int>) -> JSONValue? {
+        let bytes = unsafe content.extracting(range).withUnsafeBufferPointer { unsafe Array($0) }
+        return try? JSONValue(parsing: bytes)
+    }
+
+    private func text(_ content: Span<UInt8>, _ range: Range<Int>) -> String? {
+        switch value(content, range) {
         case .string(let text): text
         case .number(let number): number.text
         default: nil
@@ -270,8 +304,9 @@ extension ResponseJudge {
     }
 
     /// A code is shown in messages, so only what looks like one is taken for one.
-    private func code(_ raw: ArraySlice<UInt8>) -> String? {
-        guard let text = text(raw), !text.isEmpty, text.utf8.count <= 64, text.utf8.allSatisfy(isTokenByte)
+    private func code(_ content: Span<UInt8>, _ range: Range<Int>) -> String? {
+        guard let text = text(content, range), !text.isEmpty, text.utf8.count <= 64,
+            text.utf8.allSatisfy(isTokenByte)
         else {
             return nil
         }

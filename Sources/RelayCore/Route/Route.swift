@@ -1,9 +1,13 @@
+import RelayJSON
+
 /// One upstream service as the configuration describes it: where it is, what success is, how to recover.
 package final class Route: Sendable {
     package let name: String
     package let policy: RoutePolicy
     /// Whether an answer's body has to be in memory before it can be judged or changed.
     package let inspectsBody: Bool
+    /// Where the content of an answer is looked into: those of `success.fail`, of `success.require`, and `unwrap`.
+    let inspected: [JSONPointer]
     /// The field under which the upstream looks for the key of a request.
     let keyField: FieldName
     /// Fields that make repeating a request safe.
@@ -40,6 +44,9 @@ package final class Route: Sendable {
         failovers = (policy.failovers(after: .breakerOpen), policy.failovers(after: .rateLimited))
         keyField = FieldName(policy.idempotency.header) ?? .idempotencyKey
         keyFields = [.idempotencyKey, .webhookID] + (keyField == .idempotencyKey ? [] : [keyField])
+        inspected =
+            policy.success.fail.map(\.check.pointer) + policy.success.require.map(\.pointer)
+            + [policy.response.unwrap].compactMap(\.self)
         inspectsBody =
             policy.apiError != nil || policy.success.inspectsBody || policy.response.unwrap != nil
             || policy.response.expectsJSON || policy.response.empty == .error

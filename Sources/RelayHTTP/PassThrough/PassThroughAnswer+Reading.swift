@@ -25,6 +25,8 @@ extension PassThroughAnswer {
         var runCount = 0
         var length = -1
         var date = false
+        var type = 0..<0
+        var isCoded = false
         var lines = 0
         while true {
             guard index &+ 1 < count else { return nil }
@@ -59,6 +61,11 @@ extension PassThroughAnswer {
                 } else if unsafe stands("keep-alive", base, index) {
                     return nil
                 }
+            case 12:
+                if unsafe stands("content-type", base, index) {
+                    guard type.isEmpty else { return nil }
+                    type = colon &+ 2..<valueEnd
+                }
             case 14:
                 if unsafe stands("content-length", base, index) {
                     guard length < 0, let found = unsafe plainNumber(base, colon &+ 2, valueEnd) else {
@@ -68,6 +75,7 @@ extension PassThroughAnswer {
                     isDropped = true
                 }
             case 16:
+                if unsafe stands("content-encoding", base, index) { isCoded = true }
                 if unsafe stands("proxy-connection", base, index) || stands("content-location", base, index) {
                     return nil
                 }
@@ -109,6 +117,8 @@ extension PassThroughAnswer {
             base: base,
             status: code,
             runs: runs,
+            type: type,
+            isCoded: isCoded,
             body: body..<count,
             hasContent: hasContent,
             hasDate: date

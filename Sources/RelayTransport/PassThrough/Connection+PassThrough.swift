@@ -72,7 +72,8 @@ extension Connection: PassThroughSender {
         let receiver = passing.receiver
         guard let first = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), output.isEmpty,
             !peerFinished, receiver.takesPlainAnswer,
-            var answer = unsafe PassThroughAnswer(reading: first, bytes.count, passing.policy, passing.kind)
+            var answer = unsafe PassThroughAnswer(reading: first, bytes.count, passing.policy, passing.kind),
+            passing.policy.takes(answer, passing.kind)
         else {
             unsafe promotePassing(passing, whyNotPlain(bytes, passing))
             return false
