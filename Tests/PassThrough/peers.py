@@ -204,7 +204,7 @@ class Daemon:
                 "s": {**plain, "success": {"status": ["200", "404"]}},
                 "j": {**plain, "success": {"content_type": ["application/json"], "fail": [
                           {"json": "/ok", "equals": False, "kind": "refused"}]},
-                      "api_error": {"status": ["200-599"], "require": ["/error"], "code": "/error/code"}},
+                      "api_error": {"statuses": "any", "require": ["/error"], "code": "/error/code"}},
             }}
 
     def connect(self):
