@@ -84,7 +84,7 @@ extension JSONString {
         let last = text.count &- 8
         let bytes = unsafe text.bytes
         while next <= last {
-            let word: UInt64 = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: next, as: UInt64.self)
+            let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: next, as: UInt64.self)
             let marks = specialBytes(word.littleEndian)
             if marks != 0 { return next &+ marks.trailingZeroBitCount / 8 }
             next &+= 8

@@ -145,8 +145,9 @@ extension ResponseJudge {
         }
     }
 
-    /// Whether an answer with that content, which is in no coding, is passed on as it is; of its fields only
-    /// `Content-Type` is asked for. One with a byte order mark is not said to be.
+    /// Whether an answer with that content, which is in no coding, is passed on as it is.
+    ///
+    /// Of its fields only `Content-Type` is asked for. Content with a byte order mark is never passed on.
     package func passesOn(_ status: Status, _ fields: HeaderFields, _ content: Span<UInt8>) -> Bool {
         if content.count > inspectLimit || !content.isEmpty && content[0] == 0xEF { return false }
         if case .success(nil) = finding(status, fields, content, isInMemory: true) { return true }
