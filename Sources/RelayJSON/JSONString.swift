@@ -106,6 +106,6 @@ extension JSONString {
         let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
         let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
         // Bytes from 0x80 on are marked for themselves, so that no sum has to be cleared of them.
-        return (quotes &- ones | backslashes &- ones | word &- ones &* 0x20 | word) & highs
+        return ((quotes &- ones) | (backslashes &- ones) | (word &- ones &* 0x20) | word) & highs
     }
 }
