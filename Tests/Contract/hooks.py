@@ -15,6 +15,8 @@ from schemathesis.generation.meta import TestPhase
 
 STATES = ("scheduled", "queued", "running", "retrying", "held", "succeeded", "dead", "cancelled", "expired")
 ADDRESS = os.environ["CONTRACT_ADDRESS"]
+# Routes that may be paused.
+STILL = ("still", "kept")
 ROUTES = ("good", "bad", "kept", "lost", "later", "tried", "standing")
 chance = random.Random(7)
 
@@ -41,15 +43,18 @@ def some_job():
 
 @schemathesis.hook
 def before_call(_context, case, _kwargs):
+    place = case.path_parameters or {}
+    is_pause = case.operation.path.endswith("/pause")
+    # What is sent by others is to be answered, also where a name was learnt from an answer.
+    if is_pause and place.get("route") in ROUTES:
+        place["route"] = chance.choice(STILL)
     if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
         return
-    place = case.path_parameters or {}
     # A stateful test goes on with what it has made.
     if "id" in place and case.meta.phase.name != TestPhase.STATEFUL and chance.random() < 0.7:
         place["id"] = some_job() or place["id"]
     if "route" in place and chance.random() < 0.8:
-        # What is sent by others is to be answered.
-        place["route"] = chance.choice(("still", "kept") if case.operation.path.endswith("/pause") else ROUTES)
+        place["route"] = chance.choice(STILL if is_pause else ROUTES)
     query = case.query or {}
     for name in query.keys() & {"route", "failure_kind", "label"}:
         query[name] = short(str(query[name]))

@@ -40,6 +40,8 @@ def everything(case):
     relay.start()
     assert relay.ask("GET", "/r/good/good").status == 200
     assert relay.ask("GET", "/r/down/a").status == 502
+    # The second finds a kept connection, and is promoted by its answer.
+    assert relay.ask("GET", "/r/patient/good").status == 200
     assert relay.ask("GET", "/r/patient/slower").status == 429
     assert relay.ask("GET", "/r/nowhere/a").status == 404
     assert relay.command("pause", "kept").returncode == 0
