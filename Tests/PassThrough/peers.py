@@ -53,9 +53,38 @@ ANSWERS = {
     "json-bad": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"ok\":false}",
 }
 # Answers after which the connection ends.
-LAST = {"gone", "cut", "cut-head", "close", "http10", "extra", "304-extra"}
-# In pieces: bytes of each, and seconds between them.
-PIECES = {"slow": (7, 0.003), "split": (30, 0.02), "split-body": (len(OK) - 2, 0.02)}
+LAST = {"gone", "cut", "cut-head", "close", "http10", "extra", "304-extra", "chunks-behind"}
+
+
+def cut(answer, size):
+    return [answer[start:start + size] for start in range(0, len(answer), size)]
+
+
+def counted(size, fields=b""):
+    return b"HTTP/1.1 200 OK\r\nServer: u\r\n%sContent-Length: %d\r\n\r\n" % (fields, size)
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nServer: u\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n"
+# In pieces, a moment between each and the next.
+PIECES = {
+    "slow": cut(OK, 7), "split": cut(OK, 30), "split-body": cut(OK, len(OK) - 2),
+    "head-first": [counted(2000), b"h" * 2000], "pieces": [counted(5000) + b"a" * 10, b"b" * 4980, b"c" * 10],
+    "pieces-kept": [counted(900, b"Connection: keep-alive\r\n") + b"a", b"b" * 899],
+    "large": [counted(3_000_000) + b"l" * 7, b"m" * 2_999_993], "huge": [counted(9_000_000) + b"h" * 9_000_000],
+    "behind": [counted(4) + b"ab", b"cdHTTP/1.1 200 OK\r\n"],
+    "chunks": [CHUNKED, b"3\r\nabc\r\n", b"4\r\ndefg\r\n", b"0\r\n\r\n"],
+    "chunks-odd": [CHUNKED + b"1", b"0\r\n0123456789abc", b"def\r", b"\n2;x=y\r\ngh\r\n0\r\nT: u\r\n", b"\r\n"],
+    "chunks-large": [CHUNKED + b"186a0\r\n" + b"k" * 100_000, b"\r\n7a120\r\n" + b"l" * 500_000 + b"\r\n0\r\n\r\n"],
+    "chunks-none": [CHUNKED, b"0\r\n\r\n"], "chunks-bad": [CHUNKED + b"2\r\nab\r\n", b"zz\r\n"],
+    "chunks-wrong": [CHUNKED + b"zz\r\nab\r\n"], "chunks-behind": [CHUNKED + b"1\r\na\r\n0\r\n\r\nHTTP"],
+    "both": [CHUNKED[:-2] + b"Content-Length: 3\r\n\r\n", b"0\r\n\r\n"],
+}
+# The same, and then the connection ends; of the last two by a reset, and not at all.
+BROKEN = {
+    "cut-late": [counted(3000) + b"a" * 10, b"b" * 500], "cut-first": [counted(700_000)],
+    "cut-chunks": [CHUNKED + b"5\r\nabcde\r\n", b"9\r\nabc"], "cut-many": [counted(900_000) + b"d" * 50_000, b"e" * 90_000],
+    "reset-late": [counted(400_000) + b"a" * 70, b"b" * 70], "stalled": [counted(400_000) + b"a" * 70, b"b" * 70],
+}
 
 
 class Upstream:
@@ -94,18 +123,20 @@ class Upstream:
 
     def answer(self, connection, word, head):
         """Whether the connection stays."""
-        if word in PIECES:
-            size, pause = PIECES[word]
-            for start in range(0, len(OK), size):
-                connection.sendall(OK[start:start + size])
-                time.sleep(pause)
-            return True
+        pieces = PIECES.get(word) or BROKEN.get(word) or []
+        for piece in pieces:
+            connection.sendall(piece)
+            time.sleep(0.01)
+        if word == "stalled":
+            time.sleep(2)
+        if word != "reset-late" and pieces:
+            return word in PIECES and word not in LAST
         if word == "flaky":
             with self.lock:
                 self.turn += 1
             connection.sendall(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n" if self.turn % 2 else OK)
             return True
-        if word == "reset":
+        if word.startswith("reset"):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return False
         answer = ANSWERS.get(word, OK)
@@ -202,6 +233,8 @@ class Daemon:
                       "prepare": [{"each": "job", "set_header": {"X-Job": "{job.id} of {route}", "X-Now": "{now}"}},
                                   {"each": "attempt", "set_header": {"X-Try": "{attempt} at {now}"}}]},
                 "s": {**plain, "success": {"status": ["200", "404"]}},
+                # What waits.
+                "w": {**plain, "timeouts": {"idle": "300ms"}},
                 "j": {**plain, "success": {"content_type": ["application/json"], "fail": [
                           {"json": "/ok", "equals": False, "kind": "refused"}]},
                       "api_error": {"statuses": "any", "require": ["/error"], "code": "/error/code"}},
@@ -267,6 +300,18 @@ def request(method, target, fields=(), body=b"", version=b"HTTP/1.1", has_host=T
     return head + b"\r\n" + body
 
 
+def unchunked(content):
+    """How content is divided into chunks is chance."""
+    whole = b""
+    while content:
+        size, _, content = content.partition(b"\r\n")
+        count = int(size, 16)
+        whole, content = whole + content[:count], content[count + 2:]
+        if not count:
+            return whole + b"<whole>" + content
+    return whole
+
+
 def read_answer(connection, buffer, is_head=False):
     """The answer's bytes, those behind it, and whether the connection is over."""
     def more():
@@ -291,5 +336,6 @@ def read_answer(connection, buffer, is_head=False):
             return head + b"\r\n\r\n" + buffer + data, b"", True
         buffer += data
     if is_chunked:
+        buffer = unchunked(buffer)
         length = len(buffer)
     return head + b"\r\n\r\n" + buffer[:length], buffer[length:], False

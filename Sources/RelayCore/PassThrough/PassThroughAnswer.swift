@@ -1,4 +1,4 @@
-/// An answer that is there as a whole, in the loop's buffer, and that may be passed on as it is.
+/// An answer whose head may be passed on as it is, with as much of its content as has come.
 ///
 /// Its places are offsets from `base`; they hold for the call that hands it over.
 @safe package struct PassThroughAnswer {
@@ -10,7 +10,13 @@
     package var type: Range<Int>
     /// Whether it has a `Content-Encoding`.
     package var isCoded: Bool
+    /// What has come of its content, in its framing.
     package var body: Range<Int>
+    package var isChunked: Bool
+    /// Bytes of the content; of one in chunks, of what has come of it.
+    package var length: Int
+    /// Whether all of it has come.
+    package var isWhole: Bool
     package var hasContent: Bool
     package var hasDate: Bool
     /// Nanoseconds from the request to the answer.
@@ -24,6 +30,8 @@
         type: Range<Int>,
         isCoded: Bool,
         body: Range<Int>,
+        isChunked: Bool,
+        length: Int,
         hasContent: Bool,
         hasDate: Bool
     ) {
@@ -33,6 +41,9 @@
         self.type = type
         self.isCoded = isCoded
         self.body = body
+        self.isChunked = isChunked
+        self.length = length
+        isWhole = !isChunked && length == body.count
         self.hasContent = hasContent
         self.hasDate = hasDate
     }

@@ -21,6 +21,8 @@ package final class PassThroughPolicy: Sendable {
     /// The kinds of requests that verdicts differ for.
     package static let usual: UInt8 = 1
     package static let conditional: UInt8 = 2
+    /// Whether something would be done about a body that breaks off.
+    private static let mended: UInt8 = 4
 
     /// Whether such an answer to a request of that kind is a success, whatever else it says.
     @inline(__always)
@@ -31,7 +33,14 @@ package final class PassThroughPolicy: Sendable {
     /// Whether such an answer's type and content are those of a success, too.
     @inline(__always)
     package func takes(_ answer: PassThroughAnswer, _ kind: UInt8) -> Bool {
-        !inspects || looksInto(answer, isConditional: kind == Self.conditional)
+        !inspects || !answer.isChunked && looksInto(answer, isConditional: kind == Self.conditional)
+    }
+
+    /// Whether content of that length, nil for one in chunks, may go to its caller before all of it has come.
+    package func passesPieces(_ status: Int, length: Int?) -> Bool {
+        guard !inspects else { return false }
+        guard let length, length <= Relay.collectLimit else { return true }
+        return verdicts[status] & Self.mended == 0
     }
 
     @inline(never)
@@ -75,6 +84,9 @@ package final class PassThroughPolicy: Sendable {
             {
                 verdicts[code] |= kind
             }
+        }
+        for code in 200..<600 where route.mendsBrokenBody(of: Status(rawValue: UInt16(code))) {
+            verdicts[code] |= Self.mended
         }
         self.verdicts = verdicts
         attempt = min(policy.timeouts.attempt, policy.timeouts.total).saturatedNanoseconds

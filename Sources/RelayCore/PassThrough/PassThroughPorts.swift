@@ -1,11 +1,13 @@
 // A request that is only passed on asks its transport by these; any other event makes an ordinary request of it first.
 
 /// The caller's side of a request that is passed through.
-package protocol PassThroughReceiver: AnyObject {
+package protocol PassThroughReceiver: PieceReceiver {
     /// Whether a plain answer can be passed on as one.
     var takesPlainAnswer: Bool { get }
-    /// The answer came; its bytes are a loan.
-    func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender)
+    /// The answer came; its bytes are a loan. What is not there yet comes by pieces.
+    ///
+    /// - Returns: whether a piece is wanted now.
+    func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) -> Bool
     /// Something else than a plain answer came, or will: the request goes on as an ordinary one from where it stands.
     ///
     /// - Returns: nil where no ordinary request can be made of it; the receiver has ended it then.
@@ -13,7 +15,7 @@ package protocol PassThroughReceiver: AnyObject {
 }
 
 /// A kept connection that was taken for a request.
-package protocol PassThroughSender: AnyObject {
+package protocol PassThroughSender: PieceSender {
     /// The address that was dialled, with port.
     var address: String { get }
     /// Sends a whole request, of which nothing is kept but what the socket does not take now.

@@ -28,7 +28,7 @@ package enum PromotionReason: String, CaseIterable, Sendable {
     package var sentence: String {
         switch self {
         case .status: "the status is none that is passed on at once"
-        case .answer: "the answer came in pieces, is chunked, or has a field that has to be looked into"
+        case .answer: "the answer has a field that has to be looked into, or what is needed of it came in pieces"
         case .closed: "the upstream closed or broke the connection"
         case .timeout: "a time limit ended"
         case .caller: "the caller hung up"

@@ -4,7 +4,7 @@ extension PassThroughAnswer {
     /// Bytes of a head that is read here.
     private static let headLimit = 16_384
 
-    /// Nil where the answer is not plain, or not there as a whole; `policy` says which statuses are.
+    /// Nil where the answer is not plain, or its head not there as a whole; `policy` says which statuses are.
     @inline(__always)
     package init?(
         reading base: UnsafePointer<UInt8>,
@@ -24,6 +24,7 @@ extension PassThroughAnswer {
         var run = index
         var runCount = 0
         var length = -1
+        var isChunked = false
         var date = false
         var type = 0..<0
         var isCoded = false
@@ -79,7 +80,15 @@ extension PassThroughAnswer {
                 if unsafe stands("proxy-connection", base, index) || stands("content-location", base, index) {
                     return nil
                 }
-            case 17: if unsafe stands("transfer-encoding", base, index) { return nil }
+            case 17:
+                if unsafe stands("transfer-encoding", base, index) {
+                    guard !isChunked, valueEnd &- colon == 9, unsafe stands("chunked", base, colon &+ 2)
+                    else {
+                        return nil
+                    }
+                    isChunked = true
+                    isDropped = true
+                }
             case 18:
                 if unsafe stands("proxy-authenticate", base, index)
                     || stands("preference-applied", base, index)
@@ -111,7 +120,9 @@ extension PassThroughAnswer {
         // A 204 or 304 has no content, whatever else it says (RFC 9112 §6.3).
         let hasContent = code != 204 && code != 304
         guard index <= Self.headLimit,
-            hasContent ? length >= 0 && body &+ length == count : length < 0 && body == count
+            hasContent
+                ? length >= 0 ? !isChunked && body &+ length >= count : isChunked
+                : length < 0 && !isChunked && body == count
         else { return nil }
         unsafe self.init(
             base: base,
@@ -120,6 +131,8 @@ extension PassThroughAnswer {
             type: type,
             isCoded: isCoded,
             body: body..<count,
+            isChunked: isChunked,
+            length: max(0, length),
             hasContent: hasContent,
             hasDate: date
         )

@@ -90,10 +90,10 @@ func plainLine(
     return (index, valueEnd)
 }
 
-/// A decimal number of one to nine digits.
+/// A decimal number of one to fifteen digits.
 @inline(__always)
 func plainNumber(_ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int) -> Int? {
-    guard end > start, end &- start <= 9 else { return nil }
+    guard end > start, end &- start <= 15 else { return nil }
     var value = 0
     var index = start
     while index < end {

@@ -52,7 +52,7 @@ extension Connection {
     }
 
     /// The relay's own answer to HEAD tells the length that a GET would bring; an upstream's says so itself.
-    private func framing(_ answer: Answer, isHead: Bool) -> AnswerWriter.Framing {
+    func framing(_ answer: Answer, isHead: Bool) -> AnswerWriter.Framing {
         if answer.status.forbidsContent { return .none }
         if isHead, case .passed = answer.head { return .none }
         switch answer.body {
@@ -60,7 +60,7 @@ extension Connection {
         case .bytes(let bytes): return .length(UInt64(bytes.count))
         case .stream(let source):
             if let length = source.length { return .length(length) }
-            return upload?.head.minorVersion == 1 ? .chunked : .untilClose
+            return upload?.head.minorVersion ?? 1 == 1 ? .chunked : .untilClose
         }
     }
 
@@ -68,6 +68,10 @@ extension Connection {
     func stream(_ streaming: Streaming) async {
         yieldsAtDrain = streaming.endsAtDrain
         defer { yieldsAtDrain = false }
+        let isPassed = await withCheckedContinuation { waiter in
+            if !passPieces(of: streaming, waiter: waiter) { waiter.resume(returning: false) }
+        }
+        if isPassed { return }
         do throws(Failure) {
             while await drainOutput() {
                 guard let piece = try await streaming.source.next() else {

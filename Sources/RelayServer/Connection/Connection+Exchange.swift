@@ -98,11 +98,18 @@ extension Connection: AnswerReceiver {
     /// Passes on the answer of a request without a task, which gets one where the socket does not take all of it.
     private func pass(_ relayed: consuming Relayed, _ upload: Upload, letsOthersGo: Bool = false) {
         upload.rest = upload.write(relayed.outcome, on: self)
-        guard upload.rest == nil, unsent.isEmpty, !letsOthersGo else {
-            upload.relayed = consume relayed
-            return spawn(upload)
-        }
+        if upload.rest == nil, unsent.isEmpty, !letsOthersGo { return finish(upload) }
+        upload.relayed = consume relayed
+        guard let rest = upload.rest, !letsOthersGo, passPieces(of: rest) else { return spawn(upload) }
+        upload.rest = nil
+    }
+
+    /// The answer of a request without a task is with its caller, piece by piece.
+    func isPassed() {
+        guard let upload else { return }
+        upload.relayed = nil
         finish(upload)
+        goOn()
     }
 
     /// The answer is out: the connection is ready for the next request, or at its end.

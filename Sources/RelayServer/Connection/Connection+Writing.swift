@@ -46,7 +46,7 @@ extension Connection {
         }
         if phase == .busy { clearDeadline() }
         drained.take()?.resume(returning: true)
-        passingIsOver()
+        if passage == nil { passingIsOver() } else { goOnPassing() }
     }
 
     private func count(unsent bytes: Int) {

@@ -43,6 +43,8 @@ final class HeldParser {
     /// The memory that takes.
     var unsentRoom: MemoryHold?
     var upload: Upload?
+    /// The rest of its answer, where that needs no task.
+    @safe @exclusivity(unchecked) var passage: Passage?
     /// Resumed with whether the socket took everything.
     var drained: CheckedContinuation<Bool, Never>?
     /// Resumed when body bytes may be there, with whether the connection lives.
@@ -129,6 +131,7 @@ final class HeldParser {
         unsent = []
         unsentRoom = nil
         loop.remove(self)
+        endPassage()
         passingIsOver()
         server.closed(self)
         drained.take()?.resume(returning: false)

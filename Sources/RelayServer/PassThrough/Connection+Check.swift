@@ -34,10 +34,19 @@ extension Connection {
         }
         let told = outcome.answer(rebuilt.admission, refusal: nil)
         let wanted = server.output.compose { output in
-            let length: UInt64 = if case .bytes(let body) = told.body { UInt64(body.count) } else { 0 }
-            let framing: AnswerWriter.Framing = told.status.forbidsContent ? .none : .length(length)
-            AnswerWriter(server: server, keepsAlive: true).append(told.head, framing, to: &output)
+            AnswerWriter(server: server, keepsAlive: true)
+                .append(told.head, framing(told, isHead: false), to: &output)
             if case .bytes(let body) = told.body { output.append(body) }
+            guard !answer.isWhole else { return output.bytes }
+            var content: [UInt8] = []
+            var decoder = BodyDecoder(
+                framing: answer.isChunked ? .chunked : .length(UInt64(answer.length))
+            )
+            _ = try? decoder.decode(bytes.extracting(answer.body), into: &content)
+            let isChunk = answer.isChunked && !content.isEmpty
+            if isChunk { HeadWriter.appendChunkHeader(content.count, to: &output) }
+            output.append(content)
+            if isChunk { HeadWriter.appendLineEnd(to: &output) }
             return output.bytes
         }
         unsafe demandEqual(sent, wanted, "the answer")

@@ -29,9 +29,10 @@ extension Connection: PassThroughReceiver {
 
     var takesPlainAnswer: Bool { keepsAlive && !server.isDraining && phase == .busy }
 
-    func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) {
-        guard let exchange = passing else { return }
+    func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) -> Bool {
+        guard let exchange = passing else { return false }
         passingSender = nil
+        if !answer.isWhole { passage = Passage(sender: sender, isChunked: answer.isChunked) }
         let passThrough = server.passThrough
         unsafe passThrough.answer(exchange, answer, sender, self)
         #if DEBUG
@@ -42,15 +43,17 @@ extension Connection: PassThroughReceiver {
         let bytes = unsafe passThrough.output.bytes
         let sent = unsafe Socket.send(descriptor, bytes)
         if case .bytes(bytes.count) = sent {
+            guard answer.isWhole else { return true }
             passing = nil
             unsafe passThrough.over(exchange, share)
             phase = .idle
             setDeadline(nanoseconds: server.idleNanoseconds)
             if !pending.isEmpty { consumePending() }
             if mayRead, phase == .idle || phase == .head { receive() }
-            return
+            return false
         }
         unsafe sendRest(bytes, sent)
+        return phase == .busy && unsent.isEmpty && !answer.isWhole
     }
 
     /// The socket has not taken all of it: the permit is held until it has.
@@ -60,7 +63,7 @@ extension Connection: PassThroughReceiver {
         if case .bytes(let count) = sent { offset = count }
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
         unsafe send(Span(_unsafeElements: rest.assumingMemoryBound(to: UInt8.self)))
-        if phase == .busy, unsent.isEmpty { passingIsOver() }
+        if phase == .busy, unsent.isEmpty, passage == nil { passingIsOver() }
     }
 
     /// The whole answer is out, or the connection has closed.

@@ -36,14 +36,36 @@ extension PassThrough {
         output.put(decimal: answer.status)
         unsafe output.put(exchange.pointee.entry.hop)
         output.put(milliseconds: Int(max(0, taken) / 1_000))
-        if answer.hasContent {
+        if answer.isChunked, !answer.isWhole {
+            output.put("\r\nTransfer-Encoding: chunked")
+        } else if answer.hasContent {
             output.put("\r\nContent-Length: ")
-            output.put(decimal: answer.body.count)
+            output.put(decimal: answer.length)
         }
         output.put("\r\n")
         if !answer.hasDate { output.put(clock.dateLine) }
         output.put("\r\n")
+        if answer.isChunked { return putChunks(answer) }
         unsafe output.put(base, answer.body)
+    }
+
+    /// What has come of content in chunks: all of it as it is, or as one chunk.
+    @inline(never)
+    private func putChunks(_ answer: PassThroughAnswer) {
+        let isChunk = !answer.isWhole && answer.length > 0
+        if isChunk {
+            output.put(hexadecimal: answer.length)
+            output.put("\r\n")
+        }
+        let bytes = unsafe Span(_unsafeStart: answer.base, count: answer.body.upperBound)
+        var decoder = BodyDecoder(framing: .chunked)
+        var index = answer.body.lowerBound
+        // It was read through before, and was well-formed.
+        while index < bytes.count, !decoder.isComplete, let run = try? decoder.next(bytes, from: index) {
+            unsafe output.put(answer.base, run)
+            index = run.upperBound
+        }
+        if isChunk { output.put("\r\n") }
     }
 
     /// Tells traffic, meters and records of the answer.

@@ -63,6 +63,17 @@ import RelayCore
         } while rest > 0
     }
 
+    /// A number that is above zero, as the size of a chunk.
+    mutating func put(hexadecimal number: Int) {
+        var shift = (Int.bitWidth - 1 - number.leadingZeroBitCount) / 4 * 4
+        while shift >= 0 {
+            let digit = UInt8(truncatingIfNeeded: number >> shift) & 15
+            unsafe base[count] = digit < 10 ? 0x30 + digit : 0x57 + digit
+            count += 1
+            shift -= 4
+        }
+    }
+
     /// Milliseconds with three places behind the point.
     @inline(__always)
     mutating func put(milliseconds microseconds: Int) {

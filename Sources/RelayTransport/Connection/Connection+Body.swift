@@ -35,7 +35,7 @@ extension Connection {
         }
     }
 
-    private enum Step {
+    enum Step {
         case piece([UInt8])
         case nothingYet
         case over
@@ -95,7 +95,7 @@ extension Connection {
         return piece.isEmpty ? nil : .piece(piece)
     }
 
-    private func readOutcome(_ result: WireRead) -> Step? {
+    func readOutcome(_ result: WireRead) -> Step? {
         switch result {
         case .bytes: return nil
         case .wouldBlock: return .nothingYet

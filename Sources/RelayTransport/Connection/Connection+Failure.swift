@@ -29,8 +29,10 @@ extension Connection {
             && interimCount == 0
         body.fault = failure
         let reader = unsafe body.takeWaiter()
+        let taker = taker.take()
         close()
         unsafe reader?.resume()
+        taker?.brokeOff()
         tell(isClosed ? .closed(failure) : .failure(failure))
     }
 

@@ -140,7 +140,7 @@ extension Connection {
             if isBeginning, case .receiver? = waiter { return }
             if isBeginning, passing != nil { return }
             readHead()
-        case .reading: body.wake()
+        case .reading: wakeReader()
         default: break
         }
     }

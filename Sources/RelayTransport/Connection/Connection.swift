@@ -84,6 +84,8 @@ import RelayPosix
     @safe @exclusivity(unchecked) var headBytes: [UInt8] = []
     var interimCount = 0
     var body = IncomingBody()
+    /// Who takes the body without a task.
+    var taker: (any PieceReceiver)?
 
     /// Why a task that dials goes on.
     enum Wake {
@@ -110,7 +112,7 @@ import RelayPosix
             if phase == .exchanging, isReadable { readHead() }
         case .reading:
             if events.contains(.writable) || tls != nil, !output.isEmpty { flush() }
-            if phase == .reading, isReadable { body.wake() }
+            if phase == .reading, isReadable { wakeReader() }
         case .closed: break
         }
     }

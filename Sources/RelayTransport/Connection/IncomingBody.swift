@@ -27,7 +27,9 @@ import RelayHTTP
 
     var isComplete: Bool { decoder.isComplete }
     var isChunked: Bool { framing == .chunked }
-    var isAwaited: Bool { unsafe waiter != nil }
+    /// Whether who takes it without a task wants the next piece.
+    var isWanted = false
+    var isAwaited: Bool { unsafe isWanted || waiter != nil }
 
     /// Bytes in all, where the head said so.
     var length: UInt64? {
@@ -47,10 +49,44 @@ import RelayHTTP
         return consumed
     }
 
+    /// The same without taking it.
+    ///
+    /// - Returns: how many bytes belong to the body in its framing, and how many of them are content.
+    mutating func measure(_ bytes: Span<UInt8>) throws(HTTPParseError) -> (consumed: Int, count: Int) {
+        var (consumed, count) = (0, 0)
+        while consumed < bytes.count, !isComplete {
+            let run = try decoder.next(bytes, from: consumed)
+            count += run.count
+            consumed = run.upperBound
+        }
+        if !isChunked { remaining -= min(remaining, UInt64(consumed)) }
+        return (consumed, count)
+    }
+
+    /// Takes the body's part of `bytes` out of its framing, and moves it to the beginning of `bytes`.
+    mutating func compact(
+        _ bytes: UnsafeMutableBufferPointer<UInt8>
+    ) throws(HTTPParseError) -> (consumed: Int, count: Int) {
+        guard let base = bytes.baseAddress else { return (0, 0) }
+        var (consumed, count) = (0, 0)
+        while consumed < bytes.count, !isComplete {
+            let run = try decoder.next(unsafe Span(_unsafeElements: bytes), from: consumed)
+            if run.lowerBound != count {
+                unsafe (base + count).update(from: base + run.lowerBound, count: run.count)
+            }
+            count += run.count
+            consumed = run.upperBound
+        }
+        if !isChunked { remaining -= min(remaining, UInt64(consumed)) }
+        return (consumed, count)
+    }
+
     /// How many bytes the next read may take straight into a piece.
-    var wanted: Int {
-        guard case .length = framing else { return readSize }
-        return remaining < UInt64(readSize) ? Int(remaining) : readSize
+    var wanted: Int { wanted(atMost: readSize) }
+
+    func wanted(atMost limit: Int) -> Int {
+        guard case .length = framing else { return limit }
+        return remaining < UInt64(limit) ? Int(remaining) : limit
     }
 
     /// Takes note that `count` bytes, no more than wanted, went straight into a piece.

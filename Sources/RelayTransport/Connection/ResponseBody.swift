@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// May be read from any thread, by one reader at a time. Read to its end it gives the connection back; let go
 /// of before, it closes the connection.
-final class ResponseBody: BodySource {
+final class ResponseBody: PromptBody {
     let length: UInt64?
     private let connection: LoopBound<Connection>
     private let loop: EventLoop
@@ -61,6 +61,17 @@ final class ResponseBody: BodySource {
             stage.store(.lost, ordering: .relaxed)
             throw error
         }
+    }
+
+    func handOver(to receiver: any PieceReceiver) -> (any PieceSender)? {
+        guard let connection = connection.valueOnLoop, !wasRead, connection.handOver(serial, to: receiver)
+        else {
+            return nil
+        }
+        begun.store(true, ordering: .relaxed)
+        // What happens from here on is the receiver's.
+        stage.store(.ended, ordering: .relaxed)
+        return connection
     }
 
     func cancel() {

@@ -64,7 +64,8 @@ extension Connection: PassThroughSender {
         }
     }
 
-    /// Passes on an answer that is plain and there as a whole; any other makes the request an ordinary one.
+    /// Passes on an answer that is plain, by pieces where not all of it is there; any other makes the request an ordinary
+    /// one.
     ///
     /// - Returns: whether it was passed on.
     @inline(__always)
@@ -73,7 +74,7 @@ extension Connection: PassThroughSender {
         guard let first = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), output.isEmpty,
             !peerFinished, receiver.takesPlainAnswer,
             var answer = unsafe PassThroughAnswer(reading: first, bytes.count, passing.policy, passing.kind),
-            passing.policy.takes(answer, passing.kind)
+            answer.isWhole || follows(&answer, passing.policy), passing.policy.takes(answer, passing.kind)
         else {
             unsafe promotePassing(passing, whyNotPlain(bytes, passing))
             return false
@@ -82,14 +83,54 @@ extension Connection: PassThroughSender {
         answer.wasReused = isReused
         self.passing = nil
         passThroughPool = nil
+        guard answer.isWhole else {
+            passPieces(behind: answer, to: receiver)
+            return true
+        }
         serial &+= 1
         phase = .idle
         isReused = true
         deadline = .max
         if let tls, pool.ticket == nil, pool.keepsTickets { pool.ticket = tls.ticket() }
         pool.keep(self)
-        receiver.answered(answer, by: self)
+        _ = receiver.answered(answer, by: self)
         return true
+    }
+
+    /// Finds out how far the content of an answer has come that is not known to be whole, and what follows.
+    ///
+    /// - Returns: false where it has to be seen as a whole, or is broken.
+    @inline(never)
+    private func follows(_ answer: inout PassThroughAnswer, _ policy: PassThroughPolicy) -> Bool {
+        var body = IncomingBody(answer.isChunked ? .chunked : .length(UInt64(answer.length)))
+        let arrived = unsafe Span(
+            _unsafeStart: answer.base + answer.body.lowerBound,
+            count: answer.body.count
+        )
+        guard let (consumed, count) = try? body.measure(arrived), consumed == arrived.count else {
+            return false
+        }
+        if answer.isChunked { answer.length = count }
+        answer.isWhole = body.isComplete
+        guard
+            answer.isWhole
+                || policy.passesPieces(answer.status, length: answer.isChunked ? nil : answer.length)
+        else { return false }
+        body.keepsAlive = true
+        self.body = body
+        return true
+    }
+
+    /// The head is on its way, and so is what follows.
+    @inline(never)
+    private func passPieces(behind answer: PassThroughAnswer, to receiver: any PassThroughReceiver) {
+        phase = .reading
+        deadline = .max
+        taker = receiver
+        let isWanted = receiver.answered(answer, by: self)
+        guard isWanted, phase == .reading else { return }
+        awaitPiece()
+        readPieces()
     }
 
     @inline(never)
@@ -142,21 +183,37 @@ extension Connection {
     ) -> InboundResponse? {
         var parser = ResponseHeadParser(limits: request.limits.forHead, requestMethod: request.method)
         guard case .head(let head, let consumed)? = try? parser.parse(bytes), head.keepsAlive,
-            head.framing == .length(UInt64(bytes.count - consumed)) || head.framing == .none
+            head.framing
+                == (answer.isChunked ? .chunked : answer.hasContent ? .length(UInt64(answer.length)) : .none)
         else { return nil }
-        let content = unsafe bytes.extracting(consumed..<bytes.count).withUnsafeBufferPointer {
-            unsafe Array($0)
-        }
+        var content: [UInt8] = []
+        var body = IncomingBody(head.framing)
+        guard let taken = try? body.takeAll(bytes.extracting(consumed..<bytes.count), into: &content),
+            taken == bytes.count - consumed, body.isComplete == answer.isWhole
+        else { return nil }
         var exchange = exchange(firstByte: sentAt &+ answer.firstByte)
         exchange.wasReused = answer.wasReused
         return InboundResponse(
             response: HTTPResponse(
                 status: head.status,
                 fields: head.fields,
-                body: content.isEmpty ? .empty : .bytes(content)
+                body: !answer.isWhole
+                    ? .stream(Unread(length: body.length)) : content.isEmpty ? .empty : .bytes(content)
             ),
             exchange: exchange
         )
     }
+}
+
+/// Content that is still to come.
+private final class Unread: BodySource {
+    let length: UInt64?
+
+    init(length: UInt64?) { self.length = length }
+
+    var wasRead: Bool { false }
+
+    func next() async throws(Failure) -> [UInt8]? { nil }
+    func cancel() {}
 }
 #endif
