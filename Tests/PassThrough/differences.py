@@ -8,7 +8,7 @@ from peers import ANSWERS, BROKEN, PIECES, Daemon, read_answer, request
 
 WORDS = [*ANSWERS, *PIECES, *BROKEN, "flaky", "reset"]
 # They take their time, or show the same on every route.
-ONCE = {"large", "huge", "stalled", "chunks-large", "cut-many"}
+ONCE = {"large", "huge", "stalled", "chunks-large", "cut-many", "late", "held"}
 FIELDS = [
     b"Accept: */*", b"Connection: keep-alive", b"Connection: close", b"Connection: keep-alive, X", b"Keep-Alive: 5",
     b"TE: trailers", b"Via: 1.1 other", b"Via: 1.1 waystationd", b"Prefer: wait=1", b"Priority: u=1",
@@ -63,7 +63,11 @@ def cases():
     yield "no Host", request(b"GET", b"/r/p/ok", (b"Accept: */*", b"Accept-Language: de"), has_host=False)
     yield "a line end first", b"\r\n" + request(b"GET", b"/r/p/ok", (b"Accept: */*",))
     yield "bare line feeds", request(b"GET", b"/r/p/ok", (b"Accept: */*", b"X: y")).replace(b"\r\n", b"\n")
-    for size in 1, 1000, 16000, 16384, 16385, 40000, 60000, 300000:
+    for host in b"localhost", b"LOCALHOST:80", b"127.0.0.1", b"127.0.0.1:8", b"127.0.0.12", b"localhost.x", b"x", b"[::1]":
+        yield f"by port, of {host}", request(b"POST", b"/r/p/ok", (b"Host: " + host,), b"abc", has_host=False)
+    for field in b"Origin: http://evil", b"Sec-Fetch-Site: same-origin", b"oRIGIN: x":
+        yield f"by port with {field}", request(b"GET", b"/r/p/head-first", (field,))
+    for size in 1, 1000, 4000, 5000, 16000, 16384, 16385, 40000, 60000, 65536, 65537, 80000, 300000:
         yield f"content of {size}", request(b"POST", b"/r/p/ok", (AGENT,), b"x" * size)
     for count in range(0, 66, 5):
         yield f"{count} fields", request(b"GET", b"/r/p/ok", [b"F%d: v" % index for index in range(count)])
@@ -117,7 +121,7 @@ def play(binary, mode):
 
 def exchange(daemon, name, data):
     """One request on a used connection, with a kept one behind it, and the next on the same."""
-    connection, buffer = daemon.connect(), b""
+    connection, buffer = daemon.connect(name.startswith("by port")), b""
     route = data.split(b"/r/", 1)[1][:1] if b"/r/" in data[:20] else b"p"
     warm = request(b"GET", b"/r/%s/ok" % (route if route in b"pqtesjw" else b"p"))
     for _ in range(2):
@@ -188,10 +192,15 @@ def orders(daemon):
     connection.close()
     for _ in range(50):
         connection = warm()
-        connection.sendall(request(b"POST", b"/r/p/split-body", (), b"q"))
+        connection.sendall(request(b"POST", b"/r/p/late", (), b"q"))
         time.sleep(0.003)
         connection.close()
-    time.sleep(0.2)
+    for _ in range(20):
+        connection = warm()
+        connection.sendall(request(b"POST", b"/r/p/held", (), b"q"))
+        connection.recv(100)
+        connection.close()
+    time.sleep(0.3)
     connection = warm()
     connection.sendall(request(b"GET", b"/r/p/ok"))
     yield "after hang-ups", settled(read_answer(connection, b"")[0])

@@ -77,6 +77,7 @@ PIECES = {
     "chunks-large": [CHUNKED + b"186a0\r\n" + b"k" * 100_000, b"\r\n7a120\r\n" + b"l" * 500_000 + b"\r\n0\r\n\r\n"],
     "chunks-none": [CHUNKED, b"0\r\n\r\n"], "chunks-bad": [CHUNKED + b"2\r\nab\r\n", b"zz\r\n"],
     "chunks-wrong": [CHUNKED + b"zz\r\nab\r\n"], "chunks-behind": [CHUNKED + b"1\r\na\r\n0\r\n\r\nHTTP"],
+    "late": [OK], "held": [counted(700_000) + b"h", b"i" * 699_999],
     "both": [CHUNKED[:-2] + b"Content-Length: 3\r\n\r\n", b"0\r\n\r\n"],
 }
 # The same, and then the connection ends; of the last two by a reset, and not at all.
@@ -124,9 +125,11 @@ class Upstream:
     def answer(self, connection, word, head):
         """Whether the connection stays."""
         pieces = PIECES.get(word) or BROKEN.get(word) or []
+        if word == "late":
+            time.sleep(0.1)
         for piece in pieces:
             connection.sendall(piece)
-            time.sleep(0.01)
+            time.sleep(0.1 if word == "held" else 0.01)
         if word == "stalled":
             time.sleep(2)
         if word != "reset-late" and pieces:
@@ -190,6 +193,8 @@ class Daemon:
         self.socket, self.control = str(self.directory / "jobs"), str(self.directory / "control")
         context, authority = certificate(self.directory)
         self.upstream, self.sealed = kind(), kind(context)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
         (self.directory / "state").mkdir(mode=0o700)
         (self.directory / "secret").write_text("canary-credential")
         (self.directory / "secret").chmod(0o600)
@@ -219,6 +224,7 @@ class Daemon:
         fixed = {"X-Tenant": "shop \"7\"", "User-Agent": "fixed/1"}
         return {
             "listeners": [{"name": "jobs", "unix": self.socket, "mode": "0600", "role": "submit"},
+                          {"name": "port", "tcp": f"127.0.0.1:{self.port}", "role": "submit"},
                           {"name": "control", "unix": self.control, "mode": "0600", "role": "admin"}],
             "storage": {"directory": str(self.directory / "state")}, "log": {"level": "error"},
             "routes": {
@@ -240,7 +246,9 @@ class Daemon:
                       "api_error": {"statuses": "any", "require": ["/error"], "code": "/error/code"}},
             }}
 
-    def connect(self):
+    def connect(self, by_port=False):
+        if by_port:
+            return socket.create_connection(("127.0.0.1", self.port), 5)
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(5)
         connection.connect(self.socket)

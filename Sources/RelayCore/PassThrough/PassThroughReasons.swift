@@ -11,7 +11,7 @@ package enum OrdinaryReason: String, CaseIterable, Sendable {
         case .keeping: "the route keeps requests or answers"
         case .constrained: "the route has an upstream for constrained networks"
         case .limits: "callers are bounded by rate or number, or answers may have small heads only"
-        case .listener: "it did not come over a Unix socket for jobs, or its caller may not send to the route"
+        case .listener: "it may come from a web page, or its listener or caller may not send to the route"
         case .shape: "its request line, framing or size is not plain, or it did not come at once"
         case .fields: "it has a field that has to be looked into, such as Idempotency-Key or Prefer"
         case .credential: "the credential has to be fetched, ends soon, or was refused"
@@ -28,7 +28,7 @@ package enum PromotionReason: String, CaseIterable, Sendable {
     package var sentence: String {
         switch self {
         case .status: "the status is none that is passed on at once"
-        case .answer: "the answer has a field that has to be looked into, or what is needed of it came in pieces"
+        case .answer: "a field of the answer has to be looked into, or all of the answer has to be there"
         case .closed: "the upstream closed or broke the connection"
         case .timeout: "a time limit ended"
         case .caller: "the caller hung up"

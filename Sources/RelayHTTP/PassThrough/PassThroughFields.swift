@@ -10,6 +10,8 @@ package import RelayCore
     package var isConditional = false
     /// Where the value of `Traceparent` stands.
     package var trace = 0..<0
+    /// Whether a web page may have sent it: it names one, or the host by another name than that of the loopback.
+    package var isForeign = false
     /// How many bytes were written.
     package var written = 0
 
@@ -53,10 +55,12 @@ package import RelayCore
                     let span = unsafe Span(_unsafeStart: base, count: count)
                     guard !hasHost, isHost(span, colon &+ 2..<valueEnd) else { return nil }
                     hasHost = true
+                    if unsafe !isLoopback(base, colon &+ 2..<valueEnd) { isForeign = true }
                     isDropped = true
                 }
             case 6:
                 if unsafe stands("expect", base, index) || stands("prefer", base, index) { return nil }
+                if unsafe stands("origin", base, index) { isForeign = true }
             case 7:
                 if unsafe stands("upgrade", base, index) || stands("trailer", base, index) { return nil }
             case 8: if unsafe stands("priority", base, index) { return nil }
@@ -122,4 +126,21 @@ private func isName(_ name: [UInt8], _ base: UnsafePointer<UInt8>, _ start: Int,
     guard end &- start == name.count else { return false }
     for index in 0..<name.count where unsafe lowercased(base[start &+ index]) != name[index] { return false }
     return true
+}
+
+/// Whether the host is `localhost` or `127.0.0.1`, with a port or without; by its length and its first letters, as the
+/// rest of it is a port.
+@inline(__always)
+private func isLoopback(_ base: UnsafePointer<UInt8>, _ host: Range<Int>) -> Bool {
+    guard host.count >= 9 else { return false }
+    guard unsafe stands("localhost", base, host.lowerBound) || isFirst(base + host.lowerBound) else {
+        return false
+    }
+    return unsafe host.count == 9 || base[host.lowerBound &+ 9] == colon
+}
+
+/// Whether `127.0.0.1` stands there.
+@inline(__always)
+private func isFirst(_ base: UnsafePointer<UInt8>) -> Bool {
+    unsafe loadWord(base, 0) == 0x2E30_2E30_2E37_3231 && base[8] == UInt8(ascii: "1")
 }

@@ -87,6 +87,9 @@ final class Upload {
         holdLimit = 0
     }
 
+    /// Its body was there as a whole, in that room.
+    func hold(_ room: MemoryHold?) { self.room = room }
+
     /// All of the body is there.
     func isWhole() { room?.shrink(to: collected.count) }
 

@@ -8,7 +8,7 @@ extension Connection: PassThroughReceiver {
     @inline(__always)
     func maySend(to entry: PassThrough.Entry) -> Bool {
         if passThroughEntry === entry { return true }
-        guard listener.isUnix, listener.role.includes(.submit), entry.route.allows(client) else {
+        guard listener.role.includes(.submit), entry.route.allows(client) else {
             return false
         }
         passThroughEntry = entry
@@ -109,6 +109,7 @@ extension Connection {
             var decoded: [UInt8] = []
             _ = try? upload.decoder.decode(content.span, into: &decoded)
         }
+        unsafe upload.hold(exchange.pointee.room)
         upload.run = unsafe RequestRun(
             adopting: rebuilt.execution,
             server.engine,

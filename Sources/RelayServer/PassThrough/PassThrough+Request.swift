@@ -4,8 +4,8 @@ import RelayHTTP
 import RelayPosix
 
 extension PassThrough {
-    /// Bytes of a request that is read here; a larger one takes the ordinary path.
-    private static let largest = 40_960
+    /// Bytes of a request that is read here, and of its content; a larger one takes the ordinary path.
+    private static let (largest, largestContent) = (81_920, 65_536)
     /// Requests of a connection that are not tried after one with a field that has to be looked into: whoever writes
     /// such fields goes on to.
     private static let skipped = 15
@@ -26,6 +26,15 @@ extension PassThrough {
         else { return false }
         let now = loop.now
         guard let fields = unsafe compose(entry, line, base, count, connection, now) else { return false }
+        var room: MemoryHold?
+        if count > PassThroughLoan.kept {
+            room = connection.server.memory.hold(count)
+            guard let room else {
+                connection.ordinaryReason = .held
+                return false
+            }
+            room.charge(to: connection.share)
+        }
         let route = entry.route
         let state = route.entry.state
         connection.ordinaryReason = .held
@@ -56,6 +65,7 @@ extension PassThrough {
         unsafe exchange.pointee.wall = wall
         unsafe exchange.pointee.leave = leave
         if route.plain.credential != nil { unsafe exchange.pointee.token = entry.token }
+        if let room { unsafe exchange.pointee.room = room }
         unsafe exchange.pointee.count = count
         unsafe exchange.pointee.bytes.update(from: base, count: count)
         unsafe exchange.pointee.rest = line.rest
@@ -115,9 +125,13 @@ extension PassThrough {
         if let lines = entry.lines { put(fields.hasAgent ? lines.besideAgent : lines.all, wall) }
         let length = max(0, fields.length)
         let settings = entry.route.snapshot.settings
-        guard fields.end &+ length == count, length <= MemoryAccount.free, length <= settings.maxRequestBody,
+        guard fields.end &+ length == count, length <= Self.largestContent, length <= settings.maxRequestBody,
             length <= settings.replayBuffer
         else { return nil }
+        if !connection.listener.isUnix, fields.isForeign {
+            connection.ordinaryReason = .listener
+            return nil
+        }
         // POST, PUT and PATCH say so where they have no content (RFC 9110 §8.6).
         if unsafe length > 0 || base[0] == UInt8(ascii: "P") {
             output.put("Content-Length: ")

@@ -49,6 +49,9 @@ import RelayPosix
             hop = text + Array("\"\r\nServer-Timing: attempt-1;dur=".utf8)
         }
 
+        /// Bytes that the configuration adds to a message, its lines aside.
+        fileprivate var size: Int { hop.count + route.plain.basePath.count + route.plain.query.count }
+
         /// Overwrites the lines: they hold a credential.
         fileprivate func forget() {
             lines?.besideAgent.wipe()
@@ -158,7 +161,9 @@ import RelayPosix
                 }
             }
         }
-        guard let besideAgent = lines(true), let all = lines(false) else { return false }
+        guard let besideAgent = lines(true), let all = lines(false),
+            all.bytes.count + entry.size <= PassThroughOutput.own
+        else { return false }
         entry.forget()
         entry.lines = (besideAgent, all)
         entry.token = token

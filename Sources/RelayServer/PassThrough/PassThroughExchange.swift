@@ -17,6 +17,8 @@ import RelayEngine
     var bytes: UnsafeMutablePointer<UInt8>
     let capacity: Int
     var count = 0
+    /// The memory that takes, of a large one.
+    var room: MemoryHold?
     /// Path and query below the route, and the value of `Traceparent`, as places in `bytes`.
     var rest = 0..<0
     var trace = 0..<0
@@ -34,9 +36,11 @@ import RelayEngine
 
 /// Exchanges that are not in use.
 @safe struct PassThroughLoan: ~Copyable {
-    /// Bytes of a request that each has room for, at least and at most.
-    private static let room = (least: 1_024, most: 4_096)
-    private static let kept = 256
+    /// Bytes of a request that each has room for at least, and at most where it is kept: more is lent by the account of
+    /// memory.
+    private static let least = 1_024
+    static let kept = 4_096
+    private static let count = 256
 
     @safe private var free: [UnsafeMutablePointer<PassThroughExchange>] = unsafe []
 
@@ -58,8 +62,8 @@ import RelayEngine
     @inline(__always)
     mutating func takeBack(_ exchange: UnsafeMutablePointer<PassThroughExchange>) {
         if unsafe exchange.pointee.token != nil { unsafe exchange.pointee.token = nil }
-        guard unsafe free.count < PassThroughLoan.kept,
-            unsafe exchange.pointee.capacity <= PassThroughLoan.room.most
+        guard unsafe free.count < PassThroughLoan.count,
+            unsafe exchange.pointee.capacity <= PassThroughLoan.kept
         else { return unsafe PassThroughLoan.destroy(exchange) }
         unsafe free.append(exchange)
     }
@@ -75,7 +79,7 @@ import RelayEngine
         _ count: Int
     ) -> UnsafeMutablePointer<PassThroughExchange> {
         let exchange = UnsafeMutablePointer<PassThroughExchange>.allocate(capacity: 1)
-        unsafe exchange.initialize(to: PassThroughExchange(entry, capacity: max(room.least, count)))
+        unsafe exchange.initialize(to: PassThroughExchange(entry, capacity: max(least, count)))
         return unsafe exchange
     }
 

@@ -2,8 +2,10 @@ import RelayCore
 
 /// Where the heads and answers of a loop are composed: room for whatever its buffer holds, and the relay's own fields.
 @safe struct PassThroughOutput: ~Copyable {
-    /// Twice the bytes that one read takes at most, and the fields that are added.
-    static let room = 131_072 + 16_384
+    /// What a configuration adds to a message at most.
+    static let own = 12_288
+    /// The bytes that one read takes at most, and what is added to them.
+    private static let room = 131_072 + own + 4_096
 
     let base: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
