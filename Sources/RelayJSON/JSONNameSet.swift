@@ -33,6 +33,12 @@ struct JSONNameSet {
         if sets.count > mark.set { sets.removeLast() }
     }
 
+    /// Forgets all of them.
+    mutating func removeAll() {
+        count = 0
+        if !sets.isEmpty { sets = [] }
+    }
+
     /// Adds a name of the innermost object, which began at `mark`.
     ///
     /// - Returns: false when the object already has it.

@@ -18,6 +18,21 @@ package enum JSONScan {
         try JSONScanner.scan(text, limits: limits, into: &sink)
         return sink.found
     }
+
+    /// Writes the text as `JSONValue.encoded` writes what it says.
+    package static func compact(
+        _ text: Span<UInt8>,
+        limits: JSONLimits = JSONLimits()
+    ) throws(JSONError) -> [UInt8] {
+        var sink = CompactingSink(capacity: text.count)
+        try JSONScanner.scan(text, limits: limits, into: &sink)
+        return sink.bytes
+    }
+
+    /// The text of a string whose content stands at `range` of a text that was read.
+    package static func string(_ range: Range<Int>, isEscaped: Bool, in text: Span<UInt8>) -> [UInt8] {
+        JSONString.bytes(range, isEscaped: isEscaped, in: text)
+    }
 }
 
 extension JSONPointer {

@@ -21,14 +21,22 @@ struct JSONScanner {
         limits: JSONLimits,
         into sink: inout Sink
     ) throws(JSONError) {
+        var scanner = JSONScanner(limits: limits)
+        try scanner.scan(text, into: &sink)
+    }
+
+    /// Reads all of another text, in the memory of the last one.
+    mutating func scan<Sink: JSONSink>(_ text: Span<UInt8>, into sink: inout Sink) throws(JSONError) {
+        offset = 0
+        frames.removeAll(keepingCapacity: true)
+        names.removeAll()
         if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF {
             throw JSONError(.byteOrderMark, at: 0, "a byte order mark may not stand before JSON")
         }
-        var scanner = JSONScanner(limits: limits)
-        scanner.skipSpace(text)
+        skipSpace(text)
         repeat {
-            try scanner.scanValue(text, &sink)
-        } while try scanner.closeContainers(text, &sink)
+            try scanValue(text, &sink)
+        } while try closeContainers(text, &sink)
     }
 
     /// Reads a scalar, or descends into containers until their first scalar or until an empty one has closed.

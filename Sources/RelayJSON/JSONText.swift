@@ -12,7 +12,7 @@ package enum JSONText {
         while next < text.count {
             next = JSONString.endOfPlainRun(text, from: next)
             guard next < text.count else { break }
-            if escapedLength(of: text[next]) > 1 {
+            if escape(text[next]).count > 1 {
                 append(text.extracting(start..<next), to: &bytes)
                 append(escaped: text[next], to: &bytes)
                 start = next + 1
@@ -27,18 +27,66 @@ package enum JSONText {
     }
 
     private static func append(escaped byte: UInt8, to bytes: inout [UInt8]) {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-        case 0x08: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "b")]
-        case 0x09: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
-        case 0x0A: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
-        case 0x0C: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "f")]
-        case 0x0D: bytes += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
-        case ..<0x20:
-            bytes.append(contentsOf: "\\u00".utf8)
-            bytes += byte.hexadecimalDigits
-        default: bytes.append(byte)
+        var (text, count) = escape(byte)
+        while count > 0 {
+            bytes.append(UInt8(truncatingIfNeeded: text))
+            text >>= 8
+            count -= 1
         }
+    }
+
+    /// What stands for a byte in a string, the first in the lowest place, and how many bytes that are.
+    private static func escape(_ byte: UInt8) -> (text: UInt64, count: Int) {
+        func short(_ letter: Unicode.Scalar) -> (UInt64, Int) { (0x5C | UInt64(letter.value) << 8, 2) }
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): return short(Unicode.Scalar(byte))
+        case 0x08: return short("b")
+        case 0x09: return short("t")
+        case 0x0A: return short("n")
+        case 0x0C: return short("f")
+        case 0x0D: return short("r")
+        case ..<0x20:
+            let digits = byte.hexadecimalDigits
+            // `\u00`
+            return (0x3030_755C | UInt64(digits[0]) << 32 | UInt64(digits[1]) << 40, 6)
+        default: return (UInt64(byte), 1)
+        }
+    }
+
+    /// Most bytes that one becomes in a string.
+    package static let longestEscape = 6
+
+    /// Writes a part of a string, in UTF-8, to where there is room for it: `longestEscape` for each byte, and two more.
+    ///
+    /// - Returns: how many bytes were written.
+    package static func write(
+        escaping text: Span<UInt8>,
+        to target: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        var (start, next, written) = (0, 0, 0)
+        func copy(_ end: Int) {
+            guard end > start else { return }
+            unsafe text.extracting(start..<end).withUnsafeBufferPointer { run in
+                guard let first = run.baseAddress else { return }
+                unsafe (target + written).update(from: first, count: run.count)
+            }
+            written += end - start
+        }
+        while next < text.count {
+            next = JSONString.endOfPlainRun(text, from: next)
+            guard next < text.count else { break }
+            let (bytes, count) = escape(text[next])
+            if count > 1 {
+                copy(next)
+                unsafe UnsafeMutableRawPointer(target + written)
+                    .storeBytes(of: bytes.littleEndian, as: UInt64.self)
+                written += count
+                start = next + 1
+            }
+            next += 1
+        }
+        copy(text.count)
+        return written
     }
 
     /// How many bytes `append(escaping:to:)` writes.
@@ -47,16 +95,8 @@ package enum JSONText {
         while true {
             next = JSONString.endOfPlainRun(text, from: next)
             guard next < text.count else { return length }
-            length += escapedLength(of: text[next]) - 1
+            length += escape(text[next]).count - 1
             next += 1
-        }
-    }
-
-    private static func escapedLength(of byte: UInt8) -> Int {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x08...0x0A, 0x0C, 0x0D: 2
-        case ..<0x20: 6
-        default: 1
         }
     }
 

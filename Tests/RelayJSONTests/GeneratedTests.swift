@@ -45,7 +45,7 @@ private func makeName(_ random: inout SplitMix64) -> String {
     names[Int.random(in: names.indices, using: &random)]
 }
 
-private func makeValue(depth: Int, _ random: inout SplitMix64) -> JSONValue {
+func makeValue(depth: Int, _ random: inout SplitMix64) -> JSONValue {
     switch Int.random(in: 0..<(depth == 0 ? 5 : 8), using: &random) {
     case 0: return .null
     case 1: return .bool(Bool.random(using: &random))

@@ -25,6 +25,12 @@ struct WriterTests {
                 JSONText.append(escaping: text.span.extracting(index..<index + 1), to: &parts)
             }
             #expect(whole == parts && whole.count == JSONText.escapedLength(of: text.span))
+            let room = text.count * JSONText.longestEscape + 2
+            let placed = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+                guard let first = buffer.baseAddress else { return }
+                count = unsafe JSONText.write(escaping: text.span, to: first)
+            }
+            #expect(placed == whole)
         }
     }
 

@@ -45,6 +45,20 @@ package struct JobOrderMachine<Outcome: Sendable>: Sendable {
         if let key = keys.removeValue(forKey: index), newest[key] == index { newest[key] = nil }
     }
 
+    /// Whether the outcome of that job, which is about to end, would be the next to report.
+    package func isNext(_ index: Int) -> Bool { (order == .input ? index : ended) == taken }
+
+    /// The job that is next ended, and its outcome is reported by who says so.
+    package mutating func endedInTurn(_ index: Int) {
+        precondition(isNext(index), "job \(index) of a stream ended out of its turn")
+        ended += 1
+        taken += 1
+        if !keys.isEmpty, let key = keys.removeValue(forKey: index), newest[key] == index { newest[key] = nil }
+    }
+
+    /// Whether an outcome may be reported.
+    package var isReady: Bool { !waiting.isEmpty && waiting[taken] != nil }
+
     /// The outcome to report next and the place of its job; nil when none may be.
     package mutating func take() -> (index: Int, outcome: Outcome)? {
         guard let next = waiting.removeValue(forKey: taken) else { return nil }

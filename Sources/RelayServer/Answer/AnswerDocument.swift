@@ -34,6 +34,14 @@ struct AnswerDocument: Sendable {
         self.room = room
     }
 
+    /// A line whose parts around the content are written already.
+    init(head: [UInt8], _ content: JSONContent, tail: [UInt8]) {
+        (self.head, self.tail) = (head, tail)
+        self.content = content
+        isLine = true
+        room = nil
+    }
+
     var length: Int { head.count + (content?.length ?? 0) + tail.count }
 
     /// The next piece, of a small document the only one; nil at the end.

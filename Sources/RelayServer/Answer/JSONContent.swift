@@ -11,24 +11,53 @@ struct JSONContent: Sendable {
         case json
         case text
         case base64
+
+        /// The same, without a `String`.
+        var name: StaticString {
+            switch self {
+            case .json: "json"
+            case .text: "text"
+            case .base64: "base64"
+            }
+        }
     }
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        if (try? JSONScan.validate(bytes.span)) != nil {
-            form = .json
-        } else {
-            form = JSONContent.isText(bytes) ? .text : .base64
+        form = JSONContent.form(of: bytes.span)
+    }
+
+    /// Whose form is known.
+    init(_ bytes: [UInt8], _ form: Form) {
+        self.bytes = bytes
+        self.form = form
+    }
+
+    static func form(of bytes: Span<UInt8>) -> Form {
+        if mayBeJSON(bytes), (try? JSONScan.validate(bytes)) != nil { return .json }
+        return isText(bytes) ? .text : .base64
+    }
+
+    /// Whether the first byte that is no blank may begin a value; most texts begin otherwise.
+    private static func mayBeJSON(_ bytes: Span<UInt8>) -> Bool {
+        for index in bytes.indices where bytes[index] > UInt8(ascii: " ") {
+            switch bytes[index] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "-"),
+                UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                return true
+            default: return false
+            }
         }
+        return false
     }
 
     init(_ body: Body) {
         if case .bytes(let bytes) = body { self.init(bytes) } else { self.init([]) }
     }
 
-    private static func isText(_ bytes: [UInt8]) -> Bool {
+    private static func isText(_ bytes: Span<UInt8>) -> Bool {
         do throws(UTF8.ValidationError) {
-            _ = try UTF8Span(validating: bytes.span)
+            _ = try UTF8Span(validating: bytes)
             return true
         } catch {
             return false

@@ -56,7 +56,7 @@ extension Connection: AnswerReceiver {
         }
     }
 
-    private func countOrdinary(_ admission: Admission) {
+    func countOrdinary(_ admission: Admission) {
         let reason = server.passThrough.reason(admission.context.route.name) ?? ordinaryReason
         ordinaryReason = .shape
         admission.context.memory.meter.tookOrdinaryPath(reason, lane: server.relay.ports.lane)

@@ -108,7 +108,7 @@ final class HeldParser {
     func drain() {
         keepsAlive = false
         if phase == .idle { receive() }
-        if phase == .busy, case .stream(let jobs)? = upload?.purpose { return jobs.drain() }
+        if phase == .busy, let lines { return lines.drain() }
         if phase == .busy, yieldsAtDrain { task?.cancel() }
         guard phase == .idle else { return }
         if wasUsed { close() } else { setDeadline(.seconds(1)) }
@@ -119,10 +119,15 @@ final class HeldParser {
         guard phase != .closed else { return }
         let wasBusy = phase == .busy
         promotePassing()
+        lines?.promotePassed()
         close()
         guard wasBusy else { return }
         if let task { task.cancel() } else { upload?.run?.cancel() }
+        lines?.cancelPassed()
     }
+
+    /// The stream of jobs that it serves.
+    private var lines: LineStream? { if case .stream(let lines)? = upload?.purpose { lines } else { nil } }
 
     func close() {
         guard phase != .closed else { return }

@@ -69,12 +69,12 @@ extension Connection {
 }
 
 /// Nothing is sent by it.
-private struct SendingNothing: RelayCore.Sending {
+struct SendingNothing: RelayCore.Sending {
     func cancel() {}
 }
 
 /// Ends the process at the first difference, and names the field it is in.
-private func demandEqual(_ sent: UnsafeRawBufferPointer, _ wanted: [UInt8], _ subject: StaticString) {
+func demandEqual(_ sent: UnsafeRawBufferPointer, _ wanted: [UInt8], _ subject: StaticString) {
     if unsafe wanted.elementsEqual(sent) { return }
     let common = unsafe zip(wanted, sent).prefix { $0 == $1 }.count
     let lineStart = wanted[..<min(common, wanted.count)].lastIndex(of: 0x0A).map { $0 + 1 } ?? 0

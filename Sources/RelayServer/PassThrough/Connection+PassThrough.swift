@@ -3,7 +3,13 @@ import RelayEngine
 import RelayHTTP
 import RelayPosix
 
-extension Connection: PassThroughReceiver {
+extension Connection: PassThroughCaller {
+    var isDraining: Bool { server.isDraining }
+    var keepsContent: Bool { false }
+
+    @inline(__always)
+    func means(_ line: PassThroughLine) -> Bool { true }
+
     /// Whether its caller may send to the route in this way; asked once for as long as it sends to the same.
     @inline(__always)
     func maySend(to entry: PassThrough.Entry) -> Bool {

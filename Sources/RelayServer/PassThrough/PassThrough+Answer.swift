@@ -11,10 +11,8 @@ extension PassThrough {
         _ sender: any PassThroughSender,
         _ connection: Connection
     ) {
-        let now = loop.now
-        let taken = unsafe now &- exchange.pointee.began
-        let wall = clock.milliseconds
-        unsafe end(exchange, answer, sender, connection, taken, now, wall)
+        let taken = unsafe end(exchange, answer, sender, connection.client)
+        connection.listener.cells.count(Status(rawValue: UInt16(truncatingIfNeeded: answer.status)))
 
         let base = unsafe answer.base
         let status = Status(rawValue: UInt16(truncatingIfNeeded: answer.status))
@@ -69,16 +67,17 @@ extension PassThrough {
     }
 
     /// Tells traffic, meters and records of the answer.
+    ///
+    /// - Returns: how long it took, in nanoseconds.
     @inline(__always)
-    private func end(
+    func end(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ answer: PassThroughAnswer,
         _ sender: any PassThroughSender,
-        _ connection: Connection,
-        _ taken: Int64,
-        _ now: Int64,
-        _ wall: Int64
-    ) {
+        _ client: ClientIdentity?
+    ) -> Int64 {
+        let (now, wall) = (loop.now, clock.milliseconds)
+        let taken = unsafe now &- exchange.pointee.began
         let route = unsafe exchange.pointee.entry.route
         let (memory, lane) = (route.entry.memory, relay.ports.lane)
         let meter = memory.meter
@@ -91,12 +90,11 @@ extension PassThrough {
         }
         let bucket = meter.answeredPlainly(taken, now, lane: lane)
         if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
-        connection.listener.cells.count(Status(rawValue: UInt16(truncatingIfNeeded: answer.status)))
         let rest = unsafe exchange.pointee.rest
         let record = unsafe PassThroughRecord(
             id: exchange.pointee.id,
             route: route,
-            client: connection.client,
+            client: client,
             address: sender.address,
             wall: exchange.pointee.wall,
             duration: taken,
@@ -110,9 +108,13 @@ extension PassThrough {
             start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
             count: rest.count
         )
-        guard meter.countPlain(lane: lane) else { return unsafe endInTrouble(record, target) }
+        guard meter.countPlain(lane: lane) else {
+            unsafe endInTrouble(record, target)
+            return taken
+        }
         route.plain.meter?.countPlain(taken, lane: lane)
         unsafe engine.plain.add(record, target)
+        return taken
     }
 
     /// Notes the trace of a request by which the histogram's bucket is shown.

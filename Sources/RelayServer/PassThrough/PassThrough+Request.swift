@@ -5,7 +5,7 @@ import RelayPosix
 
 extension PassThrough {
     /// Bytes of a request that is read here, and of its content; a larger one takes the ordinary path.
-    private static let (largest, largestContent) = (81_920, 65_536)
+    static let (largest, largestContent) = (81_920, 65_536)
     /// Requests of a connection that are not tried after one with a field that has to be looked into: whoever writes
     /// such fields goes on to.
     private static let skipped = 15
@@ -13,37 +13,38 @@ extension PassThrough {
     /// Sends a plain request on at once.
     ///
     /// - Returns: false, having done nothing, where it is not plain, or something would have to be waited for.
-    func begin(_ connection: Connection, _ base: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        connection.ordinaryReason = .shape
+    func begin(_ caller: some PassThroughCaller, _ base: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        caller.ordinaryReason = .shape
         guard isOn else { return false }
-        if connection.skipsPassThrough > 0 {
-            connection.skipsPassThrough &-= 1
-            connection.ordinaryReason = .fields
+        if caller.skipsPassThrough > 0 {
+            caller.skipsPassThrough &-= 1
+            caller.ordinaryReason = .fields
             return false
         }
-        guard count <= Self.largest, let line = unsafe PassThroughLine(base, count),
+        guard count <= Self.largest, let line = unsafe PassThroughLine(base, count), caller.means(line),
             let entry = unsafe entry(base, line.route)
         else { return false }
         let now = loop.now
-        guard let fields = unsafe compose(entry, line, base, count, connection, now) else { return false }
+        guard let fields = unsafe compose(entry, line, base, count, caller, now) else { return false }
+        let kept = caller.keepsContent ? fields.end : count
         var room: MemoryHold?
-        if count > PassThroughLoan.kept {
-            room = connection.server.memory.hold(count)
+        if kept > PassThroughLoan.kept {
+            room = caller.memory.hold(kept)
             guard let room else {
-                connection.ordinaryReason = .held
+                caller.ordinaryReason = .held
                 return false
             }
-            room.charge(to: connection.share)
+            room.charge(to: caller.share)
         }
         let route = entry.route
         let state = route.entry.state
-        connection.ordinaryReason = .held
-        guard let share = connection.share, !connection.server.isDraining, engine.admitsPlainly(),
+        caller.ordinaryReason = .held
+        guard let share = caller.share, !caller.isDraining, engine.admitsPlainly(),
             !state.isPausedNow, state.enterPlainly()
         else { return false }
         guard let sender = sender(entry, now) else {
             state.leavePlainly()
-            connection.ordinaryReason = .connection
+            caller.ordinaryReason = .connection
             return false
         }
         var leave: TrafficLeave?
@@ -58,7 +59,7 @@ extension PassThrough {
         // From here on it is under way.
         _ = share.begin()
         engine.countRunning(true)
-        let exchange = unsafe loan.take(entry, count)
+        let exchange = unsafe loan.take(entry, kept)
         let wall = clock.milliseconds
         unsafe exchange.pointee.id = id
         unsafe exchange.pointee.began = now
@@ -66,23 +67,23 @@ extension PassThrough {
         unsafe exchange.pointee.leave = leave
         if route.plain.credential != nil { unsafe exchange.pointee.token = entry.token }
         if let room { unsafe exchange.pointee.room = room }
-        unsafe exchange.pointee.count = count
-        unsafe exchange.pointee.bytes.update(from: base, count: count)
+        unsafe exchange.pointee.count = kept
+        unsafe exchange.pointee.bytes.update(from: base, count: kept)
         unsafe exchange.pointee.rest = line.rest
         unsafe exchange.pointee.trace = fields.trace
         unsafe exchange.pointee.method = Self.method(line.methodCount, base[1])
-        unsafe connection.begunPassing(exchange, sender)
+        unsafe caller.begunPassing(exchange, sender)
         #if DEBUG
-        if mode == .check { unsafe connection.checkRequest(exchange, output.bytes, sender) }
+        if mode == .check { unsafe caller.checkRequest(exchange, output.bytes, sender) }
         #endif
         unsafe sender.begin(
             output.bytes,
-            connection,
+            caller,
             route.plain,
             fields.isConditional ? PassThroughPolicy.conditional : PassThroughPolicy.usual,
             now: now
         )
-        if mode == .promote { connection.promotePassing() }
+        if mode == .promote { caller.promotePassing() }
         return true
     }
 
@@ -93,17 +94,17 @@ extension PassThrough {
         _ line: PassThroughLine,
         _ base: UnsafePointer<UInt8>,
         _ count: Int,
-        _ connection: Connection,
+        _ caller: some PassThroughCaller,
         _ now: Int64
     ) -> PassThroughFields? {
-        guard connection.maySend(to: entry) else {
-            connection.ordinaryReason = .listener
+        guard caller.maySend(to: entry) else {
+            caller.ordinaryReason = .listener
             return nil
         }
         let plain = entry.route.plain
         if !plain.query.isEmpty, unsafe line.hasQuery(base) { return nil }
         guard knowsLines(entry, now) else {
-            connection.ordinaryReason = .credential
+            caller.ordinaryReason = .credential
             return nil
         }
         output.clear()
@@ -115,8 +116,8 @@ extension PassThrough {
         output.put(entry.upstream.hostLine)
         guard let fields = unsafe PassThroughFields(base, line.fields, count, plain.edits, to: output.end)
         else {
-            connection.skipsPassThrough = Self.skipped
-            connection.ordinaryReason = .fields
+            caller.skipsPassThrough = Self.skipped
+            caller.ordinaryReason = .fields
             return nil
         }
         output.advance(fields.written)

@@ -24,6 +24,8 @@ import RelayPosix
     /// Of the request that is composed.
     @safe @exclusivity(unchecked) var id = JobID(milliseconds: 0, random: (0, 0))
     @safe @exclusivity(unchecked) var output = PassThroughOutput()
+    /// What lines of streams are read by.
+    @safe @exclusivity(unchecked) var line = PlainLine()
     /// A route with its upstream's connections.
     final class Entry {
         let route: PassThroughRoute

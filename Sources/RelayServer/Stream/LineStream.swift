@@ -17,7 +17,10 @@ final class LineStream {
     private let lineLimit: Int
     var splitter: LineSplitter
     var order: JobOrderMachine<AnswerDocument?>
-    private let turns: AnswerTurns
+    let turns: AnswerTurns
+    /// Lines that are passed through, and what others were, for the next.
+    var underWay: [PassedLine] = []
+    var resting: [PassedLine] = []
     /// Somebody sends outcomes, and those that come meanwhile.
     private(set) var isWriting = false
     /// Why no more lines are read, although the body is not over: what the first line that is not read is told.
@@ -56,10 +59,11 @@ final class LineStream {
             var together: [AdmittedJob] = []
             while true {
                 let reading = await nextLine(waits: together.isEmpty)
-                if case .line(let line) = reading, let job = await admit(line) {
+                if case .line(let line) = reading, !pass(line), let job = await admit(line) {
                     if job.admission.durable != nil {
                         together.append(job)
                     } else {
+                        connection.countOrdinary(job.admission)
                         jobs.addTask { await stream.value.run(job) }
                     }
                 }
@@ -71,6 +75,7 @@ final class LineStream {
                 if case .end = reading { break }
             }
         }
+        await passedLines()
         connection.loop.cancel(timer)
         if let ending, !isRead {
             // Without its last chunk the answer shows as cut short.
@@ -123,7 +128,7 @@ final class LineStream {
             job.admission,
             body: job.body,
             relay: server.relay,
-            turn: AnswerTurn(turns, job.line - 1),
+            turn: turn(of: job.line),
             keeper: StandInKeeper.made(
                 job.admission,
                 server.durable,

@@ -83,6 +83,15 @@ extension Submission {
         return invalid("/mode", keeper, hint: "leave out mode")
     }
 
+    /// What the job's own fields say; its answer is collected.
+    func terms() throws(Problem) -> RequestTerms { try Submission.terms(fields) }
+
+    fileprivate static func terms(_ fields: HeaderFields) throws(Problem) -> RequestTerms {
+        var terms = try RequestTerms(fields)
+        terms.options.collectsAnswer = true
+        return terms
+    }
+
     static func invalid(_ pointer: String, _ message: String, hint: String? = nil) -> Problem {
         Problem(.invalidJob, "the job has 1 error; see errors", errors: [(pointer, message, hint)])
     }
@@ -96,16 +105,11 @@ extension Engine {
         client: ClientIdentity?,
         share: CallerShare?
     ) throws(Problem) -> Admission {
-        func terms() throws(Problem) -> RequestTerms {
-            var terms = try RequestTerms(fields)
-            terms.options.collectsAnswer = true
-            return terms
-        }
-        return try admit(
+        try admit(
             route: submission.route,
             target: submission.target,
             method: submission.method,
-            terms: terms(),
+            terms: Submission.terms(fields),
             length: UInt64(submission.body.count),
             client: client,
             share: share,

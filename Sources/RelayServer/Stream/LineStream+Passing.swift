@@ -1,0 +1,81 @@
+import RelayCore
+import RelayEngine
+import RelayPosix
+
+// Lines that are passed through: what is plain has its outcome without a task, and in the turn of the loop it is answered.
+extension LineStream {
+    /// Has the line passed through, where it is plain.
+    func pass(_ line: LineSplitter.Line) -> Bool {
+        guard case .line(let bytes) = line else { return false }
+        let passed = resting.popLast() ?? PassedLine(self)
+        passed.place = underWay.count
+        underWay.append(passed)
+        if passed.begin(bytes) { return true }
+        rest(passed)
+        return false
+    }
+
+    /// Counts a line that is about to be sent.
+    ///
+    /// - Returns: its number.
+    func begunPassing() -> Int { order.began().index + 1 }
+
+    func turn(of line: Int) -> AnswerTurn { AnswerTurn(turns, line - 1) }
+
+    /// Whether the outcome of that line, which ends now, may go out now.
+    func isNext(_ line: Int) -> Bool {
+        connection.phase == .busy && !isWriting && connection.unsent.isEmpty && order.isNext(line - 1)
+    }
+
+    /// A line was answered: its outcome is the document, or, without one, stands in the output.
+    func answered(_ passed: PassedLine, _ line: Int, _ document: AnswerDocument?) {
+        if let document { return ended(passed, line, document) }
+        rest(passed)
+        order.endedInTurn(line - 1)
+        let bytes = unsafe connection.server.passThrough.output.bytes
+        unsafe connection.send(Span(_unsafeElements: bytes.assumingMemoryBound(to: UInt8.self)))
+        turns.left(line - 1)
+        roomMade.take()?.resume()
+        if order.isReady { writeSoon() }
+        if order.isIdle, isWaiting { startIdleTime() }
+    }
+
+    /// A line has ended that did not go out at once.
+    func ended(_ passed: PassedLine, _ line: Int, _ document: AnswerDocument?) {
+        rest(passed)
+        order.ended(document, at: line - 1)
+        writeSoon()
+    }
+
+    private func rest(_ passed: PassedLine) {
+        let last = underWay.removeLast()
+        if last !== passed {
+            last.place = passed.place
+            underWay[passed.place] = last
+        }
+        resting.append(passed)
+    }
+
+    private func writeSoon() {
+        guard !isWriting else { return }
+        let stream = LoopBound(self, connection.loop)
+        connection.loop.spawn { await stream.value.writeNow() }
+    }
+
+    private func writeNow() async {
+        await write()
+        if order.isIdle, isWaiting { startIdleTime() }
+    }
+
+    /// Waits until every line has had its outcome.
+    func passedLines() async {
+        while !order.isIdle || isWriting { await withCheckedContinuation { roomMade = $0 } }
+    }
+
+    // MARK: The caller is gone
+
+    /// What is under way becomes ordinary.
+    func promotePassed() { for line in underWay { line.promotePassing() } }
+
+    func cancelPassed() { for line in underWay { line.cancel() } }
+}

@@ -1,0 +1,213 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+/// A line of a stream whose request is passed through: the stream takes its answer as a caller's connection would.
+///
+/// Before anything else than a plain answer happens it becomes the ordinary job that `Submission` makes of it.
+@safe final class PassedLine {
+    unowned let stream: LineStream
+    /// Its place among those of the stream that are under way.
+    @safe @exclusivity(unchecked) var place = 0
+    /// As it came.
+    @safe @exclusivity(unchecked) private(set) var bytes: [UInt8] = []
+    /// What its caller calls it, as a place in `bytes`.
+    @safe @exclusivity(unchecked) private(set) var id = 0..<0
+    @safe @exclusivity(unchecked) private(set) var number = 0
+    @safe @exclusivity(unchecked) private var route = 0..<0
+    @safe @exclusivity(unchecked) private var fields = 0
+    @safe @exclusivity(unchecked) private(set) var exchange: UnsafeMutablePointer<PassThroughExchange>?
+    /// Who carries it as long as it is not answered.
+    @safe @exclusivity(unchecked) private var sender: (any PassThroughSender)?
+    /// The ordinary job that it has become.
+    private var job: AdmittedJob?
+    private var run: RequestRun?
+    private var task: Task<Void, Never>?
+
+    init(_ stream: LineStream) { self.stream = stream }
+
+    private var connection: Connection { stream.connection }
+    private var server: LoopServer { stream.connection.server }
+
+    /// Sends the line's request on at once.
+    ///
+    /// - Returns: false, having done nothing, where it is not plain, or something would have to be waited for.
+    func begin(_ line: [UInt8]) -> Bool {
+        let passThrough = server.passThrough
+        connection.ordinaryReason = .shape
+        guard passThrough.isOn, line.count <= PassThrough.largest, passThrough.line.read(line.span) else {
+            return false
+        }
+        bytes = line
+        (id, route, fields) = (passThrough.line.id, passThrough.line.route, passThrough.line.fields)
+        let request = unsafe passThrough.line.request.bytes
+        guard let first = unsafe request.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
+        return unsafe passThrough.begin(self, first, request.count)
+    }
+
+    /// It is over, and another may take its place.
+    private func clear() {
+        (exchange, sender, job, run, task) = (nil, nil, nil, nil, nil)
+        bytes = []
+    }
+}
+
+extension PassedLine: PassThroughCaller {
+    var share: CallerShare? { connection.share }
+    var isDraining: Bool { server.isDraining }
+    var keepsContent: Bool { true }
+
+    var ordinaryReason: OrdinaryReason {
+        get { connection.ordinaryReason }
+        set { connection.ordinaryReason = newValue }
+    }
+
+    var skipsPassThrough: Int {
+        get { connection.skipsPassThrough }
+        set { connection.skipsPassThrough = newValue }
+    }
+
+    /// A slash in the name of a route or a blank in a path would make another request of it.
+    func means(_ line: PassThroughLine) -> Bool { line.route == route && line.fields == fields }
+
+    func maySend(to entry: PassThrough.Entry) -> Bool { connection.maySend(to: entry) }
+
+    func begunPassing(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ sender: any PassThroughSender)
+    {
+        unsafe self.exchange = exchange
+        self.sender = sender
+        number = stream.begunPassing()
+    }
+
+    /// A relay that stops still tells how what was sent has ended.
+    var takesPlainAnswer: Bool { connection.phase == .busy }
+
+    func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) {
+        guard let exchange else { return }
+        self.sender = nil
+        let passThrough = server.passThrough
+        _ = unsafe passThrough.end(exchange, answer, sender, connection.client)
+        let isNext = stream.isNext(number)
+        let document = unsafe passThrough.outcome(exchange, answer, self, isKept: !isNext)
+        #if DEBUG
+        if passThrough.mode == .check { unsafe checkOutcome(exchange, answer, document, sender) }
+        #endif
+        unsafe passThrough.over(exchange, share)
+        let number = number
+        clear()
+        stream.answered(self, number, document)
+    }
+
+    func promotePassing() { sender?.promote(.caller) }
+
+    /// Nobody wants its outcome any more.
+    func cancel() {
+        if let task { task.cancel() } else { run?.cancel() }
+    }
+}
+
+// The ordinary job that is made of one that was sent.
+extension PassedLine: AnswerReceiver {
+    func promoted(
+        _ sending: any RelayCore.Sending,
+        _ reason: PromotionReason
+    ) -> (OutboundRequest, any AnswerReceiver)? {
+        guard let exchange else { return nil }
+        let (passThrough, entry) = unsafe (server.passThrough, exchange.pointee.entry.route.entry)
+        entry.memory.meter.promoted(reason, lane: server.relay.ports.lane)
+        sender = nil
+        self.exchange = nil
+        guard let rebuilt = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
+            let record = unsafe passThrough.refused(exchange, connection.client)
+            unsafe passThrough.broke(exchange, share)
+            server.relay.ports.sink.record(.requestRefused(record))
+            let id = id.isEmpty ? nil : String(decoding: bytes[id], as: UTF8.self)
+            finish(StreamOutcome.refused(PassThrough.broken, line: number, id: id))
+            return nil
+        }
+        job = rebuilt.job
+        rebuilt.execution.turn = stream.turn(of: number)
+        run = unsafe RequestRun(
+            adopting: rebuilt.execution,
+            server.engine,
+            rebuilt.job.admission,
+            server.relay,
+            since: exchange.pointee.began
+        )
+        bytes = []
+        unsafe exchange.pointee.leave = nil
+        unsafe passThrough.loan.takeBack(exchange)
+        return (rebuilt.outbound, self)
+    }
+
+    struct Rebuilt {
+        let job: AdmittedJob
+        let execution: Execution
+        let outbound: OutboundRequest
+    }
+
+    /// What the ordinary path would have made of the line by now; nil where it would have refused it.
+    func rebuilt(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ leave: TrafficLeave?,
+        _ sending: any RelayCore.Sending
+    ) -> Rebuilt? {
+        let line = StreamedJob(bytes)
+        guard let submission = try? line.submission.get(), let terms = try? submission.terms() else { return nil }
+        let route = unsafe exchange.pointee.entry.route
+        let admission = unsafe server.engine.adopted(
+            route,
+            id: exchange.pointee.id,
+            target: submission.target,
+            method: submission.method,
+            terms,
+            connection.client,
+            share,
+            wall: exchange.pointee.wall
+        )
+        let adopted = unsafe try? server.relay.adopt(
+            admission.request(submission.content),
+            admission.context,
+            route.snapshot.vault,
+            since: exchange.pointee.began,
+            wall: exchange.pointee.wall,
+            leave: leave,
+            token: exchange.pointee.token,
+            sending: sending
+        )
+        guard let (execution, outbound) = adopted else { return nil }
+        let job = AdmittedJob(line: number, id: line.id, admission: admission, body: submission.content)
+        return Rebuilt(job: job, execution: execution, outbound: outbound)
+    }
+
+    func received(_ result: PromptResult) {
+        guard let run else { return }
+        switch run.tell(result, self) {
+        case .sent: break
+        case .waits: spawn(run)
+        case .ended: finish(run.end().outcome)
+        }
+    }
+
+    private func spawn(_ run: RequestRun) {
+        let bound = LoopBound((self, run), connection.loop)
+        task = connection.loop.spawn {
+            let (line, run) = bound.value
+            let outcome = await run.finish().outcome
+            line.finish(outcome)
+        }
+        if connection.phase == .closed { task?.cancel() }
+    }
+
+    private func finish(_ outcome: Outcome) {
+        guard let job else { return }
+        finish(connection.phase == .busy ? StreamOutcome.ended(outcome, job) : nil)
+    }
+
+    private func finish(_ document: AnswerDocument?) {
+        let number = number
+        clear()
+        stream.ended(self, number, document)
+    }
+}
