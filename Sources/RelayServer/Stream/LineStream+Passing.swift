@@ -27,12 +27,18 @@ extension LineStream {
         connection.phase == .busy && !isWriting && connection.unsent.isEmpty && order.isNext(line - 1)
     }
 
-    /// A line was answered: its outcome is the document, or, without one, stands in the output.
-    func answered(_ passed: PassedLine, _ line: Int, _ document: AnswerDocument?) {
-        if let document { return ended(passed, line, document) }
+    /// A line was answered.
+    func answered(_ passed: PassedLine, _ line: Int, _ outcome: LineOutcome) {
+        let start: Int
+        switch outcome {
+        case .written(let from): start = from
+        case .document(let document): return ended(passed, line, document)
+        }
         rest(passed)
         order.endedInTurn(line - 1)
-        let bytes = unsafe connection.server.passThrough.output.bytes
+        let bytes = unsafe UnsafeRawBufferPointer(
+            rebasing: connection.server.passThrough.output.bytes[start...]
+        )
         unsafe connection.send(Span(_unsafeElements: bytes.assumingMemoryBound(to: UInt8.self)))
         turns.left(line - 1)
         roomMade.take()?.resume()

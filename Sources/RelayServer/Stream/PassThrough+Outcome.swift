@@ -3,20 +3,26 @@ import RelayHTTP
 import RelayJSON
 import RelayPosix
 
+/// The outcome of a line that was answered.
+enum LineOutcome {
+    /// In the output, framed as the connection sends it, from there on.
+    case written(from: Int)
+    /// One that cannot go out now, or is large.
+    case document(AnswerDocument)
+}
+
 // The outcome of a line that was answered, as `StreamOutcome.ended` tells it, written from the answer where it stands.
 extension PassThrough {
-    /// Writes the outcome to `output`, as what the connection sends.
-    ///
-    /// - Returns: the outcome itself where it cannot go out now, or is large.
+    /// Writes the outcome to `output`; `isKept` tells that it cannot go out now.
     func outcome(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ answer: PassThroughAnswer,
         _ line: PassedLine,
         isKept: Bool
-    ) -> AnswerDocument? {
+    ) -> LineOutcome {
         let isChunked = line.stream.framing == .chunked
         output.clear()
-        if isChunked { output.put("      \r\n") }
+        if isChunked { output.put("        \r\n") }
         let start = output.count
         unsafe writeHead(exchange, answer, line)
         let body = unsafe Span(_unsafeStart: answer.base + answer.body.lowerBound, count: answer.body.count)
@@ -30,12 +36,12 @@ extension PassThrough {
         let isLarge = answer.body.upperBound > PassThroughOutput.room / JSONText.longestEscape - 256
         if isKept || isLarge {
             let head = unsafe Array(output.bytes[start...])
-            return AnswerDocument(head: head, JSONContent(body.copied(from: 0), form), tail: Array("}}\n".utf8))
+            let content = JSONContent(body.copied(from: 0), form)
+            return .document(AnswerDocument(head: head, content, tail: Array("}}\n".utf8)))
         }
         write(body, form)
         output.put("}}\n")
-        if isChunked { closeChunk(from: start) }
-        return nil
+        return .written(from: isChunked ? closeChunk(from: start) : start)
     }
 
     @inline(__always)
@@ -102,15 +108,18 @@ extension PassThrough {
     }
 
     /// Puts the length of what was written since then in front of it.
+    ///
+    /// - Returns: where the chunk begins.
     @inline(__always)
-    private func closeChunk(from start: Int) {
+    private func closeChunk(from start: Int) -> Int {
         var (rest, index) = (output.count &- start, start &- 2)
-        for _ in 0..<6 {
+        repeat {
             index &-= 1
             let digit = UInt8(truncatingIfNeeded: rest & 15)
             unsafe output.base[index] = digit < 10 ? digit &+ 0x30 : digit &+ 0x57
             rest >>= 4
-        }
+        } while rest > 0
         output.put("\r\n")
+        return index
     }
 }

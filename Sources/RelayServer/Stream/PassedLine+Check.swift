@@ -14,11 +14,10 @@ extension PassedLine {
         unsafe demandEqual(sent, sender.composed(rebuilt.outbound), "the request of a line")
     }
 
-    /// `document` is the outcome that does not stand in the output.
     func checkOutcome(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ answer: PassThroughAnswer,
-        _ document: AnswerDocument?,
+        _ told: LineOutcome,
         _ sender: any PassThroughSender
     ) {
         let rebuilt = unsafe rebuiltForCheck(exchange)
@@ -29,17 +28,18 @@ extension PassedLine {
         else {
             fatalError("pass-through took an answer with status \(answer.status) that does not end a line")
         }
-        var wanted = StreamOutcome.ended(outcome, rebuilt.job).whole
-        if let document {
-            let told = document.whole
-            return unsafe told.withUnsafeBytes { unsafe demandEqual($0, wanted, "the outcome of a line") }
+        let wanted = StreamOutcome.ended(outcome, rebuilt.job).whole
+        switch told {
+        case .document(let document):
+            let whole = document.whole
+            unsafe whole.withUnsafeBytes { unsafe demandEqual($0, wanted, "the outcome of a line") }
+        case .written(let start):
+            let isChunked = stream.framing == .chunked
+            let framed =
+                isChunked ? Array("\(String(wanted.count, radix: 16))\r\n".utf8) + wanted + [0x0D, 0x0A] : wanted
+            let bytes = unsafe UnsafeRawBufferPointer(rebasing: server.passThrough.output.bytes[start...])
+            unsafe demandEqual(bytes, framed, "the outcome of a line")
         }
-        if stream.framing == .chunked {
-            let digits = String(wanted.count, radix: 16)
-            let head = String(repeating: "0", count: 6 - digits.count) + digits + "\r\n"
-            wanted = Array(head.utf8) + wanted + [0x0D, 0x0A]
-        }
-        unsafe demandEqual(server.passThrough.output.bytes, wanted, "the outcome of a line")
     }
 
     private func rebuiltForCheck(_ exchange: UnsafeMutablePointer<PassThroughExchange>) -> Rebuilt {

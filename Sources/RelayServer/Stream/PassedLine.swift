@@ -89,14 +89,14 @@ extension PassedLine: PassThroughCaller {
         let passThrough = server.passThrough
         _ = unsafe passThrough.end(exchange, answer, sender, connection.client)
         let isNext = stream.isNext(number)
-        let document = unsafe passThrough.outcome(exchange, answer, self, isKept: !isNext)
+        let outcome = unsafe passThrough.outcome(exchange, answer, self, isKept: !isNext)
         #if DEBUG
-        if passThrough.mode == .check { unsafe checkOutcome(exchange, answer, document, sender) }
+        if passThrough.mode == .check { unsafe checkOutcome(exchange, answer, outcome, sender) }
         #endif
         unsafe passThrough.over(exchange, share)
         let number = number
         clear()
-        stream.answered(self, number, document)
+        stream.answered(self, number, outcome)
     }
 
     func promotePassing() { sender?.promote(.caller) }
