@@ -161,6 +161,7 @@ final class Daemon: Sendable {
             entropy: MachineEntropy(),
             sink: audience.announcer(and: [events], lane: lane),
             start: { loop.spawn($0) },
+            execute: { loop.execute($0) },
             isConstrained: { [condition] in condition.isConstrained },
             signer: OpenSSLSigner(secrets: { [secrets] in secrets[$0] }),
             memory: memory,

@@ -27,6 +27,8 @@ package final class DurableBench: Sendable {
     package let jobs: DurableJobs
     package let room: QueueRoom
     private let relays: [Relay]
+    /// Of the first loop.
+    package var ports: RelayPorts { relays[0].ports }
     private let shared: Shared
     private let tasks = Tasks()
 

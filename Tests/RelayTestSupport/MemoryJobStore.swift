@@ -114,10 +114,37 @@ extension MemoryJobStore {
             return jobs.map { state.enqueue($0, at: now) }
         }
         await faults.interlude(.enqueue)
-        for (job, result) in zip(jobs, results) where job.wait?.land() == false {
-            try access(now) { $0.giveUp(job, result) }
-        }
+        for (job, result) in zip(jobs, results) { try land(job, result, now) }
         return results
+    }
+
+    private func land(_ job: NewJob, _ result: EnqueueResult, _ now: JobMoment) throws(StoreError) {
+        if job.wait?.land() == false { try access(now) { $0.giveUp(job, result) } }
+    }
+
+    package func enqueue(
+        _ job: NewJob,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
+    ) -> Bool {
+        guard let teller = faults.promptTeller else { return false }
+        let answer = Result { () throws(StoreError) in
+            try faults.enqueue([job])
+            return try access(now) { state in
+                state.facts.commits += 1
+                return state.enqueue(job, at: now)
+            }
+        }
+        teller { [self] in
+            told(
+                Result { () throws(StoreError) in
+                    let result = try answer.get()
+                    try land(job, result, now)
+                    return result
+                }
+            )
+        }
+        return true
     }
 
     package func claim(

@@ -3,6 +3,9 @@ package import Synchronization
 
 /// What a test has a store in memory fail at, hold back and remember.
 package final class StoreFaults: Sendable {
+    /// Tells what the store has to say, whenever it likes and on whatever thread.
+    package typealias Teller = @Sendable (@escaping @Sendable () -> Void) -> Void
+
     /// What can be held back after it was done.
     package enum Call: Hashable {
         case enqueue
@@ -20,6 +23,7 @@ package final class StoreFaults: Sendable {
     private let ofReads = Mutex<[StoreError?]>([])
     private let ofBegin = Mutex<StoreError?>(nil)
     private let settled = Mutex<Settlement?>(nil)
+    private let teller = Mutex<Teller?>(nil)
     private let interludes = Mutex<[Call: @Sendable () async -> Void]>([:])
     /// How often somebody looked at a job.
     package let looks = Atomic<Int>(0)
@@ -36,6 +40,11 @@ package final class StoreFaults: Sendable {
     package func after(_ call: Call, _ body: @escaping @Sendable () async -> Void) {
         interludes.withLock { $0[call] = body }
     }
+
+    /// From now on the store also works for who has no task, whom `teller` then tells.
+    package func serveWithoutTasks(_ teller: @escaping Teller) { self.teller.withLock { $0 = teller } }
+
+    var promptTeller: Teller? { teller.withLock { $0 } }
 
     /// What the store was told last.
     package var lastSettlement: Settlement? { settled.withLock { $0 } }

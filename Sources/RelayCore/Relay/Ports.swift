@@ -8,6 +8,8 @@ package final class RelayPorts: Sendable {
     package let sink: any EventSink
     /// Starts work that outlives the task that asked for it, on the same executor.
     package let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+    /// Runs work there that waits for nothing, after whatever runs there now; called on any thread.
+    package let execute: @Sendable (@escaping @Sendable () -> Void) -> Void
     /// Whether the network is constrained now; asked before every attempt, so it must answer at once.
     package let isConstrained: @Sendable () -> Bool
     /// Signs messages of routes that say so; nil where no route can.
@@ -23,6 +25,7 @@ package final class RelayPorts: Sendable {
         entropy: any Entropy,
         sink: any EventSink,
         start: @escaping @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>,
+        execute: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
         isConstrained: @escaping @Sendable () -> Bool = { false },
         signer: (any MessageSigner)? = nil,
         memory: MemoryAccount? = nil,
@@ -34,6 +37,7 @@ package final class RelayPorts: Sendable {
         self.entropy = entropy
         self.sink = sink
         self.start = start
+        self.execute = execute ?? { work in _ = start { work() } }
         self.isConstrained = isConstrained
         self.signer = signer
         self.memory = memory

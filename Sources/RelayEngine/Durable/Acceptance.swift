@@ -8,8 +8,8 @@ package final class Acceptance: Sendable {
     let room: QueueRoom
     let watch: StoreWatch
     let announcer: Announcer
-    private let dispatcher: Dispatcher
-    private let waits = AcceptanceWaits()
+    let dispatcher: Dispatcher
+    let waits = AcceptanceWaits()
     /// SHA-256.
     private let digest: @Sendable ([UInt8]) -> [UInt8]
     /// When a body last found no room.
@@ -104,22 +104,32 @@ package final class Acceptance: Sendable {
         let acceptance: EnqueueResult
         do throws(StoreError) {
             acceptance = try await enqueue(new, at: moment, patience)
-            if case .running(let token) = acceptance, let upstream = new.upstream {
-                offer?.begin(Claim(token, of: new, to: upstream, at: moment))
-            }
+            offer?.begin(new, acceptance, at: moment)
         } catch {
             offer = nil
-            guard error.code == .full else { throw Problem(error, route: route) }
-            // Whoever reads 507 and then asks for the status sees why.
-            await watch.look()
-            return try await known(job, patience, instead: refused(error, route))
+            return try await known(job, patience, after: error)
         }
         return try accepted(job, acceptance)
     }
 
+    /// The earlier job of the same key, where the store has no room for a new one.
+    ///
+    /// - Throws: what the store's refusal is when there is none.
+    func known(
+        _ job: NewJob,
+        _ patience: Patience?,
+        after refusal: StoreError
+    ) async throws(Problem) -> Accepted {
+        let route = job.record.route
+        guard refusal.code == .full else { throw Problem(refusal, route: route) }
+        // Whoever reads 507 and then asks for the status sees why.
+        await watch.look()
+        return try await known(job, patience, instead: refused(refusal, route))
+    }
+
     /// Whether a permit may wait for the disk with the job: not with one whose body goes to a file, from which its run
     /// reads it by pieces, and not for a disk that is slow.
-    private func mayBeOffered(_ job: NewJob) -> Bool {
+    func mayBeOffered(_ job: NewJob) -> Bool {
         if case .bytes(let bytes) = job.body, bytes.count > StoredBodyFile.pieceSize { return false }
         return job.due == .now && job.past == nil
             && store.writing(at: engine.time.now()) < Acceptance.slowWrite
@@ -183,12 +193,8 @@ package final class Acceptance: Sendable {
         let wait = AcceptanceWait()
         var job = job
         job.wait = wait
-        let (report, stays) = (job.report, job.staysUnawaited)
-        let told: @Sendable (Result<EnqueueResult, StoreError>) -> Void = { [announcer] answer in
-            // A job with a key stays, for the caller that comes again.
-            if wait.isGivenUp, stays, case .success(let result) = answer, result.isAccepted {
-                announcer.record(.accepted(report))
-            }
+        let told: @Sendable (AcceptanceWaits.Answer) -> Void = { [self, job] answer in
+            announceUnawaited(job, answer)
             place.give(answer)
         }
         if !store.enqueue(job, at: moment, told) {
@@ -199,12 +205,7 @@ package final class Acceptance: Sendable {
                 told(answer)
             }
         }
-        var answer = await place.answer()
-        if answer == nil {
-            if wait.giveUp() { return .abandoned }
-            answer = await place.answer(isOnItsWay: true)
-        }
-        guard let result = try answer?.get() else { return .abandoned }
+        guard let result = try await place.answer(unlessGivenUp: wait)?.get() else { return .abandoned }
         announce(job, result)
         return result
     }
@@ -212,6 +213,12 @@ package final class Acceptance: Sendable {
     /// Tells of a job that is on disk.
     func announce(_ job: NewJob, _ result: EnqueueResult) {
         if result.isAccepted { announcer.record(.accepted(job.report)) }
+    }
+
+    /// Tells of a job that is on disk and that nobody waits for: one with a key stays, for the caller that comes again.
+    func announceUnawaited(_ job: NewJob, _ answer: AcceptanceWaits.Answer) {
+        guard job.wait?.isGivenUp == true, job.staysUnawaited, case .success(let result) = answer else { return }
+        announce(job, result)
     }
 
     func newJob(_ admission: Admission, _ body: StoredBody, _ past: JobPast? = nil) -> NewJob {

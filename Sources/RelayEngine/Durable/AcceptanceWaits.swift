@@ -48,6 +48,13 @@ final class AcceptanceWaits: Sendable {
                 if let end { continuation.resume(returning: end) }
             }
         }
+
+        /// The answer; nil when the time is over before the store has said its word.
+        func answer(unlessGivenUp wait: AcceptanceWait) async -> Answer? {
+            if let answer = await answer() { return answer }
+            if wait.giveUp() { return nil }
+            return await answer(isOnItsWay: true)
+        }
     }
 
     private struct State {

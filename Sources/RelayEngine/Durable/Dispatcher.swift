@@ -243,8 +243,10 @@ extension Dispatcher {
             self.upstream = upstream
         }
 
-        /// The store has claimed it: runs it.
-        mutating func begin(_ claim: Claim) {
+        /// The store has answered: runs the job, if it has claimed it.
+        mutating func begin(_ job: NewJob, _ answer: EnqueueResult, at moment: JobMoment) {
+            guard case .running(let token) = answer else { return }
+            let claim = Claim(token, of: job, to: upstream, at: moment)
             isTaken = true
             dispatcher.begin(claim, lane, relay, permits.take(), isProbe: false)
         }

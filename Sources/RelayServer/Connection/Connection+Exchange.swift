@@ -42,6 +42,7 @@ extension Connection: AnswerReceiver {
         clearDeadline()
         if case .bytes = body { upload.collected = [] }
         guard case .relay(let admission) = upload.purpose, admission.durable == nil else {
+            if keepPromptly(upload, body) { return }
             upload.body = body
             return spawn(upload)
         }
@@ -82,7 +83,7 @@ extension Connection: AnswerReceiver {
     }
 
     /// From here on the request has a task on this loop.
-    private func spawn(_ upload: Upload) {
+    func spawn(_ upload: Upload) {
         let connection = LoopBound(self, loop)
         task = loop.spawn { await connection.value.serve() }
         if phase == .closed { task?.cancel() }
@@ -113,7 +114,7 @@ extension Connection: AnswerReceiver {
     }
 
     /// The answer is out: the connection is ready for the next request, or at its end.
-    private func finish(_ upload: Upload) {
+    func finish(_ upload: Upload) {
         task = nil
         self.upload = nil
         guard phase == .busy else { return }

@@ -122,7 +122,7 @@ final class HeldParser {
         lines?.promotePassed()
         close()
         guard wasBusy else { return }
-        if let task { task.cancel() } else { upload?.run?.cancel() }
+        if let task { task.cancel() } else if !keepWithTask() { upload?.run?.cancel() }
         lines?.cancelPassed()
     }
 
@@ -168,8 +168,8 @@ extension Connection {
         case .idle, .lingering, .closed: close()
         case .head: refuse(Problem(.requestTimeout, "the head did not arrive in time"))
         case .body: refuse(Problem(.requestTimeout, "the body did not arrive in time"))
-        // A stalled reader or a stalled upload: nobody is there to tell.
-        case .busy: abort()
+        // A stalled disk is told of; at a stalled reader or a stalled upload nobody is there to tell.
+        case .busy: if !keepWithTask() { abort() }
         }
     }
 }

@@ -79,10 +79,10 @@ extension Upload {
                 rest = write(ended.outcome, on: connection)
                 relayed = consume ended
             }
-        } else {
+        } else if !isAnswered {
             let answer: Answer
             do throws(Problem) {
-                answer = try await self.answer(takeBody(), Caller(connection))
+                answer = try await self.answer(Caller(connection))
             } catch {
                 answer = Answer(error)
             }
@@ -100,7 +100,7 @@ extension Upload {
         return connection.write(outcome.answer(admission, refusal: refusal), isHead: head.method == .head)
     }
 
-    private func answer(_ body: Body, _ caller: Caller) async throws(Problem) -> Answer {
+    private func answer(_ caller: Caller) async throws(Problem) -> Answer {
         switch purpose {
         case .relay(let admission):
             let request = KeptRequest(
@@ -109,9 +109,10 @@ extension Upload {
                 preferences: Preferences(head.fields),
                 caller: caller
             )
-            return try await request.answer(body) { refusal }
+            if let keeping { return try await request.answer(keeping) }
+            return try await request.answer(takeBody()) { refusal }
         case .api(let call):
-            if case .bytes(let document) = body { return try await call.answer(document, caller) }
+            if case .bytes(let document) = takeBody() { return try await call.answer(document, caller) }
             return try await call.answer([], caller)
         case .stream: preconditionFailure("a stream is served as its body arrives")
         }

@@ -13,6 +13,10 @@ final class Upload {
     var body = Body.empty
     /// The request on its way, where it is relayed and answered when it is done.
     var run: RequestRun?
+    /// The same, where it is on its way to disk without a task.
+    var keeping: PromptAcceptance?
+    /// Whether its answer is composed.
+    var isAnswered = false
     /// What it came to, until its answer is out, and with it what it holds of the relay.
     var relayed: Relayed?
     /// The part of the answer that has to be waited for.

@@ -34,6 +34,16 @@ struct JobIntake {
         return try await durable.acceptance.accept(admission, body: body, patience, past: past)
     }
 
+    /// The same without a task; nil where it needs one, and nothing is done then.
+    func keepPromptly(
+        _ admission: Admission,
+        _ bytes: [UInt8],
+        _ receiver: @escaping PromptAcceptance.Receiver
+    ) -> PromptAcceptance? {
+        guard past == nil, bytes.count <= admission.snapshot.settings.replayBuffer else { return nil }
+        return durable.acceptance.acceptPromptly(admission, bytes, patience(admission), receiver)
+    }
+
     /// Keeps jobs whose bodies are in memory in one commit; one that is refused touches no other.
     func keep(
         _ jobs: [Result<KeptJob, Problem>]

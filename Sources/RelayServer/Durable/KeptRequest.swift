@@ -22,6 +22,19 @@ struct KeptRequest {
                 }
             }
         }
+        return try await answer(accepted)
+    }
+
+    /// The same of a job that is on its way to disk already.
+    func answer(_ keeping: PromptAcceptance) async throws(Problem) -> Answer {
+        let accepted = try await caller.server.problems.counting(of: admission.route.name) {
+            () async throws(Problem) in
+            try await keeping.finish()
+        }
+        return try await answer(accepted)
+    }
+
+    private func answer(_ accepted: Acceptance.Accepted) async throws(Problem) -> Answer {
         let answer = AcceptedAnswer(accepted: accepted, preferences: preferences)
         guard Sight(caller).mayLearn(accepted) else { return answer.answer(answer.receipt(admission)) }
         if let wait = durable.wait, let job = try await caller.over(accepted.id, within: wait) {

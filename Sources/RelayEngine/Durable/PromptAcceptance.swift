@@ -1,0 +1,173 @@
+import RelayCore
+import Synchronization
+
+/// One job on its way to disk whose caller has no task: the store's word is told on the caller's loop.
+///
+/// Whatever else happens its caller takes a task, which goes on with `finish` as any other acceptance does.
+package final class PromptAcceptance: Sendable {
+    /// What the caller is told, once.
+    package enum Word: Sendable {
+        case accepted(Acceptance.Accepted)
+        case refused(Problem)
+        /// What comes next has to be waited for: `finish` goes on from there.
+        case waits
+    }
+
+    package typealias Receiver = @Sendable (Word) -> Void
+
+    private struct State: ~Copyable {
+        /// Nil once the caller has been told, or has a task.
+        var receiver: Receiver?
+        /// Held until the job is known to be on disk, or not to be.
+        var room: QueueRoom.Reservation?
+        var offer: Dispatcher.Offer?
+        /// What the store has said, for a task.
+        var answer: AcceptanceWaits.Answer?
+        /// Where the task waits for that.
+        var place: AcceptanceWaits.Place?
+    }
+
+    private let acceptance: Acceptance
+    private let job: NewJob
+    private let moment: JobMoment
+    private let patience: Patience
+    private let deadline: Instant
+    private let state: Mutex<State>
+
+    fileprivate init(
+        _ acceptance: Acceptance,
+        _ job: NewJob,
+        _ moment: JobMoment,
+        _ patience: Patience,
+        _ room: consuming QueueRoom.Reservation,
+        _ offer: consuming Dispatcher.Offer?,
+        _ receiver: @escaping Receiver
+    ) {
+        self.acceptance = acceptance
+        self.job = job
+        self.moment = moment
+        self.patience = patience
+        deadline = patience.ports.time.now().advanced(by: patience.limit)
+        state = Mutex(State(receiver: receiver, room: room, offer: offer))
+    }
+
+    /// How long the caller is to wait for the word before it takes a task.
+    package var limit: Duration { patience.limit }
+
+    /// The caller takes a task, and is told nothing.
+    package func takeTask() { state.withLock { $0.receiver = nil } }
+
+    /// Asks the store.
+    ///
+    /// - Returns: false where it needs a task; nobody is told anything then.
+    fileprivate func begin() -> Bool {
+        let isBegun = acceptance.store.enqueue(job, at: moment) { [self] answer in
+            acceptance.announceUnawaited(job, answer)
+            patience.ports.execute { [self] in landed(answer) }
+        }
+        if !isBegun { giveBack() }
+        return isBegun
+    }
+
+    /// The store has said its word.
+    private func landed(_ answer: AcceptanceWaits.Answer) {
+        let (receiver, place) = state.withLock { state in
+            let receiver = state.receiver.take()
+            if receiver == nil || !PromptAcceptance.needsNoTask(answer) { state.answer = answer }
+            return (receiver, state.place)
+        }
+        guard let receiver else {
+            place?.give(answer)
+            return
+        }
+        guard case .success(let result) = answer, PromptAcceptance.needsNoTask(answer) else {
+            return receiver(.waits)
+        }
+        do throws(Problem) {
+            receiver(.accepted(try conclude(result)))
+        } catch {
+            receiver(.refused(error))
+        }
+    }
+
+    /// Nothing has to be asked of the store about a new job, nor about another one that has its key.
+    private static func needsNoTask(_ answer: AcceptanceWaits.Answer) -> Bool {
+        guard case .success(let result) = answer else { return false }
+        if case .duplicate = result { return false }
+        return true
+    }
+
+    /// Tells of the job and runs it, as far as it is accepted.
+    private func conclude(_ result: EnqueueResult) throws(Problem) -> Acceptance.Accepted {
+        acceptance.announce(job, result)
+        var offer = state.withLock { $0.offer.take() }
+        offer?.begin(job, result, at: moment)
+        offer = nil
+        giveBack()
+        return try acceptance.accepted(job, result)
+    }
+
+    /// Waits for the store, and for whatever else has to be waited for.
+    ///
+    /// - Throws: what `Acceptance.accept` throws.
+    package func finish() async throws(Problem) -> Acceptance.Accepted {
+        guard let answer = await answer() else {
+            giveBack()
+            return try acceptance.accepted(job, .abandoned)
+        }
+        let refusal: StoreError
+        switch answer {
+        case .success(let result): return try conclude(result)
+        case .failure(let error): refusal = error
+        }
+        _ = state.withLock { $0.offer.take() }
+        defer { giveBack() }
+        return try await acceptance.known(job, patience, after: refusal)
+    }
+
+    /// What the store says; nil when the patience is over first.
+    private func answer() async -> AcceptanceWaits.Answer? {
+        guard let wait = job.wait else { preconditionFailure("a job without a task has a wait") }
+        let place = acceptance.waits.enter(until: deadline, patience.ports)
+        defer { acceptance.waits.leave(place) }
+        let known = state.withLock { state in
+            state.place = place
+            return state.answer
+        }
+        if let known { place.give(known) }
+        return await place.answer(unlessGivenUp: wait)
+    }
+
+    private func giveBack() {
+        // Outside of the lock: whoever waits for a permit goes on at once.
+        _ = state.withLock { $0.offer.take() }
+        _ = state.withLock { $0.room.take() }
+    }
+}
+
+extension Acceptance {
+    /// Hands an admitted job over to the disk for a caller without a task.
+    ///
+    /// - Returns: nil where more than the disk has to be waited for, or nothing; nothing is done then, and `accept` says
+    ///   why.
+    package func acceptPromptly(
+        _ admission: Admission,
+        _ bytes: [UInt8],
+        _ patience: Patience,
+        _ receiver: @escaping PromptAcceptance.Receiver
+    ) -> PromptAcceptance? {
+        let context = admission.context
+        // Whose time is short is watched more closely.
+        guard context.options.timeout == nil, bytes.count <= StoredBodyFile.pieceSize,
+            !Patience.isOver(store, patience.ports.time),
+            let room = room.reserve(of: context.client?.user, isBounded: context.share != nil)
+        else { return nil }
+        var job = newJob(admission, .bytes(bytes))
+        job.wait = AcceptanceWait()
+        let moment = JobMoment(engine.time)
+        var offer = mayBeOffered(job) ? dispatcher.offer(admission.route.name) : nil
+        job.upstream = offer?.upstream
+        let run = PromptAcceptance(self, job, moment, patience, room, offer.take(), receiver)
+        return run.begin() ? run : nil
+    }
+}

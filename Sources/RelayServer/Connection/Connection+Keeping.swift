@@ -1,0 +1,59 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+// A request that is kept, without a task as long as only the disk is to be waited for.
+extension Connection {
+    /// Hands the request over to the disk.
+    ///
+    /// - Returns: whether it is on its way there; nothing is done otherwise.
+    func keepPromptly(_ upload: Upload, _ body: Body) -> Bool {
+        guard case .relay(let admission) = upload.purpose, admission.durable?.wait == nil else { return false }
+        let bytes: [UInt8]
+        switch body {
+        case .empty: bytes = []
+        case .bytes(let whole): bytes = whole
+        case .stream: return false
+        }
+        let connection = LoopBound(self, loop)
+        let keeping = JobIntake(server).keepPromptly(admission, bytes) { word in connection.value.kept(word) }
+        guard let keeping else { return false }
+        upload.keeping = keeping
+        setDeadline(keeping.limit)
+        return true
+    }
+
+    /// The caller is gone, or the disk takes too long: what is on its way to disk is waited for as any other.
+    ///
+    /// - Returns: false when nothing is on its way that has no task.
+    func keepWithTask() -> Bool {
+        guard let upload, task == nil, let keeping = upload.keeping, !upload.isAnswered else { return false }
+        keeping.takeTask()
+        spawn(upload)
+        return true
+    }
+
+    /// The store has said its word, and no task waits for it.
+    private func kept(_ word: PromptAcceptance.Word) {
+        guard let upload, case .relay(let admission) = upload.purpose, let durable = admission.durable else {
+            return
+        }
+        clearDeadline()
+        let answer: Answer
+        switch word {
+        case .waits: return spawn(upload)
+        case .accepted(let accepted):
+            let accepted = AcceptedAnswer(accepted: accepted, preferences: Preferences(upload.head.fields))
+            answer = accepted.answer(accepted.document(admission, durable))
+        case .refused(let problem):
+            server.problems.count(problem, of: admission.route.name)
+            answer = Answer(problem)
+        }
+        upload.isAnswered = true
+        _ = write(answer, isHead: upload.head.method == .head)
+        guard unsent.isEmpty else { return spawn(upload) }
+        finish(upload)
+        goOn()
+    }
+}
