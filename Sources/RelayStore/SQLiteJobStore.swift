@@ -266,6 +266,30 @@ extension SQLiteJobStore {
         }
     }
 
+    package func settle(
+        _ settlement: Settlement,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<Settlement.Answer, StoreError>) -> Void
+    ) -> Bool {
+        switch settlement.answer?.body {
+        case .bytes(let bytes)? where bytes.count > Self.inlineLimit: return false
+        case .file?: return false
+        case .bytes?, .expunged?, nil: break
+        }
+        queue.submit(
+            CommitQueue.Task(
+                kind: .other,
+                weight: 1,
+                run: { writer throws(StoreError) in
+                    let answers = try writer.settle([settlement], at: now)
+                    return { told(answers.first.map { .success($0) } ?? .success(.stale)) }
+                },
+                fail: { told(.failure($0)) }
+            )
+        )
+        return true
+    }
+
     package func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {
         var bounded = order
         bounded.limit = min(order.limit, 500)

@@ -140,8 +140,7 @@ package final class LoopTransport: PromptTransport {
             connectEnd <= request.deadline
             ? TimeLimit(request.timeouts.source ?? "timeouts.connect", request.timeouts.connect)
             : request.timeLimit
-        let box = LoopBound(connection, loop)
-        let serial = connection.serial
+        let dialled = SentRequest(connection: connection, serial: connection.serial)
         let result: Result<Void, Failure> = await withTaskCancellationHandler {
             do throws(Failure) {
                 return .success(try await connection.dial(state, by: limit))
@@ -149,7 +148,7 @@ package final class LoopTransport: PromptTransport {
                 return .failure(error)
             }
         } onCancel: {
-            cancel(box, serial)
+            dialled.cancel()
         }
         try result.get()
         // Cancelled in the moment of success: the request is not begun.
@@ -160,20 +159,11 @@ package final class LoopTransport: PromptTransport {
     }
 
     private func exchange(_ connection: Connection, _ request: OutboundRequest) async -> ExchangeOutcome {
-        let box = LoopBound(connection, loop)
-        let serial = connection.serial
+        let sent = SentRequest(connection: connection, serial: connection.serial)
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { unsafe connection.begin(request, .task($0)) }
         } onCancel: {
-            cancel(box, serial)
-        }
-    }
-
-    private func cancel(_ connection: LoopBound<Connection>, _ serial: UInt64) {
-        if let connection = connection.valueOnLoop {
-            connection.cancel(serial)
-        } else {
-            loop.execute { connection.value.cancel(serial) }
+            sent.cancel()
         }
     }
 

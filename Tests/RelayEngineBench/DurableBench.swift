@@ -32,9 +32,11 @@ package final class DurableBench: Sendable {
     private let shared: Shared
     private let tasks = Tasks()
 
-    /// With `earlier` the next process after that one's crash.
+    /// With `earlier` the next process after that one's crash; `isPrompt` tells whether runs need no task that only wait
+    /// for their upstream.
     package init(
         after earlier: DurableBench? = nil,
+        isPrompt: Bool = true,
         maxQueued: Int = 100,
         maxQueuedPerUser: Int? = nil,
         vault: CredentialVault = CredentialVault([], secrets: [:]),
@@ -70,20 +72,21 @@ package final class DurableBench: Sendable {
         settings.maxQueuedPerUser = maxQueuedPerUser
         jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })
         let (transport, tasks) = (transport, tasks)
+        let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in
+            tasks.count.add(1, ordering: .relaxed)
+            return Task {
+                await work()
+                tasks.count.subtract(1, ordering: .relaxed)
+            }
+        }
         relays = (1...2).map { seed in
             Relay(
                 ports: RelayPorts(
-                    transport: transport,
+                    transport: isPrompt ? PromptOver(transport, start: start) : transport,
                     time: time,
                     entropy: SeededEntropy(seed: UInt64(seed)),
                     sink: announcer,
-                    start: { work in
-                        tasks.count.add(1, ordering: .relaxed)
-                        return Task {
-                            await work()
-                            tasks.count.subtract(1, ordering: .relaxed)
-                        }
-                    }
+                    start: start
                 )
             )
         }

@@ -14,7 +14,7 @@ struct PromptAcceptanceTests {
         private let words = Mutex<[PromptAcceptance.Word]>([])
 
         init(_ bench: DurableBench) {
-            bench.faults.serveWithoutTasks { [self] told in untold.withLock { $0.append(told) } }
+            bench.faults.tellThrough { [self] told in untold.withLock { $0.append(told) } }
         }
 
         func submit(
@@ -24,20 +24,24 @@ struct PromptAcceptanceTests {
         ) throws -> (JobID, PromptAcceptance?) {
             let admission = try bench.admit(fields)
             let patience = Patience(bench.ports, admission.context.options)
-            let acceptance = bench.jobs.acceptance.acceptPromptly(admission, Array(body.utf8), patience) { word in
+            let acceptance = bench.jobs.acceptance.acceptPromptly(admission, Array(body.utf8), patience) {
+                word in
                 self.words.withLock { $0.append(word) }
             }
             return (admission.id, acceptance)
         }
 
-        /// The store says what it has to say, on a thread of its own.
+        /// The store says what it has to say, on a thread of its own, and what it has to say of what follows.
         func storeTells() async {
-            let all = untold.withLock { untold in
-                defer { untold = [] }
-                return untold
+            while true {
+                let all = untold.withLock { untold in
+                    defer { untold = [] }
+                    return untold
+                }
+                if all.isEmpty { return }
+                for told in all { await Task.detached { told() }.value }
+                await untilIdle()
             }
-            for told in all { await Task.detached { told() }.value }
-            await untilIdle()
         }
 
         /// What the caller has been told: one word at most.
@@ -92,7 +96,10 @@ struct PromptAcceptanceTests {
         case drain, abort, cancel, pause, reload
     }
 
-    @Test("What is asked for while the disk works counts, and is seen to wait for it", arguments: Interlude.allCases)
+    @Test(
+        "What is asked for while the disk works counts, and is seen to wait for it",
+        arguments: Interlude.allCases
+    )
     func meanwhile(interlude: Interlude) async throws {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
@@ -177,7 +184,9 @@ struct PromptAcceptanceTests {
         #expect(await isOver(bench))
     }
 
-    @Test("A key that is known needs a task, which finds the earlier job; one of another request is refused at once")
+    @Test(
+        "A key that is known needs a task, which finds the earlier job; one of another request is refused at once"
+    )
     func keys() async throws {
         let bench = DurableBench { _ in .answer(200) }
         try await bench.start()
@@ -222,19 +231,25 @@ struct PromptAcceptanceTests {
         #expect(await isOver(bench))
     }
 
-    @Test("Where more than the disk is to be waited for nothing is done", arguments: ["room", "time", "size", "store"])
+    @Test(
+        "Where more than the disk is to be waited for nothing is done",
+        arguments: ["room", "time", "size", "store"]
+    )
     func notPlain(reason: String) async throws {
         let bench = DurableBench(maxQueued: reason == "room" ? 0 : 100) { _ in .answer(200) }
         try await bench.start()
         await untilIdle()
-        let caller = reason == "store" ? nil : Caller(bench)
+        let caller = Caller(bench)
+        if reason == "store" { bench.faults.after(.enqueue) {} }
         let fields = reason == "time" ? [("Waystation-Timeout", "1s")] : []
         let body = String(repeating: "x", count: reason == "size" ? StoredBodyFile.pieceSize + 1 : 1)
-        let (_, acceptance) = try (caller ?? Caller(DurableBench { _ in .hold })).submit(bench, fields, body: body)
+        let (_, acceptance) = try caller.submit(bench, fields, body: body)
         #expect(acceptance == nil && bench.jobs.inFlight == 0)
-        await caller?.storeTells()
-        #expect(caller?.word == nil)
-        #expect(try await bench.store.jobs(JobFilter(), order: .oldestFirst, limit: 1, after: nil).jobs.isEmpty)
+        await caller.storeTells()
+        #expect(caller.word == nil)
+        #expect(
+            try await bench.store.jobs(JobFilter(), order: .oldestFirst, limit: 1, after: nil).jobs.isEmpty
+        )
         #expect(await isOver(bench))
     }
 }

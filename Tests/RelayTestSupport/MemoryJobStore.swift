@@ -127,7 +127,7 @@ extension MemoryJobStore {
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool {
-        guard let teller = faults.promptTeller else { return false }
+        guard let teller = faults.teller(of: .enqueue) else { return false }
         let answer = Result { () throws(StoreError) in
             try faults.enqueue([job])
             return try access(now) { state in
@@ -172,6 +172,20 @@ extension MemoryJobStore {
         let answers = try access(now) { state in settlements.map { state.settle($0) } }
         await faults.interlude(.settle)
         return answers
+    }
+
+    package func settle(
+        _ settlement: Settlement,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<Settlement.Answer, StoreError>) -> Void
+    ) -> Bool {
+        guard let teller = faults.teller(of: .settle) else { return false }
+        let answer = Result { () throws(StoreError) in
+            try faults.settle([settlement])
+            return try access(now) { state in state.settle(settlement) }
+        }
+        teller { told(answer) }
+        return true
     }
 
     package func apply(_ order: ActionOrder, at now: JobMoment) async throws(StoreError) -> ActionReport {

@@ -41,10 +41,14 @@ package final class StoreFaults: Sendable {
         interludes.withLock { $0[call] = body }
     }
 
-    /// From now on the store also works for who has no task, whom `teller` then tells.
-    package func serveWithoutTasks(_ teller: @escaping Teller) { self.teller.withLock { $0 = teller } }
+    /// From now on `teller` tells what the store has to say to who has no task; without one it is told at once.
+    package func tellThrough(_ teller: @escaping Teller) { self.teller.withLock { $0 = teller } }
 
-    var promptTeller: Teller? { teller.withLock { $0 } }
+    /// Who tells what comes of such a call without a task; nil where what is to follow needs one.
+    func teller(of call: Call) -> Teller? {
+        if interludes.withLock({ $0[call] != nil }) { return nil }
+        return teller.withLock { $0 } ?? { $0() }
+    }
 
     /// What the store was told last.
     package var lastSettlement: Settlement? { settled.withLock { $0 } }

@@ -8,10 +8,17 @@ package protocol AttemptLog: AnyObject, Sendable {
     ///   kept; nothing may be sent then.
     func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) -> Bool
 
+    /// The same of an attempt that is on record already; nil of any other, which has to be waited for.
+    func beginNow(_ attempt: Attempt) -> Bool?
+
     /// Returns once it is on disk that the attempt under way goes out once more.
     ///
     /// - Throws: as `begin`; it may not go out then.
     func resend() async throws(Failure)
+}
+
+extension AttemptLog {
+    package func beginNow(_ attempt: Attempt) -> Bool? { nil }
 }
 
 extension FailureKind {

@@ -40,6 +40,15 @@ package protocol JobStore: AnyObject, Sendable {
         at now: JobMoment
     ) async throws(StoreError) -> [Settlement.Answer]
 
+    /// Settles one claim where that needs no task, and says on a thread of its own choice what became of it.
+    ///
+    /// - Returns: false when it needs one; nothing is settled then, and nobody is told.
+    func settle(
+        _ settlement: Settlement,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<Settlement.Answer, StoreError>) -> Void
+    ) -> Bool
+
     /// Applies an action to the jobs that match, and says what it did.
     ///
     /// What somebody has changed goes on the job's record with the change.
@@ -135,6 +144,12 @@ extension JobStore {
         _ job: NewJob,
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
+    ) -> Bool { false }
+
+    package func settle(
+        _ settlement: Settlement,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<Settlement.Answer, StoreError>) -> Void
     ) -> Bool { false }
 
     package func enqueueOne(_ job: NewJob, at now: JobMoment) async throws(StoreError) -> EnqueueResult {

@@ -10,8 +10,8 @@ package protocol PromptTransport: Transport {
 }
 
 /// A request that was sent without a task.
-package protocol Sending {
-    /// Ends it: the receiver is told `cancelled`, at once or later, unless it has been told.
+package protocol Sending: Sendable {
+    /// Ends it, from any thread: the receiver is told `cancelled`, at once or later, unless it has been told.
     func cancel()
 }
 

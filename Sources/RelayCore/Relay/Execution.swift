@@ -16,7 +16,7 @@ package final class Execution {
     package var turn: AnswerTurn?
 
     /// The request that was sent without a task.
-    var sending: (any Sending)?
+    package internal(set) var sending: (any Sending)?
     /// How the attempt goes on whose kept connection was gone.
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// The leave of the attempt that is under way.
@@ -43,9 +43,12 @@ package final class Execution {
 
     /// Gives up the job that has no task: its receiver is told.
     package func cancel() {
-        isGivenUp = true
+        giveUp()
         sending?.cancel()
     }
+
+    /// Gives up the job that has no task, whose receiver is told already, or will be.
+    package func giveUp() { isGivenUp = true }
 
     /// How the request ended that somebody waits for.
     package var outcome: Outcome { machine.outcome(room: room) }

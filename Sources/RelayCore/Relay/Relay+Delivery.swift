@@ -14,6 +14,44 @@ extension Relay {
         context: JobContext,
         vault: CredentialVault
     ) async -> Delivery {
+        if let end = end(before: request, context) { return end }
+        let begun =
+            needsCollecting(request, context)
+            ? await beginCollected(request, context, vault) : begin(request, context, vault)
+        switch begun {
+        case .failure(let failure): return refused(context, failure)
+        case .success(let execution):
+            await run(execution)
+            return delivery(of: execution)
+        }
+    }
+
+    /// A run that has begun, or is over before its first attempt.
+    package enum Beginning {
+        case begun(Execution)
+        case over(Delivery)
+    }
+
+    /// Begins such a run, which `goOn` and `run` drive from there; the request's body is in memory.
+    package func beginDelivery(
+        _ request: HTTPRequest,
+        _ context: JobContext,
+        _ vault: CredentialVault
+    ) -> Beginning {
+        if let end = end(before: request, context) { return .over(end) }
+        switch begin(request, context, vault) {
+        case .failure(let failure): return .over(refused(context, failure))
+        case .success(let execution): return .begun(execution)
+        }
+    }
+
+    /// How a run that is over has ended.
+    package func delivery(of execution: Execution) -> Delivery {
+        execution.machine.delivery(room: execution.room)
+    }
+
+    /// The end of a job that may not be sent once more.
+    private func end(before request: HTTPRequest, _ context: JobContext) -> Delivery? {
         guard let history = context.history else {
             preconditionFailure("the job to deliver has no history")
         }
@@ -24,15 +62,7 @@ extension Relay {
         if history.wasInterrupted, !context.route.mayRepeatAfterCrash(request.method, request.fields) {
             return Delivery(context, .dead(.outcomeUnknown), Relay.unrepeatable)
         }
-        let begun =
-            needsCollecting(request, context)
-            ? await beginCollected(request, context, vault) : begin(request, context, vault)
-        switch begun {
-        case .failure(let failure): return refused(context, failure)
-        case .success(let execution):
-            await run(execution)
-            return execution.machine.delivery(room: execution.room)
-        }
+        return nil
     }
 
     private static let spent = Failure(

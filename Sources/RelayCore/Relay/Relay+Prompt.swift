@@ -11,14 +11,12 @@ extension Relay {
 
     /// Goes on as far as nothing has to be waited for.
     package func goOn(_ execution: Execution, _ receiver: any AnswerReceiver) -> Progress {
-        guard let transport = ports.promptTransport, execution.machine.context.history == nil else {
-            return .waits
-        }
+        guard let transport = ports.promptTransport else { return .waits }
         while true {
             execution.advance()
             switch execution.machine.turn {
             case .send:
-                guard execution.machine.hasBodyAtHand else { return .waits }
+                guard execution.machine.hasBodyAtHand, isOnRecord(execution) else { return .waits }
                 do throws(Failure) {
                     if execution.isGivenUp {
                         throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")
@@ -37,6 +35,19 @@ extension Relay {
             case .ended: return .ended
             }
         }
+    }
+
+    /// Whether jobs may be driven without a task, on the thread of their transport.
+    package var isPrompt: Bool { ports.promptTransport != nil }
+
+    /// Whether the attempt that comes next is on record, or needs not to be; it is told of then.
+    private func isOnRecord(_ execution: Execution) -> Bool {
+        guard let log = execution.machine.context.history?.log,
+            let attempt = execution.machine.recovery.attempts.last
+        else { return true }
+        guard let isNew = log.beginNow(attempt) else { return false }
+        if isNew { ports.sink.record(.attemptBegan(execution.machine.context, attempt)) }
+        return true
     }
 
     /// Takes what the upstream made of the request that was sent.

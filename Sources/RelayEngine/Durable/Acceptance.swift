@@ -217,7 +217,9 @@ package final class Acceptance: Sendable {
 
     /// Tells of a job that is on disk and that nobody waits for: one with a key stays, for the caller that comes again.
     func announceUnawaited(_ job: NewJob, _ answer: AcceptanceWaits.Answer) {
-        guard job.wait?.isGivenUp == true, job.staysUnawaited, case .success(let result) = answer else { return }
+        guard job.wait?.isGivenUp == true, job.staysUnawaited, case .success(let result) = answer else {
+            return
+        }
         announce(job, result)
     }
 

@@ -26,23 +26,49 @@ extension Delivery {
         on route: Route,
         _ stop: Stop?
     ) async -> Settlement {
+        if let settlement = settlementNow(of: claim, on: route, stop) { return settlement }
+        var content: StoredBody?
+        if let (response, _) = kept(route.policy.delivery.keepsResponses) {
+            content = (try? await response.body.collect(limit: route.policy.limits.body)).map { .bytes($0) }
+        }
+        return settlement(of: claim, on: route, stop, content)
+    }
+
+    /// The same without a wait; nil where the answer's content has still to come.
+    func settlementNow(of claim: Claim, on route: Route, _ stop: Stop?) -> Settlement? {
+        var content: StoredBody?
+        if let (response, _) = kept(route.policy.delivery.keepsResponses) {
+            switch response.body {
+            // An answer whose content broke off is none.
+            case _ where lacksContent: content = .expunged
+            case .empty: content = .bytes([])
+            case .bytes(let bytes): content = bytes.count <= route.policy.limits.body ? .bytes(bytes) : nil
+            case .stream: return nil
+            }
+        }
+        return settlement(of: claim, on: route, stop, content)
+    }
+
+    /// `content` is that of the answer, where there is one to keep.
+    private func settlement(
+        of claim: Claim,
+        on route: Route,
+        _ stop: Stop?,
+        _ content: StoredBody?
+    ) -> Settlement {
         var settlement = Settlement(claim.token, ending(stop))
         settlement.attempts = attempts.map(\.onRecord)
         settlement.failureKind = failure?.kind
         settlement.leavesDoubt = leavesDoubt
         settlement.failureStatus = failure?.status
         let policy = route.policy.delivery
-        if let (response, source) = kept(policy.keepsResponses) {
-            // An answer whose content broke off is none.
-            let body: StoredBody? =
-                if lacksContent {
-                    .expunged
-                } else {
-                    (try? await response.body.collect(limit: route.policy.limits.body)).map { .bytes($0) }
-                }
-            settlement.answer = body.map { body in
-                StoredAnswer(status: response.status, fields: response.fields, body: body, source: source)
-            }
+        if let content, let (response, source) = kept(policy.keepsResponses) {
+            settlement.answer = StoredAnswer(
+                status: response.status,
+                fields: response.fields,
+                body: content,
+                source: source
+            )
         }
         settlement.dropsBody =
             switch (policy.keepsRequests, settlement.ending) {

@@ -204,7 +204,7 @@ extension Dispatcher {
     ) {
         let run = JobRun(claim, self, lane, relay, permit, isProbe: isProbe)
         running.add(run)
-        run.keep(relay.ports.start { await run.perform() })
+        run.start()
     }
 
     /// The next loop; nil before the start.

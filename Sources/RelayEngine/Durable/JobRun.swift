@@ -5,18 +5,22 @@ import Synchronization
 final class JobRun: Sendable {
     private struct State: ~Copyable {
         var task: Task<Void, Never>?
+        /// What is under way while there is no task.
+        var sending: (any Sending)?
         var permit: RouteState.Permit?
         var isCancelAsked = false
         var isAborted = false
     }
 
-    private let claim: Claim
-    private let dispatcher: Dispatcher
+    let claim: Claim
+    let dispatcher: Dispatcher
     private let lane: DispatchLane
-    private let relay: Relay
+    let relay: Relay
     /// Whether it finds out about the route's credential.
     private let isProbe: Bool
     private let state: Mutex<State>
+    /// What is under way, between two events of a run without a task.
+    let prompt = Mutex<PromptRun?>(nil)
 
     /// Bytes of an answer that may wait for the disk without a permit of the route.
     private static let smallAnswer: UInt64 = 65_536
@@ -38,14 +42,14 @@ final class JobRun: Sendable {
     }
 
     var id: JobID { claim.token.id }
-    private var job: StoredJob { claim.job }
-    private var store: any JobStore { dispatcher.store }
-    private var time: any TimeSource { relay.ports.time }
-    private var moment: JobMoment { JobMoment(dispatcher.engine.time) }
+    var job: StoredJob { claim.job }
+    var store: any JobStore { dispatcher.store }
+    var time: any TimeSource { relay.ports.time }
+    var moment: JobMoment { JobMoment(dispatcher.engine.time) }
 
     private func giveBackPermit() { _ = state.withLock { $0.permit.take() } }
 
-    func perform() async {
+    private func perform() async {
         let began = time.now()
         // Read with its claim, and in memory until its run is over.
         let held = relay.ports.memory.flatMap { memory -> MemoryHold? in
@@ -53,7 +57,21 @@ final class JobRun: Sendable {
             return memory.overdraw(bytes.count)
         }
         defer { withExtendedLifetime(held) {} }
-        var result = await attempt()
+        await finish(await attempt(), since: began)
+    }
+
+    /// Settles what the run came to, and tells of it.
+    func finish(_ result: Result, since began: Instant) async {
+        leave(result, since: began)
+        if let reason = result.pauseReason {
+            await dispatcher.pauses.pause(lane.route, by: result.report.attempts.last?.rule, reason)
+        }
+        lane.ask { $0.settling(time.now()) }
+        await settle(result, nil)
+    }
+
+    /// The run is done with its upstream.
+    func leave(_ result: Result, since began: Instant) {
         // A large answer waits for the disk in memory, and nothing comes in its place meanwhile.
         let isLarge = (result.settlement.answer?.body.length ?? 0) > JobRun.smallAnswer
         if !isLarge { giveBackPermit() }
@@ -64,26 +82,67 @@ final class JobRun: Sendable {
         if let hold = result.hold, hold.reason != .budgetSpent {
             lane.ask { $0.heldBack(until: hold.until, since: began, now) }
         }
-        if let reason = result.pauseReason {
-            await dispatcher.pauses.pause(lane.route, by: result.report.attempts.last?.rule, reason)
+    }
+
+    /// The same of a run that needs no task for its settlement either.
+    func finishPromptly(_ result: Result, since began: Instant) {
+        guard result.pauseReason == nil else {
+            _ = relay.ports.start { [self] in await finish(result, since: began) }
+            return
         }
+        leave(result, since: began)
         lane.ask { $0.settling(time.now()) }
-        let settled = await settle(&result.settlement)
+        let isAsked = store.settle(result.settlement, at: moment) { [self] answer in
+            relay.ports.execute { [self] in settledPromptly(result, answer) }
+        }
+        if !isAsked { _ = relay.ports.start { [self] in await settle(result, nil) } }
+    }
+
+    private func settledPromptly(_ result: consuming Result, _ answer: SettlementAnswer) {
+        switch answer {
+        case .success(.applied(.held, _)), .failure:
+            _ = relay.ports.start { [self, result] in await settle(result, answer) }
+        case .success(let answer):
+            isSettled(&result)
+            tell(result, answer)
+            dispatcher.left(self)
+        }
+    }
+
+    /// Settles, and tells what that came to; where the store has been asked already it has said `answer`.
+    private func settle(_ result: Result, _ answer: SettlementAnswer?) async {
+        var result = result
+        let answer = await settled(&result.settlement, answer)
+        isSettled(&result)
+        if let answer {
+            tell(result, answer)
+            if case .applied(.held, _) = answer, result.settlement.ending == .held(.routePaused) {
+                await dispatcher.pauses.releaseIfResumed(id, of: job.record.route)
+            }
+        }
+        dispatcher.left(self)
+    }
+
+    /// The store has its last word, and what was held for it is let go.
+    private func isSettled(_ result: inout Result) {
         result.settlement.answer = nil
         result.room = nil
         giveBackPermit()
         if lane.ask({ $0.settled(time.now()) }) { lane.wake() }
-        if let settled { await tell(result, settled.state, settled.end) }
-        dispatcher.left(self)
     }
 }
 
 // Who may end it.
 extension JobRun {
     /// Whether somebody cancelled the job.
-    private var isCancelAsked: Bool { state.withLock { $0.isCancelAsked } }
+    var isCancelAsked: Bool { state.withLock { $0.isCancelAsked } }
 
-    /// Keeps the task that performs it, to be cancelled.
+    /// Performs it in a task, which is kept to be cancelled.
+    func startTask() {
+        keep(relay.ports.start { [self] in await perform() })
+    }
+
+    /// Keeps the task that does what is left of it, to be cancelled.
     func keep(_ task: Task<Void, Never>) {
         let isOver = state.withLock { state in
             state.task = task
@@ -92,27 +151,34 @@ extension JobRun {
         if isOver { task.cancel() }
     }
 
-    func cancel() {
-        let task = state.withLock { state in
-            state.isCancelAsked = true
-            return state.task
+    func cancel() { end { $0.isCancelAsked = true } }
+
+    func abort() { end { $0.isAborted = true } }
+
+    private func end(_ mark: (inout State) -> Void) {
+        let (task, sending) = state.withLock { state in
+            mark(&state)
+            return (state.task, state.sending)
         }
         task?.cancel()
+        sending?.cancel()
     }
 
-    func abort() {
-        let task = state.withLock { state in
-            state.isAborted = true
-            return state.task
+    /// What is under way without a task, to be cancelled; nil when nothing is.
+    ///
+    /// - Returns: whether the run is to end.
+    func keep(_ sending: (any Sending)?) -> Bool {
+        state.withLock { state in
+            state.sending = sending
+            return state.isCancelAsked || state.isAborted
         }
-        task?.cancel()
     }
 }
 
 // The attempts.
 extension JobRun {
     /// What one run came to; its answer is in the settlement alone, which may let it go.
-    private struct Result {
+    struct Result: Sendable {
         var settlement: Settlement
         var report: JobReport
         /// Why the route is to be paused.
@@ -122,6 +188,22 @@ extension JobRun {
         var hold: TrafficHold?
         /// The memory of the answer.
         var room: MemoryHold?
+
+        init(_ settlement: Settlement, _ report: JobReport) {
+            self.settlement = settlement
+            self.report = report
+        }
+
+        /// `recorded` attempts of the run are on disk already.
+        init(_ settlement: Settlement, _ delivery: Delivery, recorded: Int) {
+            self.settlement = settlement
+            self.settlement.attempts.removeFirst(recorded)
+            report = delivery.report
+            if case .routePaused(let reason, _) = delivery.ending { pauseReason = reason }
+            credential = delivery.credential
+            room = delivery.room
+            if case .back = delivery.ending { hold = delivery.hold }
+        }
     }
 
     private func attempt() async -> Result {
@@ -139,7 +221,7 @@ extension JobRun {
                     state: job.state,
                     cause: .run
                 )
-            return Result(settlement: Settlement(claim.token, ending), report: report)
+            return Result(Settlement(claim.token, ending), report)
         }
         if isCancelAsked { return ending(.cancelled) }
         guard dispatcher.phase == .serving, let entry else { return ending(.back(after: .zero, nil)) }
@@ -163,25 +245,22 @@ extension JobRun {
             context: context,
             vault: snapshot.vault
         )
-        let stop: Delivery.Stop? =
-            isCancelAsked ? .cancelled : dispatcher.phase == .serving ? nil : .relayStops
-        var settlement = await delivery.settlement(of: claim, on: entry.route, stop)
-        settlement.attempts.removeFirst(log.recorded)
-        var result = Result(settlement: settlement, report: delivery.report)
-        if case .routePaused(let reason, _) = delivery.ending { result.pauseReason = reason }
-        result.credential = delivery.credential
-        result.room = delivery.room
-        if case .back = delivery.ending { result.hold = delivery.hold }
-        return result
+        return await result(of: delivery, log, entry.route)
+    }
+
+    func result(of delivery: Delivery, _ log: RunLog, _ route: Route) async -> Result {
+        let settlement = await delivery.settlement(of: claim, on: route, stop)
+        return Result(settlement, delivery, recorded: log.recorded)
+    }
+
+    /// Why the run is to be over.
+    var stop: Delivery.Stop? {
+        isCancelAsked ? .cancelled : dispatcher.phase == .serving ? nil : .relayStops
     }
 
     /// What the job has behind it, as far as it counts.
     private func history() async throws(StoreError) -> JobHistory {
-        var history = JobHistory()
-        history.attempts = job.attempts
-        history.spentAttempts = job.spentAttempts
-        history.isInDoubt = job.isInDoubt
-        history.deadline = job.expiresAt.map { dispatcher.engine.time.instant(ofWall: $0) }
+        var history = knownHistory
         var last = job.earlierAttempts
         while last < job.attempts {
             let page = try await store.attempts(of: id, after: last, limit: 256)
@@ -194,38 +273,65 @@ extension JobRun {
         }
         return history
     }
+
+    /// The same of a job that has not been tried since it was accepted, or replayed.
+    var knownHistory: JobHistory {
+        var history = JobHistory()
+        history.attempts = job.attempts
+        history.spentAttempts = job.spentAttempts
+        history.isInDoubt = job.isInDoubt
+        history.deadline = job.expiresAt.map { dispatcher.engine.time.instant(ofWall: $0) }
+        return history
+    }
 }
 
 // The settlement on disk, and what is told of it.
 extension JobRun {
+    typealias SettlementAnswer = Swift.Result<Settlement.Answer, StoreError>
+
     /// Settles, and again with growing waits while there is no room, or the answer has no place beside the record.
     ///
-    /// - Returns: where the job stands now, and why when it is over; nil when that is not this run's to say.
-    private func settle(_ settlement: inout Settlement) async -> (state: JobState, end: EndReason?)? {
+    /// - Returns: what the store says in the end; nil when it cannot.
+    private func settled(
+        _ settlement: inout Settlement,
+        _ first: SettlementAnswer?
+    ) async -> Settlement.Answer? {
         var wait: Duration = .milliseconds(100)
+        var answer = first
         while true {
-            do throws(StoreError) {
-                let answers = try await store.settle([settlement], at: moment)
-                guard case .applied(let state, let end)? = answers.first else { return nil }
-                return (state, end)
-            } catch {
-                switch error.code {
-                case .full, .directory, .foreign, .slow, .stalled: break
-                case .corrupt, .newerSchema, .locked, .failed, .closed: return nil
-                }
-                lane.ask { $0.settlementFailed() }
-                // That the job is over matters more than what it was answered.
-                if wait > .milliseconds(100) { settlement.answer?.body = .expunged }
+            let error: StoreError
+            switch answer {
+            case .success(let answer)?: return answer
+            case .failure(let failure)?: error = failure
+            case nil:
+                answer = await asked(settlement)
+                continue
             }
+            switch error.code {
+            case .full, .directory, .foreign, .slow, .stalled: break
+            case .corrupt, .newerSchema, .locked, .failed, .closed: return nil
+            }
+            lane.ask { $0.settlementFailed() }
+            // That the job is over matters more than what it was answered.
+            if wait > .milliseconds(100) { settlement.answer?.body = .expunged }
             // In a task of its own: that the job was cancelled must not cut its settlement short.
             let (time, pause) = (time, wait)
             if dispatcher.phase == .aborted, wait > .seconds(1) { return nil }
             await relay.ports.start { try? await time.sleep(until: time.now().advanced(by: pause)) }.value
             wait = min(wait * 2, .seconds(5))
+            answer = nil
         }
     }
 
-    private func tell(_ result: Result, _ state: JobState, _ end: EndReason?) async {
+    private func asked(_ settlement: Settlement) async -> SettlementAnswer {
+        await Swift.Result { () async throws(StoreError) in
+            try await store.settle([settlement], at: moment).first ?? .stale
+        }
+    }
+
+    /// Tells where the job stands now, unless that is not this run's to say.
+    private func tell(_ result: Result, _ answer: Settlement.Answer) {
+        guard case .applied(let state, let end) = answer else { return }
         let report = JobReport(
             result.report,
             state,
@@ -233,8 +339,5 @@ extension JobRun {
             attemptCount: job.attempts + result.report.attempts.count
         )
         dispatcher.announcer.record(state.isTerminal ? .ended(report) : .changed(report))
-        if state == .held, result.settlement.ending == .held(.routePaused) {
-            await dispatcher.pauses.releaseIfResumed(id, of: job.record.route)
-        }
     }
 }

@@ -29,20 +29,24 @@ final class RunLog: AttemptLog {
     var recorded: Int { state.withLock { $0.recorded } }
 
     func begin(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) -> Bool {
+        if let isNew = beginNow(attempt) { return isNew }
         try await record(attempt, after: earlier)
-        return state.withLock { state in
+        return beginNow(attempt) ?? true
+    }
+
+    func beginNow(_ attempt: Attempt) -> Bool? {
+        state.withLock { state in
+            guard state.number == attempt.number, state.upstream == attempt.upstream else { return nil }
             defer { state.begun = attempt.number }
             return state.begun != attempt.number
         }
     }
 
     private func record(_ attempt: Attempt, after earlier: ArraySlice<Attempt>) async throws(Failure) {
-        let known = state.withLock { $0 }
-        if known.number == attempt.number, known.upstream == attempt.upstream { return }
         let next = NextAttempt(
             token,
             upstream: attempt.upstream,
-            earlier: earlier.dropFirst(known.recorded).map(\.onRecord)
+            earlier: earlier.dropFirst(recorded).map(\.onRecord)
         )
         try await keep(next)
         state.withLock { state in

@@ -9,7 +9,9 @@ extension Connection {
     ///
     /// - Returns: whether it is on its way there; nothing is done otherwise.
     func keepPromptly(_ upload: Upload, _ body: Body) -> Bool {
-        guard case .relay(let admission) = upload.purpose, admission.durable?.wait == nil else { return false }
+        guard case .relay(let admission) = upload.purpose, admission.durable?.wait == nil else {
+            return false
+        }
         let bytes: [UInt8]
         switch body {
         case .empty: bytes = []

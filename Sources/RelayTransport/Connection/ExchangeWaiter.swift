@@ -1,4 +1,5 @@
 import RelayCore
+import RelayPosix
 
 /// Who is told what came of a try.
 @safe enum ExchangeWaiter {
@@ -17,8 +18,18 @@ import RelayCore
 
 /// A request that was sent without a task.
 struct SentRequest: Sending {
-    let connection: Connection
-    let serial: UInt64
+    private let connection: LoopBound<Connection>
+    private let serial: UInt64
+    private let loop: EventLoop
 
-    func cancel() { connection.cancel(serial) }
+    init(connection: Connection, serial: UInt64) {
+        loop = connection.loop
+        self.connection = LoopBound(connection, loop)
+        self.serial = serial
+    }
+
+    func cancel() {
+        if let connection = connection.valueOnLoop { return connection.cancel(serial) }
+        loop.execute { [connection, serial] in connection.value.cancel(serial) }
+    }
 }
