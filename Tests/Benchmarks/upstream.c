@@ -2,9 +2,9 @@
 //
 //   upstream -p PORT [-c CERTIFICATE -k KEY]
 //
-// A path with "/hold" is never answered; one with "/fail" gets a 502, and so does one with the field
-// "X-Try: 1"; one with "/size/N" gets N bytes; one with "/json" gets 1 KiB of JSON, in an envelope; one with "/token" gets
-// a token of OAuth. Request bodies need a Content-Length.
+// A path with "/hold" is never answered; one with "/fail" gets a 502; one with "/size/N" gets N bytes; one with "/json"
+// gets 1 KiB of JSON, in an envelope; one with "/token" gets a token of OAuth. What has the field "X-Try: 1" gets a 503.
+// Request bodies need a Content-Length.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -42,6 +42,7 @@ static char answer[BODY + 256], document[BODY + 256];
 static size_t answer_count, document_count;
 static char filler[262144];
 static const char failure[] = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
+static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 static const char token[] =
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 68\r\n\r\n"
     "{\"access_token\":\"benchmark\",\"token_type\":\"Bearer\",\"expires_in\":3600}";
@@ -112,6 +113,7 @@ static bool respond(struct connection *connection) {
     switch (connection->kind) {
     case 'h': return true;
     case 'f': return give(connection, failure, sizeof failure - 1);
+    case 'b': return give(connection, busy, sizeof busy - 1);
     case 't': return give(connection, token, sizeof token - 1);
     case 'j': return give(connection, document, document_count);
     case 's': {
@@ -138,7 +140,7 @@ static bool read_head(struct connection *connection) {
         connection->kind = kinds[index].kind;
         if (connection->kind == 's') connection->answer_size = strtoull(found + strlen("/size/"), NULL, 10);
     }
-    if (strstr(connection->head, "\r\nX-Try: 1\r\n") != NULL) connection->kind = 'f';
+    if (strstr(connection->head, "\r\nX-Try: 1\r\n") != NULL) connection->kind = 'b';
     if (strcasestr(connection->head, "\r\ntransfer-encoding:") != NULL) {
         fprintf(stderr, "upstream: a request body has no Content-Length\n");
         return false;

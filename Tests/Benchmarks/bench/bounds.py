@@ -33,7 +33,7 @@ def exceeded(counts, record):
 def is_loose(counts, record):
     """Whether a bound is so far away that it no longer guards anything."""
     return any(
-        counts.figures.get(name, 0) * ALLOWANCE * ALLOWANCE < allowed for name, allowed in record["bounds"].items())
+        bound(name, counts.figures.get(name, 0)) * ALLOWANCE < allowed for name, allowed in record["bounds"].items())
 
 
 def grown(counts, record, limit=6):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from . import system
+from . import passing, system
 from .proxies import ROOT
 from .servers import Server, numbered
 
@@ -74,15 +74,28 @@ class Waystation(Server):
                     return
         self.fail("does not say READY=1 after 600 s")
 
-    def ask(self, path):
-        """The document of one GET."""
+    def text(self, path):
+        """What one GET is answered."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(30)
             connection.connect(self.control)
             connection.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path.encode())
             answer = http.client.HTTPResponse(connection)
             answer.begin()
-            return json.loads(answer.read())
+            return answer.read().decode()
+
+    def ask(self, path):
+        """The document of one GET."""
+        return json.loads(self.text(path))
+
+    def passes_through(self):
+        """Whether it passes requests through at all, and counts them: an older one knows nothing of it."""
+        words = [self.session.daemon, "--pass-through", "on", "--version"]
+        return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+    def ways(self, route, least=0):
+        """Which way the route's requests have gone so far, once so many are counted: metrics are given out for a while."""
+        return passing.awaited(lambda: self.text("/metrics"), route, least)
 
     def jobs(self):
         """How many jobs of the route are in which state."""

@@ -72,6 +72,12 @@ class Guards(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertIn("--accept", said)
 
+    def test_none_at_all_is_as_near_to_its_bound_as_can_be(self):
+        self.run_with(costs(10_000, allocations=0.02), "--accept")
+        status, said = self.run_with(costs(10_000, allocations=0))
+        self.assertEqual(status, 0)
+        self.assertNotIn("--accept", said)
+
     def test_accepting_one_scenario_leaves_the_bounds_of_the_others(self):
         with open(self.file) as file:
             records = json.load(file)

@@ -50,6 +50,11 @@ class Callgrind(unittest.TestCase):
             with self.subTest(function=function):
                 self.assertEqual(counts.group(function, "/usr/bin/waystationd"), group)
 
+    def test_what_openssl_does_is_told_apart(self):
+        for library in "/lib/x86_64-linux-gnu/libcrypto.so.3", "/lib/x86_64-linux-gnu/libssl.so.3":
+            self.assertEqual(counts.group("0x00000000000591a0", library), "OpenSSL")
+        self.assertEqual(counts.group("SSL_read_ex", "/usr/bin/waystationd"), "other")
+
     def test_statements_are_counted_by_their_resets(self):
         self.assertEqual(self.found.figures, {"instructions": 440, "statements": 8})
 
