@@ -1,9 +1,11 @@
 // A request that is only passed on asks its transport by these; any other event makes an ordinary request of it first.
 
 /// The caller's side of a request that is passed through.
-package protocol PassThroughReceiver: PieceReceiver {
+package protocol PassThroughReceiver: AnyObject {
     /// Whether a plain answer can be passed on as one.
     var takesPlainAnswer: Bool { get }
+    /// Who takes the content of an answer that comes by pieces, or in chunks; nil where it must be there as a whole.
+    var pieces: (any PieceReceiver)? { get }
     /// The answer came; its bytes are a loan. What is not there yet comes by pieces.
     ///
     /// - Returns: whether a piece is wanted now.

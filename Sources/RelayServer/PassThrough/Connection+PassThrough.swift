@@ -5,7 +5,10 @@ import RelayPosix
 
 extension Connection: PassThroughCaller {
     var isDraining: Bool { server.isDraining }
+    var memory: MemoryAccount { server.memory }
     var keepsContent: Bool { false }
+    var mayBeBrowser: Bool { !listener.isUnix }
+    var pieces: (any PieceReceiver)? { self }
 
     @inline(__always)
     func means(_ line: PassThroughLine) -> Bool { true }

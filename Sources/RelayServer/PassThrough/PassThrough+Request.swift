@@ -129,8 +129,8 @@ extension PassThrough {
         guard fields.end &+ length == count, length <= Self.largestContent, length <= settings.maxRequestBody,
             length <= settings.replayBuffer
         else { return nil }
-        if !connection.listener.isUnix, fields.isForeign {
-            connection.ordinaryReason = .listener
+        if caller.mayBeBrowser, fields.isForeign {
+            caller.ordinaryReason = .listener
             return nil
         }
         // POST, PUT and PATCH say so where they have no content (RFC 9110 §8.6).

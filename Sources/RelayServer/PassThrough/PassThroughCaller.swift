@@ -9,6 +9,8 @@ protocol PassThroughCaller: PassThroughReceiver {
     var memory: MemoryAccount { get }
     /// Whether it keeps the request's content itself, for the ordinary request that may have to be made.
     var keepsContent: Bool { get }
+    /// Whether a browser may have written its fields.
+    var mayBeBrowser: Bool { get }
     /// Why its request takes the ordinary path.
     var ordinaryReason: OrdinaryReason { get set }
     /// How many of its next requests are not tried.

@@ -5,7 +5,7 @@ import RelayCore
     /// What a configuration adds to a message at most.
     static let own = 12_288
     /// The bytes that one read takes at most, and what is added to them.
-    private static let room = 131_072 + own + 4_096
+    static let room = 131_072 + own + 4_096
 
     let base: UnsafeMutablePointer<UInt8>
     private(set) var count = 0

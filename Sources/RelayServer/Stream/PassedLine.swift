@@ -56,7 +56,12 @@ import RelayPosix
 extension PassedLine: PassThroughCaller {
     var share: CallerShare? { connection.share }
     var isDraining: Bool { server.isDraining }
+    var memory: MemoryAccount { server.memory }
     var keepsContent: Bool { true }
+    /// The stream's own fields were looked at.
+    var mayBeBrowser: Bool { false }
+    /// An outcome holds its answer's content.
+    var pieces: (any PieceReceiver)? { nil }
 
     var ordinaryReason: OrdinaryReason {
         get { connection.ordinaryReason }
@@ -83,8 +88,8 @@ extension PassedLine: PassThroughCaller {
     /// A relay that stops still tells how what was sent has ended.
     var takesPlainAnswer: Bool { connection.phase == .busy }
 
-    func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) {
-        guard let exchange else { return }
+    func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) -> Bool {
+        guard let exchange else { return false }
         self.sender = nil
         let passThrough = server.passThrough
         _ = unsafe passThrough.end(exchange, answer, sender, connection.client)
@@ -97,6 +102,7 @@ extension PassedLine: PassThroughCaller {
         let number = number
         clear()
         stream.answered(self, number, outcome)
+        return false
     }
 
     func promotePassing() { sender?.promote(.caller) }

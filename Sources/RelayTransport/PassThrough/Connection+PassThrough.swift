@@ -74,7 +74,7 @@ extension Connection: PassThroughSender {
         guard let first = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), output.isEmpty,
             !peerFinished, receiver.takesPlainAnswer,
             var answer = unsafe PassThroughAnswer(reading: first, bytes.count, passing.policy, passing.kind),
-            answer.isWhole || follows(&answer, passing.policy), passing.policy.takes(answer, passing.kind)
+            answer.isWhole || follows(&answer, passing), passing.policy.takes(answer, passing.kind)
         else {
             unsafe promotePassing(passing, whyNotPlain(bytes, passing))
             return false
@@ -101,7 +101,8 @@ extension Connection: PassThroughSender {
     ///
     /// - Returns: false where it has to be seen as a whole, or is broken.
     @inline(never)
-    private func follows(_ answer: inout PassThroughAnswer, _ policy: PassThroughPolicy) -> Bool {
+    private func follows(_ answer: inout PassThroughAnswer, _ passing: Passing) -> Bool {
+        guard passing.receiver.pieces != nil else { return false }
         var body = IncomingBody(answer.isChunked ? .chunked : .length(UInt64(answer.length)))
         let arrived = unsafe Span(
             _unsafeStart: answer.base + answer.body.lowerBound,
@@ -114,7 +115,7 @@ extension Connection: PassThroughSender {
         answer.isWhole = body.isComplete
         guard
             answer.isWhole
-                || policy.passesPieces(answer.status, length: answer.isChunked ? nil : answer.length)
+                || passing.policy.passesPieces(answer.status, length: answer.isChunked ? nil : answer.length)
         else { return false }
         body.keepsAlive = true
         self.body = body
@@ -126,7 +127,7 @@ extension Connection: PassThroughSender {
     private func passPieces(behind answer: PassThroughAnswer, to receiver: any PassThroughReceiver) {
         phase = .reading
         deadline = .max
-        taker = receiver
+        taker = receiver.pieces
         let isWanted = receiver.answered(answer, by: self)
         guard isWanted, phase == .reading else { return }
         awaitPiece()
