@@ -8,7 +8,7 @@ from peers import ANSWERS, BROKEN, PIECES, Daemon, read_answer, request
 
 WORDS = [*ANSWERS, *PIECES, *BROKEN, "flaky", "reset"]
 # They take their time, or show the same on every route.
-ONCE = {"large", "huge", "stalled", "chunks-large", "cut-many", "late", "held"}
+ONCE = {"large", "huge", "stalled", "chunks-large", "cut-many", "stalled-middling", "late", "held"}
 FIELDS = [
     b"Accept: */*", b"Connection: keep-alive", b"Connection: close", b"Connection: keep-alive, X", b"Keep-Alive: 5",
     b"TE: trailers", b"Via: 1.1 other", b"Via: 1.1 waystationd", b"Prefer: wait=1", b"Priority: u=1",
@@ -38,7 +38,8 @@ def cases():
                 continue
             if word in ONCE and route not in (b"p", b"q", b"t"):
                 continue
-            route = b"w" if word == "stalled" else route
+            if word.startswith("stalled"):
+                route = {b"p": b"w", b"q": b"x", b"t": b"y"}.get(route, b"w")
             target = b"/r/%s/%s" % (route, word.encode())
             yield f"GET {route.decode()} {word}", request(b"GET", target)
             yield f"POST {route.decode()} {word}", request(b"POST", target, (AGENT, b"Content-Type: text/plain"), b"body")
@@ -123,7 +124,7 @@ def exchange(daemon, name, data):
     """One request on a used connection, with a kept one behind it, and the next on the same."""
     connection, buffer = daemon.connect(name.startswith("by port")), b""
     route = data.split(b"/r/", 1)[1][:1] if b"/r/" in data[:20] else b"p"
-    warm = request(b"GET", b"/r/%s/ok" % (route if route in b"pqtesjw" else b"p"))
+    warm = request(b"GET", b"/r/%s/ok" % (route if route in b"pqtesjwxy" else b"p"))
     for _ in range(2):
         connection.sendall(warm)
         _, buffer, _ = read_answer(connection, buffer)

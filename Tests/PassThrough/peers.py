@@ -53,7 +53,7 @@ ANSWERS = {
     "json-bad": b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"ok\":false}",
 }
 # Answers after which the connection ends.
-LAST = {"gone", "cut", "cut-head", "close", "http10", "extra", "304-extra", "chunks-behind"}
+LAST = {"over", "gone", "cut", "cut-head", "close", "http10", "extra", "304-extra", "chunks-behind"}
 
 
 def cut(answer, size):
@@ -77,13 +77,17 @@ PIECES = {
     "chunks-large": [CHUNKED + b"186a0\r\n" + b"k" * 100_000, b"\r\n7a120\r\n" + b"l" * 500_000 + b"\r\n0\r\n\r\n"],
     "chunks-none": [CHUNKED, b"0\r\n\r\n"], "chunks-bad": [CHUNKED + b"2\r\nab\r\n", b"zz\r\n"],
     "chunks-wrong": [CHUNKED + b"zz\r\nab\r\n"], "chunks-behind": [CHUNKED + b"1\r\na\r\n0\r\n\r\nHTTP"],
+    "json-pieces": cut(ANSWERS["json"], len(ANSWERS["json"]) - 4), "json-late": cut(ANSWERS["json-error"], 90),
+    "middling": [counted(60_000) + b"n" * 100, b"o" * 30_000, b"p" * 29_900], "over": [counted(4) + b"a", b"bcde"],
     "late": [OK], "held": [counted(700_000) + b"h", b"i" * 699_999],
     "both": [CHUNKED[:-2] + b"Content-Length: 3\r\n\r\n", b"0\r\n\r\n"],
 }
 # The same, and then the connection ends; of the last two by a reset, and not at all.
 BROKEN = {
+    "cut-middling": [counted(60_000) + b"n" * 100, b"o" * 30_000], "stalled-middling": [counted(30_000), b"o" * 20_000],
     "cut-late": [counted(3000) + b"a" * 10, b"b" * 500], "cut-first": [counted(700_000)],
     "cut-chunks": [CHUNKED + b"5\r\nabcde\r\n", b"9\r\nabc"], "cut-many": [counted(900_000) + b"d" * 50_000, b"e" * 90_000],
+    "reset-middling": [counted(40_000) + b"a" * 70, b"b" * 70],
     "reset-late": [counted(400_000) + b"a" * 70, b"b" * 70], "stalled": [counted(400_000) + b"a" * 70, b"b" * 70],
 }
 
@@ -130,9 +134,9 @@ class Upstream:
         for piece in pieces:
             connection.sendall(piece)
             time.sleep(0.1 if word == "held" else 0.01)
-        if word == "stalled":
+        if word.startswith("stalled"):
             time.sleep(2)
-        if word != "reset-late" and pieces:
+        if pieces and not word.startswith("reset"):
             return word in PIECES and word not in LAST
         if word == "flaky":
             with self.lock:
@@ -239,8 +243,10 @@ class Daemon:
                       "prepare": [{"each": "job", "set_header": {"X-Job": "{job.id} of {route}", "X-Now": "{now}"}},
                                   {"each": "attempt", "set_header": {"X-Try": "{attempt} at {now}"}}]},
                 "s": {**plain, "success": {"status": ["200", "404"]}},
-                # What waits.
+                # What waits, for content that goes on at once and for content that has to be there first.
                 "w": {**plain, "timeouts": {"idle": "300ms"}},
+                "x": {**plain, "timeouts": {"idle": "300ms"}, "recovery": [again]},
+                "y": {**plain, "timeouts": {"attempt": "300ms"}, "recovery": [again]},
                 "j": {**plain, "success": {"content_type": ["application/json"], "fail": [
                           {"json": "/ok", "equals": False, "kind": "refused"}]},
                       "api_error": {"statuses": "any", "require": ["/error"], "code": "/error/code"}},

@@ -6,6 +6,8 @@ package protocol PassThroughReceiver: AnyObject {
     var takesPlainAnswer: Bool { get }
     /// Who takes the content of an answer that comes by pieces, or in chunks; nil where it must be there as a whole.
     var pieces: (any PieceReceiver)? { get }
+    /// Whether an answer of so many bytes may be waited for in memory.
+    func hasRoom(for bytes: Int) -> Bool
     /// The answer came; its bytes are a loan. What is not there yet comes by pieces.
     ///
     /// - Returns: whether a piece is wanted now.

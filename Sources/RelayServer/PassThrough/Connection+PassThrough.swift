@@ -38,6 +38,14 @@ extension Connection: PassThroughCaller {
 
     var takesPlainAnswer: Bool { keepsAlive && !server.isDraining && phase == .busy }
 
+    func hasRoom(for bytes: Int) -> Bool {
+        guard bytes > MemoryAccount.free, let exchange = passing else { return true }
+        let room = server.memory.hold(bytes)
+        room?.charge(to: share)
+        unsafe exchange.pointee.answerRoom = room
+        return room != nil
+    }
+
     func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) -> Bool {
         guard let exchange = passing else { return false }
         passingSender = nil

@@ -19,6 +19,8 @@ import RelayEngine
     var count = 0
     /// The memory that takes, of a large one.
     var room: MemoryHold?
+    /// The same of its answer.
+    var answerRoom: MemoryHold?
     /// Path and query below the route, and the value of `Traceparent`, as places in `bytes`.
     var rest = 0..<0
     var trace = 0..<0
@@ -62,6 +64,7 @@ import RelayEngine
     @inline(__always)
     mutating func takeBack(_ exchange: UnsafeMutablePointer<PassThroughExchange>) {
         if unsafe exchange.pointee.token != nil { unsafe exchange.pointee.token = nil }
+        if unsafe exchange.pointee.answerRoom != nil { unsafe exchange.pointee.answerRoom = nil }
         guard unsafe free.count < PassThroughLoan.count,
             unsafe exchange.pointee.capacity <= PassThroughLoan.kept
         else { return unsafe PassThroughLoan.destroy(exchange) }

@@ -63,6 +63,8 @@ extension PassedLine: PassThroughCaller {
     /// An outcome holds its answer's content.
     var pieces: (any PieceReceiver)? { nil }
 
+    func hasRoom(for bytes: Int) -> Bool { bytes <= MemoryAccount.free }
+
     var ordinaryReason: OrdinaryReason {
         get { connection.ordinaryReason }
         set { connection.ordinaryReason = newValue }

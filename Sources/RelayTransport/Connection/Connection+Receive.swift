@@ -13,27 +13,42 @@ extension Connection {
             case .bytes(let count):
                 lastProgress = loop.now
                 let arrived = unsafe UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
-                if let passing {
-                    if unsafe readPassing(arrived, passing) { return }
-                    guard phase == .exchanging else { return }
-                    unsafe parseHead(arrived.assumingMemoryBound(to: UInt8.self).span)
-                    continue
-                }
                 if headBytes.isEmpty {
-                    unsafe parseHead(arrived.assumingMemoryBound(to: UInt8.self).span)
-                } else {
-                    unsafe headBytes.append(contentsOf: arrived)
-                    var gathered: [UInt8] = []
-                    swap(&gathered, &headBytes)
-                    parseHead(gathered.span)
+                    if unsafe take(arrived) { return }
+                } else if let gathered = unsafe gather(more: arrived) {
+                    if unsafe gathered.withUnsafeBytes({ unsafe take($0) }) { return }
                 }
             case .wouldBlock: return
-            case .end: return endedInHead()
+            case .end:
+                promote(.closed)
+                if phase == .exchanging { endedInHead() } else { breakOff(.end) }
+                return
             case .failed(let fault):
+                promote(.closed)
                 // An alert says why the write broke.
-                return fail(fault.kind == .tlsAlertReceived ? fault : writeFault ?? fault)
+                let told = fault.kind == .tlsAlertReceived ? fault : writeFault ?? fault
+                if phase == .exchanging { fail(told) } else { breakOff(.failed(told)) }
+                return
             }
         }
+    }
+
+    /// Reads what has come of the answer.
+    ///
+    /// - Returns: whether nothing more is to be read for its head.
+    @inline(__always)
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if let passing {
+            if unsafe readPassing(bytes, passing) { return phase != .exchanging }
+            guard phase == .exchanging else { return true }
+        }
+        unsafe parseHead(bytes.assumingMemoryBound(to: UInt8.self).span)
+        return false
+    }
+
+    /// The content of an answer breaks off whose reader may not have begun.
+    private func breakOff(_ result: WireRead) {
+        if phase == .reading { _ = readOutcome(result) }
     }
 
     private func endedInHead() {
@@ -45,7 +60,7 @@ extension Connection {
         }
     }
 
-    private func parseHead(_ bytes: Span<UInt8>) {
+    func parseHead(_ bytes: Span<UInt8>) {
         var start = 0
         while true {
             let rest = bytes.extracting(start..<bytes.count)
@@ -82,7 +97,7 @@ extension Connection {
             output = PendingOutput()
             closesAfterAnswer = true
         }
-        let exchange = exchange(firstByte: loop.now)
+        let exchange = exchange(firstByte: headAt == 0 ? loop.now : headAt)
         body = IncomingBody(head.framing)
         body.keepsAlive = head.keepsAlive && !closesAfterAnswer
         var response = HTTPResponse(status: head.status, fields: head.fields)

@@ -24,6 +24,7 @@ extension Connection {
         idleLimit = max(0, request.timeouts.idle.saturatedNanoseconds)
         lastProgress = loop.now
         sentAt = lastProgress
+        headAt = 0
         let start = serial
         sendHead(request)
         guard serial == start, phase == .exchanging else { return }

@@ -31,16 +31,17 @@ extension Connection {
     func timerFired() {
         wakeUp.connection = nil
         guard loop.now >= due else { return arm() }
+        let isLate = loop.now >= deadline
         promote(.timeout)
         switch phase {
         case .dialling: wakeDialler(.timedOut)
-        case .exchanging where loop.now >= deadline:
+        case .exchanging where isLate:
             fail(.httpResponseTimeout, "no response head came from \(place) \(deadlineText)")
         case .exchanging where !output.isEmpty, .reading where !output.isEmpty:
             fail(.connectionWriteTimeout, "\(place) took no more of the request \(idleText)")
         case .exchanging:
             fail(.connectionReadTimeout, "\(place) sent nothing \(idleText)")
-        case .reading where loop.now >= deadline:
+        case .reading where isLate:
             fail(
                 .httpResponseTimeout,
                 "the rest of the response body did not come from \(place) \(deadlineText)"

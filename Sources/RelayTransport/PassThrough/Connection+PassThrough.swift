@@ -31,6 +31,7 @@ extension Connection: PassThroughSender {
         idleLimit = policy.idle
         lastProgress = now
         sentAt = now
+        (headAt, awaited) = (0, 0)
         let written = unsafe write(bytes, UnsafeRawBufferPointer(start: nil, count: 0))
         if case .bytes(bytes.count) = written {
             hasWritten = true
@@ -67,19 +68,24 @@ extension Connection: PassThroughSender {
     /// Passes on an answer that is plain, by pieces where not all of it is there; any other makes the request an ordinary
     /// one.
     ///
-    /// - Returns: whether it was passed on.
+    /// - Returns: whether it was passed on, or the rest of it is waited for.
     @inline(__always)
     func readPassing(_ bytes: UnsafeRawBufferPointer, _ passing: Passing) -> Bool {
         let receiver = passing.receiver
         guard let first = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), output.isEmpty,
             !peerFinished, receiver.takesPlainAnswer,
             var answer = unsafe PassThroughAnswer(reading: first, bytes.count, passing.policy, passing.kind),
-            answer.isWhole || follows(&answer, passing), passing.policy.takes(answer, passing.kind)
+            unsafe answer.isWhole || follows(&answer, bytes, passing)
         else {
             unsafe promotePassing(passing, whyNotPlain(bytes, passing))
             return false
         }
-        answer.firstByte = lastProgress &- sentAt
+        if awaited > bytes.count { return true }
+        guard passing.policy.takes(answer, passing.kind) else {
+            unsafe promotePassing(passing, whyNotPlain(bytes, passing))
+            return false
+        }
+        answer.firstByte = (headAt == 0 ? lastProgress : headAt) &- sentAt
         answer.wasReused = isReused
         self.passing = nil
         passThroughPool = nil
@@ -97,12 +103,18 @@ extension Connection: PassThroughSender {
         return true
     }
 
-    /// Finds out how far the content of an answer has come that is not known to be whole, and what follows.
+    /// Finds out how far the content of an answer has come that is not known to be whole, and what becomes of the rest: it
+    /// follows by pieces, or is waited for.
     ///
-    /// - Returns: false where it has to be seen as a whole, or is broken.
+    /// - Returns: false where neither may be, or the content is broken.
     @inline(never)
-    private func follows(_ answer: inout PassThroughAnswer, _ passing: Passing) -> Bool {
-        guard passing.receiver.pieces != nil else { return false }
+    private func follows(
+        _ answer: inout PassThroughAnswer,
+        _ bytes: UnsafeRawBufferPointer,
+        _ passing: Passing
+    ) -> Bool {
+        let takesPieces = passing.receiver.pieces != nil
+        guard takesPieces || !answer.isChunked else { return false }
         var body = IncomingBody(answer.isChunked ? .chunked : .length(UInt64(answer.length)))
         let arrived = unsafe Span(
             _unsafeStart: answer.base + answer.body.lowerBound,
@@ -113,10 +125,10 @@ extension Connection: PassThroughSender {
         }
         if answer.isChunked { answer.length = count }
         answer.isWhole = body.isComplete
-        guard
-            answer.isWhole
-                || passing.policy.passesPieces(answer.status, length: answer.isChunked ? nil : answer.length)
-        else { return false }
+        let length = answer.isChunked ? nil : answer.length
+        guard answer.isWhole || takesPieces && passing.policy.passesPieces(answer.status, length: length) else {
+            return unsafe gather(answer, bytes, passing)
+        }
         body.keepsAlive = true
         self.body = body
         return true
@@ -159,6 +171,7 @@ extension Connection: PassThroughSender {
         idleName = request.timeouts.source ?? "timeouts.idle"
         idleLimit = max(0, request.timeouts.idle.saturatedNanoseconds)
         waiter = pool.waiter(receiver, request)
+        if !headBytes.isEmpty { parseHead(takeGathered().span) }
     }
 
     @inline(__always)
