@@ -4,6 +4,7 @@ import re
 import socket
 import time
 
+import streams
 from peers import ANSWERS, BROKEN, PIECES, Daemon, read_answer, request
 
 WORDS = [*ANSWERS, *PIECES, *BROKEN, "flaky", "reset"]
@@ -89,9 +90,9 @@ def settled(text):
 class Played:
     """What came of the exchanges with a daemon of one mode."""
 
-    def __init__(self, answers, figures, document, passed, count, trouble):
+    def __init__(self, answers, figures, document, passed, count, lines, trouble):
         self.answers, self.figures, self.document = answers, figures, document
-        self.passed, self.all, self.trouble = passed, count, trouble
+        self.passed, self.all, self.lines, self.trouble = passed, count, lines, trouble
 
 
 def play(binary, mode):
@@ -102,22 +103,34 @@ def play(binary, mode):
             if daemon.process.poll() is not None:
                 break
             answers.append((name, exchange(daemon, name, data)))
+        lines = 0
         if daemon.process.poll() is None:
             answers += list(orders(daemon))
+            before = passed_of(daemon)[0]
+            answers += list(streams.exchanges(daemon, WORDS))
+            answers += list(streams.orders(daemon))
+        if daemon.process.poll() is None:
             time.sleep(0.3)
             figures, document = daemon.figures(), job_document(daemon)
-            ordinary = daemon.sum("waystation_requests_ordinary")
-            count = sum(int(float(value)) for name, value in figures.items() if name.startswith("waystation_requests_total"))
+            passed, count = passed_of(daemon)
+            lines = passed - before
         else:
-            figures, document, ordinary, count = {}, "", 0, 0
+            figures, document, passed, count = {}, "", 0, 0
         code = daemon.stop()
         if code:
             trouble.append(f"the daemon ended with {code}: {daemon.said()[-2000:]}")
         if "canary-credential" in daemon.said():
             trouble.append("the daemon told its credential")
-        return Played(answers, figures, document, max(0, count - ordinary), count, trouble)
+        return Played(answers, figures, document, passed, count, lines, trouble)
     finally:
         daemon.clean()
+
+
+def passed_of(daemon):
+    """How many requests were passed through, and how many there were."""
+    count = sum(int(float(value)) for name, value in daemon.figures().items()
+                if name.startswith("waystation_requests_total"))
+    return max(0, count - daemon.sum("waystation_requests_ordinary")), count
 
 
 def exchange(daemon, name, data):

@@ -73,9 +73,10 @@ extension LineStream {
         if order.isIdle, isWaiting { startIdleTime() }
     }
 
-    /// Waits until every line has had its outcome.
+    /// Waits until every line has had its outcome, and lets go of those that hold the stream.
     func passedLines() async {
         while !order.isIdle || isWriting { await withCheckedContinuation { roomMade = $0 } }
+        resting = []
     }
 
     // MARK: The caller is gone

@@ -7,7 +7,9 @@ import RelayPosix
 ///
 /// Before anything else than a plain answer happens it becomes the ordinary job that `Submission` makes of it.
 @safe final class PassedLine {
-    unowned let stream: LineStream
+    let stream: LineStream
+    private let connection: Connection
+    private let server: LoopServer
     /// Its place among those of the stream that are under way.
     @safe @exclusivity(unchecked) var place = 0
     /// As it came.
@@ -25,10 +27,11 @@ import RelayPosix
     private var run: RequestRun?
     private var task: Task<Void, Never>?
 
-    init(_ stream: LineStream) { self.stream = stream }
-
-    private var connection: Connection { stream.connection }
-    private var server: LoopServer { stream.connection.server }
+    init(_ stream: LineStream) {
+        self.stream = stream
+        connection = stream.connection
+        server = stream.connection.server
+    }
 
     /// Sends the line's request on at once.
     ///
