@@ -64,8 +64,9 @@ extension LineStream {
 
     private func writeSoon() {
         guard !isWriting else { return }
-        let stream = LoopBound(self, connection.loop)
-        connection.loop.spawn { await stream.value.writeNow() }
+        // The stream may have ended by then, and its connection must not be gone.
+        let held = LoopBound((self, connection), connection.loop)
+        connection.loop.spawn { await held.value.0.writeNow() }
     }
 
     private func writeNow() async {
