@@ -5,6 +5,7 @@ import random
 import threading
 import time
 
+import streams
 from peers import Daemon, Upstream, read_answer, request
 
 ANSWERS = [
@@ -86,8 +87,8 @@ def campaign(binary, mode, seconds, seed):
     daemon = Daemon(binary, mode, MutatingUpstream)
     try:
         end, counts = time.monotonic() + seconds, []
-        threads = [threading.Thread(target=call, args=[daemon, random.Random(seed * 100 + index), end, counts])
-                   for index in range(6)]
+        threads = [threading.Thread(target=target, args=[daemon, random.Random(seed * 100 + index), end, counts])
+                   for index, target in enumerate([call] * 6 + [call_streams] * 3)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -143,6 +144,31 @@ def call(daemon, chance, end, counts):
                 if is_over:
                     break
             connection.close()
+        except (OSError, ValueError):
+            pass
+    counts.append(count)
+
+
+def call_streams(daemon, chance, end, counts):
+    """Streams of which every second line is mutated, and one in five is left in its midst."""
+    count = 0
+    while time.monotonic() < end and daemon.process.poll() is None:
+        try:
+            stream = streams.Stream(daemon, f"max_in_flight={chance.choice([1, 4, 16])}&order="
+                                    + chance.choice(["input", "completion"]))
+            stream.connection.settimeout(0.5)
+            stream.ask(streams.WARM % chance.choice([b"p", b"q", b"e", b"t"]))
+            for _ in range(6):
+                lines = [streams.mutation_base(chance, ["mutated", "/a/mutated?x=y", "ok"]) for _ in range(8)]
+                lines = [streams.mutate(chance, line) if chance.random() < 0.5 else line for line in lines]
+                lines = [line for line in lines if line.strip(b" \t\r")]
+                stream.send(*lines)
+                count += len(lines)
+                if chance.random() < 0.05:
+                    break
+                for _ in lines:
+                    stream.read()
+            stream.close()
         except (OSError, ValueError):
             pass
     counts.append(count)

@@ -90,7 +90,7 @@ def lines(words):
     for route in "p", "q", "t", "e", "s", "j":
         for word in words:
             # How much of a cut TLS stream is read before its end is chance, and so is what the end is called.
-            if route == "t" and word == "cut-head":
+            if route == "t" and word in ("cut", "cut-head"):
                 continue
             yield f"{route} {word}", text(route=route, id="a", request={"path": word, "json": {"a": "b"}})
             yield f"GET {route} {word}", text(route=route, request={"method": "GET", "path": f"/x/{word}"})
@@ -130,29 +130,36 @@ def text(isRaw=False, **members):
     return json.dumps(members, ensure_ascii=not isRaw, separators=(",", ":") if isRaw else (", ", ": ")).encode()
 
 
+MUTATIONS = [
+    b"\"", b"\\", b",", b":", b"{", b"}", b"[", b"]", b" ", b"\t", b"\\u0041", b"\\n", b"\x00", b"\xff", b"\xc3\xa9", b"/",
+    b"..", b"?", b"\"a\":1,", b"\"id\":\"b\",", b"null", b"true", b"-", b"9", b"e", b"GET", b"Connection", b"\r"]
+
+
 def mutated():
     chance = random.Random(24)
-    pieces = [b"\"", b"\\", b",", b":", b"{", b"}", b"[", b"]", b" ", b"\t", b"\\u0041", b"\\n", b"\x00", b"\xff", b"\xc3\xa9", b"/",
-              b"..", b"?", b"\"a\":1,", b"\"id\":\"b\",", b"null", b"true", b"-", b"9", b"e", b"GET", b"Connection", b"\r"]
     for index in range(700):
-        line = bytearray(mutation_base(chance))
-        for _ in range(chance.choice([1, 1, 2, 3])):
-            place = chance.randrange(len(line))
-            match chance.randrange(3):
-                case 0:
-                    line[place:place] = chance.choice(pieces)
-                case 1:
-                    line[place:place + 1] = chance.choice(pieces)
-                case _:
-                    del line[place:place + chance.randrange(1, 5)]
-        line = bytes(line).replace(b"\n", b"")
+        line = mutate(chance, mutation_base(chance))
         # Every line has its outcome but one of blanks.
         if line.strip(b" \t\r"):
             yield f"mutated {index} {line[:200]!r}", line
 
 
-def mutation_base(chance):
-    request = {"path": chance.choice(["ok", "/a/b.c/ok?x=y", "404", "json", ""])}
+def mutate(chance, line):
+    line = bytearray(line)
+    for _ in range(chance.choice([1, 1, 2, 3])):
+        place = chance.randrange(len(line) or 1)
+        match chance.randrange(3):
+            case 0:
+                line[place:place] = chance.choice(MUTATIONS)
+            case 1:
+                line[place:place + 1] = chance.choice(MUTATIONS)
+            case _:
+                del line[place:place + chance.randrange(1, 5)]
+    return bytes(line).replace(b"\n", b"")
+
+
+def mutation_base(chance, paths=("ok", "/a/b.c/ok?x=y", "404", "json", "")):
+    request = {"path": chance.choice(paths)}
     if chance.random() < 0.5:
         request["headers"] = dict(chance.sample([pair for pair in FIELDS if isinstance(pair[1], str)], 3))
     if chance.random() < 0.7:
