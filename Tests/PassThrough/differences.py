@@ -244,12 +244,7 @@ def job_document(daemon):
     answer, _, _ = read_answer(connection, b"")
     connection.close()
     found = re.search(rb"Waystation-Job: (\w+)", answer)
-    document = daemon.ask(f"/v1/jobs/{found[1].decode()}")
-    for pattern, value in (r"[0-9A-Z]{26}", "ID"), (r"20\d\d-\d\d-\d\dT[0-9:.]+Z", "T"), (
-            r'(_ms"|"dns"|"connect"|"first_byte"):[0-9.]+', r'\1:N'), (
-            r"127.0.0.1:\d+", "ADDRESS"), (r'"pid":\d+', '"pid":N'):
-        document = re.sub(pattern, value, document)
-    return document
+    return daemon.document(found[1].decode()) + "\n" + streams.document(daemon)
 
 
 def compare(one, other):

@@ -271,6 +271,15 @@ class Daemon:
         connection.close()
         return answer.partition(b"\r\n\r\n")[2].decode()
 
+    def document(self, job):
+        """A job's document, without what differs from run to run."""
+        document = self.ask(f"/v1/jobs/{job}")
+        for pattern, value in (r"[0-9A-Z]{26}", "ID"), (r"20\d\d-\d\d-\d\dT[0-9:.]+Z", "T"), (
+                r'(_ms"|"dns"|"connect"|"first_byte"):[0-9.]+', r'\1:N'), (
+                r"127.0.0.1:\d+", "ADDRESS"), (r'"pid":\d+', '"pid":N'):
+            document = re.sub(pattern, value, document)
+        return document
+
     def figures(self):
         """The counters that do not go by time, without those of the paths themselves."""
         figures = {}

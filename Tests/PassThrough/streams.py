@@ -230,14 +230,12 @@ def settled(line):
 
 
 def exchanges(daemon, words):
-    """Each line on a stream whose route has a kept connection, with what its upstream saw."""
-    stream = None
+    """Each line on a stream of its own whose route has a kept connection, with what its upstream saw."""
     for name, line in lines(words):
         if daemon.process.poll() is not None:
             return
+        stream = Stream(daemon)
         try:
-            if stream is None:
-                stream = Stream(daemon)
             found = re.search(rb'"route": ?"([pqtesj])"', line)
             warm = WARM % (found[1] if found else b"p")
             for _ in range(2):
@@ -250,9 +248,17 @@ def exchanges(daemon, words):
             yield "line " + name, (outcome, settled(stream.ask(warm)), seen)
         except OSError as error:
             yield "line " + name, (type(error).__name__.encode(), b"", [])
-            stream = None
-    if stream:
         stream.close()
+
+
+def document(daemon):
+    """The document of a line's job."""
+    stream = Stream(daemon)
+    stream.ask(WARM % b"p")
+    line = text(id="a", route="p", request={"path": "some/long/" + "p" * 80 + "/ok?q=1", "json": {"a": 1}})
+    found = re.search(rb'"job":"(\w+)"', stream.ask(line))
+    stream.close()
+    return daemon.document(found[1].decode())
 
 
 def send_in_pieces(stream, body):

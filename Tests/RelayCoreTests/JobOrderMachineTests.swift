@@ -58,9 +58,16 @@ struct JobOrderMachineTests {
                 case 1:
                     guard !model.running.isEmpty else { break }
                     let index = model.running[Int(random.next() % UInt64(model.running.count))]
-                    machine.ended("job \(index)", at: index)
                     model.jobs[index].isRunning = false
                     model.ended.append(index)
+                    let isNext = model.next(order) == index
+                    #expect(machine.isNext(index) == isNext)
+                    if isNext, random.next() % 2 == 0 {
+                        machine.endedInTurn(index)
+                        model.jobs[index].isTaken = true
+                    } else {
+                        machine.ended("job \(index)", at: index)
+                    }
                 default:
                     let taken = machine.take()
                     #expect(taken?.index == model.next(order))
@@ -68,6 +75,7 @@ struct JobOrderMachineTests {
                     #expect(taken.outcome == "job \(taken.index)")
                     model.jobs[taken.index].isTaken = true
                 }
+                #expect(machine.isReady == (model.next(order) != nil))
                 #expect(machine.hasPlace == (model.open < max(1, limit)))
                 #expect(machine.isIdle == (model.open == 0) && machine.begun == model.jobs.count)
             }

@@ -6,21 +6,27 @@ import Testing
 struct OutlineTests {
     private static let objects = [[], ["a"], ["a", "b"], [""]]
 
-    @Test("Each member of an object that was asked for is found where the tree has it", arguments: UInt64(0)..<300)
+    @Test(
+        "Each member of an object that was asked for is found where the tree has it",
+        arguments: UInt64(0)..<300
+    )
     func agreesWithTree(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let inner = makeValue(depth: 3, &random)
         let value = makeValue(depth: 4, &random)
         let document =
             Bool.random(using: &random)
-            ? value : .object([.init("x", value), .init("a", .object([.init("b", inner), .init("c", value)]))])
+            ? value
+            : .object([.init("x", value), .init("a", .object([.init("b", inner), .init("c", value)]))])
         let text = Bool.random(using: &random) ? document.encoded() : document.encodedPretty()
         // Reading another text first leaves nothing behind.
         var outline = JSONOutline(Self.objects)
         try? outline.read(Array("{\"a\":[{\"b\":".utf8).span)
         try outline.read(text.span)
         let wanted = Self.objects.enumerated().flatMap { index, path -> [(Int, JSONValue.Member)] in
-            guard case .object(let members)? = document.value(at: JSONPointer(tokens: path)) else { return [] }
+            guard case .object(let members)? = document.value(at: JSONPointer(tokens: path)) else {
+                return []
+            }
             return members.map { (index, $0) }
         }
         #expect(outline.members.count == wanted.count)

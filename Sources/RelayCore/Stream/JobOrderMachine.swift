@@ -42,6 +42,10 @@ package struct JobOrderMachine<Outcome: Sendable>: Sendable {
     package mutating func ended(_ outcome: Outcome, at index: Int) {
         waiting[order == .input ? index : ended] = (index, outcome)
         ended += 1
+        forgetKey(of: index)
+    }
+
+    private mutating func forgetKey(of index: Int) {
         if let key = keys.removeValue(forKey: index), newest[key] == index { newest[key] = nil }
     }
 
@@ -53,7 +57,7 @@ package struct JobOrderMachine<Outcome: Sendable>: Sendable {
         precondition(isNext(index), "job \(index) of a stream ended out of its turn")
         ended += 1
         taken += 1
-        if !keys.isEmpty, let key = keys.removeValue(forKey: index), newest[key] == index { newest[key] = nil }
+        if !keys.isEmpty { forgetKey(of: index) }
     }
 
     /// Whether an outcome may be reported.

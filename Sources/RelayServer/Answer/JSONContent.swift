@@ -43,7 +43,8 @@ struct JSONContent: Sendable {
         for index in bytes.indices where bytes[index] > UInt8(ascii: " ") {
             switch bytes[index] {
             case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: "-"),
-                UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
                 return true
             default: return false
             }

@@ -8,7 +8,7 @@ extension PassThrough {
     static let (largest, largestContent) = (81_920, 65_536)
     /// Requests of a connection that are not tried after one with a field that has to be looked into: whoever writes
     /// such fields goes on to.
-    private static let skipped = 15
+    static let skipped = 15
 
     /// Sends a plain request on at once.
     ///

@@ -36,7 +36,8 @@ extension PassedLine {
         case .written(let start):
             let isChunked = stream.framing == .chunked
             let framed =
-                isChunked ? Array("\(String(wanted.count, radix: 16))\r\n".utf8) + wanted + [0x0D, 0x0A] : wanted
+                isChunked
+                ? Array("\(String(wanted.count, radix: 16))\r\n".utf8) + wanted + [0x0D, 0x0A] : wanted
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: server.passThrough.output.bytes[start...])
             unsafe demandEqual(bytes, framed, "the outcome of a line")
         }

@@ -39,14 +39,25 @@ import RelayPosix
     func begin(_ line: [UInt8]) -> Bool {
         let passThrough = server.passThrough
         connection.ordinaryReason = .shape
-        guard passThrough.isOn, line.count <= PassThrough.largest, passThrough.line.read(line.span) else {
+        guard passThrough.isOn, line.count <= PassThrough.largest else { return false }
+        if connection.skipsPassThrough > 0 {
+            connection.skipsPassThrough -= 1
+            return false
+        }
+        guard passThrough.line.read(line.span) else {
+            connection.skipsPassThrough = PassThrough.skipped
             return false
         }
         bytes = line
         (id, route, fields) = (passThrough.line.id, passThrough.line.route, passThrough.line.fields)
         let request = unsafe passThrough.line.request.bytes
-        guard let first = unsafe request.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return false }
-        return unsafe passThrough.begin(self, first, request.count)
+        guard let first = unsafe request.baseAddress?.assumingMemoryBound(to: UInt8.self),
+            unsafe passThrough.begin(self, first, request.count)
+        else {
+            bytes = []
+            return false
+        }
+        return true
     }
 
     /// It is over, and another may take its place.
@@ -165,7 +176,9 @@ extension PassedLine: AnswerReceiver {
         _ sending: any RelayCore.Sending
     ) -> Rebuilt? {
         let line = StreamedJob(bytes)
-        guard let submission = try? line.submission.get(), let terms = try? submission.terms() else { return nil }
+        guard let submission = try? line.submission.get(), let terms = try? submission.terms() else {
+            return nil
+        }
         let route = unsafe exchange.pointee.entry.route
         let admission = unsafe server.engine.adopted(
             route,

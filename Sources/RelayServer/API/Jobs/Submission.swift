@@ -140,7 +140,7 @@ struct Submission {
     }
 
     /// Framing, routing and hop-by-hop fields are the relay's.
-    private static let reserved: Set<String> = [
+    static let reserved: Set<String> = [
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-authenticate",
         "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via", "prefer",
