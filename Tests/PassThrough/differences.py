@@ -112,7 +112,10 @@ def play(binary, mode):
             figures = daemon.figures()
             passed, count = passed_of(daemon)
             lines = passed - before
-            answers += list(orders(daemon)) + list(streams.orders(daemon))
+            try:
+                answers += list(orders(daemon)) + list(streams.orders(daemon))
+            except OSError as error:
+                trouble.append(f"what is sent in many orders ended with {type(error).__name__}: {error}")
         if daemon.process.poll() is None:
             document = job_document(daemon)
         else:

@@ -95,8 +95,9 @@ def lines(words):
             yield f"{route} {word}", text(route=route, id="a", request={"path": word, "json": {"a": "b"}})
             yield f"GET {route} {word}", text(route=route, request={"method": "GET", "path": f"/x/{word}"})
         for word in "304", "304-length", "304-extra", "ok":
-            yield f"conditional {route} {word}", text(route=route, request={
-                "method": "GET", "path": word, "headers": {"If-None-Match": "\"x\""}})
+            for name, value in ("If-None-Match", "\"x\""), ("If-None-Match", "x"):
+                yield f"conditional {route} {word} {value}", text(route=route, request={
+                    "method": "GET", "path": word, "headers": {name: value}})
     for route in "p", "e":
         for name, value in FIELDS:
             yield f"field {route} {name[:40]!r} {str(value)[:20]!r}", text(
