@@ -33,6 +33,7 @@ package final class SQLiteJobStore: JobStore {
         /// What a read may take: longer ones would hold back the writer's checkpoints.
         package var readPatience: Duration = .milliseconds(100)
         package var sync: Sync = .full
+        package var fault: Fault?
         package var events = JobStoreEvents()
 
         package init(directory: String) { self.directory = directory }
@@ -44,6 +45,14 @@ package final class SQLiteJobStore: JobStore {
         case full = "FULL"
         /// Nothing, as a control for tests that must then fail.
         case off = "OFF"
+    }
+
+    /// What a store does wrong, as a control for tests that must then fail.
+    package enum Fault: String, Sendable {
+        /// A record of claims goes with the first of its jobs that comes to rest.
+        case losesClaims
+        /// A start decides anew whether a claim was legal.
+        case decidesAgain
     }
 
     /// Bodies up to this size stand in their row.
@@ -309,6 +318,18 @@ extension SQLiteJobStore {
     ) async throws(StoreError) -> SweepReport {
         try await write(.sweep, weight: limit) { writer throws(StoreError) in
             try writer.sweep(retention, limit: max(1, min(limit, 500)), at: now)
+        }
+    }
+
+    /// Makes the rows that others have of a plain job, or of all of them: what any change of one comes to but the change.
+    func unfold(_ id: JobID?) async throws(StoreError) {
+        try await write(.other, weight: 1) { writer throws(StoreError) in
+            guard let id else {
+                let all = try writer.database.statement("SELECT seq FROM plain ORDER BY seq").numbers()
+                for seq in all { try writer.unfold(seq) }
+                return
+            }
+            if let seq = try writer.seq(of: id) { try writer.unfold(seq) }
         }
     }
 

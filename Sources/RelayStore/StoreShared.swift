@@ -11,6 +11,8 @@ final class StoreShared: Sendable {
         var told: Set<String> = []
         /// Accepted when nobody waited for them any more.
         var abandoned: [Abandoned] = []
+        /// By route, when its oldest plain job was accepted that waits or runs.
+        var oldest: [Int64: Int64] = [:]
     }
 
     /// A job that is on disk and that nobody waits for.
@@ -100,6 +102,16 @@ final class StoreShared: Sendable {
         state.withLock { state in
             defer { state.abandoned = [] }
             return state.abandoned
+        }
+    }
+
+    /// By route, when its oldest plain job was accepted that waits or runs.
+    var oldest: [Int64: Int64] { state.withLock { $0.oldest } }
+
+    func tellOldest(_ news: [(route: Int64, oldest: Int64?)]) {
+        guard !news.isEmpty else { return }
+        state.withLock { state in
+            for (route, oldest) in news { state.oldest[route] = oldest }
         }
     }
 

@@ -99,7 +99,9 @@ def store_control(daemon, ledger, records, lives, jobs):
         name = name << 5 | alphabet.index(letter)
     database = sqlite3.connect(directory / "state" / "jobs.db")
     with database:
-        removed = database.execute("DELETE FROM job WHERE id = ?", [name.to_bytes(16, "big")]).rowcount
+        position = database.execute("SELECT seq FROM id WHERE id = ?", [name.to_bytes(16, "big")]).fetchone()[0]
+        tables = ("job", "plain")
+        removed = sum(database.execute(f"DELETE FROM {table} WHERE seq = ?", [position]).rowcount for table in tables)
     database.close()
     if removed != 1:
         return [f"the control could not take {lost} out of the store"]

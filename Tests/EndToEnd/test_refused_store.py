@@ -38,7 +38,7 @@ def cut(path):
 
 def suspect(path):
     """As a run leaves it that has met damage."""
-    write(path, root(path, "job_id"), b"\xff\xff")
+    write(path, root(path, "id"), b"\xff\xff")
     (path.parent / "suspect").touch()
 
 
@@ -48,7 +48,7 @@ FAULTS = [
     ("no database", "it is no database", lambda path: write(path, 0, bytes(16))),
     ("cut short", "it has been cut short", cut),
     ("no file", "no such file although there was a store", lambda path: path.unlink()),
-    ("a damaged structure", "its structure is damaged", lambda path: write(path, root(path, "job_id"), b"\xff\xff")),
+    ("a damaged structure", "its structure is damaged", lambda path: write(path, root(path, "id"), b"\xff\xff")),
     ("a damaged log", "behind a damaged part", lambda path: path.with_name("jobs.db-wal").write_bytes(b"\7" * 9000)),
     ("open to others", "run chmod go-w", lambda path: path.parent.chmod(0o770)),
 ]

@@ -84,6 +84,7 @@ struct ActionRecordTests {
     func migrated() async throws {
         let bench = try await StoreBench(.sqlite)
         let id = try await bench.accept()
+        try await bench.unfold()
         await bench.store.close()
         do {
             let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)

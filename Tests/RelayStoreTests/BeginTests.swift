@@ -127,6 +127,7 @@ struct BeginTests {
         try await bench.settle(try await bench.claim("r")[0], .dead(.rejected), kind: "http_status")
         let flying = try await bench.accept("q")
         _ = try await bench.claim("q")
+        try await bench.unfold()
         await bench.store.close()
         do {
             let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)

@@ -73,12 +73,14 @@ struct CrashTests {
     func killed(lines: Int) async throws {
         let scratch = TemporaryFolder()
         var accepted: Set<String> = []
+        var claimed: Set<String> = []
         var settled: Set<String> = []
         var rounds: Set<UInt64> = []
         for _ in 0..<2 {
             for line in try Crasher(["load", scratch.path]).killed(afterLines: lines) {
                 switch line[0] {
                 case "A": accepted.insert(String(line[1]))
+                case "C": claimed.insert(String(line[1]))
                 case "S": settled.insert(String(line[1]))
                 case "R": rounds.insert(try #require(UInt64(line[1])))
                 default: Issue.record("\(line)")
@@ -97,7 +99,8 @@ struct CrashTests {
                 #expect(found.insert(id.description).inserted)
                 #expect(rounds.contains(id.high))
                 if settled.contains(id.description) { #expect(job.state == .succeeded) }
-                if !job.state.isTerminal { open += 1 }
+                if claimed.contains(id.description), job.state != .succeeded { #expect(job.attempts > 0) }
+                if !job.state.isTerminal, (job.expiresAt ?? .max) > now.wall { open += 1 }
                 #expect(job.state != .dead || !job.record.mayRepeat && job.end == .outcomeUnknown)
                 let bytes = try await store.body(of: id)?.body(from: store)?.collect(limit: .max)
                 #expect(bytes == body(of: id))

@@ -5,8 +5,17 @@ import Testing
 @testable import RelayStore
 
 extension StoreBench {
-    /// What makes a closed store of the sixth layout one of the fifth.
+    /// What makes a closed store of the seventh layout, all of whose jobs are unfolded, one of the sixth.
+    static let sixthLayout = """
+        CREATE UNIQUE INDEX job_id ON job(id);
+        DROP TABLE id; DROP TABLE plain; DROP TABLE ended; DROP TABLE claimed; DROP TABLE zone;
+        PRAGMA user_version = 6;
+
+        """
+
+    /// The same for one of the fifth.
     static let fifthLayout = """
+        \(sixthLayout)
         DROP TABLE mark; DROP INDEX job_lane; DROP INDEX job_expires;
         ALTER TABLE job RENAME COLUMN lane TO ready; UPDATE job SET ready = NULL WHERE ready > 7;
         CREATE INDEX job_ready ON job(route, ready, run_at) WHERE ready IS NOT NULL;
@@ -50,6 +59,7 @@ struct EarlierLayoutTests {
         let expiring = try await bench.accept("expiring") { $0.expiresAfter = .seconds(5) }
         let flying = try await bench.accept("flying") { $0.record.mayRepeat = true }
         _ = try await bench.claim("flying")
+        try await bench.unfold()
         await bench.store.close()
         do {
             let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)

@@ -75,15 +75,26 @@ struct EndedTests {
         )
     }
 
-    @Test("A job whose record a claim finds damaged is told")
-    func corrupt() async throws {
+    @Test("A job whose record a claim finds damaged is told", arguments: [true, false])
+    func corrupt(isPlain: Bool) async throws {
         let bench = try await StoreBench(.sqlite)
         let id = try await accept(bench) { $0.body = .bytes(Array(StoreBench.unremembered.utf8)) }
+        if !isPlain { try await bench.unfold() }
         let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
-        try database.execute("UPDATE payload SET sum = sum + 1")
+        try database.execute(
+            isPlain ? "UPDATE plain SET record = record || x'00'" : "UPDATE payload SET sum = sum + 1"
+        )
         #expect(try await bench.claim().isEmpty)
         #expect(try await bench.ended() == [ended(id, .dead, .corrupt)])
-        #expect(try await bench.job(id).end == .corrupt)
+        guard isPlain else {
+            #expect(try await bench.job(id).end == .corrupt)
+            return
+        }
+        // Nothing of it is to be believed.
+        await #expect(throws: StoreError.self) { try await bench.store.job(id) }
+        try await bench.reopen()
+        #expect(try await bench.ended() == [ended(id, .dead, .corrupt)])
+        #expect(try await bench.claim().isEmpty)
     }
 
     @Test("What somebody has asked for is answered and not told", arguments: StoreKind.allCases)

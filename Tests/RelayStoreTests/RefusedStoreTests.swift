@@ -65,7 +65,7 @@ struct RefusedStoreTests {
             case .autoVacuum:
                 let database = try Database(path, readOnly: false)
                 try database.execute("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = FULL; VACUUM")
-            case .structure: Files.write(path, [0xFF, 0xFF], at: try RefusedStoreTests.root("job_id", path))
+            case .structure: Files.write(path, [0xFF, 0xFF], at: try RefusedStoreTests.root("id", path))
             }
         }
     }

@@ -1,9 +1,10 @@
 import Glibc
 import RelayCore
-import RelayStore
 import RelayTestSupport
 import Synchronization
 import Testing
+
+@testable import RelayStore
 
 /// Every store that the conformance suite is run on.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
@@ -25,6 +26,7 @@ final class StoreBench {
     private let endedJobs: Log<JobReport>
     private let orderingKeysInMemory: Int
     private let eraseDelay: Duration
+    private let fault: SQLiteJobStore.Fault?
 
     /// What callbacks have said.
     final class Log<Value: Sendable>: Sendable {
@@ -36,8 +38,10 @@ final class StoreBench {
     init(
         _ kind: StoreKind,
         orderingKeysInMemory: Int = 32_768,
-        eraseDelay: Duration = .seconds(5)
+        eraseDelay: Duration = .seconds(5),
+        fault: SQLiteJobStore.Fault? = nil
     ) async throws {
+        self.fault = fault
         self.kind = kind
         self.eraseDelay = eraseDelay
         self.orderingKeysInMemory = orderingKeysInMemory
@@ -75,6 +79,7 @@ final class StoreBench {
         options.eraseDelay = eraseDelay
         options.readPatience = .seconds(60)
         options.orderingKeysInMemory = orderingKeysInMemory
+        options.fault = fault
         return try await SQLiteJobStore.open(options, at: now)
     }
 
@@ -88,6 +93,11 @@ final class StoreBench {
         } else {
             store = try await open()
         }
+    }
+
+    /// Makes the rows that others have of plain jobs, of all or of one, which nobody is to notice.
+    func unfold(_ id: JobID? = nil) async throws {
+        try await (store as? SQLiteJobStore)?.unfold(id)
     }
 
     func advance(_ milliseconds: Int64) {

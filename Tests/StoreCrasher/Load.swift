@@ -25,6 +25,7 @@ func options(_ directory: String) -> SQLiteJobStore.Options {
     var options = SQLiteJobStore.Options(directory: directory)
     options.ballast = 1 << 20
     if unsafe getenv("STORE_SYNC_OFF") != nil { options.sync = .off }
+    options.fault = unsafe getenv("STORE_FAULT").flatMap { .init(rawValue: unsafe String(cString: $0)) }
     options.checkpointPages = 100
     options.events.fatal = { error in
         tell("F \(error)")
@@ -62,7 +63,8 @@ func load(_ directory: String, jobs: Int, isEarly: Bool = false) async throws(St
                     var record = JobRecord(id: id, route: "r", method: .post, target: "t/\(number)")
                     record.mayRepeat = number % 7 > 0
                     if number % 3 == 0 { record.orderingKey = "k\(number % 5)" }
-                    record.labels = ["n=\(number % 10)"]
+                    // The others are plain ones.
+                    if number % 4 == 1 { record.labels = ["n=\(number % 10)"] }
                     guard let body = try? await stored(body(of: id), in: number % 5 == 0 ? store : nil) else {
                         break
                     }
@@ -73,6 +75,7 @@ func load(_ directory: String, jobs: Int, isEarly: Bool = false) async throws(St
                         fingerprint: [],
                         window: .seconds(3_600)
                     )
+                    if number % 5 == 2 { job.expiresAfter = .milliseconds(40) }
                     // Some of them are claimed with their acceptance, where nothing waits.
                     if number % 2 == 0 { job.upstream = "u" }
                     if isEarly { tell("A \(id)") }
@@ -80,7 +83,9 @@ func load(_ directory: String, jobs: Int, isEarly: Bool = false) async throws(St
                         answer.isAccepted
                     else { break }
                     if !isEarly { tell("A \(id)") }
-                    guard case .running(let token) = answer, number % 4 == 0 else { continue }
+                    guard case .running(let token) = answer else { continue }
+                    tell("C \(id)")
+                    guard number % 4 == 0 else { continue }
                     guard await settle(token, in: store) else { break }
                 }
                 isOver.add(1)
@@ -98,7 +103,10 @@ func load(_ directory: String, jobs: Int, isEarly: Bool = false) async throws(St
                         if isOver.value > 0 { return }
                         await Task.yield()
                     }
+                    for claim in batch.claims { tell("C \(claim.token.id)") }
                     for claim in batch.claims {
+                        // Some are still under way when the store comes to its end.
+                        guard claim.token.id.low % 5 > 0 else { continue }
                         guard case .bytes? = Optional(claim.body) else { continue }
                         guard await settle(claim.token, in: store) else { return }
                     }
@@ -112,7 +120,9 @@ func load(_ directory: String, jobs: Int, isEarly: Bool = false) async throws(St
 
 /// Settles a claim and tells of it.
 private func settle(_ token: ClaimToken, in store: SQLiteJobStore) async -> Bool {
-    let answers = try? await store.settle([Settlement(token, .succeeded)], at: present())
+    let attempt = Attempt(number: 1, upstream: "u", beganAt: present().wall)
+    let settlement = Settlement(token, .succeeded, attempts: [attempt])
+    let answers = try? await store.settle([settlement], at: present())
     guard answers == [.applied(.succeeded)] else { return false }
     tell("S \(token.id)")
     return true
@@ -142,7 +152,7 @@ func list(_ directory: String) async throws(StoreError) {
         for job in page.jobs {
             let id = job.record.id
             let bytes = try? await store.body(of: id)?.body(from: store)?.collect(limit: .max)
-            tell("J \(id) \(job.state.name) \(bytes == body(of: id) ? "exact" : "other")")
+            tell("J \(id) \(job.state.name) \(bytes == body(of: id) ? "exact" : "other") \(job.attempts)")
         }
         cursor = page.next
     } while cursor != nil

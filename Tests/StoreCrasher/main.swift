@@ -4,10 +4,10 @@ import RelayPosix
 import RelayStore
 
 // StoreCrasher load DIR [JOBS]   submits, claims and settles until it is killed or JOBS are accepted; tells each
-//                                acknowledgement on standard output: "A id", "S id".
+//                                acknowledgement on standard output: "A id", "C id", "S id".
 // StoreCrasher early DIR [JOBS]  the same, but tells of jobs before they are on disk.
 // StoreCrasher limited DIR BYTES the same as load, with no file larger than BYTES.
-// StoreCrasher list DIR          opens the store and tells every job in it: "J id state sum-of-body".
+// StoreCrasher list DIR          opens the store and tells every job in it: "J id state sum-of-body attempts".
 // StoreCrasher bench DIR …       timings; see Tests/Store/bench.
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {

@@ -51,12 +51,10 @@ struct JobQuery {
     ///
     /// A cursor that lies far beyond all rows must not be walked from: that would take as long as a page may.
     private func start() throws(StoreError) -> Int64? {
-        guard let first = try database.optionalNumber("SELECT min(seq) FROM job"),
-            let last = try database.optionalNumber("SELECT max(seq) FROM job")
-        else { return nil }
+        guard let positions = try database.positions() else { return nil }
         return switch order {
-        case .oldestFirst: max(first - 1, after?.position ?? .min)
-        case .newestFirst: min(last + 1, after?.position ?? .max)
+        case .oldestFirst: max(positions.lowerBound - 1, after?.position ?? .min)
+        case .newestFirst: min(positions.upperBound + 1, after?.position ?? .max)
         }
     }
 
@@ -64,10 +62,7 @@ struct JobQuery {
         var page = JobPage()
         var found: [Int64] = []
         for id in Set(filter.ids) {
-            let select = try database.statement("SELECT seq FROM job WHERE id = ?")
-            select.bind(1, id.bytes)
-            defer { select.reset() }
-            if try select.step() { found.append(select.int(0)) }
+            if let seq = try database.seq(of: id) { found.append(seq) }
         }
         found.sort(by: order == .oldestFirst ? (<) : (>))
         if let after {
@@ -85,6 +80,11 @@ struct JobQuery {
 
     /// The next rows to look at, at most `rowLimit`, and where to go on; nil at the end.
     private func positions(beyond place: Int64) throws(StoreError) -> (rows: [Int64], end: Int64?) {
+        try usualPositions(beyond: place).merged(with: plainPositions(beyond: place), order, Self.rowLimit)
+    }
+
+    /// The same of jobs that are not plain.
+    private func usualPositions(beyond place: Int64) throws(StoreError) -> JobPositions {
         var conditions: [String] = []
         var (text, number): (String?, Int64?)
         var source = "job"
@@ -102,7 +102,9 @@ struct JobQuery {
         } else {
             isNarrow = false
             if let route = filter.route {
-                guard let known = names.first(where: { $0.value == route })?.key else { return ([], nil) }
+                guard let known = names.first(where: { $0.value == route })?.key else {
+                    return JobPositions()
+                }
                 number = known
                 source = "job INDEXED BY job_route"
                 conditions.append("route = ?4")
@@ -129,13 +131,13 @@ struct JobQuery {
             select.bind(6, filter.states.reduce(Int64(0)) { $0 | 1 << Int64($1.rawValue) })
         }
         let rows = try select.numbers()
-        if rows.count == Self.rowLimit { return (rows, rows.last) }
-        guard !isNarrow else { return (rows, nil) }
+        if rows.count == Self.rowLimit { return JobPositions(rows: rows, end: rows.last) }
+        guard !isNarrow else { return JobPositions(rows: rows) }
         let last = try database.optionalNumber(
             isUp ? "SELECT max(seq) FROM job" : "SELECT min(seq) FROM job"
         )
         let isOver = last.map { isUp ? $0 <= edge : $0 >= edge } ?? true
-        return (rows, isOver ? nil : edge)
+        return JobPositions(rows: rows, end: isOver ? nil : edge)
     }
 
     private func job(_ position: Int64, _ timeline: JobTimeline) throws(StoreError) -> StoredJob? {
@@ -177,6 +179,12 @@ extension JobState {
 
 extension Database {
     func jobRow(_ seq: Int64) throws(StoreError) -> JobRow? {
+        if let row = try usualRow(seq) { return row }
+        return try plainRow(seq)
+    }
+
+    /// A job that is not plain.
+    func usualRow(_ seq: Int64) throws(StoreError) -> JobRow? {
         let select = try statement(named: "row", "SELECT \(JobRow.columns) FROM job WHERE seq = ?")
         select.bind(1, seq)
         defer { select.reset() }
@@ -186,8 +194,8 @@ extension Database {
     }
 
     func seq(of id: JobID) throws(StoreError) -> Int64? {
-        let select = try statement("SELECT seq FROM job WHERE id = ?")
-        select.bind(1, id.bytes)
+        let select = try statement("SELECT seq FROM id WHERE id = ?")
+        select.bind(1, id)
         defer { select.reset() }
         return try select.step() ? select.int(0) : nil
     }

@@ -170,6 +170,9 @@ final class StoreReader {
             }
             found.append(attempt)
         }
+        if found.isEmpty, number < 1, limit > 0, let ended = try database.ended(seq) {
+            return [ended.attempt]
+        }
         return found
     }
 
@@ -190,9 +193,14 @@ final class StoreReader {
                     nowMinute: moment.wall / 60_000
                 )
             }
+            let plain = shared.oldest
             for (number, name) in names {
                 guard let minute = counters.oldest[name] else { continue }
-                counters.oldest[name] = try oldest(number, in: minute)
+                if let oldest = plain[number], (minute..<minute + 60_000).contains(oldest) {
+                    counters.oldest[name] = oldest
+                } else {
+                    counters.oldest[name] = try oldest(number, in: minute)
+                }
                 guard counters.count(.retrying, of: name) > 0 else { continue }
                 counters.next[name] = try next(number, after: moment)
             }
@@ -298,15 +306,28 @@ final class StoreReader {
         span: Int64
     ) throws(StoreError) -> (counts: [UInt32?: Int], next: Int64?) {
         try read { () throws(StoreError) in
-            let select = try database.statement("SELECT seq FROM job WHERE seq > ? ORDER BY seq LIMIT 1")
+            let select = try database.statement(
+                """
+                SELECT min(first) FROM (SELECT min(seq) AS first FROM job WHERE seq > ?1
+                UNION ALL SELECT max(?1 + 1, min(block) << 10) FROM zone WHERE open > 0 AND block >= (?1 + 1) >> 10)
+                """
+            )
             select.bind(1, position)
             defer { select.reset() }
-            guard try select.step() else { return ([:], nil) }
-            let last = select.int(0) + span - 1
+            guard try select.step(), let first = select.optionalInt(0) else { return ([:], nil) }
+            let last = first + span - 1
+            // Of plain jobs only those blocks are looked at that have some.
             let count = try database.statement(
-                "SELECT user, count(*) FROM job WHERE seq > ? AND seq <= ? AND fin IS NULL GROUP BY user"
+                """
+                SELECT user, count(*) FROM (
+                SELECT user FROM job WHERE seq >= ?1 AND seq <= ?2 AND fin IS NULL
+                UNION ALL SELECT user FROM (SELECT DISTINCT block FROM zone WHERE open > 0) CROSS JOIN plain
+                ON plain.seq BETWEEN block << 10 AND (block << 10) + 1023
+                WHERE block BETWEEN ?1 >> 10 AND ?2 >> 10 AND plain.seq BETWEEN ?1 AND ?2 AND lane >= 0
+                AND NOT EXISTS (SELECT 1 FROM ended WHERE ended.seq = plain.seq)) GROUP BY user
+                """
             )
-            count.bind(1, position)
+            count.bind(1, first)
             count.bind(2, last)
             defer { count.reset() }
             var counts: [UInt32?: Int] = [:]

@@ -6,6 +6,11 @@ extension Attempt {
     /// `key` is the record's place; its number is the low part of that.
     func sealed(at key: Int64) -> [UInt8] {
         var writer = RecordWriter()
+        add(to: &writer)
+        return writer.sealed(at: key)
+    }
+
+    func add(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(upstream)
         writer.add(exchange?.address)
@@ -37,15 +42,19 @@ extension Attempt {
             writer.add(isPastDeadline)
             if let resentBy { writer.add(resentBy) }
         }
-        return writer.sealed(at: key)
     }
 
     init(sealed bytes: [UInt8], at key: Int64) throws(RecordReader.Damage) {
         var reader = try RecordReader(sealed: bytes, at: key)
+        try self.init(number: Int(key & AttemptKey.numbers), from: &reader)
+    }
+
+    /// Takes all that is left.
+    init(number: Int, from reader: inout RecordReader) throws(RecordReader.Damage) {
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         let upstream = try reader.text()
         var exchange = Exchange(address: try reader.optionalText())
-        self.init(number: Int(key & AttemptKey.numbers), upstream: upstream, beganAt: try reader.signed())
+        self.init(number: number, upstream: upstream, beganAt: try reader.signed())
         duration = try reader.optionalDuration() ?? .zero
         exchange.nameLookup = try reader.optionalDuration() ?? .zero
         exchange.connect = try reader.optionalDuration() ?? .zero
@@ -133,6 +142,11 @@ extension StoredAnswer {
     /// Everything but a body that stands beside it.
     func sealedHead(at position: Int64) -> [UInt8] {
         var writer = RecordWriter()
+        addHead(to: &writer)
+        return writer.sealed(at: position)
+    }
+
+    func addHead(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(UInt64(status.rawValue))
         writer.add(source.rawValue)
@@ -143,11 +157,14 @@ extension StoredAnswer {
         } else {
             writer.add(false)
         }
-        return writer.sealed(at: position)
     }
 
     init(sealedHead bytes: [UInt8], body: [UInt8]?, at position: Int64) throws(RecordReader.Damage) {
         var reader = try RecordReader(sealed: bytes, at: position)
+        try self.init(headFrom: &reader, body: body)
+    }
+
+    init(headFrom reader: inout RecordReader, body: [UInt8]?) throws(RecordReader.Damage) {
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         let status = Status(rawValue: UInt16(truncatingIfNeeded: try reader.number()))
         guard let source = AnswerSource(rawValue: try reader.text()) else { throw RecordReader.Damage() }

@@ -21,6 +21,10 @@ struct Checksum {
 
     var value: UInt32 { ~state }
 
+    init() {}
+
+    init(of place: Int64) { add(place) }
+
     mutating func add(_ number: Int64) {
         unsafe withUnsafeBytes(of: number.littleEndian) { unsafe add($0) }
     }
@@ -88,8 +92,7 @@ struct Checksum {
 
     /// The sum of bytes that belong to the record at `place`: bytes of another record do not pass.
     static func of(_ bytes: [UInt8], at place: Int64) -> UInt32 {
-        var sum = Checksum()
-        sum.add(place)
+        var sum = Checksum(of: place)
         sum.add(bytes)
         return sum.value
     }

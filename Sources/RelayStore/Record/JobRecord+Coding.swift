@@ -71,6 +71,11 @@ extension JobRecord {
 
     func sealed(at position: Int64) -> [UInt8] {
         var writer = RecordWriter()
+        add(to: &writer)
+        return writer.sealed(at: position)
+    }
+
+    func add(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(id.high)
         writer.add(id.low)
@@ -97,11 +102,14 @@ extension JobRecord {
         writer.add(bounds.attemptTimeout)
         writer.add(UInt64(max(0, bounds.maxAttempts ?? 0)))
         writer.add(bounds.allowsFallback)
-        return writer.sealed(at: position)
     }
 
     init(sealed bytes: [UInt8], at position: Int64) throws(RecordReader.Damage) {
         var reader = try RecordReader(sealed: bytes, at: position)
+        try self.init(from: &reader)
+    }
+
+    init(from reader: inout RecordReader) throws(RecordReader.Damage) {
         guard try reader.number() == Self.layout else { throw RecordReader.Damage() }
         self.init(
             id: JobID(high: try reader.number(), low: try reader.number()),

@@ -11,10 +11,14 @@ struct RecordReader {
 
     /// Takes bytes with their checksum behind them.
     init(sealed bytes: [UInt8], at place: Int64) throws(Damage) {
+        try self.init(sealed: bytes, behind: Checksum(of: place))
+    }
+
+    /// The same where more than a place goes before the bytes into the sum.
+    init(sealed bytes: [UInt8], behind sum: Checksum) throws(Damage) {
         guard bytes.count >= 4 else { throw Damage() }
         end = bytes.count - 4
-        var sum = Checksum()
-        sum.add(place)
+        var sum = sum
         unsafe bytes.withUnsafeBytes {
             unsafe sum.add(UnsafeRawBufferPointer(rebasing: $0[..<(bytes.count - 4)]))
         }

@@ -4,7 +4,7 @@ import RelayCore
 struct RecordWriter {
     private(set) var bytes: [UInt8] = []
 
-    init() { bytes.reserveCapacity(512) }
+    init(capacity: Int = 512) { bytes.reserveCapacity(capacity) }
 
     mutating func add(_ value: UInt64) {
         var rest = value
@@ -47,8 +47,16 @@ struct RecordWriter {
 
     /// The bytes with their checksum behind them.
     consuming func sealed(at place: Int64) -> [UInt8] {
-        let sum = Checksum.of(bytes, at: place)
-        for shift in [0, 8, 16, 24] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: sum >> shift)) }
+        sealed(behind: Checksum(of: place))
+    }
+
+    /// The same where more than a place goes before the bytes into the sum.
+    consuming func sealed(behind sum: Checksum) -> [UInt8] {
+        var sum = sum
+        sum.add(bytes)
+        for shift in [0, 8, 16, 24] as [UInt32] {
+            bytes.append(UInt8(truncatingIfNeeded: sum.value >> shift))
+        }
         return bytes
     }
 }

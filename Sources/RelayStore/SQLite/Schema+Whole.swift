@@ -13,7 +13,6 @@ extension Schema {
             version INTEGER NOT NULL, user INTEGER, flags INTEGER NOT NULL, kind TEXT, ending TEXT, okey TEXT, prv INTEGER,
             nxt INTEGER, skey TEXT, length INTEGER NOT NULL, sum INTEGER NOT NULL, status INTEGER, upstream TEXT,
             began INTEGER);
-        CREATE UNIQUE INDEX job_id ON job(id);
         CREATE INDEX job_side ON job(side) WHERE side IS NOT NULL;
         CREATE INDEX job_finished ON job(state, fin) WHERE fin IS NOT NULL;
         CREATE INDEX job_route ON job(route);
@@ -39,5 +38,6 @@ extension Schema {
             list INTEGER NOT NULL, route INTEGER NOT NULL, word TEXT NOT NULL, at INTEGER NOT NULL,
             seq INTEGER NOT NULL, PRIMARY KEY(list, route, word, at, seq)
         ) WITHOUT ROWID;
-        """
+
+        """ + plainTables
 }

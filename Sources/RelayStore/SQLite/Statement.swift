@@ -48,9 +48,32 @@ import RelayCore
         }
     }
 
+    func bind(_ index: Int32, _ id: JobID) {
+        unsafe withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) {
+            unsafe _ = relay_sqlite_bind_copy(raw, index, $0.baseAddress, Int32($0.count))
+        }
+    }
+
+    /// Runs with bytes that outlive the run, so that SQLite need not copy them before it puts them into a page.
+    func run(with bytes: [UInt8], at index: Int32) throws(StoreError) {
+        let result = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe sqlite3_bind_blob(raw, index, bytes.baseAddress, Int32(bytes.count), nil)
+            defer {
+                unsafe sqlite3_reset(raw)
+                unsafe sqlite3_bind_null(raw, index)
+            }
+            return unsafe sqlite3_step(raw)
+        }
+        try check(result)
+    }
+
     /// Whether there is a row.
     func step() throws(StoreError) -> Bool {
-        let result = unsafe sqlite3_step(raw)
+        try check(unsafe sqlite3_step(raw))
+    }
+
+    @discardableResult
+    private func check(_ result: Int32) throws(StoreError) -> Bool {
         if result == SQLITE_ROW { return true }
         if result == SQLITE_DONE { return false }
         let system = unsafe sqlite3_system_errno(sqlite3_db_handle(raw))

@@ -275,6 +275,7 @@ extension GroupCommit {
         writer.tails.rollBack()
         // Routes named in this transaction have no row.
         try writer.loadRoutes()
+        _ = try writer.loadPlain()
     }
 
     /// Tells what the transaction has changed for others.
@@ -364,6 +365,7 @@ extension GroupCommit {
         let isOver = isOver
         let wantsSweeps = emptyAt != nil || !hasBallast || hasOwnWork
         let log = UInt64(writer.database.logPages) * 4_120
+        writer.shared.tellOldest(writer.plain.news())
         writer.shared.update(writer.volatile.timeline) { facts in
             facts.usedBytes = used
             facts.disk = disk

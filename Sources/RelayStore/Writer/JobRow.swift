@@ -30,9 +30,10 @@ struct JobRow {
     var supersedeKey: String?
     var bodyLength: Int64
 
+    /// Whether it stands in `plain`, and this row nowhere.
+    var isPlain = false
+
     var isBlocked: Bool { previous != nil }
-    /// Jobs that are over are counted together, whenever they were accepted.
-    var minute: Int64 { machine.state.isTerminal ? 0 : created / 60_000 }
 
     static let columns = """
         seq, id, route, prio, state, reason, run_at, date, expires, created, fin, attempts, spent, crashes, token,
@@ -166,30 +167,27 @@ struct JobRow {
         guard row.int(24) == sum else { return nil }
     }
 
+    /// Of a job that has just been accepted.
     init(
         seq: Int64,
-        _ job: NewJob,
+        _ record: JobRecord,
         route: Int64,
         machine: JobStateMachine,
-        date: Int64?,
         created: Int64,
-        previous: Int64?
+        bodyLength: UInt64
     ) {
         self.seq = seq
-        id = job.record.id
+        id = record.id
         self.route = route
-        priority = Int64(min(job.record.priority, 7))
+        priority = Int64(min(record.priority, 7))
         self.machine = machine
-        self.date = date
         self.created = created
         hasBody = true
         hasAnswer = false
-        dropsContent = job.dropsContent
-        user = job.record.submitter?.user
-        orderingKey = job.record.orderingScope
-        self.previous = previous
-        supersedeKey = job.record.supersedeScope
-        bodyLength = Int64(clamping: job.body.length)
+        user = record.submitter?.user
+        orderingKey = record.orderingScope
+        supersedeKey = record.supersedeScope
+        self.bodyLength = Int64(clamping: bodyLength)
     }
 }
 

@@ -1,20 +1,14 @@
 import RelayCore
 
-/// Jobs that were accepted lately and wait, as they were written: a claim need not read them again.
+/// Plain jobs that were accepted lately, as they were written: neither a claim nor what follows need read them again.
 ///
-/// The last thousand have a place; what changes in any other way than by a claim loses it.
+/// The last thousand have a place, until they are over or plain no more.
 struct LatelyAccepted {
     /// On the heap, so that places without a job take next to nothing.
-    final class Job {
-        let row: JobRow
-        let record: JobRecord
-        let body: StoredBody
+    private final class Job {
+        let row: PlainRow
 
-        init(_ row: JobRow, _ record: JobRecord, _ body: StoredBody) {
-            self.row = row
-            self.record = record
-            self.body = body
-        }
+        init(_ row: PlainRow) { self.row = row }
     }
 
     private static let count = 1_024
@@ -23,21 +17,23 @@ struct LatelyAccepted {
 
     private var jobs: [Job?] = []
 
-    subscript(_ seq: Int64) -> Job? {
+    subscript(_ seq: Int64) -> PlainRow? {
         guard !jobs.isEmpty, let job = jobs[Self.place(seq)], job.row.seq == seq else { return nil }
-        return job
+        return job.row
     }
 
-    mutating func add(_ row: JobRow, _ job: NewJob, now: Int64) {
-        guard row.machine.isReady, row.machine.runAt <= now, case .bytes(let bytes) = job.body,
-            bytes.count + job.record.fields.storage.count + job.record.target.utf8.count <= Self.limit
-        else { return }
+    mutating func add(_ row: PlainRow) {
+        let record = row.record
+        guard row.body.count + record.fields.storage.count + record.target.utf8.count <= Self.limit else {
+            return
+        }
         if jobs.isEmpty { jobs = Array(repeating: nil, count: Self.count) }
-        jobs[Self.place(row.seq)] = Job(row, job.record, job.body)
+        jobs[Self.place(row.seq)] = Job(row)
     }
 
     mutating func remove(_ seq: Int64) {
-        if self[seq] != nil { jobs[Self.place(seq)] = nil }
+        guard !jobs.isEmpty, jobs[Self.place(seq)]?.row.seq == seq else { return }
+        jobs[Self.place(seq)] = nil
     }
 
     mutating func removeAll() { jobs = [] }

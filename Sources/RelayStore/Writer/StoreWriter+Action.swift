@@ -94,6 +94,10 @@ extension StoreWriter {
     /// Removes a job that does not run, with everything about it but its idempotency key.
     func drop(_ old: JobRow) throws(StoreError) -> Bool {
         guard old.machine.state != .running else { return false }
+        if old.isPlain {
+            try dropPlain(old)
+            return true
+        }
         var row = old
         if !old.machine.state.isTerminal { try unlink(&row) }
         for label in Set((try? database.record(old.seq))?.labels ?? []) {
@@ -116,6 +120,7 @@ extension StoreWriter {
             delete.bind(2, AttemptKey.make(old.seq, .max))
             try delete.run()
         }
+        try removeID(old.id)
         forgetRow(old.seq)
         try mark(nil, before: old)
         if old.hasActions { try forgetActions(of: old.seq) }

@@ -70,12 +70,16 @@ extension StoreWriter {
         var batch = ClaimBatch()
         guard let number = routes[route] else { return batch }
         var passed: Set<Int64> = []
+        var claims = PlainClaims(of: number, begun)
         for priority in 0..<8 {
             var hasMore = true
             while hasMore, batch.claims.count < limit {
-                let due = try due(number, priority, limit: limit - batch.claims.count)
+                let left = limit - batch.claims.count
+                let due = try hasUsualDue(number) ? try due(number, priority, limit: left) : []
                 hasMore = false
-                for seq in due {
+                for (runAt, seq) in due {
+                    try claimPlain(&claims, priority, before: (runAt, seq), limit, &batch)
+                    guard batch.claims.count < limit else { break }
                     if let row = try intact(seq), let claim = try claim(row, route: route, begun) {
                         batch.claims.append(claim)
                     } else {
@@ -84,8 +88,10 @@ extension StoreWriter {
                         if !passed.insert(seq).inserted { try mendIndex(&passed) }
                     }
                 }
+                if !hasMore { try claimPlain(&claims, priority, before: (.max, .max), limit, &batch) }
             }
         }
+        try put(claims)
         if batch.claims.count < limit {
             let next = try database.nextDue(number)
             volatile.firstDue[number] = next ?? .max
@@ -108,16 +114,23 @@ extension StoreWriter {
         passed = [.min]
     }
 
-    /// The next jobs, in order.
-    private func due(_ route: Int64, _ priority: Int, limit: Int) throws(StoreError) -> [Int64] {
+    /// The next jobs that are not plain, in order.
+    private func due(
+        _ route: Int64,
+        _ priority: Int,
+        limit: Int
+    ) throws(StoreError) -> [(runAt: Int64, seq: Int64)] {
         let select = try database.statement(
-            "SELECT seq FROM job WHERE route = ? AND lane = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?"
+            "SELECT run_at, seq FROM job WHERE route = ? AND lane = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?"
         )
         select.bind(1, route)
         select.bind(2, Int64(priority))
         select.bind(3, now)
         select.bind(4, Int64(limit))
-        return try select.numbers()
+        defer { select.reset() }
+        var due: [(Int64, Int64)] = []
+        while try select.step() { due.append((select.int(0), select.int(1))) }
+        return due
     }
 
     private func claim(_ old: JobRow, route: String, _ begun: BegunAttempt) throws(StoreError) -> Claim? {
@@ -132,11 +145,7 @@ extension StoreWriter {
         }
         let payload: (record: JobRecord, body: StoredBody)
         do throws(StoreError) {
-            if let known = lately[seq] {
-                payload = (known.record, known.body)
-            } else {
-                payload = try database.payload(seq)
-            }
+            payload = try database.payload(seq)
             guard payload.record.id == old.id, payload.record.route == route else { throw corrupt(seq) }
         } catch {
             guard error.code == .corrupt else { throw error }
@@ -202,7 +211,10 @@ extension Database {
         let select = try statement("SELECT record FROM payload WHERE seq = ?")
         select.bind(1, seq)
         defer { select.reset() }
-        guard try select.step() else { throw .damaged("the record", "number \(seq)") }
+        guard try select.step() else {
+            if let plain = try plain(seq) { return plain.record }
+            throw .damaged("the record", "number \(seq)")
+        }
         do throws(RecordReader.Damage) {
             return try JobRecord(sealed: select.bytes(0), at: seq)
         } catch { throw .damaged("the record", "number \(seq)") }
@@ -212,7 +224,10 @@ extension Database {
         let select = try statement("SELECT record, body, sum, file FROM payload WHERE seq = ?")
         select.bind(1, seq)
         defer { select.reset() }
-        guard try select.step() else { throw .damaged("the record", "number \(seq)") }
+        guard try select.step() else {
+            if let plain = try plain(seq) { return (plain.record, .bytes(plain.body)) }
+            throw .damaged("the record", "number \(seq)")
+        }
         do throws(RecordReader.Damage) {
             let record = try JobRecord(sealed: select.bytes(0), at: seq)
             if let bytes = select.optionalBytes(1) {

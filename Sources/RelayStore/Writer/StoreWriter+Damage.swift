@@ -35,7 +35,11 @@ extension StoreWriter {
         let select = try database.statement("SELECT state, id, route, okey, fin, skey FROM job WHERE seq = ?")
         select.bind(1, seq)
         defer { select.reset() }
-        guard try select.step(), select.int(0) != -1 else { return nil }
+        guard try select.step() else {
+            try hidePlain(seq)
+            return nil
+        }
+        guard select.int(0) != -1 else { return nil }
         // The record has a sum of its own and is believed before the row.
         let record = try? database.record(seq)
         let route = record.flatMap { routes[$0.route] } ?? select.int(2)
@@ -56,8 +60,12 @@ extension StoreWriter {
         select.reset()
         try unindex(seq)
         if let supersedeKey { try wakeSuccessors(supersedeKey, route: route) }
-        volatile.notices.append("job number \(seq) of \(database.path) is damaged and will not be sent")
+        noteDamage(seq)
         return text.map { OrderingTails.Key(route: route, text: $0) }
+    }
+
+    func noteDamage(_ seq: Int64) {
+        volatile.notices.append("job number \(seq) of \(database.path) is damaged and will not be sent")
     }
 
     private func unindex(_ seq: Int64) throws(StoreError) {

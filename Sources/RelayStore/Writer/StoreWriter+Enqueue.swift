@@ -34,6 +34,9 @@ extension StoreWriter {
         let movesOthers = record.orderingKey != nil || record.supersedeKey != nil
         if movesOthers, try seq(of: record.id) != nil { return .duplicate(record.id) }
         let route = try route(record.route)
+        if case .bytes(let bytes) = job.body, PlainRow.fits(job), plain.waiting < PlainJobs.limit {
+            return try acceptPlain(job, bytes, route: route, at: moment)
+        }
         if let key = record.supersedeScope { try supersede(key, route: route) }
 
         let seq = try takeSeq()
@@ -58,18 +61,19 @@ extension StoreWriter {
         )
         var row = JobRow(
             seq: seq,
-            job,
+            record,
             route: route,
             machine: machine,
-            date: date,
             created: moment.wall,
-            previous: previous
+            bodyLength: job.body.length
         )
+        row.date = date
+        row.previous = previous
+        row.dropsContent = job.dropsContent
         let token = try claim(&row, of: job, at: moment)
         guard try insert(row) else { return .duplicate(record.id) }
-        try insertPayload(seq, job)
+        try insertPayload(seq, record, job.body)
         if let past = job.past { try take(past, &row) }
-        lately.add(row, job, now: now)
         for label in Set(record.labels) {
             let insert = try database.statement("INSERT INTO label(label, seq) VALUES(?, ?)")
             insert.bind(1, label)
@@ -103,8 +107,14 @@ extension StoreWriter {
     }
 
     /// Whether a job of the route waits that is due.
-    private func hasDue(_ route: Int64) throws(StoreError) -> Bool {
+    func hasDue(_ route: Int64) throws(StoreError) -> Bool {
         try wake()
+        if plain[route]?.hasWaiting == true { return true }
+        return try hasUsualDue(route)
+    }
+
+    /// The same of those that are not plain.
+    func hasUsualDue(_ route: Int64) throws(StoreError) -> Bool {
         if let first = volatile.firstDue[route], first > now { return false }
         let first = try database.nextDue(route) ?? .max
         volatile.firstDue[route] = first
@@ -113,17 +123,27 @@ extension StoreWriter {
 
     /// - Returns: false when there is a job with this id.
     private func insert(_ row: JobRow) throws(StoreError) -> Bool {
+        guard try insertID(row.id, row.seq) else { return false }
+        try insertRow(row)
+        try mark(row, before: nil)
+        count(row, 1)
+        noteWaiting(row, before: nil)
+        if row.machine.state == .running { remember(row) }
+        return true
+    }
+
+    func insertRow(_ row: JobRow) throws(StoreError) {
         let insert = try database.statement(
             """
             INSERT INTO job(seq, id, route, prio, state, reason, lane, side, run_at, date, expires, created,
             attempts, spent, earlier, crashes, token, version, flags, okey, prv, skey, length, sum, user, upstream,
-            began)
-            VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT(id) DO NOTHING
+            began, fin)
+            VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?25, ?26, 0, 0, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+            ?23, ?24)
             """
         )
         insert.bind(1, row.seq)
-        insert.bind(2, row.id.bytes)
+        insert.bind(2, row.id)
         insert.bind(3, row.route)
         insert.bind(4, row.priority)
         insert.bind(5, Int64(row.machine.state.rawValue))
@@ -145,25 +165,22 @@ extension StoreWriter {
         insert.bind(21, row.user.map(Int64.init))
         insert.bind(22, row.machine.begun?.upstream)
         insert.bind(23, row.machine.begun?.beganAt)
+        insert.bind(24, row.machine.finishedAt)
+        insert.bind(25, Int64(row.machine.attempts))
+        insert.bind(26, Int64(row.machine.spentAttempts))
         try insert.run()
-        guard database.changes > 0 else { return false }
-        try mark(row, before: nil)
-        count(row, 1)
-        noteWaiting(row, before: nil)
-        if row.machine.state == .running { remember(row) }
-        return true
     }
 
-    private func insertPayload(_ seq: Int64, _ job: NewJob) throws(StoreError) {
+    func insertPayload(_ seq: Int64, _ record: JobRecord, _ body: StoredBody) throws(StoreError) {
         let insert = try database.statement(
             "INSERT INTO payload(seq, record, body, sum, file) VALUES(?, ?, ?, ?, ?)"
         )
         insert.bind(1, seq)
-        insert.bind(2, job.record.sealed(at: seq))
+        insert.bind(2, record.sealed(at: seq))
         insert.bind(3, nil as [UInt8]?)
         insert.bind(4, nil as Int64?)
         insert.bind(5, nil as [UInt8]?)
-        switch job.body {
+        switch body {
         case .bytes(let bytes):
             insert.bind(3, bytes)
             insert.bind(4, Int64(Checksum.of(bytes, at: seq)))

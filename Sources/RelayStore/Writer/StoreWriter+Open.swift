@@ -159,30 +159,36 @@ extension StoreWriter {
         try keepTimeline()
         try setMeta("key0", Int64(bitPattern: key.0))
         try setMeta("key1", Int64(bitPattern: key.1))
-        let now = now
         let running = try database.statement(
             """
             SELECT seq FROM job INDEXED BY job_lane WHERE route IN (SELECT id FROM route) AND lane = 9 ORDER BY seq
             """
         )
-        for seq in try running.numbers() {
-            guard let old = try intact(seq) else { continue }
-            guard let row = try change(old, { $0.recover(now: now) }) else { continue }
-            if let begun = old.machine.begun {
-                let count = old.machine.attempts
-                try put(
-                    [Attempt(interrupted: begun, number: Int(count) + 1)],
-                    after: count,
-                    of: seq,
-                    with: nil
-                )
-            }
-            try wakeSuccessors(of: row)
-            if row.machine.state.isTerminal { tell(row) }
-        }
+        for seq in (try running.numbers() + takeOverPlain()).sorted() { try recover(seq) }
+        // Of what they told there is a record with each job now.
+        try database.execute("DELETE FROM claimed")
         if volatile.redateFrom != nil { try wake() }
         try flushTally()
         try database.execute("COMMIT")
+    }
+
+    /// Puts on record that a job was in flight when the process before ended.
+    private func recover(_ seq: Int64) throws(StoreError) {
+        let now = now
+        guard var old = try intact(seq) else { return }
+        if options.fault == .decidesAgain, old.isPlain { old.decideAgain(now: now) }
+        guard let row = try change(old, { $0.recover(now: now) }) else { return }
+        if let begun = old.machine.begun {
+            let count = old.machine.attempts
+            try put(
+                [Attempt(interrupted: begun, number: Int(count) + 1)],
+                after: count,
+                of: seq,
+                with: nil
+            )
+        }
+        try wakeSuccessors(of: row)
+        if row.machine.state.isTerminal { tell(row) }
     }
 
     func loadRoutes() throws(StoreError) {

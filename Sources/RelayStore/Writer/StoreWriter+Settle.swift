@@ -5,7 +5,13 @@ extension StoreWriter {
         try advance(to: moment)
         var answers: [Settlement.Answer] = []
         answers.reserveCapacity(settlements.count)
-        for settlement in settlements { answers.append(try settle(settlement)) }
+        for settlement in settlements {
+            if let answer = try settlePlain(settlement) {
+                answers.append(answer)
+            } else {
+                answers.append(try settle(settlement))
+            }
+        }
         volatile.operations += UInt64(settlements.count)
         return answers
     }
@@ -95,6 +101,7 @@ extension StoreWriter {
     /// Removes the request's body and all that its caller sent with it; the answer stays.
     func dropContent(of row: inout JobRow) throws(StoreError) {
         guard row.hasBody else { return }
+        if row.isPlain { try unfold(row.seq) }
         if let payload = try? database.payload(row.seq) { try giveUp(payload.body) }
         let update = try database.statement(
             """
@@ -167,7 +174,7 @@ extension Database {
         select.bind(1, AttemptKey.make(seq, 0))
         select.bind(2, AttemptKey.make(seq, .max))
         defer { select.reset() }
-        guard try select.step() else { return nil }
+        guard try select.step() else { return try ended(seq)?.answer }
         do throws(RecordReader.Damage) {
             let body = select.optionalBytes(1)
             if let body, Int64(Checksum.of(body, at: seq)) != select.int(2) { throw RecordReader.Damage() }

@@ -7,6 +7,7 @@ extension StoreWriter {
         var report = SweepReport()
         report.hasMore = try wake()
         try expire(limit, &report)
+        try sweepPlain(retention, limit, &report)
         for state in [JobState.succeeded, .dead, .cancelled, .expired] {
             let age = state == .succeeded ? retention.succeeded : retention.dead
             try remove(state, finishedBy: before(age), limit, &report)
@@ -61,11 +62,16 @@ extension StoreWriter {
                 due = min(due, first.finished.addingSaturating(age.saturatedNanoseconds / 1_000_000))
             }
         }
+        due = min(due, plain.firstExpiry)
+        if let first = try database.optionalNumber("SELECT min(fin) FROM zone WHERE fin IS NOT NULL") {
+            let age = min(retention.succeeded, retention.bodies)
+            due = min(due, first.addingSaturating(age.saturatedNanoseconds / 1_000_000))
+        }
         due = min(due, keys.nextEnd ?? .max)
         return due == .max ? nil : due
     }
 
-    private func before(_ age: Duration) -> Int64 {
+    func before(_ age: Duration) -> Int64 {
         now.subtractingSaturating(age.saturatedNanoseconds / 1_000_000)
     }
 
@@ -78,7 +84,8 @@ extension StoreWriter {
         )
         select.bind(1, now)
         select.bind(2, Int64(limit))
-        let due = try select.numbers()
+        var due = try select.numbers()
+        due += plain.expired(by: now, limit - due.count)
         let now = now
         for seq in due {
             guard let old = try intact(seq) else { continue }
@@ -121,7 +128,7 @@ extension StoreWriter {
     }
 
     /// Whether the log has room for more that is erased; if not, the next sweep goes on.
-    private func mayErase(_ report: inout SweepReport) -> Bool {
+    func mayErase(_ report: inout SweepReport) -> Bool {
         if volatile.erased < eraseLimit { return true }
         report.hasMore = true
         return false

@@ -17,7 +17,8 @@ final class StoreWriter {
     /// Rows of jobs that run, as the open transaction has them: their settlements need not read them again.
     private var running: [Int64: JobRow] = [:]
     private static let runningLimit = 8_192
-    /// As the open transaction has them.
+    /// As the open transaction has them; the tables have the same.
+    var plain = PlainJobs()
     var lately = LatelyAccepted()
     var commits: UInt64 = 0
     /// Bytes that a transaction erases before a sweep stops: the log has to hold what they are overwritten with.
@@ -30,7 +31,13 @@ final class StoreWriter {
         var seqLimit: Int64
         var nextToken: UInt64
         /// Changes of `tally` in this transaction.
-        var tally: [TallyKey: Int] = [:]
+        var tally: [(key: TallyKey, change: Int)] = []
+        /// Changes of `zone` in this transaction.
+        var openZones: [(zone: PlainZone, change: Int64)] = []
+        var newlyFinished: [(zone: PlainZone, finishedAt: Int64)] = []
+        /// Zones whose row says when one of their jobs was over, and the last of them.
+        var finishedZones: Set<PlainZone> = []
+        var finishedZone: PlainZone?
         /// Routes that have got work, or work that is due sooner, in this transaction.
         var ready: [String: FreshWork] = [:]
         /// Files that nothing refers to once this transaction is on disk.
@@ -60,7 +67,7 @@ final class StoreWriter {
         var fileBytes: Int64 = 0
     }
 
-    struct TallyKey: Hashable {
+    struct TallyKey: Equatable {
         var route: Int64
         var state: JobState
         var minute: Int64
@@ -100,9 +107,10 @@ final class StoreWriter {
 
 extension StoreWriter {
     func row(_ seq: Int64) throws(StoreError) -> JobRow? {
-        if let known = running[seq] ?? lately[seq]?.row { return known }
+        if let known = running[seq] { return known }
         do throws(StoreError) {
-            return try database.jobRow(seq)
+            if plain.running[seq] == nil, let row = try database.usualRow(seq) { return row }
+            return try plainRow(seq)
         } catch {
             if error.code == .corrupt { shared.countCorrupt() }
             throw error
@@ -115,10 +123,7 @@ extension StoreWriter {
         running[row.seq] = row
     }
 
-    func forgetRow(_ seq: Int64) {
-        running[seq] = nil
-        lately.remove(seq)
-    }
+    func forgetRow(_ seq: Int64) { running[seq] = nil }
 
     /// The open transaction has never been.
     func forgetRows() {
@@ -136,13 +141,17 @@ extension StoreWriter {
         )
     }
 
-    /// Puts `row` in the place of `old` and moves the counts.
+    /// Puts `row` in the place of `old` and moves the counts; a job that has changed is plain no more.
     func save(_ row: JobRow, replacing old: JobRow) throws(StoreError) {
+        var row = row
+        if old.isPlain {
+            try unfold(row.seq)
+            row.isPlain = false
+        }
         let machine = row.machine
         let stays =
             row.side == old.side && machine.runAt == old.machine.runAt
             && machine.expiresAt == old.machine.expiresAt
-        lately.remove(row.seq)
         try write(row, stays: stays)
         try mark(row, before: old)
         if machine.state == .running || old.machine.state == .running { remember(row) }
@@ -233,18 +242,33 @@ extension StoreWriter {
         if let first = volatile.firstDue[row.route], machine.runAt < first {
             volatile.firstDue[row.route] = machine.runAt
         }
-        guard let name = routeNames[row.route] else { return }
-        let due = machine.isReady ? machine.runAt : .max
+        noteReady(row.route, dueAt: machine.isReady ? machine.runAt : .max)
+    }
+
+    /// Remembers that a route has got work.
+    func noteReady(_ route: Int64, dueAt due: Int64) {
+        guard let name = routeNames[route] else { return }
         volatile.ready[name, default: FreshWork()].add(dueAt: due, now: now)
     }
 
     func count(_ row: JobRow, _ change: Int) {
-        let key = TallyKey(route: row.route, state: row.machine.state, minute: row.minute)
-        volatile.tally[key, default: 0] += change
+        count(row.route, row.machine.state, created: row.created, change)
+    }
+
+    /// Counts a job that was accepted at that wall millisecond.
+    func count(_ route: Int64, _ state: JobState, created: Int64, _ change: Int) {
+        let key = TallyKey(route: route, state: state, minute: state.isTerminal ? 0 : created / 60_000)
+        // Nearly always those of the jobs before.
+        for index in volatile.tally.indices.suffix(8) where volatile.tally[index].key == key {
+            volatile.tally[index].change += change
+            return
+        }
+        volatile.tally.append((key, change))
     }
 
     /// Writes the changed counts; the last thing in every transaction.
     func flushTally() throws(StoreError) {
+        try flushZones()
         guard !volatile.tally.isEmpty else { return }
         let add = try database.statement(
             """

@@ -1,0 +1,199 @@
+import RelayCore
+
+/// What the writer knows of plain jobs that wait or run, beside the tables: after a transaction that has never been it is
+/// made from them again.
+struct PlainJobs {
+    struct Running {
+        var id: JobID
+        var route: Int64
+        var token: UInt64
+        /// Wall milliseconds.
+        var created: Int64
+        /// The row of `claimed` that it stands in; zero where it was born running.
+        var claim: Int64
+    }
+
+    /// A row of `claimed`.
+    struct Claimed {
+        var begun: BegunAttempt
+        /// Jobs of it that run.
+        var left: Int
+    }
+
+    /// Those of one route.
+    final class Route {
+        /// By priority; each job with the time it is due since.
+        var lines = [PlainLine](repeating: PlainLine(), count: 8)
+        /// All that wait or run, each with the time of its acceptance.
+        var open = PlainLine()
+        /// Whether one of them was accepted by an earlier wall clock than one before it.
+        var hasStepped = false
+        private var lastCreated = Int64.min
+
+        func add(_ seq: Int64, created: Int64) {
+            if open.first == nil { hasStepped = false } else if created < lastCreated { hasStepped = true }
+            lastCreated = created
+            open.append(PlainLine.Job(seq: seq, at: created))
+        }
+
+        var hasWaiting: Bool { lines.contains { $0.first != nil } }
+
+        /// When the one was accepted that has waited or run for longest.
+        var oldest: Int64? {
+            guard hasStepped else { return open.first?.at }
+            var oldest = Int64.max
+            open.forEach { oldest = min(oldest, $0.at) }
+            return oldest == .max ? nil : oldest
+        }
+    }
+
+    /// What may wait as plain jobs: the next start has to look at each of them.
+    static let limit = 65_536
+
+    private var routes: [Int64: Route] = [:]
+    var running: [Int64: Running] = [:]
+    var claims: [Int64: Claimed] = [:]
+    private var nextClaim: Int64 = 1
+    /// None of those that wait expires before it.
+    var firstExpiry = Int64.max
+    private(set) var waiting = 0
+    /// Routes whose oldest job may be another one than was last told.
+    private var changed: Set<Int64> = []
+    private var told: [Int64: Int64] = [:]
+
+    subscript(_ route: Int64) -> Route? { routes[route] }
+
+    private mutating func place(_ route: Int64) -> Route {
+        if let known = routes[route] { return known }
+        let new = Route()
+        routes[route] = new
+        return new
+    }
+
+    mutating func wait(
+        _ seq: Int64,
+        route: Int64,
+        priority: Int,
+        runAt: Int64,
+        expiresAt: Int64?,
+        created: Int64
+    ) {
+        let place = place(route)
+        place.lines[priority].append(PlainLine.Job(seq: seq, at: runAt, expiresAt: expiresAt ?? .max))
+        place.add(seq, created: created)
+        waiting += 1
+        if let expiresAt { firstExpiry = min(firstExpiry, expiresAt) }
+        changed.insert(route)
+    }
+
+    /// One that was born running, or that a start has found in a row of `claimed`.
+    mutating func run(_ seq: Int64, _ job: Running) {
+        place(job.route).add(seq, created: job.created)
+        running[seq] = job
+        claims[job.claim]?.left += 1
+        changed.insert(job.route)
+    }
+
+    /// The number of a row that claims are about to be put into.
+    mutating func beginClaims(_ begun: BegunAttempt) -> Int64 {
+        defer { nextClaim += 1 }
+        claims[nextClaim] = Claimed(begun: begun, left: 0)
+        return nextClaim
+    }
+
+    /// A row as it stands in the table; nil of one that cannot be read.
+    mutating func restore(_ number: Int64, _ begun: BegunAttempt?) {
+        nextClaim = max(nextClaim, number + 1)
+        if let begun { claims[number] = Claimed(begun: begun, left: 0) }
+    }
+
+    /// All those of a zone.
+    func open(in zone: PlainZone) -> [Int64] {
+        let positions = PlainZone.positions(of: zone.block)
+        var found: [Int64] = []
+        routes[zone.route]?.open.forEach { if positions.contains($0.seq) { found.append($0.seq) } }
+        return found
+    }
+
+    /// The route that a job waits or runs for.
+    func route(of seq: Int64) -> Int64? {
+        routes.first { $0.value.open.contains(seq) }?.key
+    }
+
+    /// Those that wait among the positions.
+    func waiting(in positions: ClosedRange<Int64>) -> [Int64] {
+        var found: [Int64] = []
+        for place in routes.values {
+            for line in place.lines {
+                line.forEach { if positions.contains($0.seq) { found.append($0.seq) } }
+            }
+        }
+        return found.sorted()
+    }
+
+    /// The first that waits is claimed.
+    mutating func claimFirst(_ priority: Int, _ seq: Int64, _ job: Running) {
+        routes[job.route]?.lines[priority].removeFirst()
+        waiting -= 1
+        running[seq] = job
+        claims[job.claim]?.left += 1
+    }
+
+    /// The job is plain no more, or over.
+    ///
+    /// - Returns: the row of `claimed` that has no other job.
+    mutating func close(_ seq: Int64, route: Int64) -> Int64? {
+        guard let place = routes[route] else { return nil }
+        if place.open.remove(seq) { changed.insert(route) }
+        guard let job = running.removeValue(forKey: seq) else {
+            if place.lines.indices.contains(where: { place.lines[$0].remove(seq) }) { waiting -= 1 }
+            return nil
+        }
+        guard let left = claims[job.claim]?.left else { return nil }
+        if left > 1 {
+            claims[job.claim]?.left = left - 1
+            return nil
+        }
+        claims[job.claim] = nil
+        return job.claim
+    }
+
+    /// Those that wait and expire by `now`, at most so many, and when the next of the others does.
+    mutating func expired(by now: Int64, _ limit: Int) -> [Int64] {
+        guard firstExpiry <= now else { return [] }
+        var (found, next): ([Int64], Int64) = ([], .max)
+        for place in routes.values {
+            for line in place.lines {
+                line.forEach { job in
+                    if job.expiresAt <= now, found.count < limit {
+                        found.append(job.seq)
+                    } else {
+                        next = min(next, job.expiresAt)
+                    }
+                }
+            }
+        }
+        firstExpiry = next
+        return found
+    }
+
+    /// Routes whose oldest job is another one than was last told, each with the time of its acceptance.
+    mutating func news() -> [(route: Int64, oldest: Int64?)] {
+        guard !changed.isEmpty else { return [] }
+        var news: [(Int64, Int64?)] = []
+        for route in changed {
+            let oldest = routes[route]?.oldest
+            guard oldest != told[route] else { continue }
+            told[route] = oldest
+            news.append((route, oldest))
+        }
+        changed.removeAll(keepingCapacity: true)
+        return news
+    }
+
+    /// Tells of every route again.
+    mutating func tellAgain(of before: PlainJobs) {
+        told = before.told
+        changed = Set(routes.keys).union(told.keys)
+    }
+}

@@ -1,0 +1,178 @@
+import RelayCore
+
+/// Plain jobs: a row at their acceptance, a row at their success, and one for each call that claims some.
+///
+/// Whatever else happens to one makes a row of `job` and all that goes with it of it first (`unfold`, with `save`).
+extension StoreWriter {
+    func acceptPlain(
+        _ job: NewJob,
+        _ bytes: [UInt8],
+        route: Int64,
+        at moment: JobMoment
+    ) throws(StoreError) -> EnqueueResult {
+        let record = job.record
+        let seq = try takeSeq()
+        var plain = PlainRow(seq: seq, record, bytes, route: route, runAt: now, created: moment.wall)
+        plain.expiresAt = job.expiresAfter.map { JobTimeline.advance(now, by: $0) }
+        if let upstream = job.upstream, job.wait?.isGivenUp != true, !shared.isClosing,
+            plain.expiresAt.map({ $0 > now }) ?? true, try !hasDue(route)
+        {
+            plain.run(token: volatile.nextToken, BegunAttempt(upstream: upstream, beganAt: moment.wall))
+            volatile.nextToken += 1
+        }
+        guard try insertID(record.id, seq) else { return .duplicate(record.id) }
+        try insert(plain)
+        countOpen(seq, route, 1)
+        guard plain.token != 0 else {
+            count(route, .queued, created: plain.created, 1)
+            self.plain.wait(
+                seq,
+                route: route,
+                priority: Int(plain.lane),
+                runAt: now,
+                expiresAt: plain.expiresAt,
+                created: plain.created
+            )
+            lately.add(plain)
+            noteReady(route, dueAt: now)
+            return .accepted
+        }
+        count(route, .running, created: plain.created, 1)
+        self.plain.run(
+            seq,
+            PlainJobs.Running(
+                id: record.id,
+                route: route,
+                token: plain.token,
+                created: plain.created,
+                claim: 0
+            )
+        )
+        return .running(ClaimToken(id: record.id, position: seq, number: plain.token))
+    }
+
+    private func insert(_ plain: PlainRow) throws(StoreError) {
+        let insert = try database.statement(
+            """
+            INSERT INTO plain(seq, route, lane, run_at, expires, created, user, record)
+            VALUES(?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        )
+        insert.bind(1, plain.seq)
+        insert.bind(2, plain.route)
+        insert.bind(3, plain.lane)
+        insert.bind(4, plain.runAt)
+        insert.bind(5, plain.expiresAt)
+        insert.bind(6, plain.created)
+        insert.bind(7, plain.user.map(Int64.init))
+        try insert.run(with: plain.sealed, at: 8)
+    }
+
+    /// Settles a plain job that has succeeded at its first attempt; nil of everything else.
+    func settlePlain(_ settlement: Settlement) throws(StoreError) -> Settlement.Answer? {
+        let token = settlement.token
+        guard let job = plain.running[token.position], job.token == token.number, job.id == token.id,
+            let ended = EndedRow(settlement, at: now)
+        else { return nil }
+        let insert = try database.statement("INSERT INTO ended(seq, route, fin, record) VALUES(?, ?, ?, ?)")
+        insert.bind(1, token.position)
+        insert.bind(2, job.route)
+        insert.bind(3, ended.finishedAt)
+        try insert.run(with: ended.sealed(at: token.position, route: job.route), at: 4)
+        volatile.note(ended.finishedAt, in: PlainZone(token.position, route: job.route))
+        try closePlain(token.position, route: job.route)
+        count(job.route, .running, created: job.created, -1)
+        count(job.route, .succeeded, created: job.created, 1)
+        return .applied(.succeeded, nil)
+    }
+
+    /// It waits or runs no more, or not as a plain job.
+    func closePlain(_ seq: Int64, route: Int64) throws(StoreError) {
+        countOpen(seq, route, -1)
+        lately.remove(seq)
+        let any = plain.running[seq]?.claim
+        let last = plain.close(seq, route: route)
+        guard let claim = options.fault == .losesClaims ? any : last else { return }
+        let delete = try database.statement("DELETE FROM claimed WHERE n = ?")
+        delete.bind(1, claim)
+        try delete.run()
+    }
+
+    /// A plain job as it was accepted.
+    func storedPlain(_ seq: Int64) throws(StoreError) -> PlainRow? {
+        if let known = lately[seq] { return known }
+        return try database.plain(seq)
+    }
+
+    /// A plain job as the open transaction has it.
+    func plainRow(_ seq: Int64) throws(StoreError) -> JobRow? {
+        guard let stored = try storedPlain(seq) else { return nil }
+        var row = JobRow(stored)
+        if let job = plain.running[seq] {
+            if let begun = plain.claims[job.claim]?.begun { row.run(token: job.token, begun) }
+        } else if let ended = try database.ended(seq) {
+            row.end(ended)
+        } else if plain[row.route]?.open.contains(seq) != true {
+            throw .damaged("the state", "number \(seq)")
+        }
+        return row
+    }
+
+    /// Makes all the rows of a plain job that others have, as it is now; nothing where that has been done.
+    func unfold(_ seq: Int64) throws(StoreError) {
+        guard var row = try plainRow(seq), let stored = try storedPlain(seq) else { return }
+        row.isPlain = false
+        if row.machine.state.isTerminal {
+            if let ended = try database.ended(seq) {
+                try put([ended.attempt], after: 0, of: seq, with: ended.answer)
+            }
+        } else {
+            try closePlain(seq, route: row.route)
+        }
+        try removePlain(seq)
+        try insertRow(row)
+        try insertPayload(seq, stored.record, .bytes(stored.body))
+        if row.machine.isReady, let first = volatile.firstDue[row.route] {
+            volatile.firstDue[row.route] = min(first, row.machine.runAt)
+        }
+    }
+
+    private func removePlain(_ seq: Int64) throws(StoreError) {
+        for delete in [
+            try database.statement("DELETE FROM plain WHERE seq = ?"),
+            try database.statement("DELETE FROM ended WHERE seq = ?"),
+        ] {
+            delete.bind(1, seq)
+            try delete.run()
+        }
+    }
+
+    /// Removes a plain job that does not run, with everything about it but its idempotency key.
+    func dropPlain(_ row: JobRow) throws(StoreError) {
+        if !row.machine.state.isTerminal {
+            try closePlain(row.seq, route: row.route)
+        }
+        try giveUpBodies(of: row.seq)
+        try removePlain(row.seq)
+        try removeID(row.id)
+        count(row, -1)
+        volatile.hasErased = true
+    }
+
+    /// - Returns: false when there is a job with this id.
+    func insertID(_ id: JobID, _ seq: Int64) throws(StoreError) -> Bool {
+        let insert = try database.statement(
+            "INSERT INTO id(id, seq) VALUES(?, ?) ON CONFLICT(id) DO NOTHING"
+        )
+        insert.bind(1, id)
+        insert.bind(2, seq)
+        try insert.run()
+        return database.changes > 0
+    }
+
+    func removeID(_ id: JobID) throws(StoreError) {
+        let delete = try database.statement("DELETE FROM id WHERE id = ?")
+        delete.bind(1, id)
+        try delete.run()
+    }
+}

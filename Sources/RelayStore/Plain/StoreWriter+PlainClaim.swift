@@ -1,0 +1,105 @@
+import RelayCore
+
+/// What one call claims of plain jobs: they share a row of `claimed`, which has its number before the first of them.
+struct PlainClaims {
+    let route: Int64
+    var row: ClaimedRow
+    var number: Int64?
+
+    init(of route: Int64, _ begun: BegunAttempt) {
+        self.route = route
+        row = ClaimedRow(begun)
+    }
+}
+
+extension StoreWriter {
+    /// Claims plain jobs of a priority in order, up to `limit` of the call, as far as they come before `edge`.
+    func claimPlain(
+        _ claims: inout PlainClaims,
+        _ priority: Int,
+        before edge: (runAt: Int64, seq: Int64),
+        _ limit: Int,
+        _ batch: inout ClaimBatch
+    ) throws(StoreError) {
+        let now = now
+        while batch.claims.count < limit, let next = plain[claims.route]?.lines[priority].first,
+            (next.at, next.seq) < edge
+        {
+            guard next.expiresAt > now else {
+                // It leaves the line in any case.
+                if let old = try intact(next.seq), let row = try change(old, { $0.expire(now: now) }) {
+                    tell(row)
+                }
+                try passed(next.seq, claims.route, priority)
+                continue
+            }
+            guard let stored = try soundPlain(next.seq, claims.route) else {
+                try passed(next.seq, claims.route, priority)
+                continue
+            }
+            let number = claims.number ?? plain.beginClaims(claims.row.begun)
+            claims.number = number
+            let token = volatile.nextToken
+            volatile.nextToken += 1
+            claims.row.add(next.seq, token: token)
+            var row = JobRow(stored)
+            row.run(token: token, claims.row.begun)
+            plain.claimFirst(
+                priority,
+                next.seq,
+                PlainJobs.Running(
+                    id: row.id,
+                    route: row.route,
+                    token: token,
+                    created: row.created,
+                    claim: number
+                )
+            )
+            count(row.route, .queued, created: row.created, -1)
+            count(row.route, .running, created: row.created, 1)
+            batch.claims.append(
+                Claim(
+                    token: ClaimToken(id: row.id, position: row.seq, number: token),
+                    job: row.job(stored.record, volatile.timeline),
+                    body: .bytes(stored.body)
+                )
+            )
+        }
+    }
+
+    /// A job that could not be claimed is in the line no more, or the next look would find it again.
+    private func passed(_ seq: Int64, _ route: Int64, _ priority: Int) throws(StoreError) {
+        guard plain[route]?.lines[priority].first?.seq == seq else { return }
+        try hidePlain(seq)
+    }
+
+    /// A plain job that waits; nil once what can be done about one that is damaged has been done.
+    private func soundPlain(_ seq: Int64, _ route: Int64) throws(StoreError) -> PlainRow? {
+        do throws(StoreError) {
+            // One that was born running waits nowhere.
+            guard let stored = try storedPlain(seq), stored.route == route, stored.token == 0,
+                stored.record.route == routeNames[route]
+            else { throw .damaged("the record", "number \(seq)") }
+            return stored
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            shared.countCorrupt()
+            try hidePlain(seq)
+            return nil
+        }
+    }
+
+    /// Puts the claims of a call on disk.
+    func put(_ claims: PlainClaims) throws(StoreError) {
+        guard let number = claims.number else { return }
+        let reach = claims.row.reach
+        let insert = try database.statement(
+            "INSERT INTO claimed(n, low, high, sum, record) VALUES(?, ?, ?, ?, ?)"
+        )
+        insert.bind(1, number)
+        insert.bind(2, reach.lowerBound)
+        insert.bind(3, reach.upperBound)
+        insert.bind(4, ClaimedRow.sum(number, reach))
+        try insert.run(with: claims.row.sealed(at: number), at: 5)
+    }
+}

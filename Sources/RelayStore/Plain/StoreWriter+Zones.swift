@@ -1,0 +1,90 @@
+import RelayCore
+
+extension StoreWriter.Volatile {
+    /// A job of the zone is over since that point of the line.
+    mutating func note(_ finishedAt: Int64, in zone: PlainZone) {
+        // The line does not go back: the first of a zone is its earliest.
+        guard finishedZone != zone else { return }
+        finishedZone = zone
+        if finishedZones.count >= Self.zoneLimit { finishedZones.removeAll() }
+        if finishedZones.insert(zone).inserted { newlyFinished.append((zone, finishedAt)) }
+    }
+
+    /// Forgets that jobs of the zone are over.
+    mutating func forgetFinished(_ zone: PlainZone) {
+        finishedZones.remove(zone)
+        if finishedZone == zone { finishedZone = nil }
+    }
+
+    /// Zones of which is remembered that a row says when one of their jobs was over.
+    private static let zoneLimit = 4_096
+}
+
+/// The counts of plain jobs by route and block: what a start and a sweep find them by.
+extension StoreWriter {
+    func countOpen(_ seq: Int64, _ route: Int64, _ change: Int64) {
+        let zone = PlainZone(seq, route: route)
+        // Nearly always that of the job before.
+        for index in volatile.openZones.indices.suffix(4) where volatile.openZones[index].zone == zone {
+            volatile.openZones[index].change += change
+            return
+        }
+        volatile.openZones.append((zone, change))
+    }
+
+    /// Writes the changed rows; in every transaction, behind all that may change them.
+    func flushZones() throws(StoreError) {
+        let finish = try database.statement(
+            """
+            INSERT INTO zone(route, block, open, fin) VALUES(?1, ?2, 0, ?3)
+            ON CONFLICT(route, block) DO UPDATE SET fin = ?3 WHERE fin IS NULL
+            """
+        )
+        for (zone, finishedAt) in volatile.newlyFinished {
+            finish.bind(zone)
+            finish.bind(3, finishedAt)
+            try finish.run()
+        }
+        volatile.newlyFinished.removeAll(keepingCapacity: true)
+        guard !volatile.openZones.isEmpty else { return }
+        let add = try database.statement(
+            """
+            INSERT INTO zone(route, block, open) VALUES(?1, ?2, ?3)
+            ON CONFLICT(route, block) DO UPDATE SET open = open + ?3
+            """
+        )
+        for (zone, change) in volatile.openZones where change != 0 {
+            add.bind(zone)
+            add.bind(3, change)
+            try add.run()
+            if change < 0 { try removeEmpty(zone) }
+        }
+        volatile.openZones.removeAll(keepingCapacity: true)
+    }
+
+    private func removeEmpty(_ zone: PlainZone) throws(StoreError) {
+        let remove = try database.statement(
+            "DELETE FROM zone WHERE route = ?1 AND block = ?2 AND open = 0 AND fin IS NULL"
+        )
+        remove.bind(zone)
+        try remove.run()
+    }
+
+    /// Sets the time before which no job of the zone was over; nil where none is.
+    func setFinish(_ finishedAt: Int64?, of zone: PlainZone) throws(StoreError) {
+        let update = try database.statement("UPDATE zone SET fin = ?3 WHERE route = ?1 AND block = ?2")
+        update.bind(zone)
+        update.bind(3, finishedAt)
+        try update.run()
+        guard finishedAt == nil else { return }
+        volatile.forgetFinished(zone)
+        try removeEmpty(zone)
+    }
+}
+
+extension Statement {
+    fileprivate func bind(_ zone: PlainZone) {
+        bind(1, zone.route)
+        bind(2, zone.block)
+    }
+}
