@@ -163,7 +163,7 @@ package final class SQLiteJobStore: JobStore {
 }
 
 extension SQLiteJobStore {
-    private func write<Value: Sendable>(
+    func write<Value: Sendable>(
         _ kind: CommitQueue.Kind,
         weight: Int,
         landed: @escaping @Sendable (Value) -> Void = { _ in },
@@ -321,18 +321,6 @@ extension SQLiteJobStore {
         }
     }
 
-    /// Makes the rows that others have of a plain job, or of all of them: what any change of one comes to but the change.
-    func unfold(_ id: JobID?) async throws(StoreError) {
-        try await write(.other, weight: 1) { writer throws(StoreError) in
-            guard let id else {
-                let all = try writer.database.statement("SELECT seq FROM plain ORDER BY seq").numbers()
-                for seq in all { try writer.unfold(seq) }
-                return
-            }
-            if let seq = try writer.seq(of: id) { try writer.unfold(seq) }
-        }
-    }
-
     package func pause(_ route: String, _ pause: RoutePause?, at now: JobMoment) async throws(StoreError) {
         try await write(.other, weight: 1) { writer throws(StoreError) in
             try writer.advance(to: now)
@@ -432,7 +420,7 @@ extension SQLiteJobStore {
     }
 
     package func unfinishedByUser() async throws(StoreError) -> [UInt32?: Int] {
-        try await unfinishedByUser(span: 20_000)
+        try await unfinishedByUser(span: 5_000)
     }
 
     /// The same with at most `span` jobs looked at in one read, so that other reads are not kept waiting for long.

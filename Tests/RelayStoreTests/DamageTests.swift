@@ -140,7 +140,8 @@ struct DamageTests {
                     target: "t/\(number)"
                 )
                 record.fields.append("Content-Type", "application/json")
-                record.labels = ["n=\(number % 5)"]
+                // The others are plain ones, and some of those have succeeded.
+                if number % 5 < 2 { record.labels = ["n=\(number % 5)"] }
                 if number % 3 == 0 { record.orderingKey = "k\(number % 2)" }
                 let bytes = (0..<Int(number) * 20).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(number)) }
                 var job = NewJob(record, body: .bytes(bytes))
@@ -158,6 +159,14 @@ struct DamageTests {
                 let answer = StoredAnswer(status: 500, fields: HeaderFields(), body: .bytes([1, 2, 3]))
                 _ = try await store.settle(
                     [Settlement(claim.token, .dead(.exhausted), answer: answer)],
+                    at: now
+                )
+            }
+            for claim in try await store.claim("b", limit: 8, at: now).claims {
+                let attempt = Attempt(number: 1, upstream: "eu", beganAt: now.wall)
+                let answer = StoredAnswer(status: 200, fields: HeaderFields(), body: .bytes([1, 2, 3]))
+                _ = try await store.settle(
+                    [Settlement(claim.token, .succeeded, attempts: [attempt], answer: answer)],
                     at: now
                 )
             }

@@ -97,7 +97,15 @@ final class StoreBench {
 
     /// Makes the rows that others have of plain jobs, of all or of one, which nobody is to notice.
     func unfold(_ id: JobID? = nil) async throws {
-        try await (store as? SQLiteJobStore)?.unfold(id)
+        guard let store = store as? SQLiteJobStore else { return }
+        try await store.write(.other, weight: 1) { writer throws(StoreError) in
+            guard let id else {
+                let all = try writer.database.statement("SELECT seq FROM plain ORDER BY seq").numbers()
+                for seq in all { try writer.unfold(seq) }
+                return
+            }
+            if let seq = try writer.seq(of: id) { try writer.unfold(seq) }
+        }
     }
 
     func advance(_ milliseconds: Int64) {

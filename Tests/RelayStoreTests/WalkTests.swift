@@ -40,7 +40,7 @@ struct WalkTests {
         await withKnownIssue {
             for step in 0..<400 {
                 try await walk.step()
-                if step % 20 == 19 { try await walk.crash() }
+                if step % 20 == 19 { try await walk.crash(after: 30_000) }
                 if step % 100 == 99 { try await walk.compare("step \(step)") }
             }
         }
@@ -88,9 +88,9 @@ struct Walk {
         }
     }
 
-    func crash() async throws {
-        try await disk.reopen()
-        try await memory.reopen()
+    func crash(after milliseconds: Int64 = 1_000) async throws {
+        try await disk.reopen(after: milliseconds)
+        try await memory.reopen(after: milliseconds)
     }
 
     /// Makes the rows that others have of one of the last plain jobs, which changes nothing that anybody sees.
@@ -110,7 +110,7 @@ struct Walk {
         if mayBeOther, roll(4) == 0 { job.record.labels = ["l=\(roll(3))", "m=\(roll(3))"] }
         job.record.mayRepeat = roll(4) > 0
         switch mayBeOther ? roll(6) : 6 {
-        case 0: job.due = .after(.milliseconds(roll(30_000)))
+        case 0, 6: if mayBeOther || roll(4) == 0 { job.due = .after(.milliseconds(roll(30_000))) }
         case 1: job.due = .date(disk.now.wall + Int64(roll(60_000) - 10_000))
         default: break
         }

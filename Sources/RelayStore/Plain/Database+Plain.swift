@@ -30,6 +30,7 @@ extension Database {
     func plainRow(_ seq: Int64) throws(StoreError) -> JobRow? {
         guard let plain = try plain(seq) else { return nil }
         var row = JobRow(plain)
+        if row.machine.state == .scheduled { return row }
         if let ended = try ended(seq) {
             row.end(ended)
         } else if try !hasOpen(PlainZone(seq, route: row.route)) {

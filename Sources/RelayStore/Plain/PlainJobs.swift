@@ -42,7 +42,7 @@ struct PlainJobs {
         var oldest: Int64? {
             guard hasStepped else { return open.first?.at }
             var oldest = Int64.max
-            open.forEach { oldest = min(oldest, $0.at) }
+            open.each { oldest = min(oldest, $0.at) }
             return oldest == .max ? nil : oldest
         }
     }
@@ -111,7 +111,7 @@ struct PlainJobs {
     func open(in zone: PlainZone) -> [Int64] {
         let positions = PlainZone.positions(of: zone.block)
         var found: [Int64] = []
-        routes[zone.route]?.open.forEach { if positions.contains($0.seq) { found.append($0.seq) } }
+        routes[zone.route]?.open.each { if positions.contains($0.seq) { found.append($0.seq) } }
         return found
     }
 
@@ -125,7 +125,7 @@ struct PlainJobs {
         var found: [Int64] = []
         for place in routes.values {
             for line in place.lines {
-                line.forEach { if positions.contains($0.seq) { found.append($0.seq) } }
+                line.each { if positions.contains($0.seq) { found.append($0.seq) } }
             }
         }
         return found.sorted()
@@ -164,7 +164,7 @@ struct PlainJobs {
         var (found, next): ([Int64], Int64) = ([], .max)
         for place in routes.values {
             for line in place.lines {
-                line.forEach { job in
+                line.each { job in
                     if job.expiresAt <= now, found.count < limit {
                         found.append(job.seq)
                     } else {

@@ -18,7 +18,7 @@ struct PlainLine {
     var first: Job? { head < jobs.count ? jobs[head] : nil }
 
     /// Calls `body` with each of them, in order.
-    func forEach(_ body: (Job) -> Void) {
+    func each(_ body: (Job) -> Void) {
         for job in jobs[head...] where job.at != Job.gone { body(job) }
     }
 

@@ -23,12 +23,16 @@ struct PlainRow {
     static let columns = "seq, route, lane, run_at, expires, created, user, record"
 
     /// Whether a job needs nothing that leads to it but its position and its id.
-    ///
-    /// One that waits for a time would be written anew when that comes, and is none.
     static func fits(_ job: NewJob) -> Bool {
-        guard case .bytes(let bytes) = job.body, bytes.count <= SQLiteJobStore.inlineLimit, job.due == .now,
-            job.past == nil, !job.dropsContent
+        guard case .bytes(let bytes) = job.body, bytes.count <= SQLiteJobStore.inlineLimit, job.past == nil,
+            !job.dropsContent
         else { return false }
+        switch job.due {
+        case .now: break
+        // Nothing leads to a scheduled one but the time that it is due at.
+        case .after(let delay): if let end = job.expiresAfter, end <= delay { return false }
+        case .date: return false
+        }
         let record = job.record
         return record.orderingKey == nil && record.supersedeKey == nil && record.labels.isEmpty
     }
@@ -42,6 +46,12 @@ struct PlainRow {
         self.body = body
         lane = Int64(min(record.priority, 7))
         user = record.submitter?.user
+    }
+
+    /// It waits for its time.
+    mutating func schedule(at time: Int64) {
+        lane = JobRow.scheduledLane
+        runAt = time
     }
 
     /// It is claimed as it is accepted.
@@ -103,6 +113,7 @@ struct PlainRow {
             created: row.int(5)
         )
         expiresAt = row.optionalInt(4)
+        if row.int(2) == JobRow.scheduledLane { schedule(at: runAt) }
         if let begun { run(token: token, begun) }
     }
 }
@@ -126,6 +137,10 @@ extension JobRow {
             bodyLength: UInt64(plain.body.count)
         )
         isPlain = true
+        if plain.lane == Self.scheduledLane {
+            self.machine.state = .scheduled
+            self.machine.reason = .notBefore
+        }
         if let begun = plain.begun { run(token: plain.token, begun) }
     }
 

@@ -14,7 +14,9 @@ extension StoreWriter {
         let seq = try takeSeq()
         var plain = PlainRow(seq: seq, record, bytes, route: route, runAt: now, created: moment.wall)
         plain.expiresAt = job.expiresAfter.map { JobTimeline.advance(now, by: $0) }
-        if let upstream = job.upstream, job.wait?.isGivenUp != true, !shared.isClosing,
+        if case .after(let delay) = job.due, case let time = JobTimeline.advance(now, by: delay), time > now {
+            plain.schedule(at: time)
+        } else if let upstream = job.upstream, job.wait?.isGivenUp != true, !shared.isClosing,
             plain.expiresAt.map({ $0 > now }) ?? true, try !hasDue(route)
         {
             plain.run(token: volatile.nextToken, BegunAttempt(upstream: upstream, beganAt: moment.wall))
@@ -22,6 +24,10 @@ extension StoreWriter {
         }
         guard try insertID(record.id, seq) else { return .duplicate(record.id) }
         try insert(plain)
+        if plain.lane == JobRow.scheduledLane {
+            noteScheduled(plain)
+            return .accepted
+        }
         countOpen(seq, route, 1)
         guard plain.token != 0 else {
             count(route, .queued, created: plain.created, 1)
@@ -49,6 +55,16 @@ extension StoreWriter {
             )
         )
         return .running(ClaimToken(id: record.id, position: seq, number: plain.token))
+    }
+
+    private func noteScheduled(_ plain: PlainRow) {
+        count(plain.route, .scheduled, created: plain.created, 1)
+        volatile.note(due: plain.runAt, in: PlainZone(plain.seq, route: plain.route))
+        volatile.nextScheduled = min(volatile.nextScheduled, plain.runAt)
+        if let first = volatile.firstDue[plain.route] {
+            volatile.firstDue[plain.route] = min(first, plain.runAt)
+        }
+        noteReady(plain.route, dueAt: .max)
     }
 
     private func insert(_ plain: PlainRow) throws(StoreError) {
@@ -112,27 +128,30 @@ extension StoreWriter {
             if let begun = plain.claims[job.claim]?.begun { row.run(token: job.token, begun) }
         } else if let ended = try database.ended(seq) {
             row.end(ended)
-        } else if plain[row.route]?.open.contains(seq) != true {
+        } else if row.machine.state != .scheduled, plain[row.route]?.open.contains(seq) != true {
             throw .damaged("the state", "number \(seq)")
         }
         return row
     }
 
     /// Makes all the rows of a plain job that others have, as it is now; nothing where that has been done.
-    func unfold(_ seq: Int64) throws(StoreError) {
+    ///
+    /// `findsDue` says that its zone is to be asked anew when the first of its jobs is due.
+    func unfold(_ seq: Int64, findsDue: Bool = true) throws(StoreError) {
         guard var row = try plainRow(seq), let stored = try storedPlain(seq) else { return }
         row.isPlain = false
         if row.machine.state.isTerminal {
             if let ended = try database.ended(seq) {
                 try put([ended.attempt], after: 0, of: seq, with: ended.answer)
             }
-        } else {
+        } else if row.machine.state != .scheduled {
             try closePlain(seq, route: row.route)
         }
         try removePlain(seq)
+        if row.machine.state == .scheduled, findsDue { try findDue(without: row) }
         try insertRow(row)
         try insertPayload(seq, stored.record, .bytes(stored.body))
-        if row.machine.isReady, let first = volatile.firstDue[row.route] {
+        if row.machine.isAwaited, let first = volatile.firstDue[row.route] {
             volatile.firstDue[row.route] = min(first, row.machine.runAt)
         }
     }
@@ -149,11 +168,11 @@ extension StoreWriter {
 
     /// Removes a plain job that does not run, with everything about it but its idempotency key.
     func dropPlain(_ row: JobRow) throws(StoreError) {
-        if !row.machine.state.isTerminal {
-            try closePlain(row.seq, route: row.route)
-        }
+        let isScheduled = row.machine.state == .scheduled
+        if !row.machine.state.isTerminal, !isScheduled { try closePlain(row.seq, route: row.route) }
         try giveUpBodies(of: row.seq)
         try removePlain(row.seq)
+        if isScheduled { try findDue(without: row) }
         try removeID(row.id)
         count(row, -1)
         volatile.hasErased = true

@@ -21,7 +21,7 @@ extension StoreWriter {
         for block in try blocks.numbers() {
             let select = try database.statement(
                 """
-                SELECT seq, route, lane, run_at, expires, created FROM plain WHERE seq BETWEEN ? AND ? AND lane <> -1
+                SELECT seq, route, lane, run_at, expires, created FROM plain WHERE seq BETWEEN ? AND ? AND lane NOT IN (-1, 8)
                 AND NOT EXISTS (SELECT 1 FROM ended WHERE ended.seq = plain.seq) ORDER BY seq
                 """
             )
@@ -169,17 +169,17 @@ extension StoreWriter {
         select.bind(1, seq)
         defer { select.reset() }
         let isThere = try select.step()
-        guard !isThere || select.int(1) != PlainRow.damagedLane else { return }
+        let lane = select.int(1)
+        guard !isThere || lane != PlainRow.damagedLane else { return }
         let route = known ?? select.int(0)
         let user = select.optionalInt(2).map { UInt32(truncatingIfNeeded: $0) }
         select.reset()
-        let ended = try database.statement("SELECT seq FROM ended WHERE seq = ?")
-        ended.bind(1, seq)
-        if try ended.numbers().isEmpty {
+        let isScheduled = known == nil && lane == JobRow.scheduledLane
+        if try !isOver(seq) {
             if let id = try id(of: seq), let name = routeNames[route] {
                 tell(JobReport(id: id, route: name, user: user, state: .dead, end: .corrupt))
             }
-            try closePlain(seq, route: route)
+            if !isScheduled { try closePlain(seq, route: route) }
         }
         for update in [
             try database.statement("UPDATE plain SET lane = -1 WHERE seq = ?"),
@@ -189,7 +189,14 @@ extension StoreWriter {
             update.bind(1, seq)
             try update.run()
         }
+        if isScheduled { try findDue(of: PlainZone(seq, route: route)) }
         noteDamage(seq)
+    }
+
+    private func isOver(_ seq: Int64) throws(StoreError) -> Bool {
+        let select = try database.statement("SELECT seq FROM ended WHERE seq = ?")
+        select.bind(1, seq)
+        return try !select.numbers().isEmpty
     }
 
     /// The id of a job whose row is damaged: it looks at every job there is, which only damage is worth.

@@ -10,6 +10,16 @@ extension StoreWriter.Volatile {
         if finishedZones.insert(zone).inserted { newlyFinished.append((zone, finishedAt)) }
     }
 
+    /// A job of the zone is scheduled for that point of the line.
+    mutating func note(due: Int64, in zone: PlainZone) {
+        // Nearly always that of the job before.
+        for index in newlyDue.indices.suffix(4) where newlyDue[index].zone == zone {
+            newlyDue[index].due = min(newlyDue[index].due, due)
+            return
+        }
+        newlyDue.append((zone, due))
+    }
+
     /// Forgets that jobs of the zone are over.
     mutating func forgetFinished(_ zone: PlainZone) {
         finishedZones.remove(zone)
@@ -34,6 +44,7 @@ extension StoreWriter {
 
     /// Writes the changed rows; in every transaction, behind all that may change them.
     func flushZones() throws(StoreError) {
+        try flushDue()
         let finish = try database.statement(
             """
             INSERT INTO zone(route, block, open, fin) VALUES(?1, ?2, 0, ?3)
@@ -62,9 +73,55 @@ extension StoreWriter {
         volatile.openZones.removeAll(keepingCapacity: true)
     }
 
+    /// Writes when the jobs are due that have been scheduled since: whoever looks for the next one calls it first.
+    func flushDue() throws(StoreError) {
+        guard !volatile.newlyDue.isEmpty else { return }
+        let note = try database.statement(
+            """
+            INSERT INTO zone(route, block, open, due) VALUES(?1, ?2, 0, ?3)
+            ON CONFLICT(route, block) DO UPDATE SET due = ?3 WHERE due IS NULL OR due > ?3
+            """
+        )
+        for (zone, due) in volatile.newlyDue {
+            note.bind(zone)
+            note.bind(3, due)
+            try note.run()
+        }
+        volatile.newlyDue.removeAll(keepingCapacity: true)
+    }
+
+    /// A job that was scheduled is plain no more: another one may be the first that is due.
+    func findDue(without row: JobRow) throws(StoreError) {
+        try flushDue()
+        let zone = PlainZone(row.seq, route: row.route)
+        let select = try database.statement("SELECT due FROM zone WHERE route = ?1 AND block = ?2")
+        select.bind(zone)
+        if try select.numbers().first == row.machine.runAt { try findDue(of: zone) }
+    }
+
+    func findDue(of zone: PlainZone) throws(StoreError) {
+        try flushDue()
+        let first = try database.statement(
+            "SELECT run_at FROM plain WHERE seq BETWEEN ? AND ? AND route = ? AND lane = 8 ORDER BY run_at LIMIT 1"
+        )
+        let positions = PlainZone.positions(of: zone.block)
+        first.bind(1, positions.lowerBound)
+        first.bind(2, positions.upperBound)
+        first.bind(3, zone.route)
+        try setDue(try first.numbers().first, of: zone)
+    }
+
+    func setDue(_ due: Int64?, of zone: PlainZone) throws(StoreError) {
+        let update = try database.statement("UPDATE zone SET due = ?3 WHERE route = ?1 AND block = ?2")
+        update.bind(zone)
+        update.bind(3, due)
+        try update.run()
+        if due == nil { try removeEmpty(zone) }
+    }
+
     private func removeEmpty(_ zone: PlainZone) throws(StoreError) {
         let remove = try database.statement(
-            "DELETE FROM zone WHERE route = ?1 AND block = ?2 AND open = 0 AND fin IS NULL"
+            "DELETE FROM zone WHERE route = ?1 AND block = ?2 AND open = 0 AND fin IS NULL AND due IS NULL"
         )
         remove.bind(zone)
         try remove.run()

@@ -3,10 +3,11 @@ import RelayCore
 /// Plain jobs in a walk: by the blocks that `zone` says have some.
 extension JobQuery {
     /// Blocks that one look goes over.
-    private static let blocks = 16
+    private static let blocks = 8
 
     /// What a filter leaves of the states that a plain job can be in.
     private struct Wanted {
+        var isScheduled: Bool
         var isWaiting: Bool
         var isRunning: Bool
         var isOver: Bool
@@ -14,18 +15,28 @@ extension JobQuery {
         init(_ filter: JobFilter) {
             let states = filter.states
             let mayMatch = filter.label == nil && filter.failureKind == nil && filter.failureStatus == nil
+            isScheduled = mayMatch && (states.isEmpty || states.contains(.scheduled))
             isWaiting = mayMatch && (states.isEmpty || states.contains(.queued))
             isRunning = mayMatch && (states.isEmpty || states.contains(.running))
             isOver = mayMatch && (states.isEmpty || states.contains(.succeeded))
         }
 
-        var isOpen: Bool { isWaiting || isRunning }
+        var isAny: Bool { isScheduled || isWaiting || isRunning || isOver }
+
+        /// What a zone has that has some of them.
+        var condition: String {
+            var parts: [String] = []
+            if isWaiting || isRunning { parts.append("open > 0") }
+            if isScheduled { parts.append("due IS NOT NULL") }
+            if isOver { parts.append("fin IS NOT NULL") }
+            return "(\(parts.joined(separator: " OR ")))"
+        }
     }
 
     /// Plain jobs beyond a place that the filter may match.
     func plainPositions(beyond place: Int64) throws(StoreError) -> JobPositions {
         let wanted = Wanted(filter)
-        guard wanted.isOpen || wanted.isOver else { return JobPositions() }
+        guard wanted.isAny else { return JobPositions() }
         var routes = Array(names.keys)
         if let route = filter.route { routes = routes.filter { names[$0] == route } }
         let isUp = order == .oldestFirst
@@ -35,7 +46,7 @@ extension JobQuery {
         var found = JobPositions()
         for block in blocks {
             let positions = PlainZone.positions(of: block)
-            let select = try select(wanted)
+            let select = try select()
             select.bind(1, isUp ? max(positions.lowerBound, place.addingSaturating(1)) : positions.lowerBound)
             select.bind(
                 2,
@@ -45,9 +56,16 @@ extension JobQuery {
             defer { select.reset() }
             while try select.step() {
                 let seq = select.int(0)
-                if wanted.isWaiting != wanted.isRunning, select.int(2) == 0 {
-                    let isRunning = select.int(1) == JobRow.runningLane || claimed.contains(seq)
+                let lane = select.int(1)
+                if lane == JobRow.scheduledLane {
+                    guard wanted.isScheduled else { continue }
+                } else if select.int(2) == 1 {
+                    guard wanted.isOver else { continue }
+                } else if wanted.isWaiting != wanted.isRunning {
+                    let isRunning = lane == JobRow.runningLane || claimed.contains(seq)
                     guard isRunning == wanted.isRunning else { continue }
+                } else if !wanted.isWaiting {
+                    continue
                 }
                 found.rows.append(seq)
                 guard found.rows.count < Self.rowLimit else {
@@ -69,9 +87,7 @@ extension JobQuery {
     ) throws(StoreError) -> [Int64] {
         let isUp = order == .oldestFirst
         let next = isUp ? place.addingSaturating(1) : place.subtractingSaturating(1)
-        var conditions = ["route = ?1", isUp ? "block >= ?2" : "block <= ?2"]
-        if !wanted.isOver { conditions.append("open > 0") }
-        if !wanted.isOpen { conditions.append("fin IS NOT NULL") }
+        let conditions = ["route = ?1", isUp ? "block >= ?2" : "block <= ?2", wanted.condition]
         let select = try database.statement(
             text: """
                 SELECT block FROM zone WHERE \(conditions.joined(separator: " AND "))
@@ -89,12 +105,10 @@ extension JobQuery {
     }
 
     /// Position, lane, and whether it is over.
-    private func select(_ wanted: Wanted) throws(StoreError) -> Statement {
+    private func select() throws(StoreError) -> Statement {
         var conditions = ["plain.seq BETWEEN ?1 AND ?2", "(?3 IS NULL OR plain.route = ?3)"]
         // Without a state it is told that a damaged one is damaged.
         if !filter.states.isEmpty { conditions.append("lane >= 0") }
-        if !wanted.isOver { conditions.append("ended.seq IS NULL") }
-        if !wanted.isOpen { conditions.append("ended.seq IS NOT NULL") }
         return try database.statement(
             text: """
                 SELECT plain.seq, lane, ended.seq IS NOT NULL FROM plain LEFT JOIN ended ON ended.seq = plain.seq

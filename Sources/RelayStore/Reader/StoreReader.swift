@@ -198,6 +198,8 @@ final class StoreReader {
                 guard let minute = counters.oldest[name] else { continue }
                 if let oldest = plain[number], (minute..<minute + 60_000).contains(oldest) {
                     counters.oldest[name] = oldest
+                } else if let oldest = try oldestScheduled(number, in: minute) {
+                    counters.oldest[name] = oldest
                 } else {
                     counters.oldest[name] = try oldest(number, in: minute)
                 }
@@ -252,6 +254,20 @@ final class StoreReader {
             }
         }
         return minute
+    }
+
+    /// The same of plain jobs that are scheduled, as far as the first blocks with some of them go; nil where none is.
+    private func oldestScheduled(_ route: Int64, in minute: Int64) throws(StoreError) -> Int64? {
+        let select = try database.statement(
+            """
+            SELECT created FROM (SELECT block FROM zone WHERE route = ?1 AND due IS NOT NULL ORDER BY block LIMIT 4)
+            CROSS JOIN plain ON plain.seq BETWEEN block << 10 AND (block << 10) + 1023
+            WHERE route = ?1 AND lane = 8 AND created BETWEEN ?2 AND ?2 + 59999 LIMIT 1
+            """
+        )
+        select.bind(1, route)
+        select.bind(2, minute)
+        return try select.numbers().first
     }
 
     private func firstJob() throws(StoreError) -> Int64? {
@@ -309,7 +325,8 @@ final class StoreReader {
             let select = try database.statement(
                 """
                 SELECT min(first) FROM (SELECT min(seq) AS first FROM job WHERE seq > ?1
-                UNION ALL SELECT max(?1 + 1, min(block) << 10) FROM zone WHERE open > 0 AND block >= (?1 + 1) >> 10)
+                UNION ALL SELECT max(?1 + 1, min(block) << 10) FROM zone
+                WHERE (open > 0 OR due IS NOT NULL) AND block >= (?1 + 1) >> 10)
                 """
             )
             select.bind(1, position)
@@ -321,7 +338,7 @@ final class StoreReader {
                 """
                 SELECT user, count(*) FROM (
                 SELECT user FROM job WHERE seq >= ?1 AND seq <= ?2 AND fin IS NULL
-                UNION ALL SELECT user FROM (SELECT DISTINCT block FROM zone WHERE open > 0) CROSS JOIN plain
+                UNION ALL SELECT user FROM (SELECT DISTINCT block FROM zone WHERE open > 0 OR due IS NOT NULL) CROSS JOIN plain
                 ON plain.seq BETWEEN block << 10 AND (block << 10) + 1023
                 WHERE block BETWEEN ?1 >> 10 AND ?2 >> 10 AND plain.seq BETWEEN ?1 AND ?2 AND lane >= 0
                 AND NOT EXISTS (SELECT 1 FROM ended WHERE ended.seq = plain.seq)) GROUP BY user

@@ -19,7 +19,9 @@ extension StoreWriter {
         guard volatile.nextScheduled <= now else { return false }
         volatile.nextScheduled = .max
         let now = now
+        try flushDue()
         for route in routeNames.keys {
+            try unfoldScheduled(route, Int(Self.wakeLimit))
             let select = try database.statement(
                 "SELECT seq FROM job WHERE route = ? AND lane = 8 AND run_at <= ? ORDER BY run_at LIMIT ?"
             )
@@ -93,6 +95,7 @@ extension StoreWriter {
         }
         try put(claims)
         if batch.claims.count < limit {
+            try flushDue()
             let next = try database.nextDue(number)
             volatile.firstDue[number] = next ?? .max
             batch.nextDue = next.map { volatile.timeline.wall(ofLine: $0) }

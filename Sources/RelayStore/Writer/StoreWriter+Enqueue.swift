@@ -116,6 +116,7 @@ extension StoreWriter {
     /// The same of those that are not plain.
     func hasUsualDue(_ route: Int64) throws(StoreError) -> Bool {
         if let first = volatile.firstDue[route], first > now { return false }
+        try flushDue()
         let first = try database.nextDue(route) ?? .max
         volatile.firstDue[route] = first
         return first <= now

@@ -34,6 +34,7 @@ final class StoreWriter {
         var tally: [(key: TallyKey, change: Int)] = []
         /// Changes of `zone` in this transaction.
         var openZones: [(zone: PlainZone, change: Int64)] = []
+        var newlyDue: [(zone: PlainZone, due: Int64)] = []
         var newlyFinished: [(zone: PlainZone, finishedAt: Int64)] = []
         /// Zones whose row says when one of their jobs was over, and the last of them.
         var finishedZones: Set<PlainZone> = []

@@ -1,0 +1,127 @@
+import RelayCore
+import RelayTestSupport
+import Testing
+
+@testable import RelayStore
+
+@Suite("A plain job that is not what was stored is never sent again", .timeLimit(.minutes(5)))
+struct PlainDamageTests {
+    private func change(_ bench: StoreBench, _ sql: String, of id: JobID? = nil) throws {
+        let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
+        var sql = sql
+        if let id { sql += " WHERE seq = \(try #require(try database.seq(of: id)))" }
+        try database.execute(sql)
+    }
+
+    private func corrupt(_ id: JobID, user: UInt32? = nil) -> String {
+        JobReport(id: id, route: "hooks", user: user, state: .dead, end: .corrupt).text
+    }
+
+    @Test(
+        "After a crash with a damaged record of claims the jobs it may be of are given up and told once, all others go on",
+        arguments: [true, false]
+    )
+    func claims(isReachKnown: Bool) async throws {
+        let bench = try await StoreBench(.sqlite)
+        let first = try await bench.accept()
+        let sent = [try await bench.accept(), try await bench.accept()]
+        let last = try await bench.accept()
+        let usual = try await bench.accept { $0.record.labels = ["l"] }
+        try await bench.settle(try await bench.claim("hooks", 1)[0], .retry(after: .seconds(1), .backoff))
+        #expect(try await bench.claim("hooks", 2).map(\.token.id) == sent)
+        await bench.store.close()
+        let rest = isReachKnown ? "" : ", low = low + 1"
+        try change(bench, "UPDATE claimed SET record = record || x'00'\(rest)")
+        try await bench.reopen()
+        let given = isReachKnown ? sent : sent + [last]
+        #expect(try await bench.ended() == given.map { corrupt($0) })
+        for id in given { #expect(try await bench.job(id).end == .corrupt) }
+        #expect(try await bench.store.facts().corruptRecords > 0)
+        try await bench.reopen()
+        #expect(try await bench.ended().count == given.count)
+        #expect(try await bench.store.facts().corruptRecords == 0)
+        bench.advance(2_000)
+        let claimed = Set(try await bench.claim().map(\.token.id))
+        #expect(claimed == Set(isReachKnown ? [first, last, usual] : [first, usual]))
+    }
+
+    @Test(
+        "With a wrong byte in any part of its row it is told as given up, and the one behind it is claimed",
+        arguments: [
+            "record = x'00' || record", "route = route + 1", "lane = 5", "lane = 9", "run_at = run_at - 1",
+            "expires = 1", "expires = NULL", "created = created + 1", "user = 7",
+        ]
+    )
+    func row(change: String) async throws {
+        let bench = try await StoreBench(.sqlite)
+        let id = try await bench.accept { $0.expiresAfter = .seconds(3_600) }
+        let next = try await bench.accept()
+        await bench.store.close()
+        try self.change(bench, "UPDATE plain SET \(change)", of: id)
+        try await bench.reopen()
+        _ = try await bench.store.sweep(Retention(), limit: 100, at: bench.now)
+        #expect(try await bench.claim().map(\.token.id) == [next])
+        // Of one whose route is not to be believed nobody can be told.
+        if change != "route = route + 1" {
+            #expect(try await bench.ended() == [corrupt(id, user: change == "user = 7" ? 7 : nil)])
+        }
+        await #expect(throws: StoreError.self) { try await bench.store.job(id) }
+        try await bench.reopen()
+        #expect(try await bench.ended().count <= 1)
+    }
+
+    @Test("One that was in flight is given up at the start, and told", arguments: [true, false])
+    func running(isBorn: Bool) async throws {
+        let bench = try await StoreBench(.sqlite)
+        let job = bench.newJob { if isBorn { $0.upstream = "eu" } }
+        _ = try await bench.store.enqueue([job], at: bench.now)
+        if !isBorn { #expect(try await bench.claim().count == 1) }
+        let next = try await bench.accept()
+        await bench.store.close()
+        try change(bench, "UPDATE plain SET record = record || x'00'", of: job.record.id)
+        try await bench.reopen()
+        #expect(try await bench.ended() == [corrupt(job.record.id)])
+        #expect(try await bench.claim().map(\.token.id) == [next])
+    }
+
+    @Test(
+        "One whose record of success is lost or damaged is not taken for one that waits",
+        arguments: [
+            "DELETE FROM ended", "UPDATE ended SET record = x'00' || record",
+            "UPDATE ended SET fin = fin + 1",
+        ],
+        [true, false]
+    )
+    func success(damage: String, hasOther: Bool) async throws {
+        let bench = try await StoreBench(.sqlite)
+        let id = try await bench.accept()
+        try await bench.settle(try await bench.claim()[0], .succeeded)
+        let other = hasOther ? try await bench.accept() : nil
+        await bench.store.close()
+        try change(bench, damage, of: id)
+        try await bench.reopen()
+        let claimed = try await bench.claim().map(\.token.id)
+        if damage == "DELETE FROM ended", let other {
+            // Which of the two was sent cannot be known.
+            #expect(claimed.isEmpty)
+            #expect(try await bench.ended() == [corrupt(id), corrupt(other)])
+        } else {
+            #expect(claimed == [other].compactMap { $0 })
+            await #expect(throws: StoreError.self) { try await bench.store.job(id) }
+        }
+        // It keeps no sweep from its rest.
+        bench.advance(60 * 86_400_000)
+        while try await bench.store.sweep(Retention(), limit: 100, at: bench.now).hasMore {}
+    }
+
+    @Test("Jobs whose row of counts is lost are damaged and not queued for ever in silence")
+    func zone() async throws {
+        let bench = try await StoreBench(.sqlite)
+        let id = try await bench.accept()
+        await bench.store.close()
+        try change(bench, "DELETE FROM zone")
+        try await bench.reopen()
+        await #expect(throws: StoreError.self) { try await bench.store.job(id) }
+        #expect(try await bench.claim().isEmpty)
+    }
+}

@@ -1,0 +1,202 @@
+import RelayCore
+import RelayTestSupport
+import Testing
+
+@testable import RelayStore
+
+@Suite("A job in two forms", .timeLimit(.minutes(5)))
+struct PlainTests {
+    private func rows(_ bench: StoreBench, _ table: String) throws -> Int64 {
+        let database = try Database(bench.scratch.path + "/jobs.db", readOnly: true)
+        let select = try database.statement(text: "SELECT count(*) FROM \(table)")
+        defer { select.reset() }
+        _ = try select.step()
+        return select.int(0)
+    }
+
+    @Test(
+        "A life without anything of note takes a row at its acceptance and one at its success, and one for all its claims"
+    )
+    func rows() async throws {
+        let bench = try await StoreBench(.sqlite)
+        var born = bench.newJob()
+        born.upstream = "eu"
+        guard case .running(let token) = try await bench.store.enqueue([born], at: bench.now)[0] else {
+            Issue.record("it was not claimed")
+            return
+        }
+        for _ in 0..<5 { try await bench.accept() }
+        let claims = try await bench.claim("hooks", 3)
+        #expect(try (rows(bench, "plain"), rows(bench, "claimed"), rows(bench, "ended")) == (6, 1, 0))
+        for (index, claim) in claims.enumerated() {
+            #expect(try rows(bench, "claimed") == (index < 3 ? 1 : 0))
+            try await bench.settle(claim, .succeeded)
+        }
+        let attempt = Attempt(number: 1, upstream: "eu", beganAt: bench.now.wall)
+        _ = try await bench.store.settle([Settlement(token, .succeeded, attempts: [attempt])], at: bench.now)
+        #expect(try (rows(bench, "plain"), rows(bench, "claimed"), rows(bench, "ended")) == (6, 0, 4))
+        #expect(try (rows(bench, "job"), rows(bench, "payload"), rows(bench, "attempt")) == (0, 0, 0))
+    }
+
+    @Test(
+        "Among jobs of both forms the one that was due first is claimed first",
+        arguments: StoreKind.allCases
+    )
+    func order(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        var ids: [JobID] = []
+        for index in 0..<12 {
+            ids.append(try await bench.accept { if index % 3 == 1 { $0.record.labels = ["l"] } })
+            if index % 2 == 0 { bench.advance(1) }
+        }
+        try await bench.unfold(ids[6])
+        var claimed: [JobID] = []
+        for limit in [1, 2, 3, 4, 5] { claimed += try await bench.claim("hooks", limit).map(\.token.id) }
+        #expect(claimed == ids)
+    }
+
+    @Test("Expiry takes no more at once than it was told to")
+    func expiry() async throws {
+        let bench = try await StoreBench(.sqlite)
+        for index in 0..<7 {
+            try await bench.accept {
+                $0.expiresAfter = .seconds(1)
+                if index == 3 { $0.record.labels = ["l"] }
+            }
+        }
+        bench.advance(1_000)
+        var counts: [Int] = []
+        var hasMore = true
+        while hasMore {
+            let report = try await bench.store.sweep(Retention(), limit: 3, at: bench.now)
+            counts.append(report.ended.count)
+            hasMore = report.hasMore
+        }
+        #expect(counts.allSatisfy { $0 <= 3 } && counts.reduce(0, +) == 7)
+    }
+
+    @Test(
+        "Scheduled ones wake when they are due, whatever waits beside them, and are listed until then",
+        arguments: StoreKind.allCases
+    )
+    func scheduled(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind)
+        var ids: [JobID] = []
+        for index in 0..<300 {
+            ids.append(
+                try await bench.accept { $0.due = .after(.milliseconds(100 + (index * 7 % 300) * 10)) }
+            )
+        }
+        var scheduled = JobFilter()
+        scheduled.states = [.scheduled]
+        for order in [ListOrder.oldestFirst, .newestFirst] {
+            let page = try await bench.store.jobs(scheduled, order: order, limit: 500, after: nil)
+            #expect(page.jobs.map(\.record.id) == (order == .oldestFirst ? ids : ids.reversed()))
+        }
+        // The first of all goes by itself, and the next one is known.
+        try await bench.apply(.cancel, ids[0])
+        var claimed = 0
+        while claimed < 299 {
+            let batch = try await bench.store.claim("hooks", limit: 100, upstream: "eu", at: bench.now)
+            claimed += batch.claims.count
+            guard let due = batch.nextDue, batch.claims.isEmpty else { continue }
+            #expect(due == bench.now.wall + 10 || claimed == 0 && due == bench.now.wall + 110)
+            bench.advance(due - bench.now.wall)
+        }
+        #expect(try await bench.counts()[.scheduled] ?? 0 == 0)
+        #expect(try await bench.store.jobs(scheduled, order: .oldestFirst, limit: 9, after: nil).jobs.isEmpty)
+    }
+
+    @Test("A transaction that has never been leaves what waits and what runs as it was")
+    func rollBack() async throws {
+        let bench = try await StoreBench(.sqlite)
+        let ids = [try await bench.accept(), try await bench.accept(), try await bench.accept()]
+        let claim = try await bench.claim("hooks", 1)[0]
+        let store = try #require(bench.store as? SQLiteJobStore)
+        let (now, more) = (bench.now, [bench.newJob()])
+        await #expect(throws: StoreError.self) {
+            try await store.write(.other, weight: 1) { writer throws(StoreError) in
+                _ = try writer.enqueue(more, at: now)
+                _ = try writer.claim("hooks", limit: 2, upstream: "eu", at: now)
+                let attempt = Attempt(number: 1, upstream: "eu", beganAt: now.wall)
+                _ = try writer.settle([Settlement(claim.token, .succeeded, attempts: [attempt])], at: now)
+                throw StoreError(.corrupt, "a page is not what was stored")
+            }
+        }
+        #expect(try rows(bench, "claimed") == 1)
+        #expect(try await bench.settle(claim, .succeeded) == .applied(.succeeded, nil))
+        #expect(try await bench.claim().map(\.token.id) == [ids[1], ids[2]])
+        #expect(try (rows(bench, "claimed"), rows(bench, "ended"), rows(bench, "plain")) == (1, 1, 3))
+    }
+
+    @Test("Whatever goes from the middle of a line leaves the others in order, and the oldest is known")
+    func line() {
+        var jobs = PlainJobs()
+        for seq in 1...Int64(3_000) {
+            jobs.wait(seq, route: 1, priority: 0, runAt: seq, expiresAt: nil, created: seq)
+        }
+        for seq in 1...Int64(3_000) where seq % 3 > 0 { _ = jobs.close(seq, route: 1) }
+        #expect(jobs.waiting == 1_000)
+        var found: [Int64] = []
+        jobs[1]?.lines[0].each { found.append($0.seq) }
+        #expect(found == (1...1_000).map { $0 * 3 })
+        #expect(jobs[1]?.oldest == 3)
+        for seq in found.dropLast() { _ = jobs.close(seq, route: 1) }
+        #expect(jobs[1]?.oldest == 3_000 && jobs[1]?.lines[0].first?.seq == 3_000)
+        _ = jobs.close(3_000, route: 1)
+        #expect(jobs[1]?.oldest == nil && jobs.waiting == 0)
+    }
+}
+
+@Suite("A store of the sixth layout", .timeLimit(.minutes(5)))
+struct SixthLayoutTests {
+    @Test("It is brought to this one with all its jobs, and each is found by its id")
+    func migrated() async throws {
+        let bench = try await StoreBench(.sqlite)
+        var ids: [JobID] = []
+        for index in 0..<40 {
+            ids.append(try await bench.accept { if index % 4 == 0 { $0.record.orderingKey = "k" } })
+        }
+        let claims = try await bench.claim("hooks", 10)
+        for claim in claims.prefix(6) { try await bench.settle(claim, .succeeded) }
+        try await bench.unfold()
+        await bench.store.close()
+        do {
+            let database = try Database(bench.scratch.path + "/jobs.db", readOnly: false)
+            try database.execute(StoreBench.sixthLayout)
+        }
+        try await bench.reopen()
+        #expect(try await bench.counts() == [.succeeded: 6, .queued: 30, .retrying: 4])
+        for id in ids { #expect(try await bench.job(id).record.id == id) }
+        let again = bench.newJob { $0.record.labels = ["l"] }
+        var same = again
+        same.record = JobRecord(id: ids[3], route: "hooks", method: .post, target: "t")
+        #expect(
+            try await bench.store.enqueue([again, same], at: bench.now) == [.accepted, .duplicate(ids[3])]
+        )
+        try await bench.accept()
+        #expect(try await bench.claim().count == 28)
+    }
+
+    @Test("A start that was cut off in the middle of that is made again by the next")
+    func cutOff() throws {
+        let scratch = TemporaryFolder()
+        let path = scratch.path + "/old.db"
+        let database = try Database(path, readOnly: false)
+        for step in Schema.migrations[..<6] { try database.execute(step) }
+        try database.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 6"
+        )
+        // A table of the new layout stands in the way: the step fails after its first statements.
+        try database.execute("CREATE TABLE zone(route)")
+        #expect(throws: StoreError.self) { try Schema.migrate(database) }
+        #expect(try database.number("PRAGMA user_version") == 6)
+        #expect(
+            try database.number("SELECT count(*) FROM sqlite_schema WHERE name IN ('id', 'plain', 'ended')")
+                == 0
+        )
+        try database.execute("DROP TABLE zone")
+        try Schema.migrate(database)
+        #expect(try database.number("PRAGMA user_version") == Schema.version)
+    }
+}
