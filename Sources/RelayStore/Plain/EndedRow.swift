@@ -14,15 +14,13 @@ struct EndedRow {
         static let withBody: UInt64 = 2
     }
 
-    /// Nil of a settlement that needs other rows.
-    init?(_ settlement: Settlement, at moment: Int64) {
+    /// Whether a settlement of a plain job needs no other row.
+    static func fits(_ settlement: Settlement) -> Bool {
         guard settlement.ending == .succeeded, settlement.attempts.count == 1, settlement.attempts[0].isSpent,
             !settlement.dropsBody, settlement.failureKind == nil
-        else { return nil }
-        if case .file? = settlement.answer?.body { return nil }
-        finishedAt = moment
-        attempt = settlement.attempts[0]
-        answer = settlement.answer
+        else { return false }
+        if case .file? = settlement.answer?.body { return false }
+        return true
     }
 
     private static func sum(_ seq: Int64, _ route: Int64, _ finishedAt: Int64) -> Checksum {
@@ -32,16 +30,21 @@ struct EndedRow {
         return sum
     }
 
-    func sealed(at seq: Int64, route: Int64) -> [UInt8] {
+    /// The record of one that fits.
+    static func sealed(_ settlement: Settlement, at seq: Int64, route: Int64, _ finishedAt: Int64) -> [UInt8]
+    {
         var body: [UInt8]?
-        if case .bytes(let bytes)? = answer?.body { body = bytes }
-        var writer = RecordWriter(capacity: (body?.count ?? 0) + (answer?.fields.storage.count ?? 0) + 256)
-        writer.add(Self.layout)
-        writer.add(answer == nil ? Answer.none : body == nil ? Answer.withoutBody : Answer.withBody)
-        answer?.addHead(to: &writer)
+        if case .bytes(let bytes)? = settlement.answer?.body { body = bytes }
+        let fields = settlement.answer?.fields.storage.count ?? 0
+        var writer = RecordWriter(capacity: (body?.count ?? 0) + fields + 256)
+        writer.add(layout)
+        writer.add(
+            settlement.answer == nil ? Answer.none : body == nil ? Answer.withoutBody : Answer.withBody
+        )
+        settlement.answer?.addHead(to: &writer)
         if let body { writer.add(body) }
-        attempt.add(to: &writer)
-        return writer.sealed(behind: Self.sum(seq, route, finishedAt))
+        settlement.attempts[0].add(to: &writer)
+        return writer.sealed(behind: sum(seq, route, finishedAt))
     }
 
     /// A row of position, route, finish and record.

@@ -29,6 +29,10 @@ struct PlainJobs {
         /// Whether one of them was accepted by an earlier wall clock than one before it.
         var hasStepped = false
         private var lastCreated = Int64.min
+        fileprivate var waiting = 0
+        /// Whether its oldest job may be another one than was last told.
+        fileprivate var isChanged = false
+        fileprivate var told: Int64?
 
         func add(_ seq: Int64, created: Int64) {
             if open.first == nil { hasStepped = false } else if created < lastCreated { hasStepped = true }
@@ -36,7 +40,7 @@ struct PlainJobs {
             open.append(PlainLine.Job(seq: seq, at: created))
         }
 
-        var hasWaiting: Bool { lines.contains { $0.first != nil } }
+        var hasWaiting: Bool { waiting > 0 }
 
         /// When the one was accepted that has waited or run for longest.
         var oldest: Int64? {
@@ -57,9 +61,8 @@ struct PlainJobs {
     /// None of those that wait expires before it.
     var firstExpiry = Int64.max
     private(set) var waiting = 0
-    /// Routes whose oldest job may be another one than was last told.
-    private var changed: Set<Int64> = []
-    private var told: [Int64: Int64] = [:]
+    /// Routes that are changed.
+    private var changed: [Int64] = []
 
     subscript(_ route: Int64) -> Route? { routes[route] }
 
@@ -68,6 +71,12 @@ struct PlainJobs {
         let new = Route()
         routes[route] = new
         return new
+    }
+
+    private mutating func note(_ place: Route, _ route: Int64) {
+        guard !place.isChanged else { return }
+        place.isChanged = true
+        changed.append(route)
     }
 
     mutating func wait(
@@ -82,16 +91,18 @@ struct PlainJobs {
         place.lines[priority].append(PlainLine.Job(seq: seq, at: runAt, expiresAt: expiresAt ?? .max))
         place.add(seq, created: created)
         waiting += 1
+        place.waiting += 1
         if let expiresAt { firstExpiry = min(firstExpiry, expiresAt) }
-        changed.insert(route)
+        note(place, route)
     }
 
     /// One that was born running, or that a start has found in a row of `claimed`.
     mutating func run(_ seq: Int64, _ job: Running) {
-        place(job.route).add(seq, created: job.created)
+        let place = place(job.route)
+        place.add(seq, created: job.created)
         running[seq] = job
-        claims[job.claim]?.left += 1
-        changed.insert(job.route)
+        if job.claim != 0 { claims[job.claim]?.left += 1 }
+        note(place, job.route)
     }
 
     /// The number of a row that claims are about to be put into.
@@ -133,7 +144,9 @@ struct PlainJobs {
 
     /// The first that waits is claimed.
     mutating func claimFirst(_ priority: Int, _ seq: Int64, _ job: Running) {
-        routes[job.route]?.lines[priority].removeFirst()
+        guard let place = routes[job.route] else { return }
+        place.lines[priority].removeFirst()
+        place.waiting -= 1
         waiting -= 1
         running[seq] = job
         claims[job.claim]?.left += 1
@@ -144,12 +157,15 @@ struct PlainJobs {
     /// - Returns: the row of `claimed` that has no other job.
     mutating func close(_ seq: Int64, route: Int64) -> Int64? {
         guard let place = routes[route] else { return nil }
-        if place.open.remove(seq) { changed.insert(route) }
+        if place.open.remove(seq) { note(place, route) }
         guard let job = running.removeValue(forKey: seq) else {
-            if place.lines.indices.contains(where: { place.lines[$0].remove(seq) }) { waiting -= 1 }
+            if place.lines.indices.contains(where: { place.lines[$0].remove(seq) }) {
+                place.waiting -= 1
+                waiting -= 1
+            }
             return nil
         }
-        guard let left = claims[job.claim]?.left else { return nil }
+        guard job.claim != 0, let left = claims[job.claim]?.left else { return nil }
         if left > 1 {
             claims[job.claim]?.left = left - 1
             return nil
@@ -182,18 +198,24 @@ struct PlainJobs {
         guard !changed.isEmpty else { return [] }
         var news: [(Int64, Int64?)] = []
         for route in changed {
-            let oldest = routes[route]?.oldest
-            guard oldest != told[route] else { continue }
-            told[route] = oldest
+            guard let place = routes[route] else { continue }
+            place.isChanged = false
+            let oldest = place.oldest
+            guard oldest != place.told else { continue }
+            place.told = oldest
             news.append((route, oldest))
         }
         changed.removeAll(keepingCapacity: true)
         return news
     }
 
-    /// Tells of every route again.
+    /// Tells of every route again what is other than `before` has told.
     mutating func tellAgain(of before: PlainJobs) {
-        told = before.told
-        changed = Set(routes.keys).union(told.keys)
+        for (route, known) in before.routes {
+            let place = place(route)
+            place.told = known.told
+            note(place, route)
+        }
+        for (route, place) in routes { note(place, route) }
     }
 }

@@ -88,14 +88,15 @@ extension StoreWriter {
     func settlePlain(_ settlement: Settlement) throws(StoreError) -> Settlement.Answer? {
         let token = settlement.token
         guard let job = plain.running[token.position], job.token == token.number, job.id == token.id,
-            let ended = EndedRow(settlement, at: now)
+            EndedRow.fits(settlement)
         else { return nil }
+        let now = now
         let insert = try database.statement("INSERT INTO ended(seq, route, fin, record) VALUES(?, ?, ?, ?)")
         insert.bind(1, token.position)
         insert.bind(2, job.route)
-        insert.bind(3, ended.finishedAt)
-        try insert.run(with: ended.sealed(at: token.position, route: job.route), at: 4)
-        volatile.note(ended.finishedAt, in: PlainZone(token.position, route: job.route))
+        insert.bind(3, now)
+        try insert.run(with: EndedRow.sealed(settlement, at: token.position, route: job.route, now), at: 4)
+        volatile.note(now, in: PlainZone(token.position, route: job.route))
         try closePlain(token.position, route: job.route)
         count(job.route, .running, created: job.created, -1)
         count(job.route, .succeeded, created: job.created, 1)

@@ -7,6 +7,10 @@ struct RecordWriter {
     init(capacity: Int = 512) { bytes.reserveCapacity(capacity) }
 
     mutating func add(_ value: UInt64) {
+        if value < 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: value))
+            return
+        }
         var rest = value
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
