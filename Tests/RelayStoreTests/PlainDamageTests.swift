@@ -114,6 +114,33 @@ struct PlainDamageTests {
         while try await bench.store.sweep(Retention(), limit: 100, at: bench.now).hasMore {}
     }
 
+    @Test("A scheduled one is given up when its time comes, and those beside it wake")
+    func scheduled() async throws {
+        let bench = try await StoreBench(.sqlite)
+        let id = try await bench.accept { $0.due = .after(.seconds(1)) }
+        let next = try await bench.accept { $0.due = .after(.seconds(2)) }
+        try change(bench, "UPDATE plain SET record = record || x'00'", of: id)
+        bench.advance(1_000)
+        #expect(try await bench.claim().isEmpty)
+        #expect(try await bench.ended() == [corrupt(id)])
+        bench.advance(1_000)
+        #expect(try await bench.claim().map(\.token.id) == [next])
+        #expect(try await bench.store.sweep(Retention(), limit: 9, at: bench.now).hasMore == false)
+    }
+
+    @Test("A late settlement of one whose success is lost changes nothing beside it")
+    func late() async throws {
+        let bench = try await StoreBench(.sqlite)
+        let id = try await bench.accept()
+        let claim = try await bench.claim()[0]
+        try await bench.settle(claim, .succeeded)
+        try change(bench, "DELETE FROM ended", of: id)
+        #expect(try await bench.settle(claim, .succeeded) == .stale)
+        let other = try await bench.accept()
+        try await bench.reopen()
+        #expect(try await bench.claim().map(\.token.id) == [other])
+    }
+
     @Test("Jobs whose row of counts is lost are damaged and not queued for ever in silence")
     func zone() async throws {
         let bench = try await StoreBench(.sqlite)

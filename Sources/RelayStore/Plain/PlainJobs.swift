@@ -118,11 +118,13 @@ struct PlainJobs {
         if let begun { claims[number] = Claimed(begun: begun, left: 0) }
     }
 
-    /// All those of a zone.
-    func open(in zone: PlainZone) -> [Int64] {
+    /// Those of a zone that wait.
+    func waiting(in zone: PlainZone) -> [Int64] {
         let positions = PlainZone.positions(of: zone.block)
         var found: [Int64] = []
-        routes[zone.route]?.open.each { if positions.contains($0.seq) { found.append($0.seq) } }
+        routes[zone.route]?.open.each { job in
+            if positions.contains(job.seq), running[job.seq] == nil { found.append(job.seq) }
+        }
         return found
     }
 

@@ -125,7 +125,7 @@ extension StoreWriter {
         let damage = try loadPlain()
         for seq in damage.jobs {
             shared.countCorrupt()
-            try hidePlain(seq)
+            try hidePlain(seq, isCounted: true)
         }
         for reach in damage.claims {
             let count = try quarantine(plain.waiting(in: reach))
@@ -134,7 +134,7 @@ extension StoreWriter {
             )
         }
         for (zone, found, counted) in damage.zones where found > counted {
-            let count = try quarantine(plain.open(in: zone))
+            let count = try quarantine(plain.waiting(in: zone))
             volatile.notices.append(
                 "the record of a success in \(database.path) is lost; \(count) jobs that it may be of will not be sent"
             )
@@ -163,7 +163,9 @@ extension StoreWriter {
     }
 
     /// Takes a damaged plain job out of all work; its record stays for the operator.
-    func hidePlain(_ seq: Int64) throws(StoreError) {
+    ///
+    /// `isCounted` says that its zone counts it, though it is not known.
+    func hidePlain(_ seq: Int64, isCounted: Bool = false) throws(StoreError) {
         let known = plain.route(of: seq)
         let select = try database.statement("SELECT route, lane, user FROM plain WHERE seq = ?")
         select.bind(1, seq)
@@ -179,7 +181,7 @@ extension StoreWriter {
             if let id = try id(of: seq), let name = routeNames[route] {
                 tell(JobReport(id: id, route: name, user: user, state: .dead, end: .corrupt))
             }
-            if !isScheduled { try closePlain(seq, route: route) }
+            if known != nil || isCounted { try closePlain(seq, route: route) }
         }
         for update in [
             try database.statement("UPDATE plain SET lane = -1 WHERE seq = ?"),
