@@ -193,7 +193,7 @@ extension SQLiteJobStore {
         var spooled: [String] = []
         do throws(StoreError) {
             for index in jobs.indices where !jobs[index].hasNoRoom {
-                jobs[index].body = try await spool(jobs[index].body)
+                if Self.needsFile(jobs[index].body) { jobs[index].body = try await spool(jobs[index].body) }
                 if case .file(let file) = jobs[index].body { spooled.append(file.name) }
             }
             let accepted = jobs
@@ -218,7 +218,7 @@ extension SQLiteJobStore {
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool {
-        guard case .bytes(let bytes) = job.body, bytes.count <= Self.inlineLimit else { return false }
+        guard case .bytes = job.body, !Self.needsFile(job.body) else { return false }
         queue.submit(
             CommitQueue.Task(
                 kind: job.hasNoRoom ? .other : .accept,
@@ -260,7 +260,7 @@ extension SQLiteJobStore {
         do throws(StoreError) {
             for index in settlements.indices {
                 guard let body = settlements[index].answer?.body else { continue }
-                settlements[index].answer?.body = try await spool(body)
+                if Self.needsFile(body) { settlements[index].answer?.body = try await spool(body) }
                 if case .file(let file)? = settlements[index].answer?.body { spooled.append(file.name) }
             }
             let settled = settlements
@@ -475,6 +475,10 @@ extension SQLiteJobStore {
         return try await thread.perform { _ throws(StoreError) in
             try FileSpool(number, files: files, thread: thread)
         }
+    }
+
+    private static func needsFile(_ body: StoredBody) -> Bool {
+        if case .bytes(let bytes) = body { bytes.count > inlineLimit } else { false }
     }
 
     /// Puts a large body into a file.
