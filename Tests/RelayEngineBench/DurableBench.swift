@@ -16,6 +16,8 @@ package final class DurableBench: Sendable {
     /// Counts the tasks of the loops.
     private final class Tasks: Sendable {
         let count = Atomic<Int>(0)
+        /// Those that the relay has started, in all.
+        let started = Atomic<Int>(0)
     }
 
     package let time: VirtualTime
@@ -32,11 +34,21 @@ package final class DurableBench: Sendable {
     private let shared: Shared
     private let tasks = Tasks()
 
-    /// With `earlier` the next process after that one's crash; `isPrompt` tells whether runs need no task that only wait
-    /// for their upstream.
+    /// What a run finds that needs no task as long as it only waits for its upstream.
+    package enum Connections: Sendable, CaseIterable {
+        case kept
+        /// The kept one turns out to be gone.
+        case gone
+        /// None is kept.
+        case dialled
+        /// Runs of this transport have tasks.
+        case ofTasks
+    }
+
+    /// With `earlier` the next process after that one's crash.
     package init(
         after earlier: DurableBench? = nil,
-        isPrompt: Bool = true,
+        connections: Connections = .kept,
         maxQueued: Int = 100,
         maxQueuedPerUser: Int? = nil,
         vault: CredentialVault = CredentialVault([], secrets: [:]),
@@ -72,27 +84,49 @@ package final class DurableBench: Sendable {
         settings.maxQueuedPerUser = maxQueuedPerUser
         jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })
         let (transport, tasks) = (transport, tasks)
-        let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in
-            tasks.count.add(1, ordering: .relaxed)
-            return Task {
-                await work()
-                tasks.count.subtract(1, ordering: .relaxed)
-            }
-        }
         relays = (1...2).map { seed in
             Relay(
                 ports: RelayPorts(
-                    transport: isPrompt ? PromptOver(transport, start: start) : transport,
+                    transport: DurableBench.over(transport, connections, tasks),
                     time: time,
                     entropy: SeededEntropy(seed: UInt64(seed)),
                     sink: announcer,
-                    start: start
+                    start: { work in
+                        tasks.started.add(1, ordering: .relaxed)
+                        return DurableBench.start(work, tasks)
+                    },
+                    execute: { work in _ = DurableBench.start({ work() }, tasks) }
                 )
             )
         }
         let jobs = jobs
         shared.jobs.withLock { $0 = jobs }
     }
+
+    private static func start(
+        _ work: @escaping @Sendable () async -> Void,
+        _ tasks: Tasks
+    ) -> Task<Void, Never> {
+        tasks.count.add(1, ordering: .relaxed)
+        return Task {
+            await work()
+            tasks.count.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    private static func over(
+        _ transport: ScriptedTransport,
+        _ connections: Connections,
+        _ tasks: Tasks
+    ) -> any Transport {
+        if connections == .ofTasks { return transport }
+        return PromptOver(transport, start: { start($0, tasks) }) {
+            (isKept: connections != .dialled, isGone: connections == .gone)
+        }
+    }
+
+    /// Tasks that the relay has needed so far.
+    package var tasksStarted: Int { tasks.started.load(ordering: .relaxed) }
 
     package static func settings(maxQueued: Int) -> DurableJobs.Settings {
         var settings = DurableJobs.Settings()

@@ -151,6 +151,8 @@ struct PromptAcceptanceTests {
         await caller.storeTells()
         #expect(caller.word == nil && bench.feed(.jobAccepted).isEmpty)
         #expect(await finish(try #require(acceptance)).value == "accepted")
+        await untilIdle()
+        await caller.storeTells()
         try await bench.job(id, is: .succeeded)
         #expect(await isOver(bench))
     }

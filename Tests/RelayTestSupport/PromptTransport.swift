@@ -29,17 +29,21 @@ package final class PromptOver: PromptTransport, @unchecked Sendable {
         let state = state()
         guard state.isKept else { return nil }
         let exchange = Exchange(receiver)
-        exchange.task = start { [transport] in
+        exchange.task = start { [self] in
+            let result: PromptResult
             if state.isGone {
-                return exchange.tell(
-                    .gone { () async throws(Failure) -> InboundResponse in try await transport.send(request) }
-                )
+                result = .gone { () async throws(Failure) -> InboundResponse in
+                    try await self.transport.send(request)
+                }
+            } else {
+                do throws(Failure) {
+                    result = .answer(try await self.transport.send(request))
+                } catch {
+                    result = .failure(error)
+                }
             }
-            do throws(Failure) {
-                exchange.tell(.answer(try await transport.send(request)))
-            } catch {
-                exchange.tell(.failure(error))
-            }
+            // In a task of its own: no event of a connection is ever cancelled.
+            _ = start { exchange.tell(result) }
         }
         return exchange
     }
