@@ -92,6 +92,16 @@ final class ServedLoop {
         if let error = listening.take() { throw error }
     }
 
+    /// The server stops; it has begun to when this returns.
+    func drain() {
+        let begun = Handover<Void>()
+        loop.execute { [server] in
+            server.value.drain()
+            begun.give(())
+        }
+        begun.take()
+    }
+
     deinit { loop.stop() }
 }
 

@@ -128,6 +128,7 @@ package final class PromptAcceptance: Sendable {
     /// What the store says; nil when the patience is over first.
     private func answer() async -> AcceptanceWaits.Answer? {
         guard let wait = job.wait else { preconditionFailure("a job without a task has a wait") }
+        if let known = state.withLock({ $0.answer }) { return known }
         let place = acceptance.waits.enter(until: deadline, patience.ports)
         defer { acceptance.waits.leave(place) }
         let known = state.withLock { state in

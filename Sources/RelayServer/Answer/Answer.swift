@@ -19,10 +19,17 @@ struct Answer {
     struct Own {
         var status: Status = 200
         var type: StaticString = "application/json"
+        /// The job that is kept, where that is what it tells.
+        var accepted: AcceptedAnswer?
         /// Values are free of control bytes.
         var fields: [(name: StaticString, value: String)] = []
         /// Who may keep it for how long (RFC 9111).
         var cache: StaticString = "no-store"
+    }
+
+    init(head: Head, body: Body) {
+        self.head = head
+        self.body = body
     }
 
     /// An answer of the API.

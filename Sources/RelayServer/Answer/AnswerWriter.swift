@@ -26,6 +26,7 @@ struct AnswerWriter {
         output.append("Cache-Control: ")
         output.append(own.cache)
         output.append("\r\nWaystation-Source: relay\r\n")
+        own.accepted?.append(to: &output)
         for field in own.fields { HeadWriter.appendField(field.name, field.value, to: &output) }
         append(framing, to: &output)
         end(hasDate: false, &output)

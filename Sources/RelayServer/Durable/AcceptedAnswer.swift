@@ -6,34 +6,32 @@ import RelayJSON
 struct AcceptedAnswer {
     let accepted: Acceptance.Accepted
     let preferences: Preferences
-    /// Of the job, as text.
-    private let id: String
-    private let path: String
 
-    init(accepted: Acceptance.Accepted, preferences: Preferences) {
-        self.accepted = accepted
-        self.preferences = preferences
-        id = accepted.id.description
-        path = "/v1/jobs/" + id
+    /// Where the job stands from now on, as lines of the head.
+    func append(to output: inout OutputBuffer) {
+        output.append("Location: /v1/jobs/")
+        accepted.id.append(to: &output)
+        output.append("\r\nWaystation-Job: ")
+        accepted.id.append(to: &output)
+        output.append("\r\n")
     }
 
-    /// Where the job stands from now on, and whether it is an earlier one.
+    /// Whether it is an earlier job, and what was done as the caller would like it.
     ///
     /// An answer of the upstream names its job already, and its `Location` is the upstream's.
-    func fields(withJob: Bool = true) -> [(name: StaticString, value: String)] {
+    var fields: [(name: StaticString, value: String)] {
         var fields: [(name: StaticString, value: String)] = []
-        if withJob {
-            fields.append(("Location", path))
-            fields.append(("Waystation-Job", id))
-        }
         if accepted.isReplayed { fields.append(("Waystation-Replayed", "true")) }
         if let applied = preferences.applied { fields.append(("Preference-Applied", applied)) }
         return fields
     }
 
     /// 202, or 200 for a key that was known.
-    func answer(_ document: [UInt8]) -> Answer {
-        Answer(accepted.isReplayed ? 200 : 202, document, fields: fields())
+    func answer(_ document: [UInt8]) -> Answer { answer(accepted.isReplayed ? 200 : 202, document) }
+
+    func answer(_ status: Status, _ document: [UInt8]) -> Answer {
+        let own = Answer.Own(status: status, accepted: self, fields: fields)
+        return Answer(head: .own(own), body: .bytes(document))
     }
 
     /// The job in a few words, without asking the store: it has just said that it is there.
@@ -50,10 +48,10 @@ struct AcceptedAnswer {
         case .after, .date: json.append(text: ",\"state\":\"scheduled\",\"repeatable\":")
         }
         json.append(text: accepted.mayRepeat ? "true" : "false")
-        json.append(text: ",\"links\":{\"self\":\"")
-        json.append(contentsOf: path.utf8)
-        json.append(text: "\",\"response\":\"")
-        json.append(contentsOf: path.utf8)
+        json.append(text: ",\"links\":{\"self\":\"/v1/jobs/")
+        json.append(id: accepted.id)
+        json.append(text: "\",\"response\":\"/v1/jobs/")
+        json.append(id: accepted.id)
         json.append(text: "/response\"}}")
         return json
     }
@@ -66,7 +64,7 @@ struct AcceptedAnswer {
         var json: [UInt8] = []
         json.reserveCapacity(256)
         json.append(text: "{\"id\":\"")
-        json.append(contentsOf: id.utf8)
+        json.append(id: accepted.id)
         json.append(text: "\",\"route\":")
         JSONText.append(string: admission.route.name, to: &json)
         json.append(text: ",\"durable\":true")
@@ -77,5 +75,13 @@ struct AcceptedAnswer {
 extension [UInt8] {
     fileprivate mutating func append(text: StaticString) {
         text.withUTF8Buffer { unsafe append(contentsOf: $0) }
+    }
+
+    fileprivate mutating func append(id: JobID) {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 26) { buffer in
+            guard let start = buffer.baseAddress else { return }
+            unsafe id.write(to: start)
+            unsafe append(contentsOf: buffer)
+        }
     }
 }

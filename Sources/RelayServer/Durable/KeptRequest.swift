@@ -42,7 +42,7 @@ struct KeptRequest {
             if !job.hasAnswer, job.state == .succeeded || job.state == .dead && job.failureStatus != nil {
                 return answer.answer(try await JobView(caller.server).document(of: accepted.id).bytes)
             }
-            let fields = answer.fields(withJob: false)
+            let fields = answer.fields
             let replay = JobReplay(job: job, server: caller.server, isSubmission: true, extra: fields)
             return try await replay.answer()
         }
@@ -63,7 +63,7 @@ struct KeptRequest {
         let view = JobView(caller.server)
         if let wait = durable.wait, let job = try await caller.over(accepted.id, within: wait) {
             let document = try await view.document(of: job.record.id, withBodies: true, answers: true)
-            return Answer(200, document.bytes, fields: answer.fields())
+            return answer.answer(200, document.bytes)
         }
         guard let job = try await caller.kept(accepted.id) else {
             return answer.answer(answer.document(admission, durable))

@@ -46,8 +46,13 @@ final class DurableDaemon {
         let announcer = audience.announcer(and: [DurableListener(here, alive)])
         self.announcer = announcer
         jobs = DurableJobs(store: store, audience, announcer, settings: world.settings, digest: { $0 })
-        let transport = DurableTransport(here, alive)
         let queue = world.queue
+        // Most connections are kept, and some of those turn out to be gone.
+        let transport = PromptOver(
+            DurableTransport(here, alive),
+            start: { work in Task(executorPreference: queue) { await work() } },
+            state: { (here.value.isPrompt(80), here.value.isPrompt(5)) }
+        )
         relays = (0..<2).map { _ in
             Relay(
                 ports: RelayPorts(

@@ -69,6 +69,34 @@ extension DurableStore {
         }
     }
 
+    func enqueue(
+        _ job: NewJob,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
+    ) -> Bool {
+        tell(told) { [self] () async throws(StoreError) in try await enqueueOne(job, at: now) }
+    }
+
+    func settle(
+        _ settlement: Settlement,
+        at now: JobMoment,
+        _ told: @escaping @Sendable (Result<Settlement.Answer, StoreError>) -> Void
+    ) -> Bool {
+        tell(told) { [self] () async throws(StoreError) in
+            try await settle([settlement], at: now).first ?? .stale
+        }
+    }
+
+    /// Now and then a call needs a task.
+    private func tell<Value: Sendable>(
+        _ told: @escaping @Sendable (Result<Value, StoreError>) -> Void,
+        _ call: @escaping @Sendable () async throws(StoreError) -> Value
+    ) -> Bool {
+        guard world.value.isPrompt(85) else { return false }
+        world.value.spawn { _ in told(await Result { () async throws(StoreError) in try await call() }) }
+        return true
+    }
+
     func claim(
         _ route: String,
         limit: Int,

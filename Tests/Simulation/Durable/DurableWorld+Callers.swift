@@ -121,7 +121,39 @@ extension DurableWorld {
     }
 }
 
+/// A caller without a task, which has what it was told.
+private final class PromptCaller {
+    var acceptance: PromptAcceptance?
+    var waiter: CheckedContinuation<PromptAcceptance.Word, Never>?
+
+    func hear(_ word: PromptAcceptance.Word) { waiter.take()?.resume(returning: word) }
+}
+
 extension Confined where Value == DurableWorld {
+    /// Half of the callers have no task of the daemon's as long as they only wait for the disk.
+    private func accept(
+        _ admission: Admission,
+        _ body: [UInt8],
+        _ daemon: DurableDaemon
+    ) async throws(Problem) -> Acceptance.Accepted {
+        let (acceptance, caller) = (daemon.jobs.acceptance, PromptCaller())
+        let patience = Patience(daemon.relays[0].ports, admission.context.options)
+        let hearing = Confined<PromptCaller>(caller)
+        if value.isPrompt(50) {
+            caller.acceptance = acceptance.acceptPromptly(admission, body, patience) {
+                hearing.value.hear($0)
+            }
+        }
+        guard let prompt = caller.acceptance else {
+            return try await acceptance.accept(admission, body: .bytes(body))
+        }
+        switch await withCheckedContinuation({ caller.waiter = $0 }) {
+        case .accepted(let accepted): return accepted
+        case .refused(let problem): throw problem
+        case .waits: return try await prompt.finish()
+        }
+    }
+
     fileprivate func accept(
         _ admission: Admission,
         _ job: DurableFacts,
@@ -130,7 +162,7 @@ extension Confined where Value == DurableWorld {
     ) async {
         let accepted: Acceptance.Accepted
         do throws(Problem) {
-            accepted = try await daemon.jobs.acceptance.accept(admission, body: .bytes(Array("{}".utf8)))
+            accepted = try await accept(admission, Array("{}".utf8), daemon)
         } catch {
             value.checker.note("not accepted: \(error.code)")
             return

@@ -16,6 +16,8 @@ final class DurableWorld: SeededWorld, Timed {
     let jobCount: Int
     var draw: SplitMix64
     private var diskDraw: SplitMix64
+    /// What can be done without a task, and what needs one.
+    private var promptDraw: SplitMix64
     var routes: [DurableRoute] = []
     var upstreams: [DurableUpstream] = []
     let vault: CredentialVault
@@ -51,6 +53,8 @@ final class DurableWorld: SeededWorld, Timed {
         jobCount = jobs
         draw = SplitMix64(seed: seed &* 0xD134_2543_DE82_EF95 &+ 7)
         diskDraw = SplitMix64(seed: draw.next())
+        var other = diskDraw
+        promptDraw = SplitMix64(seed: other.next())
         checker = DurableChecker(timeline, plant)
         illUntil = Array(repeating: 0, count: DurableWorld.credentialCount)
         let secret = SecretReference.file("s")
@@ -105,6 +109,9 @@ final class DurableWorld: SeededWorld, Timed {
     }
 
     func isWell(_ credential: Int) -> Bool { isHealed || timeline.now >= illUntil[credential] }
+
+    /// Whether something needs no task, so often in a hundred times.
+    func isPrompt(_ percent: Int) -> Bool { promptDraw.chance(percent) }
 
     func storeDelay() -> Int64 {
         if diskDraw.chance(50) { return 0 }
