@@ -90,6 +90,8 @@ PIECES = {
     "chunks-wrong": [CHUNKED + b"zz\r\nab\r\n"], "chunks-behind": [CHUNKED + b"1\r\na\r\n0\r\n\r\nHTTP"],
     "json-pieces": cut(ANSWERS["json"], len(ANSWERS["json"]) - 4), "json-late": cut(ANSWERS["json-error"], 90),
     "middling": [counted(60_000) + b"n" * 100, b"o" * 30_000, b"p" * 29_900], "over": [counted(4) + b"a", b"bcde"],
+    "json-large": [counted(9_000, b"Content-Type: application/json\r\n"), b"[" + b" " * 8_998 + b"]"],
+    "json-over": [counted(30_000, b"Content-Type: application/json\r\n"), b"[" + b" " * 29_998 + b"]"],
     "late": [OK], "held": [counted(700_000) + b"h", b"i" * 699_999],
     "both": [CHUNKED[:-2] + b"Content-Length: 3\r\n\r\n", b"0\r\n\r\n"],
 }
@@ -258,7 +260,7 @@ class Daemon:
                 "w": {**plain, "timeouts": {"idle": "300ms"}},
                 "x": {**plain, "timeouts": {"idle": "300ms"}, "recovery": [again]},
                 "y": {**plain, "timeouts": {"attempt": "300ms"}, "recovery": [again]},
-                "j": {**plain, "success": {"content_type": ["application/json"], "fail": [
+                "j": {**plain, "success": {"content_type": ["application/json"], "inspect_limit": "20KiB", "fail": [
                           {"json": "/ok", "equals": False, "kind": "refused"}]},
                       "api_error": {"statuses": "any", "require": ["/error"], "code": "/error/code"}},
             }}

@@ -34,11 +34,94 @@ struct PassThroughTests {
         "neverFails": "for failures, which are promoted",
     ]
 
+    /// The same of the parts of those that are compiled, or make an ordinary request by one part alone.
+    private static let parts: [String: [String: String]] = [
+        "timeouts": [
+            "connect": "the ordinary path's, which dials", "attempt": "bounds the exchange",
+            "idle": "bounds it", "total": "bounds it",
+        ],
+        "request": [
+            "setFields": "among the route's own lines", "removeFields": "left out",
+            "wrap": "ordinary", "allowsEmptySegments": "a path with one is ordinary",
+            "query": "behind the target",
+        ],
+        "idempotency": [
+            "header": "left out or refused by its name", "generates": "among the route's own lines",
+            "forwards": "a caller's key is ordinary", "window": "for kept jobs",
+        ],
+        "success": [
+            "statuses": "the judge's verdicts", "contentTypes": "asked of each answer",
+            "require": "asked of its content", "fail": "asked of its content",
+            "inspectLimit": "larger content that comes in pieces is ordinary",
+        ],
+        "response": [
+            "unwrap": "ordinary", "expectsJSON": "asked of the content", "empty": "asked of the content",
+            "redirects": "a redirect that is followed is promoted", "keepsLastGood": "ordinary",
+            "locationPrefix": "an answer with such a field is promoted",
+        ],
+        "limits": [
+            "head": "smaller than a plain head: ordinary",
+            "fieldCount": "smaller than a plain head: ordinary",
+            "body": "bounds what is looked into", "expansion": "for content that is decoded",
+            "decodesContent": "ordinary",
+        ],
+        "delivery": [
+            "mode": "durable: ordinary", "expiresAfter": "for kept jobs", "ordering": "for kept jobs",
+            "maxAttempts": "for kept jobs", "keepsRequests": "for kept jobs",
+            "keepsResponses": "for kept jobs",
+        ],
+    ]
+
     @Test("Each setting of a route has its place in what is passed through")
-    func everySetting() {
-        let policy = makeRoute().policy
-        let labels = Mirror(reflecting: policy).children.compactMap(\.label)
-        #expect(Set(labels) == Set(Self.settings.keys))
+    func everySetting() throws {
+        let settings = Array(Mirror(reflecting: makeRoute().policy).children)
+        #expect(Set(settings.compactMap(\.label)) == Set(Self.settings.keys))
+        for (name, parts) in Self.parts {
+            let setting = try #require(settings.first { $0.label == name })
+            let labels = Mirror(reflecting: setting.value).children.compactMap(\.label)
+            #expect(Set(labels) == Set(parts.keys), "\(name)")
+        }
+    }
+
+    @Test(
+        "Content that comes by pieces is passed on as it comes, unless all of it is needed first",
+        arguments: [
+            ("nothing", 10, true, false), ("nothing", 1_000_000, true, false),
+            ("a rule", 10, false, true), ("a rule", 262_144, false, true), ("a rule", 262_145, true, false),
+            ("a rule for a status", 10, true, false), ("content types", 10, false, false),
+            ("JSON", 10, false, true), ("JSON", 2_001, false, false),
+        ]
+    )
+    func pieces(route name: String, length: Int, passes: Bool, collects: Bool) throws {
+        let route = makeRoute { policy in
+            switch name {
+            case "a rule": policy.recovery = [rule("again", ["connection"], retry(3))]
+            case "a rule for a status": policy.recovery = [rule("again", ["503"], retry(3))]
+            case "content types": policy.success.contentTypes = ["text/plain"]
+            case "JSON":
+                policy.response.expectsJSON = true
+                policy.success.inspectLimit = 2_000
+            default: break
+            }
+        }
+        let policy = try #require(PassThroughPolicy(route, RouteMemory()))
+        #expect(policy.passesPieces(200, length: length) == passes)
+        #expect(policy.collects(200, length: length) == collects)
+    }
+
+    @Test("Content in chunks is passed on as it comes wherever it need not be looked into")
+    func chunks() throws {
+        let plain = try #require(
+            PassThroughPolicy(
+                makeRoute { $0.recovery = [rule("again", ["connection"], retry(3))] },
+                RouteMemory()
+            )
+        )
+        let inspecting = try #require(
+            PassThroughPolicy(makeRoute { $0.response.expectsJSON = true }, RouteMemory())
+        )
+        #expect(plain.passesPieces(200, length: nil))
+        #expect(!inspecting.passesPieces(200, length: nil))
     }
 
     struct Case: Sendable, CustomTestStringConvertible {

@@ -15,14 +15,16 @@ package final class PassThroughPolicy: Sendable {
     package let meter: UpstreamMeter?
     /// Whether an answer's type or content is looked into.
     private let inspects: Bool
+    private let inspectLimit: Int
     /// By status, whether an answer is a success whatever its fields and content, by the kinds of requests.
     private let verdicts: InlineArray<600, UInt8>
 
     /// The kinds of requests that verdicts differ for.
     package static let usual: UInt8 = 1
     package static let conditional: UInt8 = 2
-    /// Whether something would be done about a body that breaks off.
+    /// Whether something would be done about a body that breaks off, and whether it is looked into.
     private static let mended: UInt8 = 4
+    private static let judged: UInt8 = 8
 
     /// Whether such an answer to a request of that kind is a success, whatever else it says.
     @inline(__always)
@@ -41,6 +43,12 @@ package final class PassThroughPolicy: Sendable {
         guard !inspects else { return false }
         guard let length, length <= Relay.collectLimit else { return true }
         return verdicts[status] & Self.mended == 0
+    }
+
+    /// Whether content of that length is collected before its answer is passed on.
+    package func collects(_ status: Int, length: Int) -> Bool {
+        if verdicts[status] & Self.judged != 0 { return length <= inspectLimit }
+        return verdicts[status] & Self.mended != 0 && length <= Relay.collectLimit
     }
 
     @inline(never)
@@ -85,8 +93,12 @@ package final class PassThroughPolicy: Sendable {
                 verdicts[code] |= kind
             }
         }
-        for code in 200..<600 where route.mendsBrokenBody(of: Status(rawValue: UInt16(code))) {
-            verdicts[code] |= Self.mended
+        let judge = ResponseJudge(route: route, method: .get)
+        inspectLimit = judge.inspectLimit
+        for code in 200..<600 {
+            let status = Status(rawValue: UInt16(code))
+            if route.mendsBrokenBody(of: status) { verdicts[code] |= Self.mended }
+            if judge.needsBody(status) { verdicts[code] |= Self.judged }
         }
         self.verdicts = verdicts
         attempt = min(policy.timeouts.attempt, policy.timeouts.total).saturatedNanoseconds

@@ -15,17 +15,9 @@ extension HeaderFields {
 
     /// Whether the field is hop-by-hop by its name alone; cheap enough to ask for each field of each message.
     package func isHopByHop(_ entry: Entry) -> Bool {
-        let bytes = storage.span
-        let start = Int(entry.nameStart)
-        return switch entry.nameCount {
-        case 2: bytes.hasToken("te", at: start)
-        case 7: bytes.hasToken("upgrade", at: start) || bytes.hasToken("trailer", at: start)
-        case 10: bytes.hasToken("connection", at: start) || bytes.hasToken("keep-alive", at: start)
-        case 16: bytes.hasToken("proxy-connection", at: start)
-        case 17: bytes.hasToken("transfer-encoding", at: start)
-        case 18: bytes.hasToken("proxy-authenticate", at: start)
-        case 19: bytes.hasToken("proxy-authorization", at: start)
-        default: false
+        unsafe storage.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return false }
+            return unsafe RelayHTTP.isHopByHop(base, Int(entry.nameStart), Int(entry.nameCount))
         }
     }
 

@@ -42,26 +42,14 @@ extension PassThroughAnswer {
             var isDropped = false
             let first = unsafe base[index] | 0x20
             switch colon &- index {
-            case 2: if unsafe stands("te", base, index) { return nil }
             case 4:
                 if unsafe stands("date", base, index) { date = true }
                 if unsafe stands("link", base, index) { return nil }
             case 7:
-                if unsafe stands("upgrade", base, index) || stands("trailer", base, index)
-                    || stands("refresh", base, index)
-                {
-                    return nil
-                }
+                if unsafe stands("refresh", base, index) { return nil }
             case 8: if unsafe stands("location", base, index) { return nil }
             case 10:
-                if unsafe stands("connection", base, index) {
-                    guard valueEnd &- colon == 12, unsafe stands("keep-alive", base, colon &+ 2) else {
-                        return nil
-                    }
-                    isDropped = true
-                } else if unsafe stands("keep-alive", base, index) {
-                    return nil
-                }
+                if unsafe isKeepAlive(base, index, colon, valueEnd) { isDropped = true }
             case 12:
                 if unsafe stands("content-type", base, index) {
                     guard type.isEmpty else { return nil }
@@ -77,9 +65,7 @@ extension PassThroughAnswer {
                 }
             case 16:
                 if unsafe stands("content-encoding", base, index) { isCoded = true }
-                if unsafe stands("proxy-connection", base, index) || stands("content-location", base, index) {
-                    return nil
-                }
+                if unsafe stands("content-location", base, index) { return nil }
             case 17:
                 if unsafe stands("transfer-encoding", base, index) {
                     guard !isChunked, valueEnd &- colon == 9, unsafe stands("chunked", base, colon &+ 2)
@@ -89,15 +75,10 @@ extension PassThroughAnswer {
                     isChunked = true
                     isDropped = true
                 }
-            case 18:
-                if unsafe stands("proxy-authenticate", base, index)
-                    || stands("preference-applied", base, index)
-                {
-                    return nil
-                }
-            case 19: if unsafe stands("proxy-authorization", base, index) { return nil }
+            case 18: if unsafe stands("preference-applied", base, index) { return nil }
             default: break
             }
+            if !isDropped, unsafe isHopByHop(base, index, colon &- index) { return nil }
             // What is the relay's own to say, and what is said of limits.
             if colon &- index > 8 {
                 if first == UInt8(ascii: "w"), unsafe stands("waystati", base, index) { return nil }

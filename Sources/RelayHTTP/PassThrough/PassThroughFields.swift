@@ -48,7 +48,6 @@ package import RelayCore
             lines &+= 1
             var isDropped = false
             switch colon &- index {
-            case 2: if unsafe stands("te", base, index) { return nil }
             case 3: if unsafe stands("via", base, index) { return nil }
             case 4:
                 if unsafe stands("host", base, index) {
@@ -61,19 +60,12 @@ package import RelayCore
             case 6:
                 if unsafe stands("expect", base, index) || stands("prefer", base, index) { return nil }
                 if unsafe stands("origin", base, index) { isForeign = true }
-            case 7:
-                if unsafe stands("upgrade", base, index) || stands("trailer", base, index) { return nil }
             case 8: if unsafe stands("priority", base, index) { return nil }
             case 10:
                 if unsafe stands("user-agent", base, index) {
                     hasAgent = true
-                } else if unsafe stands("connection", base, index) {
-                    guard valueEnd &- colon == 12, unsafe stands("keep-alive", base, colon &+ 2) else {
-                        return nil
-                    }
+                } else if unsafe isKeepAlive(base, index, colon, valueEnd) {
                     isDropped = true
-                } else if unsafe stands("keep-alive", base, index) {
-                    return nil
                 }
             case 11:
                 if unsafe stands("traceparent", base, index) { trace = colon &+ 2..<valueEnd }
@@ -87,14 +79,10 @@ package import RelayCore
                     isDropped = true
                 }
             case 15: if unsafe stands("idempotency-key", base, index) { return nil }
-            case 16: if unsafe stands("proxy-connection", base, index) { return nil }
-            case 17:
-                if unsafe stands("transfer-encoding", base, index) { return nil }
-                if unsafe stands("if-modified-since", base, index) { isConditional = true }
-            case 18: if unsafe stands("proxy-authenticate", base, index) { return nil }
-            case 19: if unsafe stands("proxy-authorization", base, index) { return nil }
+            case 17: if unsafe stands("if-modified-since", base, index) { isConditional = true }
             default: break
             }
+            if !isDropped, unsafe isHopByHop(base, index, colon &- index) { return nil }
             if colon &- index > 11, unsafe base[index] | 0x20 == UInt8(ascii: "w"),
                 unsafe stands("waystation-", base, index)
             {

@@ -90,6 +90,13 @@ func plainLine(
     return (index, valueEnd)
 }
 
+/// Whether the line says that the connection stays, and nothing else of it.
+@inline(__always)
+func isKeepAlive(_ base: UnsafePointer<UInt8>, _ start: Int, _ colon: Int, _ valueEnd: Int) -> Bool {
+    unsafe valueEnd &- colon == 12 && stands("connection", base, start)
+        && stands("keep-alive", base, colon &+ 2)
+}
+
 /// A decimal number of one to fifteen digits.
 @inline(__always)
 func plainNumber(_ base: UnsafePointer<UInt8>, _ start: Int, _ end: Int) -> Int? {

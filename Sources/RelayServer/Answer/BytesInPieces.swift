@@ -7,9 +7,13 @@ final class BytesInPieces: BodySource {
     static let size = 65_536
 
     private let bytes: [UInt8]
-    private let position = Mutex(0)
+    private let position: Mutex<Int>
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// Sends what stands behind the first `start` bytes.
+    init(_ bytes: [UInt8], from start: Int = 0) {
+        self.bytes = bytes
+        position = Mutex(start)
+    }
 
     var length: UInt64? { UInt64(bytes.count) }
     var wasRead: Bool { position.withLock { $0 > 0 } }

@@ -25,14 +25,15 @@ extension Connection {
         let framing = framing(answer, isHead: isHead)
         let hasBody = !isHead && framing != .none
         if hasBody && framing == .untilClose || !mayKeepAlive { keepsAlive = false }
-        let source: (any BodySource)? =
-            switch answer.body {
-            case .empty: nil
-            case .bytes(let bytes): bytes.count > BytesInPieces.size ? BytesInPieces(bytes) : nil
-            case .stream(let body): body
-            }
-        put(answer, framing, hasBody: hasBody && source == nil)
-        guard let source else { return nil }
+        let taken = put(answer, framing, hasBody: hasBody)
+        let source: any BodySource
+        switch answer.body {
+        case .empty: return nil
+        case .bytes(let bytes):
+            guard hasBody, taken < bytes.count else { return nil }
+            source = BytesInPieces(bytes, from: taken)
+        case .stream(let body): source = body
+        }
         guard hasBody else {
             source.cancel()
             return nil
@@ -40,14 +41,26 @@ extension Connection {
         return Streaming(source: source, framing: framing, endsAtDrain: answer.endsAtDrain)
     }
 
+    /// Bodies up to so many bytes are copied behind the head, so that one plain write sends both.
+    static let copiedBody = 16_384
+
     /// The head, and with it the body that is at hand.
-    func put(_ answer: Answer, _ framing: AnswerWriter.Framing, hasBody: Bool) {
+    ///
+    /// - Returns: how many bytes of the body are out, or kept for that; of one that is not large, all of them.
+    @discardableResult
+    func put(_ answer: Answer, _ framing: AnswerWriter.Framing, hasBody: Bool) -> Int {
         listener.cells.count(answer.status)
         let writer = AnswerWriter(server: server, keepsAlive: keepsAlive)
-        server.output.compose { output in
+        return server.output.compose { output in
             writer.append(answer.head, framing, to: &output)
-            if hasBody, case .bytes(let bytes) = answer.body { output.append(bytes) }
+            guard hasBody, case .bytes(let bytes) = answer.body else {
+                output.withSpan { send($0) }
+                return 0
+            }
+            if bytes.count > Self.copiedBody { return output.withSpan { send($0, lent: bytes.span) } }
+            output.append(bytes)
             output.withSpan { send($0) }
+            return bytes.count
         }
     }
 

@@ -24,6 +24,25 @@ extension Connection {
         }
     }
 
+    /// Sends a head and, from where it stands, what follows it; of what the socket will not take now only little is kept.
+    ///
+    /// - Returns: how many bytes of what follows are out or kept.
+    func send(_ head: Span<UInt8>, lent body: Span<UInt8>) -> Int {
+        guard phase != .closed else { return 0 }
+        var written = 0
+        if unsent.isEmpty {
+            let result = unsafe head.withUnsafeBytes { head in
+                unsafe body.withUnsafeBytes { unsafe Socket.send(descriptor, head, $0) }
+            }
+            if case .bytes(let count) = result { written = count }
+        }
+        send(head.extracting(min(written, head.count)...))
+        let taken = max(0, written - head.count)
+        guard body.count <= BytesInPieces.size else { return taken }
+        send(body.extracting(taken...))
+        return body.count
+    }
+
     /// The socket has room again.
     func flush() {
         guard unsentOffset < unsent.count else { return }

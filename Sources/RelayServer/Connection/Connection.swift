@@ -22,18 +22,18 @@ final class HeldParser {
     let place: ConnectionPlaces.Place?
     /// What its caller takes of what all share; operators and those who are refused have none.
     let share: CallerShare?
-    var phase = Phase.idle
+    @safe @exclusivity(unchecked) var phase = Phase.idle
     /// Bytes received and not yet used: an incomplete head, the next request, or the beginning of a body.
     @safe @exclusivity(unchecked) var pending: [UInt8] = []
     /// Keeps how far the search for a head's end got, while there is one.
     var parser: HeldParser?
     /// Edge-triggered: whether there may be something to read that was not asked for.
-    var mayRead = true
+    @safe @exclusivity(unchecked) var mayRead = true
     /// The caller sends no more; it may still read.
-    var peerFinished = false
-    var keepsAlive = true
+    @safe @exclusivity(unchecked) var peerFinished = false
+    @safe @exclusivity(unchecked) var keepsAlive = true
     /// Whether a request has come on this connection.
-    var wasUsed = false
+    @safe @exclusivity(unchecked) var wasUsed = false
     var task: Task<Void, Never>?
     /// The task waits for something that loses nothing when the daemon stops.
     var yieldsAtDrain = false
@@ -62,7 +62,7 @@ final class HeldParser {
     var lastTurn: Int64 = 0
     var endsInTurn = 0
     /// Monotonic nanoseconds; what the server's sweep looks at.
-    private(set) var deadline = Int64.max
+    @safe @exclusivity(unchecked) private(set) var deadline = Int64.max
 
     enum Phase {
         case idle

@@ -19,9 +19,11 @@ extension Connection {
     func checkAnswer(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ answer: PassThroughAnswer,
-        _ sent: UnsafeRawBufferPointer,
+        _ head: UnsafeRawBufferPointer,
+        _ lent: UnsafeRawBufferPointer,
         _ sender: any PassThroughSender
     ) {
+        let sent = unsafe Array(head) + Array(lent)
         let rebuilt = unsafe rebuiltForCheck(exchange)
         let bytes = unsafe Span(_unsafeStart: answer.base, count: answer.body.upperBound)
         guard let inbound = sender.inbound(bytes, to: rebuilt.outbound, answer) else {
@@ -49,7 +51,7 @@ extension Connection {
             if isChunk { HeadWriter.appendLineEnd(to: &output) }
             return output.bytes
         }
-        unsafe demandEqual(sent, wanted, "the answer")
+        unsafe sent.withUnsafeBytes { unsafe demandEqual($0, wanted, "the answer") }
     }
 
     private func rebuiltForCheck(_ exchange: UnsafeMutablePointer<PassThroughExchange>) -> Rebuilt {

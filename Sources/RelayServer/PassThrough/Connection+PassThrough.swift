@@ -54,10 +54,14 @@ extension Connection: PassThroughCaller {
         unsafe passThrough.answer(exchange, answer, sender, self)
         #if DEBUG
         if passThrough.mode == .check {
-            unsafe checkAnswer(exchange, answer, passThrough.output.bytes, sender)
+            unsafe checkAnswer(exchange, answer, passThrough.output.bytes, answer.lent, sender)
         }
         #endif
         let bytes = unsafe passThrough.output.bytes
+        if answer.isLent {
+            unsafe sendLent(bytes, answer.lent)
+            return phase == .busy && unsent.isEmpty && !answer.isWhole
+        }
         let sent = unsafe Socket.send(descriptor, bytes)
         if case .bytes(bytes.count) = sent {
             guard answer.isWhole else { return true }
@@ -80,6 +84,16 @@ extension Connection: PassThroughCaller {
         if case .bytes(let count) = sent { offset = count }
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
         unsafe send(Span(_unsafeElements: rest.assumingMemoryBound(to: UInt8.self)))
+        if phase == .busy, unsent.isEmpty, passage == nil { passingIsOver() }
+    }
+
+    /// Sends a head, and large content from where it stands.
+    @inline(never)
+    private func sendLent(_ head: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer) {
+        let head = unsafe Span<UInt8>(_unsafeElements: head.assumingMemoryBound(to: UInt8.self))
+        let body = unsafe Span<UInt8>(_unsafeElements: body.assumingMemoryBound(to: UInt8.self))
+        let taken = send(head, lent: body)
+        send(body.extracting(taken...))
         if phase == .busy, unsent.isEmpty, passage == nil { passingIsOver() }
     }
 

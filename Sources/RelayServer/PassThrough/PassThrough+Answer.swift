@@ -4,7 +4,7 @@ import RelayHTTP
 import RelayPosix
 
 extension PassThrough {
-    /// Counts a plain answer, and composes what its caller gets in `output`.
+    /// Counts a plain answer, and composes what its caller gets in `output`, without content that is lent.
     func answer(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ answer: PassThroughAnswer,
@@ -44,7 +44,7 @@ extension PassThrough {
         if !answer.hasDate { output.put(clock.dateLine) }
         output.put("\r\n")
         if answer.isChunked { return putChunks(answer) }
-        unsafe output.put(base, answer.body)
+        if !answer.isLent { unsafe output.put(base, answer.body) }
     }
 
     /// What has come of content in chunks: all of it as it is, or as one chunk.
@@ -187,5 +187,15 @@ extension PassThrough {
             code: Self.broken.code.rawValue,
             detail: Self.broken.detail
         )
+    }
+}
+
+extension PassThroughAnswer {
+    /// Whether what has come of the content is sent from where it stands.
+    var isLent: Bool { !isChunked && body.count > Connection.copiedBody }
+
+    /// The same where it is lent; empty where it is copied behind the head.
+    var lent: UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(start: base + body.lowerBound, count: isLent ? body.count : 0)
     }
 }

@@ -21,13 +21,13 @@ import RelayPosix
     }
 
     let pool: OriginPool
-    var phase: Phase = .dialling
+    @safe @exclusivity(unchecked) var phase: Phase = .dialling
     /// Moves on with each request, so that a late call for an earlier one is told apart.
-    var serial: UInt64 = 0
+    @safe @exclusivity(unchecked) var serial: UInt64 = 0
     var tls: TLSSession?
     /// The address that was dialled, with port.
     var address = ""
-    var isReused = false
+    @safe @exclusivity(unchecked) var isReused = false
     /// Whether the peer's chain held none of the pinned keys, and the pins only report.
     var missedPins = false
     /// Holds the connection while its timer is scheduled: a timer never outlives what it wakes.
@@ -47,13 +47,13 @@ import RelayPosix
     /// What the descriptor is watched for when nothing is left to write.
     var interest: Events = .stream
     /// Whether a read may find something; set by events, cleared by reads.
-    var isReadable = false
-    var peerFinished = false
+    @safe @exclusivity(unchecked) var isReadable = false
+    @safe @exclusivity(unchecked) var peerFinished = false
 
     // Time, in monotonic nanoseconds.
-    var deadline: Int64 = .max
-    var idleLimit: Int64 = .max
-    var lastProgress: Int64 = 0
+    @safe @exclusivity(unchecked) var deadline: Int64 = .max
+    @safe @exclusivity(unchecked) var idleLimit: Int64 = .max
+    @safe @exclusivity(unchecked) var lastProgress: Int64 = 0
     /// What set the deadline and the idle limit, for messages.
     var timeLimit: TimeLimit?
     var idleName: StaticString = "timeouts.idle"
@@ -62,8 +62,8 @@ import RelayPosix
     var output = PendingOutput()
     var upload: (any BodySource)?
     var uploadWaiter: UnsafeContinuation<Void, Never>?
-    var hasWritten = false
-    var sentAt: Int64 = 0
+    @safe @exclusivity(unchecked) var hasWritten = false
+    @safe @exclusivity(unchecked) var sentAt: Int64 = 0
     var nameLookup: Int64 = 0
     var connectTime: Int64 = 0
     /// Whether the answer came before the whole request was read.

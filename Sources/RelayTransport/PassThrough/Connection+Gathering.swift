@@ -11,7 +11,9 @@ extension Connection {
     /// - Returns: false where it is not waited for.
     func gather(_ answer: PassThroughAnswer, _ bytes: UnsafeRawBufferPointer, _ passing: Passing) -> Bool {
         let total = answer.body.lowerBound + answer.length
-        guard !answer.isChunked, bytes.count < total, total <= Self.most, passing.receiver.hasRoom(for: total)
+        guard !answer.isChunked, bytes.count < total, total <= Self.most,
+            passing.policy.collects(answer.status, length: answer.length),
+            passing.receiver.hasRoom(for: total)
         else { return false }
         headAt = lastProgress
         awaited = total

@@ -22,10 +22,12 @@ struct Arguments {
     static let usage = """
         usage: Simulation [--seed N] [--jobs N] [--seconds N] [--extra-seed N] [--threads N] [--plant NAME]
                           [--trace --job N] [--controls] [--durable [--durable-plant NAME]]
-                          [--traffic [--traffic-plant NAME]] [--scenarios [NAME]]
+                          [--traffic [--traffic-plant NAME]] [--pass-through [--pass-through-plant NAME]]
+                          [--scenarios [NAME]]
         plants: \(Plant.allCases.map(\.rawValue).joined(separator: " "))
         around durable jobs: \(SeededWorlds.durable.plants.map(\.name).joined(separator: " "))
         around traffic: \(SeededWorlds.traffic.plants.map(\.name).joined(separator: " "))
+        around requests that are passed through: \(SeededWorlds.passing.plants.map(\.name).joined(separator: " "))
         """
 
     /// Nil when a word is none of these.
@@ -38,8 +40,10 @@ struct Arguments {
             case "--scenarios":
                 playsScenarios = true
                 if rest.first?.hasPrefix("--") == false { scenario = rest.popFirst() }
-            case "--durable", "--durable-plant", "--traffic", "--traffic-plant":
-                let kind: SeededWorlds = word.hasPrefix("--durable") ? .durable : .traffic
+            case "--durable", "--durable-plant", "--traffic", "--traffic-plant", "--pass-through",
+                "--pass-through-plant":
+                let kind: SeededWorlds =
+                    word.hasPrefix("--durable") ? .durable : word.hasPrefix("--traffic") ? .traffic : .passing
                 worlds = kind
                 guard word.hasSuffix("-plant") else { continue }
                 guard let name = rest.popFirst(), kind.plants.contains(where: { $0.name == name }) else {

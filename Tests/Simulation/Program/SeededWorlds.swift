@@ -20,7 +20,7 @@ struct SeededWorlds {
         let hash: UInt64
         let virtualTime: Int64
         let coverage: [String: Int]
-        let violation: Violation?
+        var violation: Violation?
     }
 
     func simulate(_ arguments: Arguments, plant: String?) -> Int32 {

@@ -106,6 +106,7 @@ extension TrafficChecker {
     func ended(_ job: TrafficJob, _ outcome: Outcome, stored: StoredJob?) {
         tell("job \(job.number) ends: \(outcome.failure.map { "\($0.kind)" } ?? "answered")")
         note("ended: \(outcome.failure.map { "\($0.kind)" } ?? "answered")")
+        record(outcome)
         if job.isOver { violated(job, "has two outcomes") }
         job.isOver = true
         if now > job.deadline { violated(job, "an outcome comes after the deadline") }

@@ -60,6 +60,17 @@ final class TrafficChecker: SeededChecker {
         if isTelling { story.append("  \(Moment.time(now))  \(what())") }
     }
 
+    /// What is on record of a request is part of the trace.
+    func record(_ outcome: Outcome) {
+        hash.mix(UInt64(outcome.answer?.status.rawValue ?? 0))
+        for attempt in outcome.attempts {
+            hash.mix(UInt64(bitPattern: attempt.beganAt))
+            hash.mix(UInt64(bitPattern: attempt.duration.saturatedNanoseconds))
+            hash.mix(UInt64(attempt.status?.rawValue ?? 0))
+            for byte in attempt.upstream.utf8 { hash.mix(UInt64(byte)) }
+        }
+    }
+
     /// Everything of an instant has happened.
     func instantOver() {
         for place in sides.indices where sides[place].mustOpen {

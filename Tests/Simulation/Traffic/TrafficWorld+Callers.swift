@@ -123,6 +123,18 @@ extension Confined where Value == TrafficWorld {
         guard let (admission, job) = value.admit(number, isKept: false), let engine = value.engine,
             let relay = value.relay
         else { return }
+        let passing = TrafficPassing(
+            world: self,
+            engine: engine,
+            relay: relay,
+            admission: admission,
+            job: job
+        )
+        if let outcome = await passing.outcome() {
+            value.checker.ended(job, outcome, stored: nil)
+            value.tasks[number] = nil
+            return
+        }
         let keeper = admission.keptLater.map { _ in TrafficKeeper(self, admission, job) }
         let outcome = await engine.run(admission, body: .empty, relay: relay, keeper: keeper).outcome
         let stored = outcome.report.keptJob == nil ? nil : try? await value.memory?.job(admission.id)

@@ -12,6 +12,8 @@ final class TrafficWorld: SeededWorld, Timed {
     let timeline = Timeline()
     let checker: TrafficChecker
     let plant: TrafficPlant?
+    let mode: TrafficMode
+    let passingPlant: PassingPlant?
     let jobCount: Int
     var draw: SplitMix64
     let upstreams: [TrafficUpstream]
@@ -30,8 +32,16 @@ final class TrafficWorld: SeededWorld, Timed {
     private(set) var healedAt: Int64?
     var isOver = false
 
-    init(seed: UInt64, jobs: Int, plant: TrafficPlant?) {
+    init(
+        seed: UInt64,
+        jobs: Int,
+        plant: TrafficPlant?,
+        mode: TrafficMode = .off,
+        passingPlant: PassingPlant? = nil
+    ) {
         self.plant = plant
+        self.mode = mode
+        self.passingPlant = passingPlant
         jobCount = jobs
         var draw = SplitMix64(seed: seed &* 0xD134_2543_DE82_EF95 &+ 13)
         let count = draw.number(1...3)
