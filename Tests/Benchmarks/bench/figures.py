@@ -25,6 +25,13 @@ def summary(rounds):
     return figures
 
 
+def spread(rounds, keys):
+    """How many times the lower quartile the upper one is, of whichever of the figures it is most; 1 of none."""
+    found = [quartiles(values) for key in keys
+             if (values := [each[key] for each in rounds if each and each.get(key)])]
+    return max((high / low for low, _, high in found), default=1)
+
+
 def paired(ours, theirs, figure):
     """The ratios of a figure, ours to theirs, of the rounds in which both have it."""
     ratios = []

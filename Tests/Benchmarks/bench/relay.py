@@ -11,6 +11,7 @@ import time
 from . import passing, system
 from .proxies import ROOT
 from .servers import Server, numbered
+from .system import Unavailable
 
 KEEP = "Prefer: respond-async"
 # A day ahead: such a job is unfinished and stays so for as long as anything here takes.
@@ -39,7 +40,11 @@ class Waystation(Server):
         self.loops, self.cores = loops, cores
 
     def command(self, configuration):
-        return [self.session.daemon, "--config", configuration, "--loops", str(self.loops), *self.words]
+        return [self.program, "--config", configuration, "--loops", str(self.loops), *self.words]
+
+    @property
+    def program(self):
+        return self.session.daemon
 
     def environment(self):
         # Bound before the daemon is started, which says there when it is ready.
@@ -51,7 +56,7 @@ class Waystation(Server):
         return dict(os.environ, NOTIFY_SOCKET=path, CREDENTIALS_DIRECTORY=self.directory)
 
     def version(self):
-        return numbered([self.session.daemon, "--version"])
+        return numbered([self.program, "--version"])
 
     def configure(self):
         with open(os.path.join(self.directory, "secret"), "w") as file:
@@ -90,7 +95,7 @@ class Waystation(Server):
 
     def passes_through(self):
         """Whether it passes requests through at all, and counts them: an older one knows nothing of it."""
-        words = [self.session.daemon, "--pass-through", "on", "--version"]
+        words = [self.program, "--pass-through", "on", "--version"]
         return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
     def ways(self, route, least=0):
@@ -116,3 +121,18 @@ class Waystation(Server):
             if jobs.get("dead", 0) or now > since + seconds:
                 self.fail(f"has settled {jobs} of {count} after {now - since:.1f} s")
             time.sleep(pause)
+
+
+class Before(Waystation):
+    """Another build of the relay, such as an older commit's, in the same rounds: what is known of it has to come out."""
+
+    name = "waystation before"
+
+    @property
+    def program(self):
+        return self.session.options.beside
+
+    def check_installed(self):
+        if not self.program:
+            raise Unavailable("an older build is not measured; name its program with --beside")
+        super().check_installed()

@@ -15,7 +15,7 @@ COLUMNS = {
     "idle_connection_bytes": ("idle connection", "{:,.0f}"), "in_flight_bytes": ("in flight", "{:,.0f}"),
     "in_backoff_bytes": ("in backoff", "{:,.0f}"), "nanoseconds": ("ns", "{:,.0f}"), "ready_ms": ("ms", "{:,.1f}"),
     "instructions": ("instructions", "{:,.0f}"), "allocations": ("allocations", "{:,.1f}"),
-    "statements": ("statements", "{:,.1f}"), "bytes": ("bytes", "{:,.0f}"), "client_busy": ("client busy", "{:.2f}"),
+    "openssl": ("openssl", "{:,.0f}"), "statements": ("statements", "{:,.1f}"), "bytes": ("bytes", "{:,.0f}"), "client_busy": ("client busy", "{:.2f}"),
 }
 
 
@@ -29,7 +29,7 @@ def document(session, machine, command, targets=TARGETS):
     """Everything, for a file: the machine, each round, what is made of them, and the targets."""
     return {
         "machine": machine, "versions": session.versions, "command": command, "notes": session.notes,
-        "summaries": summaries(session.results), "targets": verdicts(session.results, targets),
+        "summaries": summaries(session.results), "targets": verdicts(session.results, targets), "disturbed": session.disturbed,
         "results": session.results,
     }
 
@@ -86,10 +86,15 @@ def print_targets(document, out):
         who = "" if each["who"] == "waystation" else f" [{each['who'].removeprefix('waystation, ')}]"
         rows.append((
             each["scenario"], TITLES.get(each["scenario"], "") + who, COLUMNS[each["figure"]][0], bound, reached,
-            "met" if each["met"] else f"missed by {each['missed_by']:.0%}"))
+            ("met" if each["met"] else f"missed by {each['missed_by']:.0%}")
+            + (", disturbed" if each["scenario"] in document["disturbed"] else "")))
     print_rows(rows, out)
     met = sum(each["met"] for each in records)
     print(f"  {met} of {len(records)} met", file=out)
+    if document["disturbed"]:
+        print(
+            f"  {', '.join(document['disturbed'])}: something else was at work in every set of rounds; what instructions and "
+            "allocations say (counts) decides", file=out)
 
 
 def number(value):

@@ -2,21 +2,28 @@
 
 from functools import partial
 
-from . import counts, memory, pure
+from . import counts, figures, memory, pure
 from .load import Client
 from .proxies import Caddy, Envoy, Floor, HAProxy, Nginx
 from .queues import JOB_BYTES, Beanstalkd, Celery, PostgreSQL, RabbitMQ, Redis, ReliableRedis
-from .relay import KEEP, KEEP_LINE_FOR_LATER, LATER, Waystation
+from .relay import KEEP, KEEP_LINE_FOR_LATER, LATER, Before, Waystation
+from .targets import P99, RATE
 
 CONTESTANTS = tuple(kind.name for kind in (
-    Waystation, Nginx, HAProxy, Envoy, Caddy, Floor, Redis, ReliableRedis, RabbitMQ, Beanstalkd, PostgreSQL, Celery))
+    Waystation, Before, Nginx, HAProxy, Envoy, Caddy, Floor, Redis, ReliableRedis, RabbitMQ, Beanstalkd, PostgreSQL, Celery))
 TITLES = {
     "1": "relay, 64 connections", "1b-1k": "relay at 1,000 requests/s", "1b-20k": "relay at 20,000 requests/s",
-    "2": "relay to a TLS upstream", "3-100k": "bodies of 100 KiB, both ways", "3-10m": "bodies of 10 MiB, both ways",
-    "4": "token injected, JSON checked and unwrapped", "5": "one stream, 64 lines outstanding", "6": "memory, bytes",
+    "1c": "relay with credential, edits and a generated key",
+    "2": "relay to a TLS upstream", "3-1k": "bodies of 1 KiB, both ways",
+    "3-100k": "bodies of 100 KiB, both ways", "3-10m": "bodies of 10 MiB, both ways",
+    "4": "token injected, JSON checked and unwrapped",
+    "4b": "JSON of 1 KiB looked into", "5": "one stream, 64 lines outstanding", "6": "memory, bytes",
     "7": "jobs accepted on disk", "8": "whole lives of kept jobs", "10": "decision of the core", "11": "exec to ready",
-    "12": "two loops", "counts-relay": "what a request costs", "counts-accept": "what an accepted job costs",
-    "counts-life": "what a whole life costs",
+    "12": "two loops", "counts-relay": "what a request costs",
+    "counts-credential": "one with credential, edits and a key", "counts-tls": "one to a TLS upstream",
+    "counts-json": "one whose JSON is looked into", "counts-promoted": "one promoted after it was sent",
+    "counts-retried": "one answered 503, then 200", "counts-line": "a line of a stream",
+    "counts-accept": "what an accepted job costs", "counts-life": "what a whole life costs",
 }
 
 
@@ -45,14 +52,17 @@ def run(session, keys):
 PEERS = (Waystation, Nginx, HAProxy)
 # The client's words, who takes part, and how much longer than usual it is watched.
 PROXIED = {
-    "1": (("-c", 64, "-q", "/r/bench/x"), (*PEERS, Envoy, Caddy, Floor), 1),
+    "1": (("-c", 64, "-q", "/r/bench/x"), (*PEERS, Before, Envoy, Caddy, Floor), 1),
     # Little is used at a low rate, so it is watched for longer.
     "1b-1k": (("-c", 64, "-q", "/r/bench/x", "-r", 1_000), PEERS, 2),
     "1b-20k": (("-c", 64, "-q", "/r/bench/x", "-r", 20_000), PEERS, 1),
+    "1c": (("-c", 64, "-q", "/r/edited/x", "-a", "Cookie: a=b"), PEERS, 1),
     "2": (("-c", 64, "-q", "/r/secure/x"), PEERS, 1),
+    "3-1k": (("-c", 64, "-b", 1024, "-q", "/r/bench/x"), PEERS, 1),
     "3-100k": (("-c", 16, "-b", 100 << 10, "-q", f"/r/bulk/size/{100 << 10}"), PEERS, 1),
     "3-10m": (("-c", 8, "-b", 10 << 20, "-q", f"/r/bulk/size/{10 << 20}"), PEERS, 1),
     "4": ((), (Waystation,), 1),
+    "4b": ((), (Waystation,), 1),
     "5": ((), (Waystation, Nginx), 1),
 }
 STREAM = ("-k", "stream", "-c", 1, "-d", 64, "-b", 500, "-q", "/r/bench/x")
@@ -67,8 +77,28 @@ def relayed(session, keys):
         for server in servers:
             if type(server) in takes_part:
                 contestants += of_one(session, key, server, words, session.options.seconds * longer)
-        session.turns(key, contestants)
+        quietly(session, key, contestants)
     session.stop_servers()
+
+
+# So far apart may be the quartiles of nginx, which is the same in every run; where they are farther, it is the machine
+# that is measured. So often is a set of rounds run at most.
+QUIET, TRIES = 1.15, 3
+
+
+def quietly(session, key, contestants):
+    """Measures in turns, again where something else was at work; keeps the quietest."""
+    sets = []
+    while len(sets) < TRIES:
+        session.results.pop(key, None)
+        session.turns(key, contestants)
+        spread = figures.spread(session.results[key].get(Nginx.name, []), (P99, RATE))
+        sets.append((spread, session.results[key]))
+        if spread <= QUIET:
+            return
+        session.note(f"{key}: disturbed, nginx's quartiles are {spread - 1:.0%} apart (set {len(sets)} of at most {TRIES})")
+    session.results[key] = min(sets, key=lambda each: each[0])[1]
+    session.disturbed.append(key)
 
 
 def of_one(session, key, server, words, seconds):
@@ -80,6 +110,10 @@ def of_one(session, key, server, words, seconds):
         return [
             (server.name, load("-c", 64, "-b", 1024, "-q", "/r/bench/json")),
             (f"{server.name} with token and JSON", load("-c", 64, "-b", 1024, "-q", "/r/json/json"))]
+    if key == "4b":
+        return [
+            (server.name, load("-c", 64, "-b", 1024, "-q", "/r/bench/json")),
+            (f"{server.name} looking into JSON", load("-c", 64, "-b", 1024, "-q", "/r/inspected/json"))]
     if key == "5":
         return [(server.name, load(*(STREAM if server.name == "waystation" else PROXIED["1"][0])))]
     if key.startswith("3-"):
@@ -202,5 +236,5 @@ def decided(session, key):
 
 ALONE = {
     "6": memory_held, "7": accepted, "8": lived, "10": decided, "11": start_time, "12": two_loops,
-    "counts-relay": counted, "counts-accept": counted, "counts-life": counted,
+    **{key: counted for key in TITLES if key.startswith("counts-")},
 }

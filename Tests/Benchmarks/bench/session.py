@@ -24,6 +24,8 @@ class Session:
         self.versions = {}
         # Scenario, contestant, the figures of each round; None for a round that failed.
         self.results = {}
+        # Scenarios whose every set of rounds something else was at work beside.
+        self.disturbed = []
         # Who could not be measured though it is here.
         self.failures = []
         # What was left out or failed, and why.

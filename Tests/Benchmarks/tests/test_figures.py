@@ -33,5 +33,11 @@ class Rounds(unittest.TestCase):
         self.assertEqual(figures.better(peers, "x", is_least=True), "lucky")
         self.assertIsNone(figures.better({"gone": [None]}, "x", is_least=True))
 
+    def test_the_spread_is_that_of_the_figure_whose_quartiles_are_farthest_apart(self):
+        rounds = [{"a": 10, "b": 100}, {"a": 11, "b": 200}, None, {"a": 12, "b": 300}]
+        self.assertAlmostEqual(figures.spread(rounds, ("a",)), 11.5 / 10.5)
+        self.assertAlmostEqual(figures.spread(rounds, ("a", "b")), 250 / 150)
+        self.assertEqual((figures.spread([], ("a",)), figures.spread([None], ("a",))), (1, 1))
+
     def test_a_percentile_of_none_is_nothing(self):
         self.assertEqual((figures.percentile([], 0.99), figures.percentile([3, 1, 2], 0.99)), (0, 3))

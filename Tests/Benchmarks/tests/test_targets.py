@@ -44,6 +44,7 @@ class Verdicts(unittest.TestCase):
 
     def test_scenarios_are_named_by_their_numbers(self):
         self.assertEqual(scenarios.chosen(["1b", "3-10m"]), ["1b-1k", "1b-20k", "3-10m"])
-        self.assertEqual(scenarios.chosen(["counts"]), ["counts-relay", "counts-accept", "counts-life"])
+        self.assertEqual(scenarios.chosen(["counts"]), [
+            key for key in scenarios.TITLES if key.startswith("counts-")])
         with self.assertRaisesRegex(ValueError, "there is no scenario 9"):
             scenarios.chosen(["1", "9"])
