@@ -20,7 +20,7 @@ NAMES = {
     "waystation": "Waystation", "waystation, one stream": "Waystation, one stream", "nginx": "nginx",
     "haproxy": "HAProxy", "envoy": "Envoy", "caddy": "Caddy", "floor": "C without features", "redis": "Redis (LPUSH)",
     "redis reliable": "Redis (3 operations)", "rabbitmq": "RabbitMQ", "beanstalkd": "beanstalkd",
-    "postgresql": "PostgreSQL", "celery": "Celery + Redis",
+    "postgresql": "PostgreSQL", "celery": "Celery + Redis", "sidekiq": "Sidekiq + Redis",
 }
 # File, then of each panel: scenario, figure, title, what the axis says.
 PLOTS = {
@@ -30,7 +30,7 @@ PLOTS = {
     ),
     "kept.svg": (
         ("7", "per_second", "A job accepted, on disk before the answer", "jobs per second on one core; more is better"),
-        ("8", "per_second", "A job's whole life: accepted, delivered over HTTP, settled (only Waystation and Celery deliver)",
+        ("8", "per_second", "A job's whole life: accepted, delivered over HTTP, settled (Redis and PostgreSQL alone deliver nothing)",
          "lives per second on one core; more is better"),
     ),
 }

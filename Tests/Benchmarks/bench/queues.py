@@ -212,35 +212,31 @@ class PostgreSQL(Queue):
         return total
 
 
-class Celery(Redis):
-    """A worker that posts each job to the upstream, with Redis behind it; both share the core."""
+class Workers(Redis):
+    """Workers that post each job to the upstream, with Redis behind them; both share the core."""
 
-    name = "celery"
-    package = "python3-celery"
     stays = True
-
-    def __init__(self, session):
-        super().__init__(session)
-        self.worker = None
-        self.celery_environment = dict(
-            os.environ, BROKER="redis+socket://" + self.socket, UPSTREAM=str(session.plain.port), C_FORCE_ROOT="1",
-            PYTHONPATH=PEERS, PYTHONDONTWRITEBYTECODE="1")
+    worker = None
+    # What hands over jobs, what serves them, and what shows that both are there.
+    submit, serve, probe = (), (), ()
 
     def check_installed(self):
         super().check_installed()
-        if subprocess.run([PYTHON, "-c", "import celery, redis"], stderr=subprocess.DEVNULL).returncode:
-            raise Unavailable(f"celery is not installed; {INSTALL}")
+        try:
+            found = subprocess.run(self.probe, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+        except FileNotFoundError:
+            found = False
+        if not found:
+            raise Unavailable(f"{self.name} is not installed; {INSTALL}")
+
+    def environment_of_workers(self):
+        raise NotImplementedError
 
     def start(self, keep=False):
         seconds = super().start(keep)
-        # Two processes: the fastest of solo, threads, gevent and 2, 4 and 8 processes on one core. Jobs are
-        # acknowledged when they are done, and fetched ahead; nobody keeps their results.
-        command = [
-            PYTHON, "-m", "celery", "-A", "celery_job", "worker", "-P", "prefork", "-c", "2", "-l", "ERROR",
-            "--without-gossip", "--without-mingle", "--without-heartbeat"]
         with open(self.log, "a") as log:
             self.worker = system.start(
-                command, system.PROXY_CORE, environment=self.celery_environment, log=log, stdout=log)
+                self.serve, system.PROXY_CORE, environment=self.environment_of_workers(), log=log, stdout=log)
         # The first job is settled once the worker serves.
         self._submit(1)
         return seconds
@@ -248,16 +244,16 @@ class Celery(Redis):
     def _submit(self, count):
         """Hands `count` jobs over and waits until all are settled; returns the seconds of both."""
         run = subprocess.run(
-            [PYTHON, os.path.join(PEERS, "celery_submit.py"), str(count), str(JOB_BYTES)],
-            env=self.celery_environment, capture_output=True, text=True, timeout=120)
+            [*self.submit, str(count), str(JOB_BYTES)], env=self.environment_of_workers(), capture_output=True, text=True,
+            timeout=120)
         if run.returncode:
-            raise Unavailable(f"celery: {run.stderr[-2000:]}")
+            raise Unavailable(f"{self.name}: {run.stderr[-2000:]}")
         handed_over, settled = run.stdout.split()
         return float(handed_over), float(settled)
 
     def lives(self, count):
         # It takes so much longer that fewer tell as much.
-        count = max(100, count // 40)
+        count = max(100, count // self.fewer)
         cpu = self.cpu_seconds()
         _, settled = self._submit(count)
         return {"per_second": count / settled, "cpu_us": (self.cpu_seconds() - cpu) * 1e6 / count}
@@ -270,6 +266,36 @@ class Celery(Redis):
         system.stop(self.worker)
         self.worker = None
         super().stop()
+
+
+class Celery(Workers):
+    name = "celery"
+    package = "python3-celery"
+    fewer = 40
+    submit = (PYTHON, os.path.join(PEERS, "celery_submit.py"))
+    probe = (PYTHON, "-c", "import celery, redis")
+    # Two processes: the fastest of solo, threads, gevent and 2, 4 and 8 processes on one core. Jobs are acknowledged
+    # when they are done, and fetched ahead; nobody keeps their results.
+    serve = (
+        PYTHON, "-m", "celery", "-A", "celery_job", "worker", "-P", "prefork", "-c", "2", "-l", "ERROR",
+        "--without-gossip", "--without-mingle", "--without-heartbeat")
+
+    def environment_of_workers(self):
+        return dict(
+            os.environ, BROKER="redis+socket://" + self.socket, UPSTREAM=str(self.session.plain.port), C_FORCE_ROOT="1",
+            PYTHONPATH=PEERS, PYTHONDONTWRITEBYTECODE="1")
+
+
+class Sidekiq(Workers):
+    name = "sidekiq"
+    package = "ruby-sidekiq"
+    fewer = 10
+    submit = ("ruby", os.path.join(PEERS, "sidekiq_submit.rb"))
+    probe = ("ruby", "-e", "require 'sidekiq'")
+    serve = ("sidekiq", "-r", os.path.join(PEERS, "sidekiq_job.rb"), "-c", "10", "-e", "production")
+
+    def environment_of_workers(self):
+        return dict(os.environ, BROKER="unix://" + self.socket, UPSTREAM=str(self.session.plain.port))
 
 
 def free_ports(count):
