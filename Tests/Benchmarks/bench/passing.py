@@ -51,7 +51,7 @@ def read(metrics, route):
     return Ways(counts[""], counts["_ordinary"], counts["_promoted"])
 
 
-def awaited(ask, route, least, seconds=5):
+def awaited(ask, route, least, seconds=30):
     """What `ask` tells of the route once so many of its requests are over, or after so many seconds all the same."""
     deadline = time.monotonic() + seconds
     while True:
