@@ -10,7 +10,8 @@ from .relay import KEEP, KEEP_LINE_FOR_LATER, LATER, Before, Waystation
 from .targets import P99, RATE
 
 CONTESTANTS = tuple(kind.name for kind in (
-    Waystation, Before, Nginx, HAProxy, Envoy, Caddy, Floor, Redis, ReliableRedis, RabbitMQ, Beanstalkd, PostgreSQL, Celery, Sidekiq))
+    Waystation, Before, Nginx, HAProxy, Envoy, Caddy, Floor, Redis, ReliableRedis, RabbitMQ, Beanstalkd, PostgreSQL,
+    Sidekiq, Celery))
 TITLES = {
     "1": "relay, 64 connections", "1b-1k": "relay at 1,000 requests/s", "1b-20k": "relay at 20,000 requests/s",
     "1c": "relay with credential, edits and a generated key",
