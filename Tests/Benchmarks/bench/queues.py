@@ -206,7 +206,7 @@ class PostgreSQL(Queue):
             try:
                 with open(f"/proc/{pid}/stat") as file:
                     words = file.read().rpartition(")")[2].split()
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):
                 continue
             total += sum(map(int, words[11:15]))
         return total
