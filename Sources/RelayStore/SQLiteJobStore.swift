@@ -218,7 +218,7 @@ extension SQLiteJobStore {
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool {
-        guard case .bytes = job.body, !Self.needsFile(job.body) else { return false }
+        guard case .bytes(let bytes) = job.body, bytes.count <= Self.inlineLimit else { return false }
         queue.submit(
             CommitQueue.Task(
                 kind: job.hasNoRoom ? .other : .accept,
