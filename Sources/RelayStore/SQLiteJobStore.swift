@@ -170,22 +170,28 @@ extension SQLiteJobStore {
         _ body: @escaping @Sendable (StoreWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
-            queue.submit(
-                CommitQueue.Task(
-                    kind: kind,
-                    weight: weight,
-                    run: { writer throws(StoreError) in
-                        let value = try body(writer)
-                        return {
-                            landed(value)
-                            continuation.resume(returning: .success(value))
-                        }
-                    },
-                    fail: { continuation.resume(returning: .failure($0)) }
-                )
-            )
+            submit(kind, weight: weight, landed: landed, { continuation.resume(returning: $0) }, body)
         }
         return try result.get()
+    }
+
+    /// The same for who has no task, and is told on the store's thread.
+    private func submit<Value: Sendable>(
+        _ kind: CommitQueue.Kind,
+        weight: Int = 1,
+        landed: @escaping @Sendable (Value) -> Void = { _ in },
+        _ told: @escaping @Sendable (Result<Value, StoreError>) -> Void,
+        _ body: @escaping @Sendable (StoreWriter) throws(StoreError) -> Value
+    ) {
+        let run: @Sendable (StoreWriter) throws(StoreError) -> @Sendable () -> Void = {
+            writer throws(StoreError) in
+            let value = try body(writer)
+            return {
+                landed(value)
+                told(.success(value))
+            }
+        }
+        queue.submit(CommitQueue.Task(kind: kind, weight: weight, run: run, fail: { told(.failure($0)) }))
     }
 
     package func enqueue(_ jobs: [NewJob], at now: JobMoment) async throws(StoreError) -> [EnqueueResult] {
@@ -219,20 +225,10 @@ extension SQLiteJobStore {
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool {
         guard case .bytes(let bytes) = job.body, bytes.count <= Self.inlineLimit else { return false }
-        queue.submit(
-            CommitQueue.Task(
-                kind: job.hasNoRoom ? .other : .accept,
-                weight: 1,
-                run: { [shared] writer throws(StoreError) in
-                    let answer = try writer.enqueue(job, at: now)
-                    return {
-                        shared.land(job, answer)
-                        told(.success(answer))
-                    }
-                },
-                fail: { told(.failure($0)) }
-            )
-        )
+        let landed: @Sendable (EnqueueResult) -> Void = { [shared] answer in shared.land(job, answer) }
+        submit(job.hasNoRoom ? .other : .accept, landed: landed, told) { writer throws(StoreError) in
+            try writer.enqueue(job, at: now)
+        }
         return true
     }
 
@@ -285,17 +281,9 @@ extension SQLiteJobStore {
         case .file?: return false
         case .bytes?, .expunged?, nil: break
         }
-        queue.submit(
-            CommitQueue.Task(
-                kind: .other,
-                weight: 1,
-                run: { writer throws(StoreError) in
-                    let answers = try writer.settle([settlement], at: now)
-                    return { told(answers.first.map { .success($0) } ?? .success(.stale)) }
-                },
-                fail: { told(.failure($0)) }
-            )
-        )
+        submit(.other, told) { writer throws(StoreError) in
+            try writer.settle([settlement], at: now).first ?? .stale
+        }
         return true
     }
 
