@@ -120,9 +120,11 @@ package final class DurableBench: Sendable {
         _ tasks: Tasks
     ) -> any Transport {
         if connections == .ofTasks { return transport }
-        return PromptOver(transport, start: { start($0, tasks) }) {
-            (isKept: connections != .dialled, isGone: connections == .gone)
-        }
+        return PromptOver(
+            transport,
+            start: { start($0, tasks) },
+            state: { (isKept: connections != .dialled, isGone: connections == .gone) }
+        )
     }
 
     /// Tasks that the relay has needed so far.
