@@ -34,7 +34,7 @@ extension Connection {
         if phase == .idle, pending.isEmpty {
             let isPassed = unsafe bytes.withUnsafeBufferPointer { bytes in
                 guard let first = bytes.baseAddress else { return false }
-                return unsafe server.passThrough.begin(self, first, bytes.count)
+                return unsafe server.passThrough.begin(self, on: self, first, bytes.count)
             }
             if isPassed { return }
         }

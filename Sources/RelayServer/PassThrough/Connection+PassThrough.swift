@@ -4,8 +4,6 @@ import RelayHTTP
 import RelayPosix
 
 extension Connection: PassThroughCaller {
-    var isDraining: Bool { server.isDraining }
-    var memory: MemoryAccount { server.memory }
     var keepsContent: Bool { false }
     var mayBeBrowser: Bool { !listener.isUnix }
     var pieces: (any PieceReceiver)? { self }

@@ -5,46 +5,55 @@ import RelayPosix
 
 extension PassThrough {
     /// Bytes of a request that is read here, and of its content; a larger one takes the ordinary path.
-    static let (largest, largestContent) = (81_920, 65_536)
+    private static let (largest, largestContent) = (81_920, 65_536)
     /// Requests of a connection that are not tried after one with a field that has to be looked into: whoever writes
     /// such fields goes on to.
-    static let skipped = 15
+    private static let skipped = 15
 
     /// Sends a plain request on at once.
     ///
     /// - Returns: false, having done nothing, where it is not plain, or something would have to be waited for.
-    func begin(_ caller: some PassThroughCaller, _ base: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        caller.ordinaryReason = .shape
+    func begin(
+        _ caller: some PassThroughCaller,
+        on connection: Connection,
+        _ base: UnsafePointer<UInt8>,
+        _ count: Int
+    ) -> Bool {
+        connection.ordinaryReason = .shape
         guard isOn else { return false }
-        if caller.skipsPassThrough > 0 {
-            caller.skipsPassThrough &-= 1
-            caller.ordinaryReason = .fields
+        if connection.skipsPassThrough > 0 {
+            connection.skipsPassThrough &-= 1
+            connection.ordinaryReason = .fields
             return false
         }
         guard count <= Self.largest, let line = unsafe PassThroughLine(base, count), caller.means(line),
             let entry = unsafe entry(base, line.route)
         else { return false }
         let now = loop.now
-        guard let fields = unsafe compose(entry, line, base, count, caller, now) else { return false }
+        guard let fields = unsafe compose(entry, line, base, count, connection, now) else { return false }
+        if fields.isForeign, caller.mayBeBrowser {
+            connection.ordinaryReason = .listener
+            return false
+        }
         let kept = caller.keepsContent ? fields.end : count
         var room: MemoryHold?
         if kept > PassThroughLoan.kept {
-            room = caller.memory.hold(kept)
+            room = connection.server.memory.hold(kept)
             guard let room else {
-                caller.ordinaryReason = .held
+                connection.ordinaryReason = .held
                 return false
             }
-            room.charge(to: caller.share)
+            room.charge(to: connection.share)
         }
         let route = entry.route
         let state = route.entry.state
-        caller.ordinaryReason = .held
-        guard let share = caller.share, !caller.isDraining, engine.admitsPlainly(),
+        connection.ordinaryReason = .held
+        guard let share = connection.share, !connection.server.isDraining, engine.admitsPlainly(),
             !state.isPausedNow, state.enterPlainly()
         else { return false }
         guard let sender = sender(entry, now) else {
             state.leavePlainly()
-            caller.ordinaryReason = .connection
+            connection.ordinaryReason = .connection
             return false
         }
         var leave: TrafficLeave?
@@ -94,17 +103,17 @@ extension PassThrough {
         _ line: PassThroughLine,
         _ base: UnsafePointer<UInt8>,
         _ count: Int,
-        _ caller: some PassThroughCaller,
+        _ connection: Connection,
         _ now: Int64
     ) -> PassThroughFields? {
-        guard caller.maySend(to: entry) else {
-            caller.ordinaryReason = .listener
+        guard connection.maySend(to: entry) else {
+            connection.ordinaryReason = .listener
             return nil
         }
         let plain = entry.route.plain
         if !plain.query.isEmpty, unsafe line.hasQuery(base) { return nil }
         guard knowsLines(entry, now) else {
-            caller.ordinaryReason = .credential
+            connection.ordinaryReason = .credential
             return nil
         }
         output.clear()
@@ -116,8 +125,8 @@ extension PassThrough {
         output.put(entry.upstream.hostLine)
         guard let fields = unsafe PassThroughFields(base, line.fields, count, plain.edits, to: output.end)
         else {
-            caller.skipsPassThrough = Self.skipped
-            caller.ordinaryReason = .fields
+            connection.skipsPassThrough = Self.skipped
+            connection.ordinaryReason = .fields
             return nil
         }
         output.advance(fields.written)
@@ -129,10 +138,6 @@ extension PassThrough {
         guard fields.end &+ length == count, length <= Self.largestContent, length <= settings.maxRequestBody,
             length <= settings.replayBuffer
         else { return nil }
-        if caller.mayBeBrowser, fields.isForeign {
-            caller.ordinaryReason = .listener
-            return nil
-        }
         // POST, PUT and PATCH say so where they have no content (RFC 9110 §8.6).
         if unsafe length > 0 || base[0] == UInt8(ascii: "P") {
             output.put("Content-Length: ")

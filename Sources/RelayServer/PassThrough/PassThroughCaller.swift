@@ -1,23 +1,14 @@
 import RelayCore
-import RelayEngine
 import RelayHTTP
 
 /// Whose request is passed through: a connection that it came on, or a line of a stream that stands for it.
 protocol PassThroughCaller: PassThroughReceiver {
-    var share: CallerShare? { get }
-    var isDraining: Bool { get }
-    var memory: MemoryAccount { get }
     /// Whether it keeps the request's content itself, for the ordinary request that may have to be made.
     var keepsContent: Bool { get }
     /// Whether a browser may have written its fields.
     var mayBeBrowser: Bool { get }
-    /// Why its request takes the ordinary path.
-    var ordinaryReason: OrdinaryReason { get set }
-    /// How many of its next requests are not tried.
-    var skipsPassThrough: Int { get set }
     /// Whether the request line says what the caller did.
     func means(_ line: PassThroughLine) -> Bool
-    func maySend(to entry: PassThrough.Entry) -> Bool
     /// Its request is about to be sent.
     func begunPassing(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ sender: any PassThroughSender)
     /// Its request goes on as an ordinary one, where it is not answered yet.

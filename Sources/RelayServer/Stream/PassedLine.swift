@@ -7,6 +7,9 @@ import RelayPosix
 ///
 /// Before anything else than a plain answer happens it becomes the ordinary job that `Submission` makes of it.
 @safe final class PassedLine {
+    /// Bytes of a line that is read here: its request has room in the output, however it is written.
+    private static let largest = 40_960
+
     let stream: LineStream
     private let connection: Connection
     private let server: LoopServer
@@ -39,20 +42,17 @@ import RelayPosix
     func begin(_ line: [UInt8]) -> Bool {
         let passThrough = server.passThrough
         connection.ordinaryReason = .shape
-        guard passThrough.isOn, line.count <= PassThrough.largest else { return false }
+        guard passThrough.isOn, line.count <= Self.largest else { return false }
         if connection.skipsPassThrough > 0 {
             connection.skipsPassThrough -= 1
             return false
         }
-        guard passThrough.line.read(line.span) else {
-            connection.skipsPassThrough = PassThrough.skipped
-            return false
-        }
+        guard passThrough.line.read(line.span) else { return false }
         bytes = line
         (id, route, fields) = (passThrough.line.id, passThrough.line.route, passThrough.line.fields)
         let request = unsafe passThrough.line.request.bytes
         guard let first = unsafe request.baseAddress?.assumingMemoryBound(to: UInt8.self),
-            unsafe passThrough.begin(self, first, request.count)
+            unsafe passThrough.begin(self, on: connection, first, request.count)
         else {
             bytes = []
             return false
@@ -68,9 +68,6 @@ import RelayPosix
 }
 
 extension PassedLine: PassThroughCaller {
-    var share: CallerShare? { connection.share }
-    var isDraining: Bool { server.isDraining }
-    var memory: MemoryAccount { server.memory }
     var keepsContent: Bool { true }
     /// The stream's own fields were looked at.
     var mayBeBrowser: Bool { false }
@@ -79,20 +76,8 @@ extension PassedLine: PassThroughCaller {
 
     func hasRoom(for bytes: Int) -> Bool { bytes <= MemoryAccount.free }
 
-    var ordinaryReason: OrdinaryReason {
-        get { connection.ordinaryReason }
-        set { connection.ordinaryReason = newValue }
-    }
-
-    var skipsPassThrough: Int {
-        get { connection.skipsPassThrough }
-        set { connection.skipsPassThrough = newValue }
-    }
-
     /// A slash in the name of a route or a blank in a path would make another request of it.
     func means(_ line: PassThroughLine) -> Bool { line.route == route && line.fields == fields }
-
-    func maySend(to entry: PassThrough.Entry) -> Bool { connection.maySend(to: entry) }
 
     func begunPassing(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ sender: any PassThroughSender)
     {
@@ -114,7 +99,7 @@ extension PassedLine: PassThroughCaller {
         #if DEBUG
         if passThrough.mode == .check { unsafe checkOutcome(exchange, answer, outcome, sender) }
         #endif
-        unsafe passThrough.over(exchange, share)
+        unsafe passThrough.over(exchange, connection.share)
         let number = number
         clear()
         stream.answered(self, number, outcome)
@@ -142,7 +127,7 @@ extension PassedLine: AnswerReceiver {
         self.exchange = nil
         guard let rebuilt = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
             let record = unsafe passThrough.refused(exchange, connection.client)
-            unsafe passThrough.broke(exchange, share)
+            unsafe passThrough.broke(exchange, connection.share)
             server.relay.ports.sink.record(.requestRefused(record))
             let id = id.isEmpty ? nil : String(decoding: bytes[id], as: UTF8.self)
             finish(StreamOutcome.refused(PassThrough.broken, line: number, id: id))
@@ -187,7 +172,7 @@ extension PassedLine: AnswerReceiver {
             method: submission.method,
             terms,
             connection.client,
-            share,
+            connection.share,
             wall: exchange.pointee.wall
         )
         let adopted = unsafe try? server.relay.adopt(
