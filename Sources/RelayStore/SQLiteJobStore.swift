@@ -111,7 +111,7 @@ package final class SQLiteJobStore: JobStore {
                 removeFiles: { names in fileThread.start { $0.remove(names) } }
             )
             let store = SQLiteJobStore(queue, shared, reader, fileThread, files, ended)
-            store.removeOrphans()
+            store.fileThread.removeOrphans(unknownTo: reader)
             opened(.success(store))
             commits.run()
             // In this order: what is left on the thread for files may ask the reader.
@@ -483,25 +483,6 @@ extension SQLiteJobStore {
         } catch {
             spool.discard()
             throw error
-        }
-    }
-
-    /// Removes the files of earlier runs that belong to no job.
-    private func removeOrphans() {
-        let reader = reader
-        fileThread.start { files in
-            let names = files.earlier()
-            // One by one, so that nobody's read waits for all of them.
-            for name in names {
-                reader.start { reader in
-                    guard let select = try? reader.database.statement("SELECT 1 FROM file WHERE name = ?")
-                    else { return }
-                    select.bind(1, name)
-                    defer { select.reset() }
-                    // Only a certain no removes anything.
-                    if (try? select.step()) == false { files.remove([name]) }
-                }
-            }
         }
     }
 }
