@@ -83,9 +83,9 @@ import RelayPosix
     var limits = ResponseLimits()
     @safe @exclusivity(unchecked) var headBytes: [UInt8] = []
     var interimCount = 0
-    /// When the head came of an answer that is passed on once it is there as a whole; 0 for any other. And its bytes in
-    /// all.
+    /// When the head came of an answer that is passed on once it is there as a whole; 0 for any other.
     @safe @exclusivity(unchecked) var headAt: Int64 = 0
+    /// Bytes of such an answer in all.
     @safe @exclusivity(unchecked) var awaited = 0
     var body = IncomingBody()
     /// Who takes the body without a task.

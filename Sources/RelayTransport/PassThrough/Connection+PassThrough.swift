@@ -126,7 +126,8 @@ extension Connection: PassThroughSender {
         if answer.isChunked { answer.length = count }
         answer.isWhole = body.isComplete
         let length = answer.isChunked ? nil : answer.length
-        guard answer.isWhole || takesPieces && passing.policy.passesPieces(answer.status, length: length) else {
+        guard answer.isWhole || takesPieces && passing.policy.passesPieces(answer.status, length: length)
+        else {
             return unsafe gather(answer, bytes, passing)
         }
         body.keepsAlive = true
