@@ -203,7 +203,7 @@ class Answers(RelayTest):
         self.upstream = self.new_upstream()
         plain = self.upstream.url
         self.relay = self.new_relay({
-            "up": route(plain, recovery=[], timeouts={"attempt": "300ms", "idle": "5s"}),
+            "up": route(plain, recovery=[], timeouts={"attempt": "1s", "idle": "5s"}),
             "slow": route(plain, recovery=[], timeouts={"idle": "200ms"}),
             "json": route(plain, recovery=[], response={"expect": "json"}, success={"inspect_limit": "1KiB"})}).start()
 
@@ -222,7 +222,7 @@ class Answers(RelayTest):
             request.connection.wait_for_end()
 
         said = self.detail("up", silence, 504, "upstream_timeout")
-        self.assertIn("within timeouts.attempt (300ms)", said)
+        self.assertIn("within timeouts.attempt (1s)", said)
         self.assertIn("within timeouts.idle (200ms)", self.detail("slow", silence, 504, "upstream_timeout"))
         said = self.detail("up", silence, 504, "upstream_timeout", ("Waystation-Attempt-Timeout", "100ms"))
         self.assertIn("within the caller's attempt timeout (100ms)", said)

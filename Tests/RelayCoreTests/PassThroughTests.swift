@@ -11,7 +11,7 @@ struct PassThroughTests {
     /// A new setting is not in it: whoever adds one decides here, and in `PassThroughPolicy`.
     private static let settings: [String: String] = [
         "summary": "said of the route alone",
-        "upstreams": "the first is sent to; one for constrained networks: ordinary",
+        "upstreams": "the first is sent to; while the network is constrained one for that: ordinary",
         "authentication": "its line is among the route's own",
         "timeouts": "attempt, total and idle bound the exchange; connect is the ordinary path's",
         "concurrency": "a free permit is taken",

@@ -12,6 +12,8 @@ package final class PassThroughPolicy: Sendable {
     package let attempt: Int64
     package let idle: Int64
     package let usesTraffic: Bool
+    /// Whether requests go to another upstream while the network is constrained.
+    package let mayBeConstrained: Bool
     package let meter: UpstreamMeter?
     /// Whether an answer's type or content is looked into.
     private let inspects: Bool
@@ -104,6 +106,7 @@ package final class PassThroughPolicy: Sendable {
         attempt = min(policy.timeouts.attempt, policy.timeouts.total).saturatedNanoseconds
         idle = max(0, policy.timeouts.idle.saturatedNanoseconds)
         usesTraffic = !policy.traffic.isOff
+        mayBeConstrained = route.constrainedUpstream != nil
         meter = memory.upstreams.first { [upstream] in $0.name == upstream.name }
     }
 
@@ -129,7 +132,6 @@ package final class PassThroughPolicy: Sendable {
         {
             return .keeping
         }
-        if route.constrainedUpstream != nil { return .constrained }
         if policy.limits.head < 16_384 || policy.limits.fieldCount < 64 { return .limits }
         return nil
     }

@@ -29,6 +29,10 @@ extension PassThrough {
         guard count <= Self.largest, let line = unsafe PassThroughLine(base, count), caller.means(line),
             let entry = unsafe entry(base, line.route)
         else { return false }
+        if entry.route.plain.mayBeConstrained, relay.ports.isConstrained() {
+            connection.ordinaryReason = .constrained
+            return false
+        }
         let now = loop.now
         guard let fields = unsafe compose(entry, line, base, count, connection, now) else { return false }
         if fields.isForeign, caller.mayBeBrowser {
