@@ -21,24 +21,32 @@ extension SeededWorlds {
         what: "requests in all modes and kept jobs",
         size: 500,
         controlWorlds: 60,
-        plants: PassingPlant.allCases.map { ($0.rawValue, [differ]) }
-    ) { seed, plant, _ in
+        plants: PassingPlant.allCases.map { ($0.rawValue, $0.sentences) }
+    ) { seed, plant, isTelling in
         let plant = plant.flatMap { PassingPlant(rawValue: $0) }
-        let results = TrafficMode.allCases.map { mode in
-            TrafficWorld(seed: seed, jobs: 500, plant: nil, mode: mode, passingPlant: plant).result(of: seed)
+        let worlds = TrafficMode.allCases.map { mode in
+            let world = TrafficWorld(seed: seed, jobs: 500, plant: nil, mode: mode, passingPlant: plant)
+            world.checker.isTelling = isTelling
+            return world
         }
+        let results = worlds.map { $0.result(of: seed) }
         var result = results[1]
-        guard result.violation == nil else { return result }
-        for (mode, other) in zip(TrafficMode.allCases, results) where other.hash != results[0].hash {
+        if let broken = results.first(where: { $0.violation != nil }) { return broken }
+        for (world, other) in zip(worlds, results) where other.hash != results[0].hash {
             result.violation = Violation(
                 job: -1,
                 at: other.virtualTime,
-                sentence: "the records \(differ) between off and \(mode.rawValue)",
-                timeline: []
+                sentence: "\(PassingPlant.differ) between off and \(world.mode.rawValue)",
+                timeline: parting(worlds[0].checker.story, world.checker.story)
             )
         }
         return result
     }
 
-    private static let differ = "differ"
+    /// Where two stories part, with what came before.
+    private static func parting(_ one: [String], _ other: [String]) -> [String] {
+        let common = zip(one, other).prefix { $0 == $1 }.count
+        return one[max(0, common - 20)..<common] + ["off:"] + one.dropFirst(common).prefix(3) + ["instead:"]
+            + other.dropFirst(common).prefix(3)
+    }
 }

@@ -33,7 +33,7 @@ final class TrafficChecker: SeededChecker {
     var hasPermits: () -> Bool = { false }
     /// Whether every moment is kept, for who reads a broken promise.
     var isTelling = false
-    private var story: [String] = []
+    private(set) var story: [String] = []
 
     init(_ timeline: Timeline, names: [String], wanted: [String]?) {
         self.wanted = wanted
@@ -63,6 +63,7 @@ final class TrafficChecker: SeededChecker {
     /// What is on record of a request is part of the trace.
     func record(_ outcome: Outcome) {
         hash.mix(UInt64(outcome.answer?.status.rawValue ?? 0))
+        tell("on record: \(outcome.attempts)")
         for attempt in outcome.attempts {
             hash.mix(UInt64(bitPattern: attempt.beganAt))
             hash.mix(UInt64(bitPattern: attempt.duration.saturatedNanoseconds))

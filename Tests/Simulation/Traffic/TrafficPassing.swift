@@ -21,6 +21,16 @@ enum PassingPlant: String, CaseIterable {
     case losesLeave = "loses-leave"
     /// An answer with a word about limits is passed on without a look.
     case looksAway = "looks-away"
+
+    /// What must be said of it.
+    var sentences: [String] {
+        switch self {
+        case .tellsNoTraffic, .losesLeave: ["the route counts"]
+        case .readsTheClock, .looksAway: [Self.differ]
+        }
+    }
+
+    static let differ = "the records differ"
 }
 
 /// What passes requests through in a world: it asks the core as the daemon's own does, and promotes as that does.
@@ -120,8 +130,12 @@ struct TrafficPassing {
     ) -> Outcome {
         let (entry, now) = (admission.entry, world.value.timeline.now)
         if let leave, world.value.passingPlant != .tellsNoTraffic {
-            let random = relay.ports.entropy.next()
-            let change = entry.memory.traffic.endedPlainly(leave, of: entry.route, random: random, now)
+            let change = entry.memory.traffic.endedPlainly(
+                leave,
+                of: entry.route,
+                random: relay.ports.entropy.next(),
+                now
+            )
             if let change { relay.ports.sink.record(.breakerChanged(route: entry.route.name, change)) }
         }
         var attempt = Attempt(
