@@ -24,6 +24,10 @@ package struct LoopBound<Value>: @unchecked Sendable {
         return stored
     }
 
+    /// A part of the value that never changes, for any thread.
+    @inlinable
+    package func constant<Part: Sendable>(_ part: (Value) -> Part) -> Part { part(stored) }
+
     /// The value on its loop; nil on every other thread.
     @inlinable package var valueOnLoop: Value? {
         currentThread() == thread ? stored : nil

@@ -16,20 +16,18 @@ import RelayPosix
     }
 }
 
-/// A request that was sent without a task.
+/// A request that was sent without a task; of three words, which stand in an existential without an allocation.
 struct SentRequest: Sending {
     private let connection: LoopBound<Connection>
     private let serial: UInt64
-    private let loop: EventLoop
 
     init(connection: Connection, serial: UInt64) {
-        loop = connection.loop
-        self.connection = LoopBound(connection, loop)
+        self.connection = LoopBound(connection, connection.loop)
         self.serial = serial
     }
 
     func cancel() {
         if let connection = connection.valueOnLoop { return connection.cancel(serial) }
-        loop.execute { [connection, serial] in connection.value.cancel(serial) }
+        connection.constant(\.loop).execute { [connection, serial] in connection.value.cancel(serial) }
     }
 }
