@@ -11,6 +11,7 @@ import rules
 from promql import Wrong, shape
 from world import Watched
 
+from caller import request
 from relay import eventually, route
 from upstream import Upstream, answer, as_json, refused_port
 
@@ -40,9 +41,12 @@ def everything(case):
     relay.start()
     assert relay.ask("GET", "/r/good/good").status == 200
     assert relay.ask("GET", "/r/down/a").status == 502
-    # The second finds a kept connection, and is promoted by its answer.
-    assert relay.ask("GET", "/r/patient/good").status == 200
-    assert relay.ask("GET", "/r/patient/slower").status == 429
+    # The second finds the kept connection of its loop, and is promoted by its answer.
+    caller = relay.caller()
+    case.addClassCleanup(caller.close)
+    for path, status in ("good", 200), ("slower", 429):
+        caller.send(request("GET", f"/r/patient/{path}"))
+        assert caller.answer().status == status
     assert relay.ask("GET", "/r/nowhere/a").status == 404
     assert relay.command("pause", "kept").returncode == 0
     assert relay.ask("POST", "/r/kept/good", body=b"x").status == 202

@@ -48,6 +48,10 @@ extension PassThrough {
                 return false
             }
             room.charge(to: connection.share)
+            if room.isOver(entry.route.snapshot.settings.callers, isRefused: false) {
+                connection.ordinaryReason = .held
+                return false
+            }
         }
         let route = entry.route
         let state = route.entry.state

@@ -36,6 +36,8 @@ import RelayPosix
         @safe @exclusivity(unchecked) fileprivate(set) var lines:
             (besideAgent: PassThroughLines, all: PassThroughLines)?
         @safe @exclusivity(unchecked) fileprivate var generation: UInt64 = 0
+        /// Whether another configuration is in force.
+        @safe @exclusivity(unchecked) fileprivate(set) var isOver = false
         @safe @exclusivity(unchecked) fileprivate(set) var token: Token?
 
         init(_ route: PassThroughRoute, _ upstream: any PassThroughUpstream) {
@@ -95,7 +97,10 @@ import RelayPosix
     @inline(never)
     private func reload(_ present: UInt64) {
         version = present
-        for entry in entries { entry.forget() }
+        for entry in entries {
+            entry.forget()
+            entry.isOver = true
+        }
         (entries, reasons) = ([], [:])
         loan.clear()
         guard let upstreams else { return }

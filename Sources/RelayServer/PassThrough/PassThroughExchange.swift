@@ -66,7 +66,7 @@ import RelayEngine
         if unsafe exchange.pointee.token != nil { unsafe exchange.pointee.token = nil }
         if unsafe exchange.pointee.answerRoom != nil { unsafe exchange.pointee.answerRoom = nil }
         guard unsafe free.count < PassThroughLoan.count,
-            unsafe exchange.pointee.capacity <= PassThroughLoan.kept
+            unsafe exchange.pointee.capacity <= PassThroughLoan.kept, unsafe !exchange.pointee.entry.isOver
         else { return unsafe PassThroughLoan.destroy(exchange) }
         unsafe free.append(exchange)
     }

@@ -112,9 +112,12 @@ struct PlainJobs {
         return nextClaim
     }
 
+    /// Numbers beyond it were never given: a row that has one is damaged.
+    private static let lastClaim: Int64 = 1 << 62
+
     /// A row as it stands in the table; nil of one that cannot be read.
     mutating func restore(_ number: Int64, _ begun: BegunAttempt?) {
-        nextClaim = max(nextClaim, number + 1)
+        if number < Self.lastClaim { nextClaim = max(nextClaim, number + 1) }
         if let begun { claims[number] = Claimed(begun: begun, left: 0) }
     }
 

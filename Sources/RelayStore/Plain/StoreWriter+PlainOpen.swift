@@ -31,20 +31,22 @@ extension StoreWriter {
             defer { select.reset() }
             var counts = try openJobs(in: block)
             while try select.step() {
-                let (seq, lane) = (select.int(0), select.int(2))
+                let (seq, lane, runAt, created) = (
+                    select.int(0), select.int(2), select.int(3), select.int(5)
+                )
                 counts[select.int(1), default: (0, 0)].found += 1
                 if let claim = claimed[seq] {
                     try restore(seq, claim, into: &jobs, &damage)
                 } else if lane == JobRow.runningLane {
                     try restore(seq, nil, into: &jobs, &damage)
-                } else if (0..<8).contains(lane) {
+                } else if (0..<8).contains(lane), runAt > .min, created > .min {
                     jobs.wait(
                         seq,
                         route: select.int(1),
                         priority: Int(lane),
-                        runAt: select.int(3),
+                        runAt: runAt,
                         expiresAt: select.optionalInt(4),
-                        created: select.int(5)
+                        created: created
                     )
                 } else {
                     damage.jobs.append(seq)
@@ -123,6 +125,8 @@ extension StoreWriter {
     /// - Returns: those that were in flight.
     func takeOverPlain() throws(StoreError) -> [Int64] {
         let damage = try loadPlain()
+        // From here on each zone counts what it has; what is given up below is taken off that by itself.
+        for (zone, found, counted) in damage.zones { volatile.openZones.append((zone, found - counted)) }
         for seq in damage.jobs {
             shared.countCorrupt()
             try hidePlain(seq, isCounted: true)
@@ -148,7 +152,7 @@ extension StoreWriter {
         return Array(plain.running.keys)
     }
 
-    /// Gives up jobs of which it is not known whether they were sent.
+    /// Gives up jobs of which it is not known whether they were sent, or are over.
     private func quarantine(_ jobs: [Int64]) throws(StoreError) -> Int {
         shared.countCorrupt()
         let now = now

@@ -8,7 +8,9 @@ extension StoreWriter {
             removal: before(retention.succeeded),
             expunction: before(retention.bodies)
         )
-        for zone in try finishedZones(by: sweep.edge, limit) {
+        let zones = try finishedZones(by: sweep.edge, min(limit, Self.sweptZones))
+        if zones.count == Self.sweptZones { report.hasMore = true }
+        for zone in zones {
             let rest = try sweepPlain(zone, &sweep, &report)
             try setFinish(rest.finish, of: zone)
             guard !rest.isCut, !sweep.isFull else {
@@ -17,6 +19,9 @@ extension StoreWriter {
             }
         }
     }
+
+    /// Zones that one sweep looks through, whatever it finds there.
+    private static let sweptZones = 32
 
     private struct PlainSweep {
         let limit: Int

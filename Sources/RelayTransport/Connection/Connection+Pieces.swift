@@ -37,6 +37,7 @@ extension Connection: PieceSender {
     }
 
     func stop() {
+        guard phase == .reading, taker != nil else { return }
         taker = nil
         close()
     }
