@@ -14,7 +14,10 @@ ANSWERS = [
     b"HTTP/1.1 204 No Content\r\nX: y\r\n\r\n",
     b"HTTP/1.1 201 Created\r\nX-RateLimit-Remaining: 0\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nab",
     b"HTTP/1.1 200 OK\r\nETag: \"x\"\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\nContent-Length: 3000\r\nX: 1\r\n\r\n"
-    + b"k" * 3000]
+    + b"k" * 3000,
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n2\r\nab\r\n1f\r\n" + b"c" * 31
+    + b"\r\n5;x=y\r\nabcde\r\n0\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n" + b"m" * 90_000]
 JUNK = [
     b"\r\n", b"\n", b"\r", b" ", b"\t", b":", b"\0", b"\xff", b"/", b"..", b"%2e", b"?", b"0", b"9", b"-", b",",
     b"Host: a\r\n", b"Content-Length: 5\r\n", b"Connection: close\r\n", b"Connection: keep-alive\r\n",
@@ -128,7 +131,7 @@ def call(daemon, chance, end, counts):
             _, buffer, is_over = read_answer(connection, b"")
             for _ in range(6):
                 method = chance.choice([b"GET", b"POST", b"PUT", b"DELETE", b"PATCH"])
-                body = b"" if method in (b"GET", b"DELETE") else b"y" * chance.choice([0, 1, 30, 2000])
+                body = b"" if method in (b"GET", b"DELETE") else b"y" * chance.choice([0, 1, 30, 2000, 20_000])
                 data = request(method, target, chance.sample(FIELDS, 3), body)
                 if chance.random() < 0.5:
                     data = mutate(chance, data)
