@@ -54,19 +54,18 @@ extension Connection {
         unsafe sent.withUnsafeBytes { unsafe demandEqual($0, wanted, "the answer") }
     }
 
-    private func rebuiltForCheck(_ exchange: UnsafeMutablePointer<PassThroughExchange>) -> Rebuilt {
-        guard let rebuilt = unsafe rebuilt(exchange, nil, SendingNothing()) else {
+    private func rebuiltForCheck(_ exchange: UnsafeMutablePointer<PassThroughExchange>) -> PassThrough.Adopted
+    {
+        guard let (head, adopted) = unsafe rebuilt(exchange, nil, SendingNothing()) else {
             fatalError("pass-through took a request that the ordinary path refuses")
         }
-        let terms = try? RequestTerms(rebuilt.head.fields.removingHopByHop())
-        let target = try? RelayTarget.parse(rebuilt.head.target)
-        let length: UInt64 = if case .bytes(let content) = rebuilt.body { UInt64(content.count) } else { 0 }
-        let isFramed = rebuilt.head.framing == .length(length) || rebuilt.head.framing == .none && length == 0
-        guard rebuilt.head.keepsAlive, isFramed, target?.hasEmptySegment == false, terms?.isLoop == false,
-            terms?.wantsDurable == false, terms?.durable.idempotencyKey == nil, terms?.durable.priority == 3,
+        let target = try? RelayTarget.parse(head.target)
+        let length: UInt64 = if case .bytes(let content) = adopted.body { UInt64(content.count) } else { 0 }
+        let isFramed = head.framing == .length(length) || head.framing == .none && length == 0
+        guard head.keepsAlive, isFramed, target?.hasEmptySegment == false, adopted.wish.isPlain,
             unsafe target.map({ Array($0.route.utf8) }) == exchange.pointee.entry.route.name
         else { fatalError("pass-through took a request that needs more than to be passed on") }
-        return rebuilt
+        return adopted
     }
 }
 

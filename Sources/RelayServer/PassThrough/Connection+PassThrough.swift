@@ -115,87 +115,53 @@ extension Connection {
         _ reason: PromotionReason
     ) -> (OutboundRequest, any AnswerReceiver)? {
         guard let exchange = passing else { return nil }
-        unsafe exchange.pointee.entry.route.entry.memory.meter.promoted(reason, lane: server.relay.ports.lane)
+        let route = unsafe exchange.pointee.entry.route
+        route.entry.memory.meter.promoted(reason, lane: server.relay.ports.lane)
         passingSender = nil
         passing = nil
-        guard let rebuilt = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
-            let record = unsafe server.passThrough.refused(exchange, client)
-            unsafe server.passThrough.broke(exchange, share)
-            server.relay.ports.sink.record(.requestRefused(record))
+        guard let (head, adopted) = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
+            unsafe server.passThrough.broke(exchange, self)
             refuse(PassThrough.broken)
             return nil
         }
-        let route = unsafe exchange.pointee.entry.route
         let settings = route.snapshot.settings
         let upload = Upload(
-            head: rebuilt.head,
-            purpose: .relay(rebuilt.admission),
+            head: head,
+            purpose: .relay(adopted.admission),
             limit: settings.maxRequestBody,
             holdLimit: settings.replayBuffer
         )
-        if case .bytes(let content) = rebuilt.body {
+        if case .bytes(let content) = adopted.body {
             upload.received = UInt64(content.count)
             var decoded: [UInt8] = []
             _ = try? upload.decoder.decode(content.span, into: &decoded)
         }
         unsafe upload.hold(exchange.pointee.room)
-        upload.run = unsafe RequestRun(
-            adopting: rebuilt.execution,
-            server.engine,
-            rebuilt.admission,
-            server.relay,
-            since: exchange.pointee.began
-        )
+        upload.run = unsafe server.passThrough.handOver(exchange, adopted)
         self.upload = upload
-        unsafe exchange.pointee.leave = nil
-        unsafe server.passThrough.loan.takeBack(exchange)
-        return (rebuilt.outbound, self)
+        return (adopted.outbound, self)
     }
 
-    struct Rebuilt {
-        let head: RequestHead
-        let admission: Admission
-        let body: Body
-        let execution: Execution
-        let outbound: OutboundRequest
-    }
-
-    /// The objects that the ordinary path would have made of the request by now; nil where it would have refused it.
+    /// What the ordinary path would have made of the request by now; nil where it would have refused it.
     func rebuilt(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ leave: TrafficLeave?,
         _ sending: any RelayCore.Sending
-    ) -> Rebuilt? {
+    ) -> (head: RequestHead, adopted: PassThrough.Adopted)? {
         let bytes = unsafe Span(_unsafeStart: exchange.pointee.bytes, count: exchange.pointee.count)
-        let route = unsafe exchange.pointee.entry.route
         var parser = RequestHeadParser()
         guard case .head(let head, let consumed)? = try? parser.parse(bytes),
             let terms = try? RequestTerms(head.fields.removingHopByHop()),
             let target = try? RelayTarget.parse(head.target)
         else { return nil }
-        let admission = unsafe server.engine.adopted(
-            route,
-            id: exchange.pointee.id,
-            target: target.rest,
-            method: head.method,
-            terms,
-            client,
-            share,
-            wall: exchange.pointee.wall
-        )
         let content = bytes.copied(from: consumed)
-        let body: Body = content.isEmpty ? .empty : .bytes(content)
-        let adopted = unsafe try? server.relay.adopt(
-            admission.request(body),
-            admission.context,
-            route.snapshot.vault,
-            since: exchange.pointee.began,
-            wall: exchange.pointee.wall,
-            leave: leave,
-            token: exchange.pointee.token,
-            sending: sending
+        let wish = PassThrough.Wish(
+            method: head.method,
+            target: target.rest,
+            terms: terms,
+            body: content.isEmpty ? .empty : .bytes(content)
         )
-        guard let (execution, outbound) = adopted else { return nil }
-        return Rebuilt(head: head, admission: admission, body: body, execution: execution, outbound: outbound)
+        let adopted = unsafe server.passThrough.adopted(exchange, wish, self, leave, sending)
+        return adopted.map { (head, $0) }
     }
 }

@@ -152,42 +152,6 @@ extension PassThrough {
         share?.end()
         unsafe loan.takeBack(exchange)
     }
-
-    /// No ordinary request can be made of one that was sent: what it held goes back, and its upstream is not judged.
-    func broke(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ share: CallerShare?) {
-        let entry = unsafe exchange.pointee.entry.route.entry
-        if let leave = unsafe exchange.pointee.leave {
-            unsafe exchange.pointee.leave = nil
-            entry.memory.traffic.endedUnjudged(leave, of: entry.route, random: random.next(), loop.now)
-        }
-        unsafe over(exchange, share)
-    }
-
-    /// The caller and the journal are told so where a promotion failed.
-    static let broken = Problem(
-        .internalError,
-        "the request was sent, and the relay failed to wait for its answer: what became of it is not known"
-    )
-
-    func refused(
-        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
-        _ client: ClientIdentity?
-    ) -> RefusedRequest {
-        let rest = unsafe exchange.pointee.rest
-        let target = unsafe UnsafeBufferPointer(
-            start: exchange.pointee.bytes + rest.lowerBound,
-            count: rest.count
-        )
-        return unsafe RefusedRequest(
-            route: exchange.pointee.entry.route.entry.route.name,
-            method: PassThroughRecords.methods[Int(exchange.pointee.method)],
-            path: String(decoding: target.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self),
-            client: client,
-            status: Self.broken.status,
-            code: Self.broken.code.rawValue,
-            detail: Self.broken.detail
-        )
-    }
 }
 
 extension PassThroughAnswer {

@@ -11,7 +11,7 @@ extension PassedLine {
         _ sender: any PassThroughSender
     ) {
         let rebuilt = unsafe rebuiltForCheck(exchange)
-        unsafe demandEqual(sent, sender.composed(rebuilt.outbound), "the request of a line")
+        unsafe demandEqual(sent, sender.composed(rebuilt.adopted.outbound), "the request of a line")
     }
 
     func checkOutcome(
@@ -23,8 +23,8 @@ extension PassedLine {
         let rebuilt = unsafe rebuiltForCheck(exchange)
         let server = stream.connection.server
         let bytes = unsafe Span(_unsafeStart: answer.base, count: answer.body.upperBound)
-        guard let inbound = sender.inbound(bytes, to: rebuilt.outbound, answer),
-            let outcome = server.relay.outcome(of: rebuilt.execution, inbound)
+        guard let inbound = sender.inbound(bytes, to: rebuilt.adopted.outbound, answer),
+            let outcome = server.relay.outcome(of: rebuilt.adopted.execution, inbound)
         else {
             fatalError("pass-through took an answer with status \(answer.status) that does not end a line")
         }
@@ -43,13 +43,14 @@ extension PassedLine {
         }
     }
 
-    private func rebuiltForCheck(_ exchange: UnsafeMutablePointer<PassThroughExchange>) -> Rebuilt {
+    private func rebuiltForCheck(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>
+    ) -> (job: AdmittedJob, adopted: PassThrough.Adopted) {
         guard let rebuilt = unsafe rebuilt(exchange, nil, SendingNothing()),
-            let submission = try? StreamedJob(bytes).submission.get(), let terms = try? submission.terms()
+            let submission = try? StreamedJob(bytes).submission.get()
         else { fatalError("pass-through took a line that the ordinary path refuses") }
         let told = id.isEmpty ? nil : String(decoding: bytes[id], as: UTF8.self)
-        guard !submission.hasEmptySegment, !terms.isLoop, !terms.wantsDurable,
-            terms.durable.idempotencyKey == nil, terms.durable.priority == 3, rebuilt.job.id == told,
+        guard !submission.hasEmptySegment, rebuilt.adopted.wish.isPlain, rebuilt.job.id == told,
             unsafe Array(submission.route.utf8) == exchange.pointee.entry.route.name
         else { fatalError("pass-through took a line that needs more than to be passed on") }
         return rebuilt

@@ -125,33 +125,17 @@ extension PassedLine: AnswerReceiver {
         entry.memory.meter.promoted(reason, lane: server.relay.ports.lane)
         sender = nil
         self.exchange = nil
-        guard let rebuilt = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
-            let record = unsafe passThrough.refused(exchange, connection.client)
-            unsafe passThrough.broke(exchange, connection.share)
-            server.relay.ports.sink.record(.requestRefused(record))
+        guard let (job, adopted) = unsafe rebuilt(exchange, unsafe exchange.pointee.leave, sending) else {
+            unsafe passThrough.broke(exchange, connection)
             let id = id.isEmpty ? nil : String(decoding: bytes[id], as: UTF8.self)
             finish(StreamOutcome.refused(PassThrough.broken, line: number, id: id))
             return nil
         }
-        job = rebuilt.job
-        rebuilt.execution.turn = stream.turn(of: number)
-        run = unsafe RequestRun(
-            adopting: rebuilt.execution,
-            server.engine,
-            rebuilt.job.admission,
-            server.relay,
-            since: exchange.pointee.began
-        )
+        self.job = job
+        adopted.execution.turn = stream.turn(of: number)
+        run = unsafe passThrough.handOver(exchange, adopted)
         bytes = []
-        unsafe exchange.pointee.leave = nil
-        unsafe passThrough.loan.takeBack(exchange)
-        return (rebuilt.outbound, self)
-    }
-
-    struct Rebuilt {
-        let job: AdmittedJob
-        let execution: Execution
-        let outbound: OutboundRequest
+        return (adopted.outbound, self)
     }
 
     /// What the ordinary path would have made of the line by now; nil where it would have refused it.
@@ -159,35 +143,24 @@ extension PassedLine: AnswerReceiver {
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
         _ leave: TrafficLeave?,
         _ sending: any RelayCore.Sending
-    ) -> Rebuilt? {
+    ) -> (job: AdmittedJob, adopted: PassThrough.Adopted)? {
         let line = StreamedJob(bytes)
         guard let submission = try? line.submission.get(), let terms = try? submission.terms() else {
             return nil
         }
-        let route = unsafe exchange.pointee.entry.route
-        let admission = unsafe server.engine.adopted(
-            route,
-            id: exchange.pointee.id,
-            target: submission.target,
+        let wish = PassThrough.Wish(
             method: submission.method,
-            terms,
-            connection.client,
-            connection.share,
-            wall: exchange.pointee.wall
+            target: submission.target,
+            terms: terms,
+            body: submission.content
         )
-        let adopted = unsafe try? server.relay.adopt(
-            admission.request(submission.content),
-            admission.context,
-            route.snapshot.vault,
-            since: exchange.pointee.began,
-            wall: exchange.pointee.wall,
-            leave: leave,
-            token: exchange.pointee.token,
-            sending: sending
-        )
-        guard let (execution, outbound) = adopted else { return nil }
-        let job = AdmittedJob(line: number, id: line.id, admission: admission, body: submission.content)
-        return Rebuilt(job: job, execution: execution, outbound: outbound)
+        let adopted = unsafe server.passThrough.adopted(exchange, wish, connection, leave, sending)
+        return adopted.map { adopted in
+            (
+                AdmittedJob(line: number, id: line.id, admission: adopted.admission, body: adopted.body),
+                adopted
+            )
+        }
     }
 
     func received(_ result: PromptResult) {
