@@ -55,6 +55,43 @@ struct PlainTests {
         #expect(claimed == ids)
     }
 
+    @Test("A few jobs that wait or run in an old block have rows of their own after a sweep, and go on")
+    func stragglers() async throws {
+        let bench = try await StoreBench(.sqlite)
+        let (over, waiting, running) = (
+            try await bench.accept(), try await bench.accept("b"), try await bench.accept("c")
+        )
+        try await bench.settle(try await bench.claim("hooks", 1)[0], .succeeded)
+        // A start gives positions of other blocks.
+        try await bench.reopen()
+        let young = try await bench.accept()
+        try await bench.reopen()
+        let claim = try #require(try await bench.claim("c", 1).first)
+        let before = try await bench.counts()
+        while try await bench.store.sweep(Retention(), limit: 1, at: bench.now).hasMore {}
+        #expect(try (rows(bench, "job"), rows(bench, "plain"), rows(bench, "claimed")) == (2, 2, 0))
+        #expect(try rows(bench, "zone WHERE open > 0") == 1)
+        #expect(try await bench.counts() == before)
+        try await bench.settle(claim, .succeeded)
+        #expect(try await bench.claim("b", 9).map(\.token.id) == [waiting])
+        #expect(try await bench.claim("hooks", 9).map(\.token.id) == [young])
+        for id in [over, running] { #expect(try await bench.job(id).state == .succeeded) }
+    }
+
+    @Test("Of scheduled jobs that are cancelled together the rest wakes at its time")
+    func cancelledTogether() async throws {
+        let bench = try await StoreBench(.sqlite)
+        var ids: [JobID] = []
+        for second in 1...40 { ids.append(try await bench.accept { $0.due = .after(.seconds(second)) }) }
+        let filter = JobFilter(ids: Array(ids[..<39]))
+        let order = ActionOrder(.cancel, filter, limit: 100, by: .user(7, isBulk: true))
+        #expect(try await bench.store.apply(order, at: bench.now).changed == 39)
+        bench.advance(39_000)
+        #expect(try await bench.claim("hooks", 9).isEmpty)
+        bench.advance(1_000)
+        #expect(try await bench.claim("hooks", 9).map(\.token.id) == [ids[39]])
+    }
+
     @Test("Expiry takes no more at once than it was told to")
     func expiry() async throws {
         let bench = try await StoreBench(.sqlite)

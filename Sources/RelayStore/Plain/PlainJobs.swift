@@ -121,15 +121,16 @@ struct PlainJobs {
         if let begun { claims[number] = Claimed(begun: begun, left: 0) }
     }
 
-    /// Those of a zone that wait.
-    func waiting(in zone: PlainZone) -> [Int64] {
+    /// Those of a zone that wait or run.
+    func open(in zone: PlainZone) -> [Int64] {
         let positions = PlainZone.positions(of: zone.block)
         var found: [Int64] = []
-        routes[zone.route]?.open.each { job in
-            if positions.contains(job.seq), running[job.seq] == nil { found.append(job.seq) }
-        }
+        routes[zone.route]?.open.each { if positions.contains($0.seq) { found.append($0.seq) } }
         return found
     }
+
+    /// Those of a zone that wait.
+    func waiting(in zone: PlainZone) -> [Int64] { open(in: zone).filter { running[$0] == nil } }
 
     /// The route that a job waits or runs for.
     func route(of seq: Int64) -> Int64? {

@@ -195,7 +195,7 @@ extension StoreWriter {
             update.bind(1, seq)
             try update.run()
         }
-        if isScheduled { try findDue(of: PlainZone(seq, route: route)) }
+        if isScheduled { losesDue(PlainZone(seq, route: route)) }
         noteDamage(seq)
     }
 

@@ -75,6 +75,13 @@ extension StoreWriter {
 
     /// Writes when the jobs are due that have been scheduled since: whoever looks for the next one calls it first.
     func flushDue() throws(StoreError) {
+        try flushNewlyDue()
+        guard !volatile.lostDue.isEmpty else { return }
+        for zone in volatile.lostDue { try findDue(of: zone) }
+        volatile.lostDue.removeAll(keepingCapacity: true)
+    }
+
+    private func flushNewlyDue() throws(StoreError) {
         guard !volatile.newlyDue.isEmpty else { return }
         let note = try database.statement(
             """
@@ -91,16 +98,21 @@ extension StoreWriter {
     }
 
     /// A job that was scheduled is plain no more: another one may be the first that is due.
+    ///
+    /// Which one is looked for once a zone, however many of its jobs go in a transaction.
     func findDue(without row: JobRow) throws(StoreError) {
-        try flushDue()
+        try flushNewlyDue()
         let zone = PlainZone(row.seq, route: row.route)
+        guard !volatile.lostDue.contains(zone) else { return }
         let select = try database.statement("SELECT due FROM zone WHERE route = ?1 AND block = ?2")
         select.bind(zone)
-        if try select.numbers().first == row.machine.runAt { try findDue(of: zone) }
+        if try select.numbers().first == row.machine.runAt { volatile.lostDue.insert(zone) }
     }
 
-    func findDue(of zone: PlainZone) throws(StoreError) {
-        try flushDue()
+    /// The same, where nobody has said which.
+    func losesDue(_ zone: PlainZone) { volatile.lostDue.insert(zone) }
+
+    private func findDue(of zone: PlainZone) throws(StoreError) {
         let first = try database.statement(
             "SELECT run_at FROM plain WHERE seq BETWEEN ? AND ? AND route = ? AND lane = 8 ORDER BY run_at LIMIT 1"
         )

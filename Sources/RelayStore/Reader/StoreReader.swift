@@ -325,8 +325,9 @@ final class StoreReader {
             let select = try database.statement(
                 """
                 SELECT min(first) FROM (SELECT min(seq) AS first FROM job WHERE seq > ?1
+                UNION ALL SELECT max(?1 + 1, min(block) << 10) FROM zone WHERE open > 0 AND block >= (?1 + 1) >> 10
                 UNION ALL SELECT max(?1 + 1, min(block) << 10) FROM zone
-                WHERE (open > 0 OR due IS NOT NULL) AND block >= (?1 + 1) >> 10)
+                WHERE due IS NOT NULL AND block >= (?1 + 1) >> 10)
                 """
             )
             select.bind(1, position)
@@ -338,9 +339,11 @@ final class StoreReader {
                 """
                 SELECT user, count(*) FROM (
                 SELECT user FROM job WHERE seq >= ?1 AND seq <= ?2 AND fin IS NULL
-                UNION ALL SELECT user FROM (SELECT DISTINCT block FROM zone WHERE open > 0 OR due IS NOT NULL) CROSS JOIN plain
+                UNION ALL SELECT user FROM (
+                SELECT block FROM zone WHERE open > 0 AND block BETWEEN ?1 >> 10 AND ?2 >> 10
+                UNION SELECT block FROM zone WHERE due IS NOT NULL AND block BETWEEN ?1 >> 10 AND ?2 >> 10) CROSS JOIN plain
                 ON plain.seq BETWEEN block << 10 AND (block << 10) + 1023
-                WHERE block BETWEEN ?1 >> 10 AND ?2 >> 10 AND plain.seq BETWEEN ?1 AND ?2 AND lane >= 0
+                WHERE plain.seq BETWEEN ?1 AND ?2 AND lane >= 0
                 AND NOT EXISTS (SELECT 1 FROM ended WHERE ended.seq = plain.seq)) GROUP BY user
                 """
             )

@@ -20,6 +20,7 @@ extension Schema {
             route INTEGER NOT NULL, block INTEGER NOT NULL, open INTEGER NOT NULL, due INTEGER, fin INTEGER,
             PRIMARY KEY(route, block)
         ) WITHOUT ROWID;
+        CREATE INDEX zone_open ON zone(block) WHERE open > 0;
         CREATE INDEX zone_due ON zone(route, due) WHERE due IS NOT NULL;
         CREATE INDEX zone_fin ON zone(fin) WHERE fin IS NOT NULL;
         """

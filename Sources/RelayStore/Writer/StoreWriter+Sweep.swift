@@ -8,6 +8,7 @@ extension StoreWriter {
         report.hasMore = try wake()
         try expire(limit, &report)
         try sweepPlain(retention, limit, &report)
+        try unfoldStragglers(limit, &report)
         for state in [JobState.succeeded, .dead, .cancelled, .expired] {
             let age = state == .succeeded ? retention.succeeded : retention.dead
             try remove(state, finishedBy: before(age), limit, &report)

@@ -35,6 +35,8 @@ final class StoreWriter {
         /// Changes of `zone` in this transaction.
         var openZones: [(zone: PlainZone, change: Int64)] = []
         var newlyDue: [(zone: PlainZone, due: Int64)] = []
+        /// Zones whose first scheduled job may be another one than their row says.
+        var lostDue: Set<PlainZone> = []
         var newlyFinished: [(zone: PlainZone, finishedAt: Int64)] = []
         /// Zones whose row says when one of their jobs was over, and the last of them.
         var finishedZones: Set<PlainZone> = []
