@@ -109,7 +109,9 @@ class Traffic(DurableTest):
         relay = self.new_relay({"up": route(
             self.upstream.url, circuit_breaker=dict(self.BREAKER, break_duration="1m", max_break_duration="2m"),
             retry_budget={}, adaptive_concurrency={}, concurrency={"max_requests": 7, "max_pending_requests": 9},
-            rate_limit={"max_requests": 100, "per": "1h", "burst": 10})}).start()
+            rate_limit={"max_requests": 100, "per": "1h", "burst": 10}), "free": route(self.upstream.url)}).start()
+        self.assertNotIn("ordinary_path", json.loads(self.command(relay, "limits", "free", "-o", "json")))
+        self.assertNotIn("passed through", self.command(relay, "limits", "free"))
         told = json.loads(self.command(relay, "limits", "up", "-o", "json"))
         counts = {"attempts": 0, "failed": 0, "failed_in_a_row": 0, "span_ms": 30000}
         self.assertEqual((told["upstreams"][0]["counts"], told["retries_left"], told["turns_left"]), (counts, 3, 10))
@@ -119,7 +121,9 @@ class Traffic(DurableTest):
         counts.update(attempts=3, failed=3, failed_in_a_row=3)
         self.assertEqual((told["upstreams"][0]["counts"], told["turns_left"]), (counts, 7))
         relay.ask("GET", "/r/up/x")
+        self.assertEqual(told["ordinary_path"]["reason"], "limits")
         text = self.command(relay, "limits", "up")
+        self.assertIn("none is passed through: the route or its callers are bounded by rate or number", text)
         for words in ("0 of 7 taken, 0 of 9 places", "of a window of 7", "open since", "probed at", "6 attempts may begin now"):
             self.assertIn(words, text)
 

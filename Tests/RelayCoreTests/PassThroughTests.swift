@@ -15,7 +15,7 @@ struct PassThroughTests {
         "authentication": "its line is among the route's own",
         "timeouts": "attempt, total and idle bound the exchange; connect is the ordinary path's",
         "concurrency": "a free permit is taken",
-        "traffic": "asked for leave, and told",
+        "traffic": "asked for leave, and told; with a rate: ordinary",
         "callers": "asked for each caller",
         "maxAttempts": "one attempt is always allowed",
         "request": "headers and query compiled; wrap: ordinary",
@@ -149,6 +149,9 @@ struct PassThroughTests {
         },
         Case(name: "durable", reason: .keeping) { $0.delivery.mode = .durable },
         Case(name: "small heads", reason: .limits) { $0.limits.head = 8_192 },
+        Case(name: "a rate", reason: .limits) {
+            $0.traffic.rateLimit = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 3)
+        },
     ]
 
     @Test("A route whose requests need more than to be passed on has a reason for it", arguments: cases)
@@ -156,6 +159,11 @@ struct PassThroughTests {
         let route = makeRoute { one.change(&$0) }
         #expect(PassThroughPolicy.reason(route) == one.reason)
         #expect((PassThroughPolicy(route, RouteMemory()) == nil) == (one.reason != nil))
+    }
+
+    @Test("A route's document names each reason that a route may have, and no other")
+    func reasonsOfRoutes() {
+        #expect(Set(Self.cases.compactMap(\.reason)) == Set(OrdinaryReason.ofRoutes))
     }
 
     @Test(

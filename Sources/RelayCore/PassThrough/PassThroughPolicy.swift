@@ -132,6 +132,7 @@ package final class PassThroughPolicy: Sendable {
         {
             return .keeping
         }
+        if policy.traffic.rateLimit != nil { return .limits }
         if policy.limits.head < 16_384 || policy.limits.fieldCount < 64 { return .limits }
         return nil
     }

@@ -3,6 +3,9 @@ package enum OrdinaryReason: String, CaseIterable, Sendable {
     case preparation, edits, content, keeping, constrained, limits, listener, shape, fields, credential,
         connection, held
 
+    /// Those that hold for every request of a route.
+    package static let ofRoutes: [OrdinaryReason] = [.preparation, .edits, .content, .keeping, .limits]
+
     package var sentence: String {
         switch self {
         case .preparation: "the route wraps or signs its requests"
@@ -10,7 +13,8 @@ package enum OrdinaryReason: String, CaseIterable, Sendable {
         case .content: "the route unwraps or decodes the content of answers"
         case .keeping: "the route keeps requests or answers"
         case .constrained: "the network is constrained, and the route has an upstream for that"
-        case .limits: "callers are bounded by rate or number, or answers may have small heads only"
+        case .limits:
+            "the route or its callers are bounded by rate or number, or answers may have small heads only"
         case .listener: "it may come from a web page, or its listener or caller may not send to the route"
         case .shape: "its request line, framing or size is not plain, or it did not come at once"
         case .fields: "it has a field that has to be looked into, such as Idempotency-Key or Prefer"

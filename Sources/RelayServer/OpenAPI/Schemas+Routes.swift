@@ -91,7 +91,16 @@ extension OpenAPI {
             ),
             .maybe("delivery", .word(DeliveryMode.allCases.map(\.rawValue))), .maybe("max_requests", .count),
             .maybe("max_pending_requests", .count), .maybe("upstreams", .list(.named("RouteUpstream"))),
-            .maybe("credential", .text, "The name of the one it uses."), .maybe("retries_under_way", .count),
+            .maybe("credential", .text, "The name of the one it uses."),
+            .maybe(
+                "ordinary_path",
+                .object([
+                    Property("reason", .word(OrdinaryReason.ofRoutes.map(\.rawValue))),
+                    Property("detail", .text),
+                ]),
+                "Why none of its requests is passed through; absent where they may be."
+            ),
+            .maybe("retries_under_way", .count),
             .maybe("retries_left", .count, "Those that may begin by retry_budget."),
             .maybe("turns_left", .count, "Attempts that may begin now by rate_limit."),
             .maybe("next_turn_at", .moment),

@@ -9,7 +9,7 @@ extension Command {
         "Shows what holds the requests of a route back, with present values.",
         details: """
             Its permits, the breaker, the last failure, the window, the throttling and the patience of each upstream,
-            its retries, its rate and its pause.
+            its retries, its rate and its pause, and why none of its requests is passed through, where none is.
 
             """,
         operands: [.asked([.routes])],
@@ -59,6 +59,7 @@ struct LimitsSheet {
                 rows.append(("  Patience", "it has asked to be left alone until \(moments.short(held))"))
             }
         }
+        if let passing = route.passing { rows.append(("Passing on", passing)) }
         rows.append(("Retries", retries))
         if let rate { rows.append(("Rate", rate)) }
         return rows.map { title, value in

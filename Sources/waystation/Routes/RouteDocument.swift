@@ -51,6 +51,11 @@ struct RouteDocument {
         }.joined(separator: "; ")
     }
 
+    /// Why each request costs what an ordinary one does; nil where requests may be passed through.
+    var passing: String? {
+        json["ordinary_path"]?["detail"]?.text.map { "none is passed through: \(safe($0))" }
+    }
+
     func jobs(_ state: String) -> String { json["jobs"]?[state]?.integer.map { String($0) } ?? "–" }
 
     func count(_ name: String) -> String { json[name]?.integer.map { String($0) } ?? "–" }
@@ -68,7 +73,7 @@ struct RouteDocument {
         let rows: [(String, String?)] = [
             ("Route", name), ("State", pause ?? state), ("Delivery", json["delivery"]?.text.map(safe)),
             ("In flight", "\(count("in_flight")) of \(count("max_requests")), \(count("pending")) waiting"),
-            ("Upstreams", upstreams),
+            ("Upstreams", upstreams), ("Passing on", passing),
             (
                 "Requests",
                 "\(count("requests")): \(count("succeeded")) succeeded, \(count("recovered")) of them recovered,"
