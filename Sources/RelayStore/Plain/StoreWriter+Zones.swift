@@ -58,19 +58,30 @@ extension StoreWriter {
         }
         volatile.newlyFinished.removeAll(keepingCapacity: true)
         guard !volatile.openZones.isEmpty else { return }
+        for (zone, change) in volatile.openZones where change != 0 { try addOpen(change, to: zone) }
+        volatile.openZones.removeAll(keepingCapacity: true)
+    }
+
+    /// Nearly always there is a row, and stays one.
+    private func addOpen(_ change: Int64, to zone: PlainZone) throws(StoreError) {
         let add = try database.statement(
             """
-            INSERT INTO zone(route, block, open) VALUES(?1, ?2, ?3)
-            ON CONFLICT(route, block) DO UPDATE SET open = open + ?3
+            UPDATE zone SET open = open + ?3 WHERE route = ?1 AND block = ?2
+            AND (open + ?3 <> 0 OR fin IS NOT NULL OR due IS NOT NULL)
             """
         )
-        for (zone, change) in volatile.openZones where change != 0 {
-            add.bind(zone)
-            add.bind(3, change)
-            try add.run()
-            if change < 0 { try removeEmpty(zone) }
-        }
-        volatile.openZones.removeAll(keepingCapacity: true)
+        add.bind(zone)
+        add.bind(3, change)
+        try add.run()
+        guard database.changes == 0 else { return }
+        let remove = try database.statement("DELETE FROM zone WHERE route = ?1 AND block = ?2")
+        remove.bind(zone)
+        try remove.run()
+        guard database.changes == 0 else { return }
+        let insert = try database.statement("INSERT INTO zone(route, block, open) VALUES(?1, ?2, ?3)")
+        insert.bind(zone)
+        insert.bind(3, change)
+        try insert.run()
     }
 
     /// Writes when the jobs are due that have been scheduled since: whoever looks for the next one calls it first.

@@ -273,25 +273,31 @@ extension StoreWriter {
     func flushTally() throws(StoreError) {
         try flushZones()
         guard !volatile.tally.isEmpty else { return }
-        let add = try database.statement(
-            """
-            INSERT INTO tally(route, state, minute, n) VALUES(?1, ?2, ?3, ?4)
-            ON CONFLICT(route, state, minute) DO UPDATE SET n = n + ?4
-            """
-        )
-        let remove = try database.statement(
-            "DELETE FROM tally WHERE route = ?1 AND state = ?2 AND minute = ?3 AND n = 0"
-        )
-        for (key, change) in volatile.tally where change != 0 {
-            for statement in change < 0 ? [add, remove] : [add] {
-                statement.bind(1, key.route)
-                statement.bind(2, Int64(key.state.rawValue))
-                statement.bind(3, key.minute)
-                if statement === add { statement.bind(4, Int64(change)) }
-                try statement.run()
-            }
-        }
+        for (key, change) in volatile.tally where change != 0 { try add(Int64(change), to: key) }
         volatile.tally.removeAll(keepingCapacity: true)
+    }
+
+    /// Nearly always there is a row, and stays one.
+    private func add(_ change: Int64, to key: TallyKey) throws(StoreError) {
+        let add = try database.statement(
+            "UPDATE tally SET n = n + ?4 WHERE route = ?1 AND state = ?2 AND minute = ?3 AND n + ?4 <> 0"
+        )
+        add.bind(key)
+        add.bind(4, change)
+        try add.run()
+        guard database.changes == 0 else { return }
+        let remove = try database.statement(
+            "DELETE FROM tally WHERE route = ?1 AND state = ?2 AND minute = ?3"
+        )
+        remove.bind(key)
+        try remove.run()
+        guard database.changes == 0 else { return }
+        let insert = try database.statement(
+            "INSERT INTO tally(route, state, minute, n) VALUES(?1, ?2, ?3, ?4)"
+        )
+        insert.bind(key)
+        insert.bind(4, change)
+        try insert.run()
     }
 
     /// A number no job has had.
@@ -330,5 +336,13 @@ extension StoreWriter {
         routes[name] = select.int(0)
         routeNames[select.int(0)] = name
         return select.int(0)
+    }
+}
+
+extension Statement {
+    fileprivate func bind(_ key: StoreWriter.TallyKey) {
+        bind(1, key.route)
+        bind(2, Int64(key.state.rawValue))
+        bind(3, key.minute)
     }
 }
