@@ -94,7 +94,8 @@ extension StoreWriter {
             }
         }
         try put(claims)
-        if batch.claims.count < limit {
+        // Of most routes it is known that nothing waits.
+        if batch.claims.count < limit, volatile.firstDue[number] != .max {
             try flushDue()
             let next = try database.nextDue(number)
             volatile.firstDue[number] = next ?? .max
