@@ -61,6 +61,8 @@ final class StoreShared: Sendable {
         return facts
     }
 
+    var maxBytes: UInt64 { state.withLock { $0.facts.maxBytes } }
+
     func setMaxBytes(_ bytes: UInt64) { state.withLock { $0.facts.maxBytes = bytes } }
 
     /// A transaction took that long to get to the disk.

@@ -10,8 +10,12 @@ final class GroupCommit {
     private let removeFiles: ([String]) -> Void
     private var isFull: Bool
     private var hasBallast: Bool
-    /// What the database took at the end of the last transaction; looked up inside it, where that costs no locks.
+    /// What the database took at the end of a late transaction; looked up inside it, where that costs no locks.
     private var pages: (all: Int64, free: Int64) = (0, 0)
+    /// Pages written into the log since: the database has taken no more of them, nor of those that were free.
+    private var writtenPages = 0
+    /// So many of them are asked for anew.
+    private static let lookPages = 256
     private var disk: DiskSpace?
     /// Steady nanoseconds before which the disk is not looked at again: it is on the way of every job.
     private var nextLook: Int64 = 0
@@ -94,7 +98,7 @@ final class GroupCommit {
             if writer.wantsTails { try writer.stepTails() }
             if writer.volatile.redateFrom != nil { try writer.wake() }
             try writer.flushTally()
-            try lookAtPages()
+            if wantsPages { try lookAtPages() }
             try commitTransaction()
             announce()
             options.events.changed()
@@ -153,6 +157,7 @@ extension GroupCommit {
 
     private func commit(_ waiting: [CommitQueue.Task]) throws(StoreError) {
         var tasks = waiting
+        if mayBeOver { try lookAtPages() }
         var isOver = isOver
         let volatile = writer.volatile
         while !tasks.isEmpty {
@@ -216,7 +221,7 @@ extension GroupCommit {
         try writer.database.statement("BEGIN IMMEDIATE").run()
         for job in jobs { try writer.giveUp(job) }
         try writer.flushTally()
-        try lookAtPages()
+        if wantsPages { try lookAtPages() }
         try commitTransaction()
     }
 
@@ -242,7 +247,8 @@ extension GroupCommit {
             }
             current = nil
             try writer.flushTally()
-            try lookAtPages()
+            // What the last jobs have taken is known by the sweep that comes after them.
+            if wantsPages || tasks.contains(where: { $0.kind == .sweep }) { try lookAtPages() }
         } catch { throw Setback(error: error, task: current) }
         do throws(StoreError) {
             try commitTransaction()
@@ -255,7 +261,11 @@ extension GroupCommit {
 
     private func commitTransaction() throws(StoreError) {
         let began = SystemClock.monotonic()
+        let before = writer.database.logPages
         try writer.database.statement("COMMIT").run()
+        let after = writer.database.logPages
+        // A log that begins anew holds this transaction alone.
+        writtenPages += after < before ? after : after - before
         let changes = writer.database.allChanges
         // A sweep that found nothing to do asks nothing of the disk.
         if changes != committedChanges {
@@ -337,12 +347,23 @@ extension GroupCommit {
 
     /// Whether nothing may be accepted; without the ballast, free pages of its size have to be left for settling.
     private var isOver: Bool {
-        isFull || usedBytes >= writer.shared.facts.maxBytes || !hasBallast && freeBytes < ballast.size
+        isFull || usedBytes >= writer.shared.maxBytes || !hasBallast && freeBytes < ballast.size
     }
 
     private func lookAtPages() throws(StoreError) {
         pages.all = try writer.database.number("PRAGMA page_count")
         pages.free = try writer.database.number("PRAGMA freelist_count")
+        writtenPages = 0
+    }
+
+    /// Whether what the last look has told may not do any more.
+    private var wantsPages: Bool {
+        writtenPages >= Self.lookPages || isFull || !hasBallast || mayBeOver
+    }
+
+    /// Whether what was written since the last look may have come to all there is.
+    private var mayBeOver: Bool {
+        writtenPages > 0 && usedBytes + UInt64(writtenPages) * 4_096 >= writer.shared.maxBytes
     }
 
     private func lookAtDisk() {
