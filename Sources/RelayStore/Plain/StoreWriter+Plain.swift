@@ -184,9 +184,8 @@ extension StoreWriter {
         let insert = try database.statement(
             "INSERT INTO id(id, seq) VALUES(?, ?) ON CONFLICT(id) DO NOTHING"
         )
-        insert.bind(1, id)
         insert.bind(2, seq)
-        try insert.run()
+        try insert.run(with: id, at: 1)
         return database.changes > 0
     }
 

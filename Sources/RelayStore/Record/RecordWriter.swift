@@ -1,22 +1,30 @@
 import RelayCore
 
 /// Puts values one after the other: numbers with seven bits a byte, texts and bytes with their count.
+///
+/// It is on the way of every job: whether there is room is asked once a value, not once a byte.
 struct RecordWriter {
-    private(set) var bytes: [UInt8] = []
+    /// What is written, and room behind it.
+    private var room: [UInt8]
+    private var count = 0
+    private static let longestNumber = 10
 
-    init(capacity: Int = 512) { bytes.reserveCapacity(capacity) }
+    init(capacity: Int = 512) { room = [UInt8](repeating: 0, count: capacity) }
+
+    var bytes: [UInt8] { Array(room[..<count]) }
 
     mutating func add(_ value: UInt64) {
-        if value < 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: value))
-            return
+        reserve(Self.longestNumber)
+        count += unsafe room.withUnsafeMutableBufferPointer { [count] room in
+            var (rest, index) = (value, count)
+            while rest >= 0x80 {
+                unsafe room[index] = UInt8(truncatingIfNeeded: rest) | 0x80
+                rest >>= 7
+                index += 1
+            }
+            unsafe room[index] = UInt8(truncatingIfNeeded: rest)
+            return index + 1 - count
         }
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
     }
 
     /// Small negative numbers are as short as small positive ones.
@@ -24,19 +32,28 @@ struct RecordWriter {
         add(UInt64(bitPattern: value << 1 ^ value >> 63))
     }
 
-    mutating func add(_ value: Bool) { bytes.append(value ? 1 : 0) }
+    mutating func add(_ value: Bool) {
+        reserve(1)
+        room[count] = value ? 1 : 0
+        count += 1
+    }
 
     mutating func add(_ value: [UInt8]) {
         add(UInt64(value.count))
-        bytes += value
+        unsafe value.withUnsafeBytes { unsafe put($0) }
     }
 
     /// Bytes whose count stands elsewhere.
-    mutating func add(_ part: ArraySlice<UInt8>) { bytes += part }
+    mutating func add(_ part: ArraySlice<UInt8>) {
+        unsafe part.withUnsafeBytes { unsafe put($0) }
+    }
 
     mutating func add(_ value: String) {
-        add(UInt64(value.utf8.count))
-        bytes += value.utf8
+        var value = value
+        value.withUTF8 { text in
+            add(UInt64(text.count))
+            unsafe put(UnsafeRawBufferPointer(text))
+        }
     }
 
     mutating func add(_ value: String?) {
@@ -57,10 +74,27 @@ struct RecordWriter {
     /// The same where more than a place goes before the bytes into the sum.
     consuming func sealed(behind sum: Checksum) -> [UInt8] {
         var sum = sum
-        sum.add(bytes)
+        unsafe room.withUnsafeBytes { unsafe sum.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        reserve(4)
         for shift in [0, 8, 16, 24] as [UInt32] {
-            bytes.append(UInt8(truncatingIfNeeded: sum.value >> shift))
+            room[count] = UInt8(truncatingIfNeeded: sum.value >> shift)
+            count += 1
         }
-        return bytes
+        room.removeLast(room.count - count)
+        return room
+    }
+
+    private mutating func reserve(_ more: Int) {
+        guard room.count - count < more else { return }
+        room += repeatElement(0, count: max(room.count, more))
+    }
+
+    private mutating func put(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 0 else { return }
+        reserve(bytes.count)
+        unsafe room.withUnsafeMutableBytes { [count] room in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
+        }
+        count += bytes.count
     }
 }

@@ -56,15 +56,22 @@ import RelayCore
 
     /// Runs with bytes that outlive the run, so that SQLite need not copy them before it puts them into a page.
     func run(with bytes: [UInt8], at index: Int32) throws(StoreError) {
-        let result = unsafe bytes.withUnsafeBytes { bytes in
-            unsafe sqlite3_bind_blob(raw, index, bytes.baseAddress, Int32(bytes.count), nil)
-            defer {
-                unsafe sqlite3_reset(raw)
-                unsafe sqlite3_bind_null(raw, index)
-            }
-            return unsafe sqlite3_step(raw)
+        try check(unsafe bytes.withUnsafeBytes { unsafe run(lent: $0, at: index) })
+    }
+
+    /// The same with the bytes of an id.
+    func run(with id: JobID, at index: Int32) throws(StoreError) {
+        let bytes = (id.high.bigEndian, id.low.bigEndian)
+        try check(unsafe withUnsafeBytes(of: bytes) { unsafe run(lent: $0, at: index) })
+    }
+
+    private func run(lent bytes: UnsafeRawBufferPointer, at index: Int32) -> Int32 {
+        unsafe sqlite3_bind_blob(raw, index, bytes.baseAddress, Int32(bytes.count), nil)
+        defer {
+            unsafe sqlite3_reset(raw)
+            unsafe sqlite3_bind_null(raw, index)
         }
-        try check(result)
+        return unsafe sqlite3_step(raw)
     }
 
     /// Whether there is a row.
