@@ -201,11 +201,12 @@ struct SQLiteTests {
     }
 
     @Test(
-        "At its size limit a store refuses jobs and settles those it has; when they are gone it accepts again"
+        "At its size limit a store refuses jobs and settles those it has; when they are gone it accepts again",
+        arguments: [2_100_000, 2_250_000, 2_400_000] as [UInt64]
     )
-    func sizeLimit() async throws {
+    func sizeLimit(limit: UInt64) async throws {
         let scratch = TemporaryFolder()
-        let store = try await open(scratch.path) { $0.maxSize = 2 << 20 }
+        let store = try await open(scratch.path) { $0.maxSize = limit }
         var number: UInt64 = 0
         var refusal: StoreError?
         while refusal == nil, number < 1_000 {
@@ -216,6 +217,8 @@ struct SQLiteTests {
         }
         #expect(refusal?.code == .full && (50..<200).contains(number))
         #expect(try await store.facts().isFull)
+        // No more than the last job lies beyond it.
+        #expect(try await (limit..<limit + 65_536).contains(store.facts().usedBytes))
         while case let claims = try await store.claim("r", limit: 50, at: now).claims,
             !claims.isEmpty
         {

@@ -20,7 +20,7 @@ struct WalkTests {
 
     @Test(
         "They leave both the same when a job of the store changes its form behind every step",
-        arguments: [7, 8, 9, 10] as [UInt64]
+        arguments: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] as [UInt64]
     )
     func unfolding(seed: UInt64) async throws {
         var walk = try await Walk(seed: seed)
