@@ -51,6 +51,23 @@ struct TimelineTests {
         #expect(try text("").contains("permit") == false && text(#""permit_wait_ms":0,"#) == text(""))
     }
 
+    @Test("a request that was not passed through says why")
+    func ordinary() throws {
+        #expect(
+            try timeline(
+                """
+                {"id":"01K9","route":"a","outcome":"success","status":200,"request":{"method":"GET","path":"/x"},
+                 "ordinary_path":{"reason":"connection","detail":"no kept connection to the upstream was free"}}
+                """
+            ) == """
+                Job 01K9 · a · GET /x
+                            it was not passed through: no kept connection to the upstream was free
+                    0.000s  answered 200
+
+                """
+        )
+    }
+
     @Test("an unknown outcome that was not repeated says so")
     func unknown() throws {
         let text = try timeline(

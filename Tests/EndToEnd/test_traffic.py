@@ -9,7 +9,7 @@ import unittest
 
 from caller import ask
 from durable import DurableTest, again, kept
-from relay import UNBOUNDED, daemon, eventually, route
+from relay import PASS_THROUGH, UNBOUNDED, daemon, eventually, route
 from upstream import answer
 
 
@@ -126,6 +126,18 @@ class Traffic(DurableTest):
         self.assertIn("none is passed through: the route or its callers are bounded by rate or number", text)
         for words in ("0 of 7 taken, 0 of 9 places", "of a window of 7", "open since", "probed at", "6 attempts may begin now"):
             self.assertIn(words, text)
+
+    @unittest.skipIf("promote" in PASS_THROUGH, "there, all are promoted")
+    def test_a_request_tells_why_it_was_not_passed_through(self):
+        self.upstream.on("/x", answer(200), answer(503), answer(200))
+        relay = self.new_relay({"up": route(self.upstream.url)}).start()
+        caller = relay.caller()
+        first, refused, plain = (caller.ask("GET", "/r/up/x", [("Accept", "*/*")]) for _ in range(3))
+        for got, reason in (first, "connection"), (refused, "status"):
+            self.assertEqual(relay.job(got)["ordinary_path"]["reason"], reason, got)
+        told = self.command(relay, "explain", refused["Waystation-Job"])
+        self.assertIn("it was not passed through: the status is none that is passed on at once", told)
+        self.assertNotIn("ordinary_path", relay.job(plain))
 
     def test_a_rate_is_kept_to(self):
         self.upstream.on("/x", answer(200))

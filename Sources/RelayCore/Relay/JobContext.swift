@@ -14,6 +14,7 @@ package final class JobContext: Sendable {
     package let hooks: (any JobHooks)?
     /// Nil for every job that is not durable.
     package let history: JobHistory?
+    package let way = RequestPathRecord()
 
     package init(
         id: JobID,

@@ -61,6 +61,7 @@ extension Connection: AnswerReceiver {
         let reason = server.passThrough.reason(admission.context.route.name) ?? ordinaryReason
         ordinaryReason = .shape
         admission.context.memory.meter.tookOrdinaryPath(reason, lane: server.relay.ports.lane)
+        admission.context.way.write(.ordinary(reason))
     }
 
     /// Whether so many requests have ended at once in this turn of the loop that others come before the next.

@@ -24,6 +24,12 @@ extension JobReport {
         writeKeeping(into: &json)
         if let context = context { json.member("max_attempts", context.maxAttempts) }
         if let wait = permitWait { json.member("permit_wait_ms", wait.saturatedNanoseconds / 1_000_000) }
+        if let path = context?.way.path {
+            json.object("ordinary_path") { way in
+                way.member("reason", path.reason)
+                way.member("detail", path.sentence)
+            }
+        }
         json.array("attempts") { attemptDocuments(into: &$0) }
         if let failure = failure {
             json.object("last_failure") { $0.members(of: failure) }

@@ -137,7 +137,7 @@ extension Connection {
             _ = try? upload.decoder.decode(content.span, into: &decoded)
         }
         unsafe upload.hold(exchange.pointee.room)
-        upload.run = unsafe server.passThrough.handOver(exchange, adopted)
+        upload.run = unsafe server.passThrough.handOver(exchange, adopted, reason)
         self.upload = upload
         return (adopted.outbound, self)
     }

@@ -59,8 +59,10 @@ extension PassThrough {
     /// The run of a request that is ordinary from here on: it has what the exchange held.
     func handOver(
         _ exchange: UnsafeMutablePointer<PassThroughExchange>,
-        _ adopted: Adopted
+        _ adopted: Adopted,
+        _ reason: PromotionReason
     ) -> RequestRun {
+        adopted.admission.context.way.write(.promoted(reason))
         let run = unsafe RequestRun(
             adopting: adopted.execution,
             engine,

@@ -133,7 +133,7 @@ extension PassedLine: AnswerReceiver {
         }
         self.job = job
         adopted.execution.turn = stream.turn(of: number)
-        run = unsafe passThrough.handOver(exchange, adopted)
+        run = unsafe passThrough.handOver(exchange, adopted, reason)
         bytes = []
         return (adopted.outbound, self)
     }

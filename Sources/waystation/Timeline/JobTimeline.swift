@@ -23,7 +23,10 @@ struct JobTimeline {
             column("") + "the body is not kept: it is sent once (\(safe(reason)))\n"
         }
         let wait = job["permit_wait_ms"]?.integer.flatMap { PermitWait.words(.milliseconds($0)) }
-        return (once ?? "") + (wait.map { column("") + $0 + "\n" } ?? "")
+        let way = job["ordinary_path"]?["detail"]?.text.map { reason in
+            column("") + "it was not passed through: \(safe(reason))\n"
+        }
+        return (once ?? "") + (wait.map { column("") + $0 + "\n" } ?? "") + (way ?? "")
             + attempts.map { attempt in
                 AttemptLines(attempt).text(
                     at: clock(attempt["started_after_ms"]?.double ?? 0),
