@@ -138,7 +138,7 @@ class Caller:
 
 
 def request(method, target, fields=(), body=None):
-    lines = [f"{method} {target} HTTP/1.1", "Host: relay", *(f"{name}: {value}" for name, value in fields)]
+    lines = [f"{method} {target} HTTP/1.1", "Host: relay.of.tests", *(f"{name}: {value}" for name, value in fields)]
     if body is not None:
         lines.append(f"Content-Length: {len(body)}")
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (body or b"")

@@ -1,33 +1,33 @@
 """Messages a caller must not get through with: what each is answered."""
 
-GET = "GET /r/up/x HTTP/1.1\r\nHost: relay\r\n"
-POST = "POST /r/up/x HTTP/1.1\r\nHost: relay\r\n"
-SMUGGLED = "GET /r/up/smuggled HTTP/1.1\r\nHost: relay\r\n\r\n"
+GET = "GET /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\n"
+POST = "POST /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\n"
+SMUGGLED = "GET /r/up/smuggled HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n"
 
 
 def target(text):
-    return f"GET {text} HTTP/1.1\r\nHost: relay\r\n\r\n"
+    return f"GET {text} HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n"
 
 
 # What it is, the message, status, code, whether the connection must end.
 MALFORMED = [
     # Start lines.
     ("two empty lines first", "\r\n\r\n" + GET + "\r\n", 400, "bad_request", True),
-    ("a bare line feed in the start line", "GET /r/up/x HTTP/1.1\nHost: relay\r\n\r\n", 400, "bad_request", True),
-    ("line feeds throughout", "GET /r/up/x HTTP/1.1\nHost: relay\n\n", 400, "bad_request", True),
-    ("two spaces after the method", "GET  /r/up/x HTTP/1.1\r\nHost: relay\r\n\r\n", 400, "bad_request", True),
-    ("a tab after the method", "GET\t/r/up/x HTTP/1.1\r\nHost: relay\r\n\r\n", 400, "bad_request", True),
-    ("a space in the target", "GET /r/up/x y HTTP/1.1\r\nHost: relay\r\n\r\n", 400, "bad_request", True),
-    ("a method that is no token", "G{T /r/up/x HTTP/1.1\r\nHost: relay\r\n\r\n", 400, "bad_request", True),
-    ("a method too long to be one", "A" * 40 + " /r/up/x HTTP/1.1\r\nHost: relay\r\n\r\n", 501, "not_implemented", True),
+    ("a bare line feed in the start line", "GET /r/up/x HTTP/1.1\nHost: relay.of.tests\r\n\r\n", 400, "bad_request", True),
+    ("line feeds throughout", "GET /r/up/x HTTP/1.1\nHost: relay.of.tests\n\n", 400, "bad_request", True),
+    ("two spaces after the method", "GET  /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 400, "bad_request", True),
+    ("a tab after the method", "GET\t/r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 400, "bad_request", True),
+    ("a space in the target", "GET /r/up/x y HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 400, "bad_request", True),
+    ("a method that is no token", "G{T /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 400, "bad_request", True),
+    ("a method too long to be one", "A" * 40 + " /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 501, "not_implemented", True),
     ("HTTP/0.9", "GET /r/up/x\r\n\r\n", 400, "bad_request", True),
     ("HTTP/2's preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, "version_not_supported", True),
-    ("HTTP/1.2", "GET /r/up/x HTTP/1.2\r\nHost: relay\r\n\r\n", 505, "version_not_supported", True),
-    ("a version in small letters", "GET /r/up/x http/1.1\r\nHost: relay\r\n\r\n", 400, "bad_request", True),
+    ("HTTP/1.2", "GET /r/up/x HTTP/1.2\r\nHost: relay.of.tests\r\n\r\n", 505, "version_not_supported", True),
+    ("a version in small letters", "GET /r/up/x http/1.1\r\nHost: relay.of.tests\r\n\r\n", 400, "bad_request", True),
     ("TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400, "bad_request", True),
-    ("NUL in the target", "GET /r/up/\0 HTTP/1.1\r\nHost: relay\r\n\r\n", 400, "bad_target", True),
-    ("a byte above ASCII in the target", "GET /r/up/\xe9 HTTP/1.1\r\nHost: relay\r\n\r\n", 400, "bad_target", True),
-    ("a target too long", "GET /r/up/" + "a" * 17_000 + " HTTP/1.1\r\nHost: relay\r\n\r\n", 414, "target_too_long", True),
+    ("NUL in the target", "GET /r/up/\0 HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 400, "bad_target", True),
+    ("a byte above ASCII in the target", "GET /r/up/\xe9 HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 400, "bad_target", True),
+    ("a target too long", "GET /r/up/" + "a" * 17_000 + " HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 414, "target_too_long", True),
     # Fields.
     ("a bare carriage return in a value", GET + "A: b\rC: d\r\n\r\n", 400, "bad_request", True),
     ("a bare line feed between fields", GET + "A: b\nC: d\r\n\r\n", 400, "bad_request", True),
@@ -104,7 +104,7 @@ MALFORMED = [
     ("a host in the target", target("http://evil.example/r/up/x"), 400, "bad_target", False),
     ("a user and host in the target", target("http://relay@evil.example/"), 400, "bad_target", False),
     ("a host without a scheme", target("//evil.example/x"), 400, "bad_target", False),
-    ("an asterisk", "OPTIONS * HTTP/1.1\r\nHost: relay\r\n\r\n", 400, "bad_target", False),
+    ("an asterisk", "OPTIONS * HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 400, "bad_target", False),
     ("a tunnel", "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n", 501, "not_implemented", False),
     ("a route with an at sign", target("/r/up@evil.example/x"), 404, "path_not_found", False),
     ("a route with a port", target("/r/up:80/x"), 404, "path_not_found", False),
@@ -112,7 +112,7 @@ MALFORMED = [
     ("a route that is a way up", target("/r/../x"), 400, "bad_target", False),
     ("no route", target("/r/"), 404, "path_not_found", False),
     ("a path that is not there", target("/x"), 404, "path_not_found", False),
-    ("TRACE", "TRACE /r/up/x HTTP/1.1\r\nHost: relay\r\n\r\n", 501, "not_implemented", False),
+    ("TRACE", "TRACE /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 501, "not_implemented", False),
     # The relay's own fields.
     ("a field of the relay that is not there", GET + "Waystation-Tmieout: 1s\r\n\r\n", 400, "bad_header", False),
     ("a field only answers have", GET + "Waystation-Job: 01K9\r\n\r\n", 400, "bad_header", False),

@@ -143,7 +143,7 @@ class Access(RelayTest):
                 self.assertEqual(ask(read, "HEAD", path)["Content-Length"], str(len(got.body)))
                 self.assert_problem(relay.ask("GET", path), 403, "not_allowed")
                 with Caller(("127.0.0.1", port)) as caller:
-                    caller.send(request("GET", path).replace(b"Host: relay", b"Host: localhost"))
+                    caller.send(request("GET", path).replace(b"Host: relay.of.tests", b"Host: localhost"))
                     self.assert_problem(caller.answer(), 404, "path_not_found")
         moved = ask(relay.control, "GET", "/ui")
         self.assertEqual((moved.status, moved["Location"]), (308, "/ui/"))

@@ -209,7 +209,7 @@ class Durable(DurableTest):
         id = self.hand_over(relay, "/r/up/x", method="PUT", body=body)
         self.wait_for_end(relay, id)
         with relay.caller() as caller:
-            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n")
+            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n")
             caller.send(chunked(body[:3_000_000], body[3_000_000:]))
             got = caller.answer()
         self.assertEqual(got.status, 202, got)
@@ -222,10 +222,10 @@ class Durable(DurableTest):
     def test_a_body_that_is_too_large_is_refused_before_it_is_read(self):
         relay = self.new_relay({"up": kept(self.upstream.url)}, limits={"max_request_body": "1MiB"}).start()
         with relay.caller() as caller:
-            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay\r\nPrefer: respond-async\r\nContent-Length: 1048577\r\n\r\n")
+            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\nPrefer: respond-async\r\nContent-Length: 1048577\r\n\r\n")
             self.assert_problem(caller.answer(), 413, "content_too_large")
         with relay.caller() as caller:
-            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n")
+            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\nPrefer: respond-async\r\nTransfer-Encoding: chunked\r\n\r\n")
             caller.send_quietly(chunked(b"x" * 700_000, b"y" * 700_000))
             self.assert_problem(caller.answer(), 413, "content_too_large")
         self.assertEqual(ask(relay.control, "GET", "/v1/jobs").json()["jobs"], [])
@@ -234,9 +234,9 @@ class Durable(DurableTest):
     def test_a_caller_who_goes_away_before_the_202_leaves_no_half_a_job(self):
         relay = self.new_relay({"up": kept(self.upstream.url)}).start()
         with relay.caller() as caller:
-            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay\r\nPrefer: respond-async\r\nContent-Length: 3000000\r\n\r\n" + b"x" * 2_000_000)
+            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\nPrefer: respond-async\r\nContent-Length: 3000000\r\n\r\n" + b"x" * 2_000_000)
         with relay.caller() as caller:
-            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay\r\nPrefer: respond-async\r\nContent-Length: 300\r\n\r\n" + b"x" * 200)
+            caller.send(b"PUT /r/up/x HTTP/1.1\r\nHost: relay.of.tests\r\nPrefer: respond-async\r\nContent-Length: 300\r\n\r\n" + b"x" * 200)
         eventually(lambda: os.listdir(relay.directory / "state" / "bodies") == [], "the spooled body is gone")
         self.assertEqual(ask(relay.control, "GET", "/v1/jobs").json()["jobs"], [])
         self.assertEqual(self.upstream.seen("/x"), [])

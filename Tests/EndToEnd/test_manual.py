@@ -39,7 +39,7 @@ class Manual(DurableTest):
         def send(address, target="/r/up/x", body=b"x", *fields):
             fields = [("Idempotency-Key", "k"), ("Prefer", "respond-async, wait=9"), *fields]
             with Caller(address) as caller:
-                caller.send(request("POST", target, fields, body).replace(b"Host: relay", b"Host: localhost"))
+                caller.send(request("POST", target, fields, body).replace(b"Host: relay.of.tests", b"Host: localhost"))
                 return caller.answer()
         known, tcp = send(relay.jobs), ("127.0.0.1", port)
         self.assertEqual((known.status, known.body), (200, b"hers"), known)

@@ -50,7 +50,7 @@ class MalformedMessages(Served):
         self.assertEqual(self.upstream.requests, [])
 
     def test_a_problem_never_repeats_what_was_sent(self):
-        for message in "GET /r/up/hush%zz HTTP/1.1\r\nHost: relay\r\n\r\n", "GET /r/up/ HTTP/1.1\r\nhush\r\n\r\n":
+        for message in "GET /r/up/hush%zz HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", "GET /r/up/ HTTP/1.1\r\nhush\r\n\r\n":
             with self.relay.caller() as caller:
                 caller.send(message.encode())
                 self.assertNotIn(b"hush", caller.answer().body)
@@ -78,7 +78,7 @@ class UnusualMessages(Served):
 
     def test_a_chunked_request_fed_byte_by_byte_is_answered(self):
         with self.relay.caller() as caller:
-            head = b"POST /r/up/echo HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked\r\n\r\n"
+            head = b"POST /r/up/echo HTTP/1.1\r\nHost: relay.of.tests\r\nTransfer-Encoding: chunked\r\n\r\n"
             for byte in head + b"3;x=y\r\nslo\r\n4\r\nwly!\r\n0\r\nTrailer-Field: a\r\n\r\n":
                 caller.send(bytes([byte]))
             self.assertEqual(caller.answer().body, b"slowly!")
@@ -99,7 +99,7 @@ class UnusualMessages(Served):
         with self.relay.caller() as caller:
             caller.send(request("POST", "/r/up/echo", body=b"one") + request("GET", "/r/up/2"))
             caller.send(
-                b"POST /r/up/echo HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked\r\n\r\n"
+                b"POST /r/up/echo HTTP/1.1\r\nHost: relay.of.tests\r\nTransfer-Encoding: chunked\r\n\r\n"
                 + chunked(b"a", b"b") + request("GET", "/r/up/3"))
             self.assertEqual([caller.answer().body for _ in range(4)], [b"one", b"/2", b"ab", b"/3"])
 
@@ -212,7 +212,7 @@ class UnusualMessages(Served):
     def test_trailers_of_a_request_are_dropped(self):
         with self.relay.caller() as caller:
             caller.send(
-                b"POST /r/up/echo HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked\r\n\r\n"
+                b"POST /r/up/echo HTTP/1.1\r\nHost: relay.of.tests\r\nTransfer-Encoding: chunked\r\n\r\n"
                 b"1\r\na\r\n0\r\nX-Late: 1\r\nContent-Length: 9\r\n\r\n" + request("GET", "/r/up/1"))
             self.assertEqual([caller.answer().body, caller.answer().body], [b"a", b"/1"])
         self.assertIsNone(self.upstream.seen("/echo")[0]["X-Late"])

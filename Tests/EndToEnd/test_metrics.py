@@ -165,7 +165,7 @@ class Metrics(DurableTest):
 
         def asked(method, target, *fields):
             with Caller(there) as caller:
-                caller.send(request(method, target, fields).replace(b"Host: relay", b"Host: localhost"))
+                caller.send(request(method, target, fields).replace(b"Host: relay.of.tests", b"Host: localhost"))
                 return caller.answer(method)
 
         self.assertEqual(asked("GET", "/metrics").status, 200)
@@ -193,7 +193,7 @@ class Metrics(DurableTest):
             {"name": "prometheus", "tcp": f"127.0.0.1:{metrics}", "role": "metrics"}]
         relay.write({"plain": route(self.upstream.url)})
         relay.start()
-        wanted = request("GET", "/metrics").replace(b"Host: relay", b"Host: localhost")
+        wanted = request("GET", "/metrics").replace(b"Host: relay.of.tests", b"Host: localhost")
         crowd = [self.enterContext(Caller(("127.0.0.1", metrics))) for _ in range(33)]
         for caller in crowd[:32]:
             caller.send(wanted)
@@ -201,7 +201,7 @@ class Metrics(DurableTest):
         self.assert_problem(crowd[32].answer(), 503, "overloaded")
         for caller in (Caller(("127.0.0.1", jobs)), Caller(relay.jobs)):
             with caller:
-                caller.send(request("GET", "/r/plain/good").replace(b"Host: relay", b"Host: localhost"))
+                caller.send(request("GET", "/r/plain/good").replace(b"Host: relay.of.tests", b"Host: localhost"))
                 self.assertEqual(caller.answer().status, 200)
         self.assert_value(relay, 32, "waystation_connections", listener="prometheus")
         crowd[0].close()

@@ -72,7 +72,7 @@ class Repeats(DurableTest):
         self.relay.write({
             name: route(
                 self.upstream.url, {"name": "spare", "url": self.spare.url, "use": "failover_only"}, auth=auth,
-                timeouts={"attempt": "300ms", "total": "20s"}, recovery=rules, delivery={"max_attempts": 10}, **UNBOUNDED,
+                timeouts={"attempt": "800ms", "total": "20s"}, recovery=rules, delivery={"max_attempts": 10}, **UNBOUNDED,
                 api_error={"require": ["/code"], "statuses": "any"},
                 success={"require": [{"json": "/ok", "exists": True}], "inspect_limit": "1KiB"})
             for name, rules in RULES.items()})

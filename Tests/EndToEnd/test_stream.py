@@ -18,7 +18,7 @@ FLOOD = """
 import socket, sys, threading
 flood = socket.socket(socket.AF_UNIX)
 flood.connect(sys.argv[1])
-flood.sendall(b"POST /v1/stream HTTP/1.1\\r\\nHost: relay\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n")
+flood.sendall(b"POST /v1/stream HTTP/1.1\\r\\nHost: relay.of.tests\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n")
 def write():
     while True:
         flood.sendall(b"10000\\r\\n" + b"x\\n" * 0x8000 + b"\\r\\n")
