@@ -285,9 +285,9 @@ class Daemon:
         return answer.partition(b"\r\n\r\n")[2].decode()
 
     def document(self, job):
-        """A job's document, without what differs from run to run."""
+        """A job's document, without what differs from run to run, and without the way it went."""
         document = self.ask(f"/v1/jobs/{job}")
-        for pattern, value in (r"[0-9A-Z]{26}", "ID"), (r"20\d\d-\d\d-\d\dT[0-9:.]+Z", "T"), (
+        for pattern, value in (r"[0-9A-Z]{26}", "ID"), (r'"ordinary_path":{[^}]*},', ""), (r"20\d\d-\d\d-\d\dT[0-9:.]+Z", "T"), (
                 r'(_ms"|"dns"|"connect"|"first_byte"):[0-9.]+', r'\1:N'), (
                 r"127.0.0.1:\d+", "ADDRESS"), (r'"pid":\d+', '"pid":N'):
             document = re.sub(pattern, value, document)
