@@ -61,8 +61,8 @@ struct TimelineTests {
                 """
             ) == """
                 Job 01K9 · a · GET /x
-                            it was not passed through: no kept connection to the upstream was free
                     0.000s  answered 200
+                            took the ordinary path, which costs the relay more: no kept connection to the upstream was free
 
                 """
         )

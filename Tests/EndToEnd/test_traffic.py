@@ -136,7 +136,7 @@ class Traffic(DurableTest):
         for got, reason in (first, "connection"), (refused, "status"):
             self.assertEqual(relay.job(got)["ordinary_path"]["reason"], reason, got)
         told = self.command(relay, "explain", refused["Waystation-Job"])
-        self.assertIn("it was not passed through: the status is none that is passed on at once", told)
+        self.assertIn("took the ordinary path, which costs the relay more: the status is none that is passed on at once", told)
         self.assertNotIn("ordinary_path", relay.job(plain))
 
     def test_a_rate_is_kept_to(self):

@@ -17,7 +17,9 @@ package enum OrdinaryReason: String, CaseIterable, Sendable {
             "the route or its callers are bounded by rate or number, or answers may have small heads only"
         case .listener: "it may come from a web page, or its listener or caller may not send to the route"
         case .shape: "its request line, framing or size is not plain, or it did not come at once"
-        case .fields: "it has a field that has to be looked into, such as Idempotency-Key or Prefer"
+        case .fields:
+            "it, or one shortly before it on its connection, has a field that has to be looked into, such as "
+                + "Idempotency-Key or Prefer"
         case .credential: "the credential has to be fetched, ends soon, or was refused"
         case .connection: "no kept connection to the upstream was free"
         case .held: "permits, the breaker, a pause, short memory or a drain hold it back"

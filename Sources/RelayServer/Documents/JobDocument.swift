@@ -24,12 +24,7 @@ extension JobReport {
         writeKeeping(into: &json)
         if let context = context { json.member("max_attempts", context.maxAttempts) }
         if let wait = permitWait { json.member("permit_wait_ms", wait.saturatedNanoseconds / 1_000_000) }
-        if let path = context?.way.path {
-            json.object("ordinary_path") { way in
-                way.member("reason", path.reason)
-                way.member("detail", path.sentence)
-            }
-        }
+        if let path = context?.way.path { json.ordinaryPath(path) }
         json.array("attempts") { attemptDocuments(into: &$0) }
         if let failure = failure {
             json.object("last_failure") { $0.members(of: failure) }
@@ -68,6 +63,14 @@ extension JobReport {
 }
 
 extension JSONObjectWriter {
+    /// Why a request, or each of a route, was not passed through.
+    mutating func ordinaryPath(_ path: RequestPath) {
+        object("ordinary_path") { way in
+            way.member("reason", path.reason)
+            way.member("detail", path.sentence)
+        }
+    }
+
     /// What a failure is, wherever the API tells of one.
     package mutating func members(of failure: Failure) {
         member("kind", failure.kind.rawValue)

@@ -87,11 +87,7 @@ extension OpenAPI {
         .maybe("not_kept_because", .text, "Why no job goes on with a request that was to be kept."),
         .maybe("max_attempts", .integer(1...)),
         .maybe("permit_wait_ms", .count, "How long it waited for a permit of its route."),
-        .maybe(
-            "ordinary_path",
-            .object([Property("reason", .word(RequestPath.reasons)), Property("detail", .text)]),
-            "Why a request that waited for its answer was not passed through."
-        ),
+        ordinaryPath(RequestPath.reasons, "Why a request that waited for its answer was not passed through."),
         .maybe("attempt_count", .count),
         .maybe("spent_attempts", .count, "Attempts that count since its last replay."),
         .maybe(

@@ -66,6 +66,15 @@ extension OpenAPI {
         Property("total", .count), Property("counts", .list(.count), "By age."),
     ]
 
+    /// Why a request, or each of a route, was not passed through.
+    static func ordinaryPath(_ reasons: [String], _ text: String) -> Property {
+        .maybe(
+            "ordinary_path",
+            .object([Property("reason", .word(reasons)), Property("detail", .text)]),
+            text
+        )
+    }
+
     /// How a route is doing, wherever the API tells of one.
     static func condition(_ words: [String]) -> [Property] {
         [
@@ -92,12 +101,8 @@ extension OpenAPI {
             .maybe("delivery", .word(DeliveryMode.allCases.map(\.rawValue))), .maybe("max_requests", .count),
             .maybe("max_pending_requests", .count), .maybe("upstreams", .list(.named("RouteUpstream"))),
             .maybe("credential", .text, "The name of the one it uses."),
-            .maybe(
-                "ordinary_path",
-                .object([
-                    Property("reason", .word(OrdinaryReason.ofRoutes.map(\.rawValue))),
-                    Property("detail", .text),
-                ]),
+            ordinaryPath(
+                OrdinaryReason.ofRoutes.map(\.rawValue),
                 "Why none of its requests is passed through; absent where they may be."
             ),
             .maybe("retries_under_way", .count),

@@ -45,6 +45,7 @@ import RelayPosix
         guard passThrough.isOn, line.count <= Self.largest else { return false }
         if connection.skipsPassThrough > 0 {
             connection.skipsPassThrough -= 1
+            connection.ordinaryReason = .fields
             return false
         }
         guard passThrough.line.read(line.span) else { return false }

@@ -13,7 +13,13 @@ struct JobTimeline {
         var title = ["Job \(string(job, "id"))", string(job, "route")]
         title.append("\(string(request, "method")) \(string(request, "path"))")
         if let unit = job["client"]?["unit"]?.text { title.append("from \(safe(unit))") }
-        return output.styled(title.joined(separator: " · "), .bold) + "\n" + body(for: output)
+        return output.styled(title.joined(separator: " · "), .bold) + "\n" + body(for: output) + cost
+    }
+
+    /// Why it took the relay several times the processor time of a request that is passed through.
+    private var cost: String {
+        guard let reason = job["ordinary_path"]?["detail"]?.text else { return "" }
+        return column("") + "took the ordinary path, which costs the relay more: \(safe(reason))\n"
     }
 
     /// The attempts and the outcome, without the title.
@@ -23,10 +29,7 @@ struct JobTimeline {
             column("") + "the body is not kept: it is sent once (\(safe(reason)))\n"
         }
         let wait = job["permit_wait_ms"]?.integer.flatMap { PermitWait.words(.milliseconds($0)) }
-        let way = job["ordinary_path"]?["detail"]?.text.map { reason in
-            column("") + "it was not passed through: \(safe(reason))\n"
-        }
-        return (once ?? "") + (wait.map { column("") + $0 + "\n" } ?? "") + (way ?? "")
+        return (once ?? "") + (wait.map { column("") + $0 + "\n" } ?? "")
             + attempts.map { attempt in
                 AttemptLines(attempt).text(
                     at: clock(attempt["started_after_ms"]?.double ?? 0),

@@ -49,12 +49,7 @@ struct RouteView {
             if let credential = entry.route.policy.authentication?.credential {
                 json.member("credential", credential)
             }
-            if let reason = PassThroughRoute.reason(entry, snapshot) {
-                json.object("ordinary_path") { path in
-                    path.member("reason", reason.rawValue)
-                    path.member("detail", reason.sentence)
-                }
-            }
+            if let reason = PassThroughRoute.reason(entry, snapshot) { json.ordinaryPath(.ordinary(reason)) }
             let account = entry.state.figures.account
             writeTraffic(entry, account, into: &json)
             writeRules(entry, account, into: &json)
