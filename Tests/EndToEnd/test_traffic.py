@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from caller import ask
+from caller import Caller, ask
 from durable import DurableTest, again, kept
 from relay import PASS_THROUGH, UNBOUNDED, daemon, eventually, route
 from upstream import answer
@@ -129,15 +129,19 @@ class Traffic(DurableTest):
 
     @unittest.skipIf("promote" in PASS_THROUGH, "there, all are promoted")
     def test_a_request_tells_why_it_was_not_passed_through(self):
-        self.upstream.on("/x", answer(200), answer(503), answer(200))
-        relay = self.new_relay({"up": route(self.upstream.url)}).start()
-        caller = relay.caller()
-        first, refused, plain = (caller.ask("GET", "/r/up/x", [("Accept", "*/*")]) for _ in range(3))
-        for got, reason in (first, "connection"), (refused, "status"):
-            self.assertEqual(relay.job(got)["ordinary_path"]["reason"], reason, got)
-        told = self.command(relay, "explain", refused["Waystation-Job"])
-        self.assertIn("took the ordinary path, which costs the relay more: the status is none that is passed on at once", told)
-        self.assertNotIn("ordinary_path", relay.job(plain))
+        # Operators' requests go the same way as everybody's.
+        for door in "jobs", "control":
+            with self.subTest(door=door):
+                self.upstream.on("/x", answer(200), answer(503), answer(200))
+                relay = self.new_relay({"up": route(self.upstream.url)}).start()
+                with Caller(getattr(relay, door)) as caller:
+                    first, refused, plain = (caller.ask("GET", "/r/up/x", [("Accept", "*/*")]) for _ in range(3))
+                for got, reason in (first, "connection"), (refused, "status"):
+                    self.assertEqual(relay.job(got)["ordinary_path"]["reason"], reason, got)
+                self.assertIn(
+                    "took the ordinary path, which costs the relay more: the status is none that is passed on at once",
+                    self.command(relay, "explain", refused["Waystation-Job"]))
+                self.assertNotIn("ordinary_path", relay.job(plain))
 
     def test_a_rate_is_kept_to(self):
         self.upstream.on("/x", answer(200))

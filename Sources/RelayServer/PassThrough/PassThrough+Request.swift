@@ -56,8 +56,7 @@ extension PassThrough {
         let route = entry.route
         let state = route.entry.state
         connection.ordinaryReason = .held
-        guard let share = connection.share, !connection.server.isDraining, engine.admitsPlainly(),
-            !state.isPausedNow, state.enterPlainly()
+        guard !connection.server.isDraining, engine.admitsPlainly(), !state.isPausedNow, state.enterPlainly()
         else { return false }
         guard let sender = sender(entry, now) else {
             state.leavePlainly()
@@ -74,7 +73,7 @@ extension PassThrough {
             }
         }
         // From here on it is under way.
-        _ = share.begin()
+        _ = connection.share?.begin()
         engine.countRunning(true)
         let exchange = unsafe loan.take(entry, kept)
         let wall = clock.milliseconds
