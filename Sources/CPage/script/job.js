@@ -166,21 +166,21 @@ function quickStory(job) {
   entries.push(...attempts.map(attempt => attemptEntry(attempt, at(attempt.started_after_ms))));
   const last = attempts.at(-1);
   if (metNoRule(last)) entries.push({ notes: ["no rule of the route acts on this failure"] });
-  const status = job.status ?? "no answer";
-  const end = at(last ? (last.started_after_ms || 0) + (last.duration_ms || 0) : 0);
-  if (job.outcome === "success") entries.push({ time: end, what: `answered ${status}`, look: "good" });
-  else if (["fallback", "placeholder", "stale"].includes(job.outcome)) {
-    const kept = job.kept ? (job.kept.job === job.id ? "; the request goes on as a kept job"
-      : `; the request goes on as the kept job ${job.kept.job}`) : "";
-    entries.push({ time: end, what: `answered ${status} with the ${job.outcome}${kept}`, look: "warn" });
-  } else {
-    const failure = job.last_failure || {};
+  let what = `answered ${job.status ?? "no answer"}`, look = "good";
+  if (["fallback", "placeholder", "stale"].includes(job.outcome)) {
+    what += ` with the ${job.outcome}`;
+    if (job.kept) what += "; the request goes on as " + (job.kept.job === job.id ? "a kept job" : `the kept job ${job.kept.job}`);
+    look = "warn";
+  } else if (job.outcome !== "success") {
+    const { detail, sent } = job.last_failure || {};
     const isSafe = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].includes(request.method);
-    const doubt = failure.sent === "unknown" ? " (outcome unknown: it may have been carried out)"
-      : failure.sent === "answered" && !isSafe
-        ? " (an answer that does not say it was refused: it may have been carried out)" : "";
-    entries.push({ time: end, what: `failed${failure.detail ? `: ${failure.detail}` : ""}${doubt}`, look: "bad" });
+    what = "failed" + (detail ? `: ${detail}` : "");
+    if (sent === "unknown") what += " (outcome unknown: it may have been carried out)";
+    if (sent === "answered" && !isSafe) what += " (an answer that does not say it was refused: it may have been carried out)";
+    look = "bad";
   }
+  entries.push({ time: at(last ? (last.started_after_ms || 0) + (last.duration_ms || 0) : 0), what, look });
+  if (job.ordinary_path) entries.push({ notes: [`took the ordinary path, which costs the relay more: ${job.ordinary_path.detail}`] });
   const parts = [`Job ${job.id}`, job.route, requestOf(job)];
   if (job.client?.unit) parts.push(`from ${job.client.unit}`);
   return { title: parts.join(" · "), entries, why: "", commands: [] };
