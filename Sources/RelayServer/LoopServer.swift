@@ -63,6 +63,11 @@ package final class LoopServer {
         self.passThrough = PassThrough(loop, clock, engine, relay, passThrough)
     }
 
+    /// Its part in delivering kept jobs.
+    package var deliveries: DeliveryLoop {
+        DeliveryLoop(relay, passThrough.isOn ? LoopPassage(passThrough: LoopBound(passThrough, loop)) : nil)
+    }
+
     /// Accepts connections of `listener`, whose descriptor is this loop's own copy.
     package func listen(
         _ descriptor: consuming FileDescriptor,

@@ -36,7 +36,8 @@ final class Daemon: Sendable {
     let controlLoop: EventLoop
     let servers = Mutex<[(EventLoop, LoopBound<LoopServer>)]>([])
     let transports = Mutex<[LoopTransport]>([])
-    private let relays = Mutex<[Relay]>([])
+    /// Where kept jobs are delivered.
+    private let deliveryLoops = Mutex<[DeliveryLoop]>([])
     /// What each loop has refused.
     let problems = Mutex<[ProblemTally]>([])
     /// Each loop's own.
@@ -170,7 +171,6 @@ final class Daemon: Sendable {
         var added = HeaderFields()
         added.append("Via", "1.1 \(RelayFields.pseudonym)")
         let relay = Relay(ports: ports, added: added)
-        relays.withLock { $0.append(relay) }
         let tally = ProblemTally()
         problems.withLock { $0.append(tally) }
         let server = LoopServer(
@@ -186,6 +186,7 @@ final class Daemon: Sendable {
             problems: tally,
             passThrough: passThrough
         )
+        deliveryLoops.withLock { $0.append(server.deliveries) }
         for (identity, descriptor) in listeners {
             self.listeners.withLock { $0.append(identity) }
             try server.listen(FileDescriptor(descriptor), as: identity)
@@ -196,10 +197,10 @@ final class Daemon: Sendable {
     /// Begins to deliver what is in the store.
     func deliver() throws(StartError) {
         let started = Handover<StoreError?>()
-        let relays = relays.withLock { $0 }
+        let deliveryLoops = deliveryLoops.withLock { $0 }
         controlLoop.spawn { [durable] in
             do throws(StoreError) {
-                try await durable.start(on: relays)
+                try await durable.start(on: deliveryLoops)
                 started.give(nil)
             } catch {
                 started.give(error)

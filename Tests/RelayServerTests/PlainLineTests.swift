@@ -22,7 +22,7 @@ struct PlainLineTests {
             else { return false }
             let room = UnsafeMutablePointer<UInt8>.allocate(capacity: 65_536)
             defer { unsafe room.deallocate() }
-            return unsafe PassThroughFields(base, head.fields, bytes.count, policy.edits, to: room) != nil
+            return unsafe PassThroughFields(base, head.fields, bytes.count, policy.edits, isKept: false, to: room) != nil
         }
         return isTaken ? bytes : nil
     }

@@ -74,13 +74,13 @@ package final class PassThroughPolicy: Sendable {
 
     /// The verdicts are the judge's own.
     ///
-    /// - Returns: nil where something has to be done to every request or answer of the route.
+    /// - Returns: nil where something has to be done to every request or answer of the route, its kept jobs included.
     package init?(_ route: Route, _ memory: RouteMemory) {
         let policy = route.policy
         edits = PassThroughEdits(route)
-        guard PassThroughPolicy.reason(route) == nil, let query = PassThroughPolicy.query(policy) else {
-            return nil
-        }
+        guard PassThroughPolicy.reason(route, isKept: true) == nil,
+            let query = PassThroughPolicy.query(policy)
+        else { return nil }
         self.route = route
         inspects = route.inspectsBody || !policy.success.contentTypes.isEmpty
         self.query = query
@@ -121,17 +121,14 @@ package final class PassThroughPolicy: Sendable {
         return false
     }
 
-    /// What makes every request of the route an ordinary one; nil where nothing does.
-    package static func reason(_ route: Route) -> OrdinaryReason? {
+    /// What makes every request of the route an ordinary one, or every delivery of a kept job; nil where nothing does.
+    package static func reason(_ route: Route, isKept: Bool = false) -> OrdinaryReason? {
         let policy = route.policy
         if policy.request.wrap != nil || policy.signing != nil { return .preparation }
         if !PassThroughEdits(route).isPlain || query(policy) == nil { return .edits }
         if policy.response.unwrap != nil || policy.limits.decodesContent { return .content }
-        if route.keepsRequests || route.answersStale || policy.response.keepsLastGood != nil
-            || policy.delivery.mode == .durable
-        {
-            return .keeping
-        }
+        if route.answersStale || policy.response.keepsLastGood != nil { return .keeping }
+        if !isKept, route.keepsRequests || policy.delivery.mode == .durable { return .keeping }
         if policy.traffic.rateLimit != nil { return .limits }
         if policy.limits.head < 16_384 || policy.limits.fieldCount < 64 { return .limits }
         return nil

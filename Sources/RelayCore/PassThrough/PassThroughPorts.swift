@@ -32,6 +32,8 @@ package protocol PassThroughSender: PieceSender {
         _ kind: UInt8,
         now: Int64
     )
+    /// What ends the request that is begun next, from any thread; it is promoted first.
+    var sending: any Sending { get }
     /// The connection was not used.
     func putBack()
     /// The request goes on as an ordinary one.

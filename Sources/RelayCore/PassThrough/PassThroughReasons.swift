@@ -37,7 +37,7 @@ package enum PromotionReason: String, CaseIterable, Sendable {
         case .answer: "a field of the answer has to be looked into, or all of the answer has to be there"
         case .closed: "the upstream closed or broke the connection"
         case .timeout: "a time limit ended"
-        case .caller: "the caller hung up"
+        case .caller: "the caller hung up, or the kept job was cancelled"
         case .draining: "the daemon stops, or the caller's connection ends with this answer"
         case .written: "the upstream's socket did not take all of it at once"
         }

@@ -37,10 +37,19 @@ extension Relay {
     #if DEBUG
     /// The outcome of an execution whose request was sent, where that answer ends it.
     package func outcome(of execution: Execution, _ inbound: InboundResponse) -> Outcome? {
+        ends(execution, inbound) ? execution.outcome : nil
+    }
+
+    /// The same of the run of a kept job.
+    package func delivery(of execution: Execution, _ inbound: InboundResponse) -> Delivery? {
+        ends(execution, inbound) ? delivery(of: execution) : nil
+    }
+
+    private func ends(_ execution: Execution, _ inbound: InboundResponse) -> Bool {
         execution.machine.received(inbound, execution.moment)
         execution.advance()
-        guard case .ended = execution.machine.turn else { return nil }
-        return execution.outcome
+        if case .ended = execution.machine.turn { return true }
+        return false
     }
     #endif
 }

@@ -5,7 +5,7 @@ import Synchronization
 final class Dispatcher: Sendable {
     private struct State {
         var phase = Phase.idle
-        var relays: [Relay] = []
+        var loops: [DeliveryLoop] = []
         /// Whose turn it is.
         var turn = 0
         var lanes: [String: DispatchLane] = [:]
@@ -64,12 +64,12 @@ final class Dispatcher: Sendable {
 
 // The life of the daemon.
 extension Dispatcher {
-    /// Begins to claim, for the loops of `relays` in turn; does nothing once it has begun or ended.
-    func start(on relays: [Relay]) {
+    /// Begins to claim, for `loops` in turn; does nothing once it has begun or ended.
+    func start(on loops: [DeliveryLoop]) {
         let isStarted = state.withLock { state in
-            guard state.phase == .idle, !relays.isEmpty else { return false }
+            guard state.phase == .idle, !loops.isEmpty else { return false }
             state.phase = .serving
-            state.relays = relays
+            state.loops = loops
             return true
         }
         if isStarted { open() }
@@ -86,7 +86,7 @@ extension Dispatcher {
             for name in snapshot.routeNames where state.lanes[name] == nil {
                 let lane = DispatchLane(route: name)
                 state.lanes[name] = lane
-                opened.append((lane, state.relays[opened.count % state.relays.count]))
+                opened.append((lane, state.loops[opened.count % state.loops.count].relay))
             }
             return (opened, Array(closed.values))
         }
@@ -191,28 +191,28 @@ extension Dispatcher {
         _ permit: consuming RouteState.Permit?,
         isProbe: Bool
     ) {
-        guard let relay = nextRelay() else { preconditionFailure("a job was claimed before the start") }
-        begin(claim, lane, relay, permit, isProbe: isProbe)
+        guard let loop = nextLoop() else { preconditionFailure("a job was claimed before the start") }
+        begin(claim, lane, loop, permit, isProbe: isProbe)
     }
 
     private func begin(
         _ claim: Claim,
         _ lane: DispatchLane,
-        _ relay: Relay,
+        _ loop: DeliveryLoop,
         _ permit: consuming RouteState.Permit?,
         isProbe: Bool
     ) {
-        let run = JobRun(claim, self, lane, relay, permit, isProbe: isProbe)
+        let run = JobRun(claim, self, lane, loop, permit, isProbe: isProbe)
         running.add(run)
         run.start()
     }
 
     /// The next loop; nil before the start.
-    private func nextRelay() -> Relay? {
+    private func nextLoop() -> DeliveryLoop? {
         state.withLock { state in
-            guard !state.relays.isEmpty else { return nil }
-            state.turn = (state.turn + 1) % state.relays.count
-            return state.relays[state.turn]
+            guard !state.loops.isEmpty else { return nil }
+            state.turn = (state.turn + 1) % state.loops.count
+            return state.loops[state.turn]
         }
     }
 }
@@ -223,7 +223,7 @@ extension Dispatcher {
     struct Offer: ~Copyable {
         private let dispatcher: Dispatcher
         private let lane: DispatchLane
-        private let relay: Relay
+        private let loop: DeliveryLoop
         private var permits: RouteState.Permits
         private var isTaken = false
         /// Where the first attempt goes.
@@ -232,13 +232,13 @@ extension Dispatcher {
         fileprivate init(
             _ dispatcher: Dispatcher,
             _ lane: DispatchLane,
-            _ relay: Relay,
+            _ loop: DeliveryLoop,
             _ permits: consuming RouteState.Permits,
             upstream: String
         ) {
             self.dispatcher = dispatcher
             self.lane = lane
-            self.relay = relay
+            self.loop = loop
             self.permits = permits
             self.upstream = upstream
         }
@@ -248,7 +248,7 @@ extension Dispatcher {
             guard case .running(let token) = answer else { return }
             let claim = Claim(token, of: job, to: upstream, at: moment)
             isTaken = true
-            dispatcher.begin(claim, lane, relay, permits.take(), isProbe: false)
+            dispatcher.begin(claim, lane, loop, permits.take(), isProbe: false)
         }
 
         deinit {
@@ -264,14 +264,14 @@ extension Dispatcher {
         }
         claiming.add(1, ordering: .sequentiallyConsistent)
         // Whoever ends the serving takes the lanes away and counts afterwards: it sees this, or there is no lane here.
-        guard let lane = lane(route), let relay = nextRelay(),
-            lane.offers(relay.ports.time.now(), entry, isShort: isShort)
+        guard let lane = lane(route), let loop = nextLoop(),
+            lane.offers(loop.relay.ports.time.now(), entry, isShort: isShort)
         else {
             claiming.subtract(1, ordering: .sequentiallyConsistent)
             return nil
         }
-        let upstream = relay.ports.firstUpstream(of: entry.route).name
-        return Offer(self, lane, relay, permits, upstream: upstream)
+        let upstream = loop.relay.ports.firstUpstream(of: entry.route).name
+        return Offer(self, lane, loop, permits, upstream: upstream)
     }
 }
 

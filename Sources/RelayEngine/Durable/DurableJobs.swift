@@ -53,11 +53,11 @@ package final class DurableJobs: Sendable {
     // The pauses know the announcer, which knows them.
     deinit { pauses.stop() }
 
-    /// Begins to deliver, on the loops of `relays` in turn, and to sweep.
+    /// Begins to deliver, on `loops` in turn, and to sweep.
     ///
     /// - Throws: what reading the pauses throws.
-    package func start(on relays: [Relay]) async throws(StoreError) {
-        guard let first = relays.first else { return }
+    package func start(on loops: [DeliveryLoop]) async throws(StoreError) {
+        guard let first = loops.first?.relay else { return }
         try await patiently { () async throws(StoreError) in try await watch.count() }
         try await patiently { () async throws(StoreError) in
             if watch.beginsUserCount() { try await watch.countUsers() }
@@ -65,7 +65,7 @@ package final class DurableJobs: Sendable {
         try await patiently { () async throws(StoreError) in
             try await pauses.start(store, announcer, first.ports, dispatcher)
         }
-        dispatcher.start(on: relays)
+        dispatcher.start(on: loops)
         sweeper.start(on: first.ports)
     }
 

@@ -49,7 +49,7 @@ extension JobRun: AnswerReceiver {
     /// Begins on the loop of the run, which may be another's.
     func start() {
         guard relay.isPrompt else { return startTask() }
-        relay.ports.execute { [self] in if !beginPromptly() { startTask() } }
+        relay.ports.execute { [self] in if !beginPassing(), !beginPromptly() { startTask() } }
     }
 
     /// Begins here and now.
@@ -108,7 +108,7 @@ extension JobRun: AnswerReceiver {
         }
     }
 
-    private func finish(_ delivery: Delivery, _ log: RunLog, _ route: Route, since began: Instant) {
+    func finish(_ delivery: Delivery, _ log: RunLog, _ route: Route, since began: Instant) {
         if let settlement = delivery.settlementNow(of: claim, on: route, stop) {
             return finishPromptly(Result(settlement, delivery, recorded: log.recorded), since: began)
         }

@@ -16,11 +16,14 @@ final class JobRun: Sendable {
     let dispatcher: Dispatcher
     private let lane: DispatchLane
     let relay: Relay
+    let passage: (any DeliveryPassage)?
     /// Whether it finds out about the route's credential.
     private let isProbe: Bool
     private let state: Mutex<State>
     /// What is under way, between two events of a run without a task.
     let prompt = Mutex<PromptRun?>(nil)
+    /// The same as long as its request is passed through.
+    let passed = Mutex<Passed?>(nil)
 
     /// Bytes of an answer that may wait for the disk without a permit of the route.
     private static let smallAnswer: UInt64 = 65_536
@@ -29,14 +32,15 @@ final class JobRun: Sendable {
         _ claim: Claim,
         _ dispatcher: Dispatcher,
         _ lane: DispatchLane,
-        _ relay: Relay,
+        _ loop: DeliveryLoop,
         _ permit: consuming RouteState.Permit?,
         isProbe: Bool
     ) {
         self.claim = claim
         self.dispatcher = dispatcher
         self.lane = lane
-        self.relay = relay
+        relay = loop.relay
+        passage = loop.passage
         self.isProbe = isProbe
         state = Mutex(State(permit: permit))
     }

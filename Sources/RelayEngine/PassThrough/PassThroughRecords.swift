@@ -63,10 +63,7 @@ package struct PassThroughRecord {
             beganAt: wall,
             duration: .nanoseconds(duration)
         )
-        attempt.status = Status(rawValue: status)
-        var exchange = Exchange(address: address.isEmpty ? nil : address, wasReused: wasReused)
-        exchange.firstByte = .nanoseconds(firstByte)
-        attempt.exchange = exchange
+        attempt.answered(status, address, wasReused: wasReused, firstByte: firstByte)
         let response = HTTPResponse(status: Status(rawValue: status), fields: HeaderFields())
         return JobReport(context, .succeeded, response, attempts: [attempt])
     }
@@ -132,5 +129,15 @@ package final class PassThroughRecords: Sendable {
             guard let place = ring.places.first(where: { $0.record.id == id }) else { return nil }
             return (place.record.report(target: place.target), place.record.finishedAt)
         }
+    }
+}
+
+extension Attempt {
+    /// It was passed through and answered: `address` is empty where none was dialled, `firstByte` in nanoseconds.
+    mutating func answered(_ status: UInt16, _ address: String, wasReused: Bool, firstByte: Int64) {
+        self.status = Status(rawValue: status)
+        var exchange = Exchange(address: address.isEmpty ? nil : address, wasReused: wasReused)
+        exchange.firstByte = .nanoseconds(firstByte)
+        self.exchange = exchange
     }
 }

@@ -1,7 +1,8 @@
 package import RelayCore
 import Synchronization
 
-/// A route of one configuration whose requests may be passed through, with all that can be made before they come.
+/// A route of one configuration whose requests or deliveries may be passed through, with all that can be made before
+/// they come.
 package final class PassThroughRoute: Sendable {
     package let snapshot: Snapshot
     package let entry: Snapshot.Entry
@@ -11,8 +12,7 @@ package final class PassThroughRoute: Sendable {
     package let isOpen: Bool
 
     package init?(_ snapshot: Snapshot, _ name: String) {
-        guard let entry = snapshot.routes[name], Self.reason(entry, snapshot) == nil,
-            let plain = PassThroughPolicy(entry.route, entry.memory)
+        guard let entry = snapshot.routes[name], let plain = PassThroughPolicy(entry.route, entry.memory)
         else { return nil }
         self.snapshot = snapshot
         self.entry = entry
@@ -21,7 +21,7 @@ package final class PassThroughRoute: Sendable {
         isOpen = entry.route.policy.callers.isEmpty
     }
 
-    /// What makes every request of the route an ordinary one; nil where nothing does.
+    /// What makes every request of the route that somebody waits for an ordinary one; nil where nothing does.
     package static func reason(_ entry: Snapshot.Entry, _ snapshot: Snapshot) -> OrdinaryReason? {
         PassThroughPolicy.reason(entry.route) ?? (snapshot.settings.isBounding ? .limits : nil)
     }

@@ -15,13 +15,14 @@ package import RelayCore
     /// How many bytes were written.
     package var written = 0
 
-    /// Nil where something has to be looked into.
+    /// Nil where something has to be looked into; of a kept job the relay has understood its key before.
     @inline(__always)
     package init?(
         _ base: UnsafePointer<UInt8>,
         _ start: Int,
         _ count: Int,
         _ edits: PassThroughEdits,
+        isKept: Bool,
         to output: UnsafeMutablePointer<UInt8>
     ) {
         let kinds = byteKinds
@@ -78,7 +79,7 @@ package import RelayCore
                     length = found
                     isDropped = true
                 }
-            case 15: if unsafe stands("idempotency-key", base, index) { return nil }
+            case 15: if !isKept, unsafe stands("idempotency-key", base, index) { return nil }
             case 17: if unsafe stands("if-modified-since", base, index) { isConditional = true }
             default: break
             }

@@ -106,6 +106,6 @@ package enum HeadWriter {
 }
 
 extension HeaderFields.Entry {
-    var nameRange: Range<Int> { Int(nameStart)..<Int(nameStart) + Int(nameCount) }
-    var valueRange: Range<Int> { Int(valueStart)..<Int(valueStart) + Int(valueCount) }
+    package var nameRange: Range<Int> { Int(nameStart)..<Int(nameStart) + Int(nameCount) }
+    package var valueRange: Range<Int> { Int(valueStart)..<Int(valueStart) + Int(valueCount) }
 }

@@ -34,7 +34,17 @@ extension PassThrough {
             return false
         }
         let now = loop.now
-        guard let fields = unsafe compose(entry, line, base, count, connection, now) else { return false }
+        guard connection.maySend(to: entry) else {
+            connection.ordinaryReason = .listener
+            return false
+        }
+        id = JobID(milliseconds: clock.milliseconds, random: (random.next(), random.next()))
+        refusal = .shape
+        guard let fields = unsafe compose(entry, line, base, count, isKept: false, now) else {
+            connection.ordinaryReason = refusal
+            if refusal == .fields { connection.skipsPassThrough = Self.skipped }
+            return false
+        }
         if fields.isForeign, caller.mayBeBrowser {
             connection.ordinaryReason = .listener
             return false
@@ -103,24 +113,20 @@ extension PassThrough {
         return true
     }
 
-    /// Composes the upstream's request; nil where it is not plain, not whole, or too large.
+    /// Composes the upstream's request with `id`; nil where it is not plain, not whole, or too large: `refusal` says so.
     @inline(__always)
-    private func compose(
+    func compose(
         _ entry: Entry,
         _ line: PassThroughLine,
         _ base: UnsafePointer<UInt8>,
         _ count: Int,
-        _ connection: Connection,
+        isKept: Bool,
         _ now: Int64
     ) -> PassThroughFields? {
-        guard connection.maySend(to: entry) else {
-            connection.ordinaryReason = .listener
-            return nil
-        }
         let plain = entry.route.plain
         if !plain.query.isEmpty, unsafe line.hasQuery(base) { return nil }
         guard knowsLines(entry, now) else {
-            connection.ordinaryReason = .credential
+            refusal = .credential
             return nil
         }
         output.clear()
@@ -130,16 +136,22 @@ extension PassThrough {
         if !plain.query.isEmpty { output.put(plain.query) }
         output.put(" HTTP/1.1\r\n")
         output.put(entry.upstream.hostLine)
-        guard let fields = unsafe PassThroughFields(base, line.fields, count, plain.edits, to: output.end)
-        else {
-            connection.skipsPassThrough = Self.skipped
-            connection.ordinaryReason = .fields
+        let fields = unsafe PassThroughFields(
+            base,
+            line.fields,
+            count,
+            plain.edits,
+            isKept: isKept,
+            to: output.end
+        )
+        guard let fields else {
+            refusal = .fields
             return nil
         }
         output.advance(fields.written)
-        let wall = clock.milliseconds
-        id = JobID(milliseconds: wall, random: (random.next(), random.next()))
-        if let lines = entry.lines { put(fields.hasAgent ? lines.besideAgent : lines.all, wall) }
+        if let lines = entry.lines {
+            put(fields.hasAgent ? lines.besideAgent : lines.all, clock.milliseconds)
+        }
         let length = max(0, fields.length)
         let settings = entry.route.snapshot.settings
         guard fields.end &+ length == count, length <= Self.largestContent, length <= settings.maxRequestBody,

@@ -17,15 +17,21 @@ import RelayPosix
     /// The configuration that `entries` are of.
     @safe @exclusivity(unchecked) private var version = UInt64.max
     @safe @exclusivity(unchecked) private var entries: [Entry] = []
+    /// Routes of which only deliveries are passed through.
+    @safe @exclusivity(unchecked) private var keptOnly: [Entry] = []
     /// Of the other routes, why not.
     @safe @exclusivity(unchecked) private var reasons: [String: OrdinaryReason] = [:]
     @safe @exclusivity(unchecked) var loan = PassThroughLoan()
     @safe @exclusivity(unchecked) var random = FastRandom()
     /// Of the request that is composed.
     @safe @exclusivity(unchecked) var id = JobID(milliseconds: 0, random: (0, 0))
+    /// Why none was composed.
+    @safe @exclusivity(unchecked) var refusal = OrdinaryReason.shape
     @safe @exclusivity(unchecked) var output = PassThroughOutput()
     /// What lines of streams are read by.
     @safe @exclusivity(unchecked) var line = PlainLine()
+    /// Where the request of a kept job stands as its caller would have written it.
+    @safe @exclusivity(unchecked) var keptRequest = PassThroughOutput()
     /// A route with its upstream's connections.
     final class Entry {
         let route: PassThroughRoute
@@ -88,6 +94,16 @@ import RelayPosix
     func entry(_ base: UnsafePointer<UInt8>, _ name: Range<Int>) -> Entry? {
         let present = engine.version
         if present != version { reload(present) }
+        return unsafe find(base, name, entries)
+    }
+
+    /// The same where kept jobs of it may be.
+    func keptEntry(_ base: UnsafePointer<UInt8>, _ name: Range<Int>) -> Entry? {
+        unsafe entry(base, name) ?? find(base, name, keptOnly)
+    }
+
+    @inline(__always)
+    private func find(_ base: UnsafePointer<UInt8>, _ name: Range<Int>, _ entries: [Entry]) -> Entry? {
         for entry in entries where entry.route.name.count == name.count {
             if unsafe isSame(entry.route.name, base + name.lowerBound) { return entry }
         }
@@ -97,21 +113,20 @@ import RelayPosix
     @inline(never)
     private func reload(_ present: UInt64) {
         version = present
-        for entry in entries {
+        for entry in entries + keptOnly {
             entry.forget()
             entry.isOver = true
         }
-        (entries, reasons) = ([], [:])
+        (entries, keptOnly, reasons) = ([], [], [:])
         loan.clear()
         guard let upstreams else { return }
         let snapshot = engine.snapshot
         for name in snapshot.routeNames {
-            guard let route = PassThroughRoute(snapshot, name) else {
-                reasons[name] =
-                    snapshot.routes[name].flatMap { PassThroughRoute.reason($0, snapshot) } ?? .edits
-                continue
-            }
-            entries.append(Entry(route, upstreams.passThroughUpstream(for: route.plain.upstream)))
+            let reason = snapshot.routes[name].flatMap { PassThroughRoute.reason($0, snapshot) }
+            reasons[name] = reason
+            guard let route = PassThroughRoute(snapshot, name) else { continue }
+            let entry = Entry(route, upstreams.passThroughUpstream(for: route.plain.upstream))
+            if reason == nil { entries.append(entry) } else { keptOnly.append(entry) }
         }
     }
 

@@ -33,6 +33,14 @@ import RelayCore
         count &+= bytes.count
     }
 
+    mutating func put(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            if let first = bytes.baseAddress { unsafe end.update(from: first, count: bytes.count) }
+            count &+= bytes.count
+        }
+    }
+
     @inline(__always)
     mutating func put(_ text: StaticString) {
         unsafe end.update(from: text.utf8Start, count: text.utf8CodeUnitCount)

@@ -58,10 +58,11 @@ extension Connection {
         }
     }
 
-    /// Ends the request with the serial because its task was cancelled.
+    /// Ends the request with the serial because nobody wants its answer any more.
     func cancel(_ serial: UInt64) {
         guard self.serial == serial else { return }
         if phase == .dialling { return wakeDialler(.cancelled) }
+        promote(.caller)
         fail(.cancelled, "the request to \(pool.key.origin.text) was cancelled")
     }
 }

@@ -10,6 +10,8 @@ struct Passing {
 }
 
 extension Connection: PassThroughSender {
+    var sending: any Sending { SentRequest(connection: self, serial: serial) }
+
     func putBack() {
         passThroughPool = nil
         pool.keep(self)
@@ -161,7 +163,7 @@ extension Connection: PassThroughSender {
         self.passing = nil
         guard let pool = passThroughPool.take(),
             let (request, receiver) = passing.receiver.promoted(
-                SentRequest(connection: self, serial: serial),
+                sending,
                 reason
             )
         else { return close() }

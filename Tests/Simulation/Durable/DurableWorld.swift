@@ -200,7 +200,7 @@ extension DurableWorld {
         let alive = Confined(daemon)
         spawn { here in
             do throws(StoreError) {
-                try await alive.value.jobs.start(on: alive.value.relays)
+                try await alive.value.jobs.start(on: alive.value.relays.map { DeliveryLoop($0) })
                 alive.value.life.isServing = !alive.value.life.isDead
             } catch {
                 if !alive.value.life.isDead { here.value.checker.violated(nil, "a start fails: \(error)") }

@@ -100,7 +100,7 @@ extension ScenarioWorld {
         spawn { here in
             guard let serving = here.value.serving else { return }
             do throws(StoreError) {
-                try await serving.jobs.start(on: [serving.relay])
+                try await serving.jobs.start(on: [DeliveryLoop(serving.relay)])
             } catch { preconditionFailure("a scenario does not start: \(error)") }
         }
     }

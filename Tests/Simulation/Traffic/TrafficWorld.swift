@@ -187,7 +187,7 @@ extension TrafficWorld {
         let started = Confined(Started(jobs, relay))
         spawn { here in
             do throws(StoreError) {
-                try await started.value.jobs.start(on: [started.value.relay])
+                try await started.value.jobs.start(on: [DeliveryLoop(started.value.relay)])
             } catch { here.value.checker.violated(nil, "a start fails: \(error)") }
         }
     }

@@ -1,0 +1,133 @@
+import RelayCore
+import RelayEngine
+import RelayHTTP
+import RelayPosix
+
+/// A loop's part in passing deliveries through.
+struct LoopPassage: DeliveryPassage {
+    let passThrough: LoopBound<PassThrough>
+
+    func begin(_ claim: Claim, _ body: [UInt8], for receiver: any DeliveryReceiver) -> Bool {
+        passThrough.value.begin(claim, body, for: receiver)
+    }
+
+    #if DEBUG
+    var checks: Bool { passThrough.value.mode == .check }
+    #endif
+
+    func fields(of answer: PassThroughAnswer) -> HeaderFields {
+        let start = answer.runs.0.lowerBound
+        var entries: [HeaderFields.Entry] = []
+        entries.reserveCapacity(16)
+        answer.forEachField { name, value in
+            entries.append(
+                HeaderFields.Entry(
+                    nameStart: name.lowerBound - start,
+                    nameCount: name.count,
+                    valueStart: value.lowerBound - start,
+                    valueCount: value.count
+                )
+            )
+        }
+        let lines = unsafe UnsafeBufferPointer(
+            start: answer.base + start,
+            count: answer.body.lowerBound - 2 - start
+        )
+        return unsafe HeaderFields(storage: Array(lines), entries: entries)
+    }
+}
+
+extension PassThrough {
+    /// Bytes of a kept request that is passed through; more may not fit into the output with what is added to them.
+    private static let largestKept = 98_304
+
+    /// Sends the first attempt of a kept job at once.
+    ///
+    /// - Returns: false, having done nothing, where it is not plain, or something would have to be waited for.
+    func begin(_ claim: Claim, _ body: [UInt8], for receiver: any DeliveryReceiver) -> Bool {
+        guard isOn, let head = write(claim.job.record, body) else { return false }
+        let (base, count) = unsafe (UnsafePointer(keptRequest.base), keptRequest.count)
+        guard let line = unsafe PassThroughLine(base, count), line.route == head.route,
+            line.fields == head.fields, let entry = unsafe keptEntry(base, line.route)
+        else { return false }
+        let (route, now, wall) = (entry.route, loop.now, clock.milliseconds)
+        // Another upstream than the one on record, or less time than an attempt has, is the ordinary path's.
+        guard claim.job.begun?.upstream == route.plain.upstream.name,
+            claim.job.expiresAt.map({ $0 &- wall > route.plain.attempt / 1_000_000 }) ?? true,
+            !(route.plain.mayBeConstrained && relay.ports.isConstrained()),
+            !route.entry.state.isPausedNow
+        else { return false }
+        id = claim.token.id
+        guard let fields = unsafe compose(entry, line, base, count, isKept: true, now),
+            let sender = sender(entry, now)
+        else { return false }
+        var leave: TrafficLeave?
+        if route.plain.usesTraffic {
+            leave = route.entry.memory.traffic.leavePlainly(route.entry.route, now)
+            if leave == nil {
+                sender.putBack()
+                return false
+            }
+        }
+        receiver.begunPassing(
+            PassedDelivery(
+                route,
+                began: now,
+                wall: wall,
+                leave: leave,
+                token: route.plain.credential == nil ? nil : entry.token,
+                sending: sender.sending
+            )
+        )
+        #if DEBUG
+        if mode == .check {
+            guard let request = receiver.rebuilt() else {
+                fatalError("pass-through took a delivery that the ordinary path refuses")
+            }
+            unsafe demandEqual(output.bytes, sender.composed(request), "the request of a delivery")
+        }
+        #endif
+        unsafe sender.begin(
+            output.bytes,
+            receiver,
+            route.plain,
+            fields.isConditional ? PassThroughPolicy.conditional : PassThroughPolicy.usual,
+            now: now
+        )
+        if mode == .promote { sender.promote(.caller) }
+        return true
+    }
+
+    /// Writes the request as its caller would have written it.
+    ///
+    /// - Returns: where the route's name stands and where the fields begin; nil where it is too large.
+    private func write(_ record: JobRecord, _ body: [UInt8]) -> (route: Range<Int>, fields: Int)? {
+        let lines = record.fields.storage.count + 4 * record.fields.count
+        guard record.route.utf8.count + record.target.utf8.count + lines + body.count <= Self.largestKept
+        else { return nil }
+        keptRequest.clear()
+        keptRequest.put(record.method.rawValue)
+        keptRequest.put(" /r/")
+        let route = keptRequest.count..<keptRequest.count + record.route.utf8.count
+        keptRequest.put(record.route)
+        keptRequest.put("/")
+        keptRequest.put(record.target)
+        keptRequest.put(" HTTP/1.1\r\n")
+        let fields = keptRequest.count
+        keptRequest.put("Host: kept\r\n")
+        unsafe record.fields.storage.withUnsafeBufferPointer { bytes in
+            guard let first = bytes.baseAddress else { return }
+            for entry in record.fields.entries {
+                unsafe keptRequest.put(first, entry.nameRange)
+                keptRequest.put(": ")
+                unsafe keptRequest.put(first, entry.valueRange)
+                keptRequest.put("\r\n")
+            }
+        }
+        keptRequest.put("Content-Length: ")
+        keptRequest.put(decimal: body.count)
+        keptRequest.put("\r\n\r\n")
+        keptRequest.put(body)
+        return (route, fields)
+    }
+}
