@@ -127,6 +127,8 @@ struct PassThroughTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let reason: OrdinaryReason?
+        /// Whether its kept jobs' deliveries are passed through all the same.
+        var deliversPlainly = false
         let change: @Sendable (inout RoutePolicy) -> Void
         var testDescription: String { name }
     }
@@ -147,7 +149,7 @@ struct PassThroughTests {
         Case(name: "stale answers", reason: .keeping) {
             $0.recovery = [rule("old", ["any"], .respondStale)]
         },
-        Case(name: "durable", reason: .keeping) { $0.delivery.mode = .durable },
+        Case(name: "durable", reason: .keeping, deliversPlainly: true) { $0.delivery.mode = .durable },
         Case(name: "small heads", reason: .limits) { $0.limits.head = 8_192 },
         Case(name: "a rate", reason: .limits) {
             $0.traffic.rateLimit = RateLimitSettings(maxRequests: 10, per: .seconds(1), burst: 3)
@@ -158,7 +160,9 @@ struct PassThroughTests {
     func reasons(_ one: Case) {
         let route = makeRoute { one.change(&$0) }
         #expect(PassThroughPolicy.reason(route) == one.reason)
-        #expect((PassThroughPolicy(route, RouteMemory()) == nil) == (one.reason != nil))
+        let ofDeliveries = one.deliversPlainly ? nil : one.reason
+        #expect(PassThroughPolicy.reason(route, isKept: true) == ofDeliveries)
+        #expect((PassThroughPolicy(route, RouteMemory()) == nil) == (ofDeliveries != nil))
     }
 
     @Test("A route's document names each reason that a route may have, and no other")

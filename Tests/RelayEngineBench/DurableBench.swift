@@ -157,7 +157,7 @@ package final class DurableBench: Sendable {
         )
     }
 
-    package func start() async throws { try await jobs.start(on: relays) }
+    package func start() async throws { try await jobs.start(on: relays.map { DeliveryLoop($0) }) }
 
     /// Ends everything.
     ///

@@ -22,7 +22,15 @@ struct PlainLineTests {
             else { return false }
             let room = UnsafeMutablePointer<UInt8>.allocate(capacity: 65_536)
             defer { unsafe room.deallocate() }
-            return unsafe PassThroughFields(base, head.fields, bytes.count, policy.edits, isKept: false, to: room) != nil
+            let fields = unsafe PassThroughFields(
+                base,
+                head.fields,
+                bytes.count,
+                policy.edits,
+                isKept: false,
+                to: room
+            )
+            return fields != nil
         }
         return isTaken ? bytes : nil
     }

@@ -120,7 +120,8 @@ extension Metric {
         "waystation_requests_promoted",
         .counter,
         ["route", "reason"],
-        "Requests that were being passed through and went on by the ordinary path, by why. "
+        "Requests, and first attempts of kept jobs, that were being passed through and went on by the ordinary path, "
+            + "by why. "
             + listed(PromotionReason.allCases.map { ($0.rawValue, $0.sentence) }),
         do: "A high share of answer tells of an upstream that sends its answers in pieces."
     )
