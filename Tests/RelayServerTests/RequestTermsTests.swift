@@ -50,4 +50,72 @@ struct RequestTermsTests {
         #expect(sorted.options.labels == ["order=1", "b=2"] && !sorted.wantsDurable)
         #expect(throws: Problem.self) { try RequestTerms(make([("Waystation-Label", "nothing")])) }
     }
+
+    private static let units = "must be a duration with a unit, such as"
+
+    @Test(
+        "What is malformed is refused in words that name the field and what belongs there",
+        arguments: [
+            (["waystation-TIMEOUT": "0s"], "waystation-timeout \(units) 250ms, 20s or 1m30s, of at most 365d"),
+            (
+                ["Waystation-Attempt-Timeout": "1"],
+                "waystation-attempt-timeout \(units) 250ms, 20s or 1m30s, of at most 365d"
+            ),
+            (["Waystation-Max-Attempts": "101"], "waystation-max-attempts must be a whole number from 1 to 100"),
+            (["Waystation-Fallback": "Off"], "waystation-fallback must be on or off"),
+            (["Waystation-Delay": "366d"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
+            (["Waystation-Delay": "1h1h"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
+            (["Waystation-Delay": "1ms1s"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
+            (["Waystation-Delay": "1234567890123s"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
+            (["Waystation-Delay": "s"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
+            (
+                ["Waystation-Expires-After": "999ms"],
+                "waystation-expires-after \(units) 90s or 2h, from 1s to 365d"
+            ),
+            (
+                ["Waystation-Not-Before": "soon"],
+                "waystation-not-before must be a date and time of RFC 3339, such as 2027-01-31T08:00:00Z"
+            ),
+            (
+                ["Waystation-Delay": "1s", "Waystation-Not-Before": "2027-01-31T08:00:00Z"],
+                "waystation-delay and waystation-not-before exclude each other"
+            ),
+            (["Waystation-Ordering-Key": ""], "waystation-ordering-key must have 1 to 256 bytes"),
+            (["Waystation-Supersede-Key": ""], "waystation-supersede-key must have 1 to 256 bytes"),
+            (["Waystation-Label": "x"], "waystation-label is key=value, at most 256 bytes, at most 16 times"),
+            (
+                ["Waystation-Delay": "1s", "waystation-delay": "x"],
+                "waystation-delay may stand once, and stands twice"
+            ),
+            (["Priority": "u=8"], "the urgency (u) of priority must be a whole number from 0 to 7"),
+            (
+                ["Idempotency-Key": "a b"],
+                "Idempotency-Key must be a string in quotes of 1 to 256 visible characters"
+            ),
+            (
+                ["Idempotency-Key": "a", "idempotency-key": "b"],
+                "Idempotency-Key may stand once, and stands twice"
+            ),
+            (
+                ["Waystation-Delays": "1s"],
+                "there is no field waystation-delays; the relay reads \(RelayFields.known.joined(separator: ", "))"
+            ),
+            (
+                ["Waystation-Delay": "x", "Waystation-Nothing": "1"],
+                "waystation-delay \(units) 90s or 2h, of at most 365d"
+            ),
+        ] as [(KeyValuePairs<String, String>, String)]
+    )
+    func problems(fields: KeyValuePairs<String, String>, detail: String) throws {
+        let problem = #expect(throws: Problem.self) {
+            try RequestTerms(make(fields.map { ($0.key, $0.value) }))
+        }
+        #expect(problem?.code == .badHeader && problem?.detail == detail)
+    }
+
+    @Test("An unknown field of the relay's is answered with the nearest one there is")
+    func nearest() throws {
+        let problem = #expect(throws: Problem.self) { try RequestTerms(make([("waystation-time-out", "1s")])) }
+        #expect(problem?.didYouMean == "waystation-timeout")
+    }
 }
