@@ -56,12 +56,18 @@ struct RequestTermsTests {
     @Test(
         "What is malformed is refused in words that name the field and what belongs there",
         arguments: [
-            (["waystation-TIMEOUT": "0s"], "waystation-timeout \(units) 250ms, 20s or 1m30s, of at most 365d"),
+            (
+                ["waystation-TIMEOUT": "0s"],
+                "waystation-timeout \(units) 250ms, 20s or 1m30s, of at most 365d"
+            ),
             (
                 ["Waystation-Attempt-Timeout": "1"],
                 "waystation-attempt-timeout \(units) 250ms, 20s or 1m30s, of at most 365d"
             ),
-            (["Waystation-Max-Attempts": "101"], "waystation-max-attempts must be a whole number from 1 to 100"),
+            (
+                ["Waystation-Max-Attempts": "101"],
+                "waystation-max-attempts must be a whole number from 1 to 100"
+            ),
             (["Waystation-Fallback": "Off"], "waystation-fallback must be on or off"),
             (["Waystation-Delay": "366d"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
             (["Waystation-Delay": "1h1h"], "waystation-delay \(units) 90s or 2h, of at most 365d"),
@@ -115,7 +121,9 @@ struct RequestTermsTests {
 
     @Test("An unknown field of the relay's is answered with the nearest one there is")
     func nearest() throws {
-        let problem = #expect(throws: Problem.self) { try RequestTerms(make([("waystation-time-out", "1s")])) }
+        let problem = #expect(throws: Problem.self) {
+            try RequestTerms(make([("waystation-time-out", "1s")]))
+        }
         #expect(problem?.didYouMean == "waystation-timeout")
     }
 }

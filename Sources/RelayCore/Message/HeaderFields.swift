@@ -104,12 +104,12 @@ public struct HeaderFields: Sendable {
     }
 
     /// Those fields only; the bytes of the others stay in the storage.
-    package func keeping(_ isKept: (Entry) -> Bool) -> HeaderFields {
+    package func keeping<E: Error>(_ isKept: (Entry) throws(E) -> Bool) throws(E) -> HeaderFields {
         var kept = HeaderFields()
         kept.storage = storage
         kept.marks = marks
         kept.entries.reserveCapacity(entries.count)
-        for entry in entries where isKept(entry) { kept.entries.append(entry) }
+        for entry in entries where try isKept(entry) { kept.entries.append(entry) }
         return kept
     }
 
@@ -163,8 +163,22 @@ extension HeaderFields {
     package func matches(_ entry: Entry, _ name: FieldName) -> Bool {
         let count = Int(entry.nameCount)
         guard count == name.bytes.count else { return false }
+        let (own, other) = (storage.span, name.bytes.span)
         let start = Int(entry.nameStart)
-        for index in 0..<count where lowercased(storage[start + index]) != name.bytes[index] { return false }
+        for index in 0..<count where lowercased(own[start &+ index]) != other[index] { return false }
+        return true
+    }
+
+    /// The same, in whatever case the name is written.
+    package func matches(_ entry: Entry, _ name: StaticString) -> Bool {
+        let count = Int(entry.nameCount)
+        guard count == name.utf8CodeUnitCount else { return false }
+        let own = storage.span
+        let start = Int(entry.nameStart)
+        for index in 0..<count
+        where unsafe lowercased(own[start &+ index]) != lowercased(name.utf8Start[index]) {
+            return false
+        }
         return true
     }
 
@@ -172,12 +186,23 @@ extension HeaderFields {
     package func isName(of entry: Entry, below prefix: StaticString) -> Bool {
         let count = prefix.utf8CodeUnitCount
         guard entry.nameCount > count else { return false }
+        let own = storage.span
         let start = Int(entry.nameStart)
         for index in 0..<count
-        where unsafe lowercased(storage[start &+ index]) != prefix.utf8Start[index] {
+        where unsafe lowercased(own[start &+ index]) != prefix.utf8Start[index] {
             return false
         }
         return true
+    }
+
+    /// Lends a field's value where it stands.
+    @inline(__always)
+    package func withValue<R, E: Error>(
+        _ entry: Entry,
+        _ body: (Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        let start = Int(entry.valueStart)
+        return try body(storage.span.extracting(start..<start + Int(entry.valueCount)))
     }
 
     package func nameText(_ entry: Entry) -> String {
@@ -205,5 +230,14 @@ extension HeaderFields: CustomStringConvertible, CustomReflectable {
             children: entries.map { (label: nameText($0), value: "\($0.valueCount) bytes" as Any) },
             displayStyle: .struct
         )
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes are those of that text.
+    package func isSame(as text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        for index in indices where unsafe self[index] != text.utf8Start[index] { return false }
+        return true
     }
 }

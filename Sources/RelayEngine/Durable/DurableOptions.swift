@@ -12,6 +12,8 @@ package struct DurableOptions: Sendable {
     package var idempotencyKey: String?
     /// How long the caller waits for the real answer before it takes 202 (`Prefer: wait`).
     package var wait: Duration?
+    /// Whether the caller said that it takes the acceptance for an answer (`Prefer: respond-async`).
+    package var isAsynchronous = false
 
     package init() {}
 }

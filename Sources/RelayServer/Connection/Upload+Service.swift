@@ -103,10 +103,11 @@ extension Upload {
     private func answer(_ caller: Caller) async throws(Problem) -> Answer {
         switch purpose {
         case .relay(let admission):
+            let durable = admission.durable ?? DurableOptions()
             let request = KeptRequest(
                 admission: admission,
-                durable: admission.durable ?? DurableOptions(),
-                preferences: Preferences(head.fields),
+                durable: durable,
+                preferences: Preferences(durable),
                 caller: caller
             )
             if let keeping { return try await request.answer(keeping) }

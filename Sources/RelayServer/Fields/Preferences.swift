@@ -1,4 +1,5 @@
 package import RelayCore
+import RelayEngine
 import RelayJSON
 
 /// What a caller would like (RFC 7240); what is unknown or malformed counts as not said.
@@ -14,16 +15,26 @@ package struct Preferences: Sendable {
     package init() {}
 
     package init(_ fields: HeaderFields) {
-        for entry in fields.entries where fields.matches(entry, .prefer) { take(fields.valueText(entry)) }
+        for entry in fields.entries where fields.matches(entry, .prefer) { take(entry, of: fields) }
+    }
+
+    /// Those of a job, which have been read.
+    init(_ durable: DurableOptions) {
+        isAsynchronous = durable.isAsynchronous
+        wait = durable.wait.map { Int($0.components.seconds) }
     }
 
     /// Takes up one more `Prefer` field; the first of several waits counts.
-    mutating func take(_ value: String) {
+    mutating func take(_ entry: HeaderFields.Entry, of fields: HeaderFields) {
         // Nearly all say just this, and taking it apart costs more than all else in the head.
-        if value == "respond-async" {
+        if fields.withValue(entry, { $0.isSame(as: "respond-async") }) {
             isAsynchronous = true
-            return
+        } else {
+            take(fields.valueText(entry))
         }
+    }
+
+    private mutating func take(_ value: String) {
         for preference in value.split(separator: ",") {
             let parts = preference.prefix { $0 != ";" }.split(
                 separator: "=",

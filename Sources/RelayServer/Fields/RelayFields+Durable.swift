@@ -12,50 +12,48 @@ extension RequestTerms {
     /// The longest of all durations.
     static let longest: Duration = .seconds(365 * 86_400)
 
-    /// - Returns: false when `name` is none of them.
-    mutating func durableOption(_ name: String, _ value: String) throws(Problem) -> Bool {
-        switch name {
-        case "waystation-delay":
-            guard case .now = durable.due else { throw RequestTerms.twoDates() }
-            durable.due = .after(try RequestTerms.bounded(name, value, from: .zero))
-        case "waystation-not-before":
-            guard case .now = durable.due else { throw RequestTerms.twoDates() }
-            guard let date = UTCTime.milliseconds(parsing: value), date >= 0 else {
-                throw Problem(
-                    .badHeader,
-                    "\(name) must be a date and time of RFC 3339, such as 2027-01-31T08:00:00Z"
-                )
-            }
-            durable.due = .date(date)
-        case "waystation-expires-after":
-            durable.expiresAfter = try RequestTerms.bounded(name, value, from: .seconds(1))
-        case "waystation-ordering-key": durable.orderingKey = try RequestTerms.key(name, value)
-        case "waystation-supersede-key": durable.supersedeKey = try RequestTerms.key(name, value)
-        default: return false
+    mutating func due(
+        _ field: RelayField,
+        _ entry: HeaderFields.Entry,
+        _ fields: HeaderFields
+    ) throws(Problem) {
+        guard case .now = durable.due else {
+            throw Problem(.badHeader, "waystation-delay and waystation-not-before exclude each other")
         }
-        wantsDurable = true
-        return true
+        if field == .delay {
+            durable.due = .after(try bounded(field, entry, fields, from: .zero))
+            return
+        }
+        guard let date = UTCTime.milliseconds(parsing: fields.valueText(entry)), date >= 0 else {
+            throw Problem(
+                .badHeader,
+                "\(field.lowercasedName) must be a date and time of RFC 3339, such as 2027-01-31T08:00:00Z"
+            )
+        }
+        durable.due = .date(date)
     }
 
-    private static func twoDates() -> Problem {
-        Problem(.badHeader, "waystation-delay and waystation-not-before exclude each other")
-    }
-
-    private static func bounded(
-        _ name: String,
-        _ value: String,
+    func bounded(
+        _ field: RelayField,
+        _ entry: HeaderFields.Entry,
+        _ fields: HeaderFields,
         from least: Duration
     ) throws(Problem) -> Duration {
-        guard let duration = DurationText.parse(value), duration >= least, duration <= longest else {
+        guard let duration = fields.withValue(entry, { DurationText.parse($0) }), duration >= least,
+            duration <= RequestTerms.longest
+        else {
             let bounds = least > .zero ? "from \(DurationText.text(least)) to 365d" : "of at most 365d"
-            throw Problem(.badHeader, "\(name) must be a duration with a unit, such as 90s or 2h, \(bounds)")
+            throw Problem(
+                .badHeader,
+                "\(field.lowercasedName) must be a duration with a unit, such as 90s or 2h, \(bounds)"
+            )
         }
         return duration
     }
 
-    private static func key(_ name: String, _ value: String) throws(Problem) -> String {
+    func key(_ field: RelayField, _ value: String) throws(Problem) -> String {
         guard (1...256).contains(value.utf8.count) else {
-            throw Problem(.badHeader, "\(name) must have 1 to 256 bytes")
+            throw Problem(.badHeader, "\(field.lowercasedName) must have 1 to 256 bytes")
         }
         return value
     }

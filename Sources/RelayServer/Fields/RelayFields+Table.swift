@@ -2,63 +2,87 @@ import RelayCore
 import RelayEngine
 import RelayJSON
 
+extension RelayField {
+    /// As it is written.
+    var name: StaticString {
+        switch self {
+        case .timeout: "Waystation-Timeout"
+        case .attemptTimeout: "Waystation-Attempt-Timeout"
+        case .maxAttempts: "Waystation-Max-Attempts"
+        case .fallback: "Waystation-Fallback"
+        case .delay: "Waystation-Delay"
+        case .notBefore: "Waystation-Not-Before"
+        case .expiresAfter: "Waystation-Expires-After"
+        case .orderingKey: "Waystation-Ordering-Key"
+        case .supersedeKey: "Waystation-Supersede-Key"
+        case .label: "Waystation-Label"
+        }
+    }
+
+    /// What it may say, and what for.
+    fileprivate var described: RequestField {
+        switch self {
+        case .timeout:
+            field(
+                .duration(Submission.timeouts),
+                "The longest all attempts and waits may take together; of a kept job the time until it expires."
+            )
+        case .attemptTimeout:
+            field(
+                .duration(Submission.timeouts),
+                "The longest one attempt may take."
+            )
+        case .maxAttempts:
+            field(
+                .integer(RequestTerms.attempts),
+                "The most attempts that reach the wire, the first one included."
+            )
+        case .fallback:
+            field(
+                .word(["on", "off"]),
+                "With off no failover, placeholder, fallback or stale answer acts; without the field they do."
+            )
+        case .delay:
+            field(
+                .duration(Submission.delays),
+                "Keep the job, and do not send it before that time has passed; not beside a date."
+            )
+        case .notBefore:
+            field(
+                .momentText,
+                "Keep the job, and do not send it before that date, within 365 days."
+            )
+        case .expiresAfter:
+            field(
+                .duration(Submission.expiries),
+                "Keep the job, and give it up when it is not delivered by then."
+            )
+        case .orderingKey:
+            field(
+                .visible(JobFilter.textLengths),
+                "Keep the job; those of one user, key and route go one at a time, in the order of their acceptance."
+            )
+        case .supersedeKey:
+            field(
+                .visible(JobFilter.textLengths),
+                "Keep the job, and cancel those of the same user, key and route that still wait."
+            )
+        case .label:
+            field(
+                .visible(2...256).with("pattern", .string("^[!-<>-~][ -~]*=[ -~]*$")),
+                "A label as key=value, which stands in the job's document and finds it; up to 16 times."
+            )
+        }
+    }
+
+    private func field(_ schema: Schema, _ doc: String) -> RequestField {
+        RequestField(name: name.description, schema: schema, doc: doc)
+    }
+}
+
 extension RelayFields {
     /// Every field a caller may send, with what it may say.
-    static let all: [RequestField] = [
-        RequestField(
-            name: "Waystation-Timeout",
-            schema: .duration(Submission.timeouts),
-            doc:
-                "The longest all attempts and waits may take together; of a kept job the time until it expires."
-        ),
-        RequestField(
-            name: "Waystation-Attempt-Timeout",
-            schema: .duration(Submission.timeouts),
-            doc: "The longest one attempt may take."
-        ),
-        RequestField(
-            name: "Waystation-Max-Attempts",
-            schema: .integer(RequestTerms.attempts),
-            doc: "The most attempts that reach the wire, the first one included."
-        ),
-        RequestField(
-            name: "Waystation-Fallback",
-            schema: .word(["on", "off"]),
-            doc:
-                "With off no failover, placeholder, fallback or stale answer acts; without the field they do."
-        ),
-        RequestField(
-            name: "Waystation-Delay",
-            schema: .duration(Submission.delays),
-            doc: "Keep the job, and do not send it before that time has passed; not beside a date."
-        ),
-        RequestField(
-            name: "Waystation-Not-Before",
-            schema: .momentText,
-            doc: "Keep the job, and do not send it before that date, within 365 days."
-        ),
-        RequestField(
-            name: "Waystation-Expires-After",
-            schema: .duration(Submission.expiries),
-            doc: "Keep the job, and give it up when it is not delivered by then."
-        ),
-        RequestField(
-            name: "Waystation-Ordering-Key",
-            schema: .visible(JobFilter.textLengths),
-            doc:
-                "Keep the job; those of one user, key and route go one at a time, in the order of their acceptance."
-        ),
-        RequestField(
-            name: "Waystation-Supersede-Key",
-            schema: .visible(JobFilter.textLengths),
-            doc: "Keep the job, and cancel those of the same user, key and route that still wait."
-        ),
-        RequestField(
-            name: "Waystation-Label",
-            schema: .visible(2...256).with("pattern", .string("^[!-<>-~][ -~]*=[ -~]*$")),
-            doc: "A label as key=value, which stands in the job's document and finds it; up to 16 times."
-        ),
-    ]
+    static let all = RelayField.allCases.map(\.described)
 
     /// What other standards say of how a job is treated.
     static let standards = [prefer, idempotencyKey, priority]

@@ -15,42 +15,53 @@ extension RequestTerms {
     ///
     /// - Throws: `bad_header` for a relay field that is unknown, repeated or not well-formed.
     package init(_ fields: HeaderFields) throws(Problem) {
-        var saysSomething = false
-        let forwarded = fields.keeping { entry in
-            let kind = RequestTerms.kind(fields, entry)
-            saysSomething = saysSomething || kind != .endToEnd && kind != .dropped
-            return kind != .dropped && kind != .prefer && kind != .relay
-        }
-        self.init(forwarded: forwarded)
-        if saysSomething { try take(fields) }
-    }
-
-    private mutating func take(_ fields: HeaderFields) throws(Problem) {
-        // Ten at most: an unknown name ends it.
-        var seen: [String] = []
+        self.init(forwarded: HeaderFields())
         var preferences = Preferences()
-        for entry in fields.entries {
+        var seen = RelayField.Set()
+        forwarded = try fields.keeping { (entry) throws(Problem) in
             switch RequestTerms.kind(fields, entry) {
-            case .endToEnd, .dropped: continue
+            case .endToEnd: return true
+            case .dropped: return false
             case .via: isLoop = isLoop || RequestTerms.namesUs(fields.valueText(entry))
-            case .prefer: preferences.take(fields.valueText(entry))
+            case .prefer:
+                preferences.take(entry, of: fields)
+                return false
             case .priority: try priority(fields.valueText(entry))
             case .idempotencyKey: try idempotencyKey(fields.valueText(entry))
             case .relay:
-                let name = fields.nameText(entry).lowercased()
-                if name != "waystation-label" {
-                    guard !seen.contains(name) else {
-                        throw Problem(.badHeader, "\(name) may stand once, and stands twice")
-                    }
-                    seen.append(name)
+                guard let field = RelayField(entry, of: fields) else {
+                    throw RequestTerms.unknown(fields.nameText(entry).lowercased())
                 }
-                let value = fields.valueText(entry)
-                if try durableOption(name, value) { continue }
-                try option(name, value)
+                guard seen.insert(field) || field.repeats else {
+                    throw Problem(.badHeader, "\(field.lowercasedName) may stand once, and stands twice")
+                }
+                try take(field, entry, of: fields)
+                return false
             }
+            return true
         }
         wantsDurable = wantsDurable || preferences.isAsynchronous
         durable.wait = preferences.waitDuration
+        durable.isAsynchronous = preferences.isAsynchronous
+    }
+
+    private mutating func take(
+        _ field: RelayField,
+        _ entry: HeaderFields.Entry,
+        of fields: HeaderFields
+    ) throws(Problem) {
+        switch field {
+        case .timeout: options.timeout = try duration(field, entry, fields)
+        case .attemptTimeout: options.attemptTimeout = try duration(field, entry, fields)
+        case .maxAttempts: options.maxAttempts = try attempts(field, fields.valueText(entry))
+        case .fallback: options.allowsFallback = try isOn(field, fields.valueText(entry))
+        case .label: try label(field, fields.valueText(entry))
+        case .delay, .notBefore: try due(field, entry, fields)
+        case .expiresAfter: durable.expiresAfter = try bounded(field, entry, fields, from: .seconds(1))
+        case .orderingKey: durable.orderingKey = try key(field, fields.valueText(entry))
+        case .supersedeKey: durable.supersedeKey = try key(field, fields.valueText(entry))
+        }
+        wantsDurable = wantsDurable || field.isForKeeping
     }
 }
 
@@ -82,35 +93,38 @@ extension RequestTerms {
         return fields.isName(of: entry, below: "waystation-") ? .relay : .endToEnd
     }
 
-    private mutating func option(_ name: String, _ value: String) throws(Problem) {
-        switch name {
-        case "waystation-timeout": options.timeout = try RequestTerms.duration(name, value)
-        case "waystation-attempt-timeout": options.attemptTimeout = try RequestTerms.duration(name, value)
-        case "waystation-max-attempts":
-            guard let count = Int(value), RequestTerms.attempts.contains(count) else {
-                throw Problem(.badHeader, "\(name) must be a whole number from 1 to 100")
-            }
-            options.maxAttempts = count
-        case "waystation-fallback":
-            guard value == "on" || value == "off" else {
-                throw Problem(.badHeader, "\(name) must be on or off")
-            }
-            options.allowsFallback = value == "on"
-        case "waystation-label":
-            guard options.labels.count < RequestTerms.mostLabels, value.utf8.count <= 256,
-                value.contains("="),
-                !value.hasPrefix("=")
-            else {
-                throw Problem(.badHeader, "\(name) is key=value, at most 256 bytes, at most 16 times")
-            }
-            options.labels.append(value)
-        default:
+    private func attempts(_ field: RelayField, _ value: String) throws(Problem) -> Int {
+        guard let count = Int(value), RequestTerms.attempts.contains(count) else {
+            throw Problem(.badHeader, "\(field.lowercasedName) must be a whole number from 1 to 100")
+        }
+        return count
+    }
+
+    private func isOn(_ field: RelayField, _ value: String) throws(Problem) -> Bool {
+        guard value == "on" || value == "off" else {
+            throw Problem(.badHeader, "\(field.lowercasedName) must be on or off")
+        }
+        return value == "on"
+    }
+
+    private mutating func label(_ field: RelayField, _ value: String) throws(Problem) {
+        guard options.labels.count < RequestTerms.mostLabels, value.utf8.count <= 256, value.contains("="),
+            !value.hasPrefix("=")
+        else {
             throw Problem(
                 .badHeader,
-                "there is no field \(name); the relay reads \(RelayFields.known.joined(separator: ", "))",
-                didYouMean: nearestWord(to: name, among: RelayFields.known.map { $0.lowercased() })
+                "\(field.lowercasedName) is key=value, at most 256 bytes, at most 16 times"
             )
         }
+        options.labels.append(value)
+    }
+
+    private static func unknown(_ name: String) -> Problem {
+        Problem(
+            .badHeader,
+            "there is no field \(name); the relay reads \(RelayFields.known.joined(separator: ", "))",
+            didYouMean: nearestWord(to: name, among: RelayFields.known.map { $0.lowercased() })
+        )
     }
 
     /// Whether one of the hops of a `Via` value is this relay (RFC 9110 §7.6.3: protocol, then who received it).
@@ -121,11 +135,17 @@ extension RequestTerms {
         }
     }
 
-    private static func duration(_ name: String, _ value: String) throws(Problem) -> Duration {
-        guard let duration = DurationText.parse(value), duration > .zero, duration <= longest else {
+    private func duration(
+        _ field: RelayField,
+        _ entry: HeaderFields.Entry,
+        _ fields: HeaderFields
+    ) throws(Problem) -> Duration {
+        guard let duration = fields.withValue(entry, { DurationText.parse($0) }), duration > .zero,
+            duration <= RequestTerms.longest
+        else {
             throw Problem(
                 .badHeader,
-                "\(name) must be a duration with a unit, such as 250ms, 20s or 1m30s, of at most 365d"
+                "\(field.lowercasedName) must be a duration with a unit, such as 250ms, 20s or 1m30s, of at most 365d"
             )
         }
         return duration
