@@ -48,14 +48,48 @@ struct KeptPromptlyTests {
             + "Content-Length: \(request.body.utf8.count)\r\n\r\n\(request.body)"
     }
 
+    /// Jobs of every sort whose acceptance can be told at once, and some that are the same job twice.
+    private static var varied: [String] {
+        var texts: [String] = []
+        let (preferences, dates) = (
+            ["respond-async", "handling=lenient, Respond-Async;a=b", ""], ["0s", "1ms", "6d", ""]
+        )
+        for (index, line) in ["POST /r/up/a HTTP/1.1", "HEAD /r/up/?b=%22c HTTP/1.1", "PUT /r/up/d HTTP/1.0"]
+            .enumerated()
+        {
+            for preference in preferences {
+                for date in dates where preference.isEmpty != date.isEmpty || date == "6d" {
+                    for rest in ["", "Idempotency-Key: \"\(index)\\\"\"\r\n", "Connection: close\r\n"] {
+                        let prefer = preference.isEmpty ? "" : "Prefer: \(preference)\r\n"
+                        let delay = date.isEmpty ? "" : "Waystation-Delay: \(date)\r\n"
+                        texts.append("\(line)\r\nHost: localhost\r\n\(prefer)\(delay)\(rest)")
+                    }
+                }
+            }
+        }
+        return texts.map { $0 + ($0.contains("close") ? "\r\n" : "Connection: close\r\n\r\n") }
+    }
+
+    @Test("So are those to jobs of every sort")
+    func everySort() throws {
+        let (prompt, ordinary) = (
+            try answers(isPrompt: true, KeptPromptlyTests.varied),
+            try answers(isPrompt: false, KeptPromptlyTests.varied)
+        )
+        #expect(prompt == ordinary && prompt.count == KeptPromptlyTests.varied.count)
+        let statuses = Set(prompt.map { APIReply($0).status })
+        #expect(statuses == ["200", "202"])
+    }
+
     /// Answers to all of the requests, each on a connection of its own.
-    private func answers(isPrompt: Bool) throws -> [String] {
+    private func answers(isPrompt: Bool, _ texts: [String]? = nil) throws -> [String] {
         let served = try ServedLoop()
-        return try KeptPromptlyTests.requests.map { request in
+        return try (texts ?? KeptPromptlyTests.requests.map { KeptPromptlyTests.text($0, true) }).map {
+            text in
             // What is to follow an acceptance needs a task.
             if !isPrompt { served.store.faults.after(.enqueue) {} }
             let caller = try LoopbackCaller(served.address)
-            caller.send(KeptPromptlyTests.text(request, true))
+            caller.send(text)
             let lines = caller.read().split(separator: "\r\n").filter { !$0.hasPrefix("Date:") }
             return lines.joined(separator: "\n")
         }

@@ -9,11 +9,14 @@ package struct JobID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Appends the text of the id.
-    package func append(to output: inout OutputBuffer) {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 26) { buffer in
-            unsafe write(into: buffer)
-            unsafe output.append(Span(_unsafeElements: UnsafeBufferPointer(buffer)))
-        }
+    package func append(to output: inout OutputBuffer) { output.append(text.span) }
+
+    /// The characters of the description, for who writes them more than once.
+    package var text: InlineArray<26, UInt8> {
+        var text = InlineArray<26, UInt8>(repeating: 0)
+        var characters = text.mutableSpan
+        unsafe characters.withUnsafeMutableBufferPointer { unsafe write(into: $0) }
+        return text
     }
 
     /// 26 characters of Crockford's base 32.

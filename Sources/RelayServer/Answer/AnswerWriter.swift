@@ -16,7 +16,7 @@ struct AnswerWriter {
         }
     }
 
-    private func append(_ own: Answer.Own, _ framing: Framing, to output: inout OutputBuffer) {
+    func append(_ own: Answer.Own, _ framing: Framing, to output: inout OutputBuffer) {
         HeadWriter.appendStatusLine(own.status, to: &output)
         if !own.status.forbidsContent {
             output.append("Content-Type: ")

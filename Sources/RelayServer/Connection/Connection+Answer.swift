@@ -1,4 +1,5 @@
 import RelayCore
+import RelayEngine
 import RelayHTTP
 import RelayPosix
 
@@ -61,6 +62,25 @@ extension Connection {
             output.append(bytes)
             output.withSpan { send($0) }
             return bytes.count
+        }
+    }
+
+    /// Writes that a job is kept, as `write` would its answer, from where it is composed.
+    func write(_ kept: AcceptedAnswer, _ admission: Admission, _ durable: DurableOptions, isHead: Bool) {
+        guard phase == .busy else { return }
+        if !mayKeepAlive { keepsAlive = false }
+        let own = kept.own
+        listener.cells.count(own.status)
+        let writer = AnswerWriter(server: server, keepsAlive: keepsAlive)
+        server.output.compose { output in
+            // Its length stands in the head, so that the head is composed behind it, and sent before it.
+            kept.append(admission, durable, to: &output)
+            let length = output.count
+            writer.append(own, .length(UInt64(length)), to: &output)
+            output.withSpan { bytes in
+                let head = bytes.extracting(length...)
+                if isHead { send(head) } else { _ = send(head, lent: bytes.extracting(..<length)) }
+            }
         }
     }
 

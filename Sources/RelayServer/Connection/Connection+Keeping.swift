@@ -42,18 +42,18 @@ extension Connection {
             return
         }
         clearDeadline()
-        let answer: Answer
+        if case .waits = word { return spawn(upload) }
+        upload.isAnswered = true
+        let isHead = upload.head.method == .head
         switch word {
-        case .waits: return spawn(upload)
+        case .waits: return
         case .accepted(let accepted):
-            let accepted = AcceptedAnswer(accepted: accepted, preferences: Preferences(upload.head.fields))
-            answer = accepted.answer(accepted.document(admission, durable))
+            let kept = AcceptedAnswer(accepted: accepted, preferences: Preferences(durable))
+            write(kept, admission, durable, isHead: isHead)
         case .refused(let problem):
             server.problems.count(problem, of: admission.route.name)
-            answer = Answer(problem)
+            _ = write(Answer(problem), isHead: isHead)
         }
-        upload.isAnswered = true
-        _ = write(answer, isHead: upload.head.method == .head)
         guard unsent.isEmpty else { return spawn(upload) }
         finish(upload)
         goOn()

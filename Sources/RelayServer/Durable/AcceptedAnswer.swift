@@ -1,5 +1,6 @@
 import RelayCore
 import RelayEngine
+import RelayHTTP
 import RelayJSON
 
 /// What a caller is told whose job is kept.
@@ -7,13 +8,15 @@ struct AcceptedAnswer {
     let accepted: Acceptance.Accepted
     let preferences: Preferences
 
-    /// Where the job stands from now on, as lines of the head.
+    /// Where the job stands from now on and how it was taken, as lines of the head.
     func append(to output: inout OutputBuffer) {
+        let id = accepted.id.text
         output.append("Location: /v1/jobs/")
-        accepted.id.append(to: &output)
+        output.append(id.span)
         output.append("\r\nWaystation-Job: ")
-        accepted.id.append(to: &output)
-        output.append("\r\n")
+        output.append(id.span)
+        HeadWriter.appendLineEnd(to: &output)
+        eachField { HeadWriter.appendField($0, $1, to: &output) }
     }
 
     /// Whether it is an earlier job, and what was done as the caller would like it.
@@ -21,67 +24,78 @@ struct AcceptedAnswer {
     /// An answer of the upstream names its job already, and its `Location` is the upstream's.
     var fields: [(name: StaticString, value: String)] {
         var fields: [(name: StaticString, value: String)] = []
-        if accepted.isReplayed { fields.append(("Waystation-Replayed", "true")) }
-        if let applied = preferences.applied { fields.append(("Preference-Applied", applied)) }
+        eachField { fields.append(($0, $1)) }
         return fields
     }
 
+    private func eachField(_ take: (StaticString, String) -> Void) {
+        if accepted.isReplayed { take("Waystation-Replayed", "true") }
+        if let applied = preferences.applied { take("Preference-Applied", applied) }
+    }
+
     /// 202, or 200 for a key that was known.
-    func answer(_ document: [UInt8]) -> Answer { answer(accepted.isReplayed ? 200 : 202, document) }
+    func answer(_ document: [UInt8]) -> Answer { Answer(head: .own(own), body: .bytes(document)) }
+
+    /// The head of that.
+    var own: Answer.Own { Answer.Own(status: accepted.isReplayed ? 200 : 202, accepted: self) }
 
     func answer(_ status: Status, _ document: [UInt8]) -> Answer {
-        let own = Answer.Own(status: status, accepted: self, fields: fields)
-        return Answer(head: .own(own), body: .bytes(document))
+        Answer(head: .own(Answer.Own(status: status, accepted: self)), body: .bytes(document))
     }
 
     /// The job in a few words, without asking the store: it has just said that it is there.
-    ///
-    /// Of an earlier job that was dropped since there is nothing to say but that.
     func document(_ admission: Admission, _ durable: DurableOptions) -> [UInt8] {
-        var json = begin(admission)
-        if accepted.isReplayed {
-            json.append(text: ",\"dropped\":true}")
-            return json
-        }
+        var json = OutputBuffer(capacity: 512)
+        append(admission, durable, to: &json)
+        return json.bytes
+    }
+
+    /// The same, behind what is there; of an earlier job that was dropped since there is nothing to say but that.
+    func append(_ admission: Admission, _ durable: DurableOptions, to json: inout OutputBuffer) {
+        begin(admission, &json)
+        if accepted.isReplayed { return json.append(",\"dropped\":true}") }
         switch durable.due {
-        case .now, .after(.zero): json.append(text: ",\"state\":\"queued\",\"repeatable\":")
-        case .after, .date: json.append(text: ",\"state\":\"scheduled\",\"repeatable\":")
+        case .now, .after(.zero): json.append(",\"state\":\"queued\",\"repeatable\":")
+        case .after, .date: json.append(",\"state\":\"scheduled\",\"repeatable\":")
         }
-        json.append(text: accepted.mayRepeat ? "true" : "false")
-        json.append(text: ",\"links\":{\"self\":\"/v1/jobs/")
-        json.append(id: accepted.id)
-        json.append(text: "\",\"response\":\"/v1/jobs/")
-        json.append(id: accepted.id)
-        json.append(text: "/response\"}}")
-        return json
+        json.append(accepted.mayRepeat ? "true" : "false")
+        let id = accepted.id.text
+        json.append(",\"links\":{\"self\":\"/v1/jobs/")
+        json.append(id.span)
+        json.append("\",\"response\":\"/v1/jobs/")
+        json.append(id.span)
+        json.append("/response\"}}")
     }
 
     /// Which job it is, and nothing about it.
-    func receipt(_ admission: Admission) -> [UInt8] { begin(admission) + [UInt8(ascii: "}")] }
+    func receipt(_ admission: Admission) -> [UInt8] {
+        var json = OutputBuffer(capacity: 512)
+        begin(admission, &json)
+        json.append(UInt8(ascii: "}"))
+        return json.bytes
+    }
 
     /// As bytes: nearly all of it is the same for every job, and this is what most who keep jobs ever hear.
-    private func begin(_ admission: Admission) -> [UInt8] {
-        var json: [UInt8] = []
-        json.reserveCapacity(256)
-        json.append(text: "{\"id\":\"")
-        json.append(id: accepted.id)
-        json.append(text: "\",\"route\":")
-        JSONText.append(string: admission.route.name, to: &json)
-        json.append(text: ",\"durable\":true")
-        return json
+    private func begin(_ admission: Admission, _ json: inout OutputBuffer) {
+        json.append("{\"id\":\"")
+        accepted.id.append(to: &json)
+        json.append("\",\"route\":")
+        json.append(string: admission.route.name)
+        json.append(",\"durable\":true")
     }
 }
 
-extension [UInt8] {
-    fileprivate mutating func append(text: StaticString) {
-        text.withUTF8Buffer { unsafe append(contentsOf: $0) }
-    }
-
-    fileprivate mutating func append(id: JobID) {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 26) { buffer in
-            guard let start = buffer.baseAddress else { return }
-            unsafe id.write(to: start)
-            unsafe append(contentsOf: buffer)
+extension OutputBuffer {
+    /// A string of JSON.
+    fileprivate mutating func append(string text: String) {
+        append(UInt8(ascii: "\""))
+        if JSONText.escapedLength(of: text.utf8.span) == text.utf8.count {
+            append(text: text)
+        } else {
+            var escaped: [UInt8] = []
+            JSONText.append(escaping: text.utf8.span, to: &escaped)
+            append(escaped)
         }
+        append(UInt8(ascii: "\""))
     }
 }
