@@ -36,12 +36,14 @@ package final class LoopTransport: PromptTransport {
         }
     }
 
-    package func sendNow(_ request: OutboundRequest, _ receiver: any AnswerReceiver) -> (any Sending)? {
-        guard (try? check(request)) != nil,
-            let connection = state.value.pool(for: request.upstream).take(now: loop.now)
-        else { return nil }
+    package func sendNow(
+        _ request: OutboundRequest,
+        _ receiver: any AnswerReceiver
+    ) throws(Failure) -> any Sending {
+        try check(request)
+        let connection = connection(for: request)
         let sent = SentRequest(connection: connection, serial: connection.serial)
-        connection.begin(request, .receiver(receiver, self, request))
+        begin(request, on: connection, .receiver(receiver, self, request))
         return sent
     }
 
@@ -74,10 +76,7 @@ package final class LoopTransport: PromptTransport {
 
     private func sendOnLoop(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         try check(request)
-        guard let connection = state.value.pool(for: request.upstream).take(now: loop.now) else {
-            return try await sendAfresh(request)
-        }
-        switch await exchange(connection, request) {
+        switch await exchange(connection(for: request), request) {
         case .answer(let response): return response
         case .failure(let failure): throw failure
         // No byte was taken, so the request is as unsent as before.
@@ -113,65 +112,50 @@ package final class LoopTransport: PromptTransport {
         }
     }
 
-    /// Sends on a connection made for it; a function of its own, so that requests on kept ones carry a small frame.
-    @inline(never)
+    /// Sends on a connection made for it.
     private func sendAfresh(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
-        let state = state.value
-        let pool = state.pool(for: request.upstream)
-        let connection = Connection(pool, loop: loop)
-        try await dial(connection, state, request)
+        let connection = Connection(pool(for: request.upstream), loop: loop)
         switch await exchange(connection, request) {
         case .answer(let response): return response
         case .failure(let failure), .closed(let failure): throw failure
         case .stale:
-            throw Failure(.connectionTerminated, sent: .neverSent, "\(pool.key.origin.text) hung up")
-        }
-    }
-
-    private func dial(
-        _ connection: Connection,
-        _ state: TransportState,
-        _ request: OutboundRequest
-    ) async throws(Failure) {
-        let now = Instant(nanoseconds: loop.currentTime())
-        let connectEnd = now.advanced(by: request.timeouts.connect)
-        let limit = min(connectEnd, request.deadline).nanoseconds
-        connection.dialLimit =
-            connectEnd <= request.deadline
-            ? TimeLimit(request.timeouts.source ?? "timeouts.connect", request.timeouts.connect)
-            : request.timeLimit
-        let dialled = SentRequest(connection: connection, serial: connection.serial)
-        let result: Result<Void, Failure> = await withTaskCancellationHandler {
-            do throws(Failure) {
-                return .success(try await connection.dial(state, by: limit))
-            } catch {
-                return .failure(error)
-            }
-        } onCancel: {
-            dialled.cancel()
-        }
-        try result.get()
-        // Cancelled in the moment of success: the request is not begun.
-        if Task.isCancelled {
-            connection.close()
-            throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")
+            throw Failure(
+                .connectionTerminated,
+                sent: .neverSent,
+                "\(request.upstream.origin.text) hung up"
+            )
         }
     }
 
     private func exchange(_ connection: Connection, _ request: OutboundRequest) async -> ExchangeOutcome {
         let sent = SentRequest(connection: connection, serial: connection.serial)
         return await withTaskCancellationHandler {
-            unsafe await withUnsafeContinuation { unsafe connection.begin(request, .task($0)) }
+            unsafe await withUnsafeContinuation { unsafe begin(request, on: connection, .task($0)) }
         } onCancel: {
             sent.cancel()
         }
     }
 
+    /// A kept connection, or one that is still to be made.
+    private func connection(for request: OutboundRequest) -> Connection {
+        let pool = pool(for: request.upstream)
+        return pool.take(now: loop.now) ?? Connection(pool, loop: loop)
+    }
+
+    private func begin(_ request: OutboundRequest, on connection: Connection, _ waiter: ExchangeWaiter) {
+        switch connection.phase {
+        case .dialling: connection.dial(state.value, for: request, waiter)
+        case .idle: connection.begin(request, waiter)
+        // Cancelled before it was begun.
+        case .exchanging, .reading, .closed: waiter.resume(.failure(cancellation))
+        }
+    }
+
+    private var cancellation: Failure { Failure(.cancelled, sent: .neverSent, "the request was cancelled") }
+
     /// Refuses what could break out of the request line, and what is too late.
     private func check(_ request: OutboundRequest) throws(Failure) {
-        if Task.isCancelled {
-            throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")
-        }
+        if Task.isCancelled { throw cancellation }
         guard !request.method.rawValue.isEmpty, request.method.rawValue.consists(of: isTokenByte) else {
             throw Failure(.preparation, sent: .neverSent, "the request method is not a token")
         }

@@ -36,11 +36,9 @@ package final class DurableBench: Sendable {
 
     /// What a run finds that needs no task as long as it only waits for its upstream.
     package enum Connections: Sendable, CaseIterable {
-        case kept
-        /// The kept one turns out to be gone.
+        case alive
+        /// A kept one turns out to be gone.
         case gone
-        /// None is kept.
-        case dialled
         /// Runs of this transport have tasks.
         case ofTasks
     }
@@ -48,7 +46,7 @@ package final class DurableBench: Sendable {
     /// With `earlier` the next process after that one's crash.
     package init(
         after earlier: DurableBench? = nil,
-        connections: Connections = .kept,
+        connections: Connections = .alive,
         maxQueued: Int = 100,
         maxQueuedPerUser: Int? = nil,
         vault: CredentialVault = CredentialVault([], secrets: [:]),
@@ -123,7 +121,7 @@ package final class DurableBench: Sendable {
         return PromptOver(
             transport,
             start: { start($0, tasks) },
-            state: { (isKept: connections != .dialled, isGone: connections == .gone) }
+            isGone: { connections == .gone }
         )
     }
 

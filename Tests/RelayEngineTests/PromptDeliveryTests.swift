@@ -145,7 +145,7 @@ struct PromptDeliveryTests {
     }
 
     @Test(
-        "It needs no task where a connection is kept, and one where it has to be dialled",
+        "It needs no task, and one where a kept connection is gone",
         arguments: Connections.allCases
     )
     func tasks(connections: Connections) async throws {
@@ -155,7 +155,7 @@ struct PromptDeliveryTests {
         let before = bench.tasksStarted
         let id = try await bench.submit()
         try await bench.job(id, is: .succeeded)
-        #expect(bench.tasksStarted - before == (connections == .kept ? 0 : 1))
+        #expect(bench.tasksStarted - before == (connections == .alive ? 0 : 1))
         #expect(await bench.stop())
     }
 

@@ -6,32 +6,34 @@ package import RelayCore
 package final class PromptOver: PromptTransport, @unchecked Sendable {
     private let transport: any Transport
     private let start: (@escaping @Sendable () async -> Void) -> Task<Void, Never>
-    /// Whether a connection is kept, and whether that turns out to be gone.
-    private let state: () -> (isKept: Bool, isGone: Bool)
+    /// Whether the connection turns out to be gone.
+    private let isGone: () -> Bool
 
     package init(
         _ transport: any Transport,
         start: @escaping (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in
             Task { await work() }
         },
-        state: @escaping () -> (isKept: Bool, isGone: Bool) = { (true, false) }
+        isGone: @escaping () -> Bool = { false }
     ) {
         self.transport = transport
         self.start = start
-        self.state = state
+        self.isGone = isGone
     }
 
     package func send(_ request: OutboundRequest) async throws(Failure) -> InboundResponse {
         try await transport.send(request)
     }
 
-    package func sendNow(_ request: OutboundRequest, _ receiver: any AnswerReceiver) -> (any Sending)? {
-        let state = state()
-        guard state.isKept else { return nil }
+    package func sendNow(
+        _ request: OutboundRequest,
+        _ receiver: any AnswerReceiver
+    ) throws(Failure) -> any Sending {
+        let isGone = isGone()
         let exchange = Exchange(receiver)
         exchange.task = start { [self] in
             let result: PromptResult
-            if state.isGone {
+            if isGone {
                 result = .gone { () async throws(Failure) -> InboundResponse in
                     try await self.transport.send(request)
                 }

@@ -39,8 +39,15 @@ struct PromptBufferTests {
         )
         // Its timer would find it gone.
         defer { state.close() }
+        guard case .tcp(_, let port, _) = request.upstream.origin else { return (false, nil) }
+        let place = SocketAddress.ip(IPAddress(v4: 0x7F00_0001), port: port)
         let connection = Connection(state.pool(for: request.upstream), loop: loop)
-        try await connection.dial(state, by: loop.currentTime() + 60_000_000_000)
+        switch Socket.connect(to: place) {
+        case .connected(let socket): try loop.add(connection, socket)
+        case .underway(let socket): try loop.add(connection, socket)
+        case .failed(let errno): throw PosixError("connect", errno)
+        }
+        connection.phase = .idle
         var entry = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
         #expect(unsafe poll(&entry, 1, 60_000) == 1)
         connection.isReadable = true

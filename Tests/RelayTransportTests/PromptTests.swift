@@ -13,20 +13,23 @@ struct PromptTests {
         }
     }
 
-    @Test("Goes over a kept connection or not at all, and so does what may not be sent")
+    @Test("What may not be sent is refused on the spot, and nothing is dialled for it")
     func refused() async throws {
         let server = try ScriptedServer(scripts: [echo])
         try await withTransport { transport in
-            #expect(await transport.prompt(attempt(server.upstream())) == nil)
-            _ = try await transport.send(attempt(server.upstream()))
-            #expect(await transport.prompt(attempt(server.upstream(), .connect)) == nil)
-            #expect(await transport.prompt(attempt(server.upstream(), .get, "/a b")) == nil)
-            #expect(await transport.prompt(attempt(server.upstream(), deadline: .zero)) == nil)
-            let result = await transport.prompt(attempt(server.upstream(), .put, body: .bytes([1, 2])))
-            guard case .answer(let inbound) = result else { return #expect(Bool(false), "\(result as Any)") }
-            #expect(inbound.response.body.bytes == [1, 2] && inbound.exchange.wasReused)
+            for wrong in [
+                attempt(server.upstream(), .connect), attempt(server.upstream(), .get, "/a b"),
+                attempt(server.upstream(), deadline: .zero),
+            ] {
+                let failure = await transport.failure(of: wrong)
+                guard case .refused(let told) = await transport.prompt(wrong) else {
+                    return #expect(Bool(false), "\(wrong) was sent")
+                }
+                #expect(told.kind == failure?.kind && told.sent == .neverSent)
+                #expect(told.detail == failure?.detail)
+            }
         }
-        #expect(server.connections == 1)
+        #expect(server.connections == 0)
     }
 
     @Test("Who is told an answer may use the connection at once")
@@ -44,13 +47,11 @@ struct PromptTests {
                             return continuation.resume(returning: count)
                         }
                         count += 1
-                        if let chain, transport.sendNow(attempt(server.upstream()), chain) == nil {
-                            continuation.resume(returning: -1)
-                        }
+                        if let chain { _ = try? transport.sendNow(attempt(server.upstream()), chain) }
                     }
                     chain = receiver
                     receiver.hasReturned = true
-                    _ = transport.sendNow(attempt(server.upstream()), receiver)
+                    _ = try? transport.sendNow(attempt(server.upstream()), receiver)
                 }
             }
             #expect(answers == 1_000)
@@ -69,7 +70,7 @@ struct PromptTests {
             _ = try await transport.send(attempt(server.upstream()))
             let request = attempt(server.upstream(), .put, body: .bytes([7]), isRepeatable: isRepeatable)
             let result = await transport.prompt(request)
-            guard case .gone(let again) = result else { return #expect(Bool(false), "\(result as Any)") }
+            guard case .told(.gone(let again)) = result else { return #expect(Bool(false), "\(result)") }
             do throws(Failure) {
                 let inbound = try await withTaskExecutorPreference(transport.loop) {
                     () async throws(Failure) in try await again()
@@ -92,12 +93,14 @@ struct PromptTests {
         try await withTransport { transport in
             _ = try await transport.send(attempt(server.upstream()))
             let result = await transport.prompt(attempt(server.upstream()), cancels: .atOnce)
-            guard case .failure(let failure) = result else { return #expect(Bool(false), "\(result as Any)") }
+            guard case .told(.failure(let failure)) = result else {
+                return #expect(Bool(false), "\(result)")
+            }
             #expect(failure.kind == .cancelled && failure.sent == .unknown)
             _ = try await transport.send(attempt(server.upstream()))
             for _ in 0..<2 {
                 let late = await transport.prompt(attempt(server.upstream()), cancels: .late)
-                guard case .answer = late else { return #expect(Bool(false), "\(late as Any)") }
+                guard case .told(.answer) = late else { return #expect(Bool(false), "\(late)") }
             }
         }
         #expect(server.connections == 2)
@@ -111,56 +114,15 @@ struct PromptTests {
                 _ = peer.drain()
             }
         ])
-        try await doubling { time in
-            try await withTransport { transport in
+        try await withTransport { transport in
+            try await doubling { time in
                 _ = try? await transport.send(attempt(server.upstream()))
-                guard let result = await transport.prompt(attempt(server.upstream(), deadline: time)) else {
-                    return
+                let result = await transport.prompt(attempt(server.upstream(), deadline: time))
+                guard case .told(.failure(let failure)) = result, failure.sent == .unknown else {
+                    return false
                 }
-                guard case .failure(let failure) = result else {
-                    return #expect(Bool(false), "\(result)")
-                }
-                #expect(failure.kind == .httpResponseTimeout && failure.sent == .unknown)
-            }
-            return true
-        }
-    }
-}
-
-private enum Cancelling {
-    case never
-    case atOnce
-    /// After it has been told.
-    case late
-}
-
-/// Has to be told after who sends has gone on.
-private final class Receiver: AnswerReceiver {
-    var hasReturned = false
-    private let tell: (PromptResult) -> Void
-
-    init(_ tell: @escaping (PromptResult) -> Void) { self.tell = tell }
-
-    func received(_ result: PromptResult) {
-        #expect(hasReturned)
-        tell(result)
-    }
-}
-
-extension LoopTransport {
-    /// What came of a request without a task; nil where it was not sent.
-    fileprivate func prompt(_ request: OutboundRequest, cancels: Cancelling = .never) async -> PromptResult? {
-        await withCheckedContinuation { continuation in
-            loop.execute { [self] in
-                var sending: (any Sending)?
-                let receiver = Receiver { result in
-                    if cancels == .late { sending?.cancel() }
-                    continuation.resume(returning: result)
-                }
-                sending = sendNow(request, receiver)
-                receiver.hasReturned = true
-                if sending == nil { continuation.resume(returning: nil) }
-                if cancels == .atOnce { sending?.cancel() }
+                #expect(failure.kind == .httpResponseTimeout)
+                return true
             }
         }
     }

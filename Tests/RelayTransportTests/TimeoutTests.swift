@@ -11,32 +11,11 @@ struct TimeoutTests {
 
     @Test("A listener that never accepts and whose backlog is full makes connecting time out, never sent")
     func connect() async throws {
-        let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        let hole = FileDescriptor(raw)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
-        unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe _ = bind(raw, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        #expect(listen(raw, 0) == 0)
-        let place = try #require(Socket.localAddress(raw))
-        guard case .ip(_, let port) = place else { return }
-        // The queue holds one more than asked for; what comes after is dropped in silence.
-        let fillers = (0..<4).map { _ in Filler(place) }
+        let hole = try BlackHole()
         try await withTransport { transport in
-            let upstream = Upstream(
-                name: "test",
-                origin: .tcp(host: "127.0.0.1", port: port, isTLS: false),
-                allowedAddresses: loopback
-            )
-            let failure = await transport.failure(of: attempt(upstream, connect: Self.short))
+            let failure = await transport.failure(of: attempt(hole.upstream, connect: Self.short))
             #expect(failure?.kind == .connectionTimeout && failure?.sent == .neverSent)
         }
-        _ = hole.raw
-        _ = fillers
     }
 
     @Test("A name that is not answered in time is never sent")
@@ -205,20 +184,4 @@ struct TimeoutTests {
             #expect(answer.exchange.wasReused)
         }
     }
-}
-
-/// A place in a listener's queue.
-private final class Filler {
-    private let descriptor: Int32
-
-    init(_ place: SocketAddress) {
-        descriptor =
-            switch Socket.connect(to: place) {
-            case .connected(let socket): socket.release()
-            case .underway(let socket): socket.release()
-            case .failed: -1
-            }
-    }
-
-    deinit { _ = close(descriptor) }
 }

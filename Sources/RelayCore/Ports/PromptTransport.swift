@@ -1,12 +1,15 @@
-/// A transport that needs no task for what has not to wait before it is sent.
+/// A transport that sends without a task what is at hand.
 ///
 /// Used from one thread, the one on which its answers are told.
 package protocol PromptTransport: Transport {
-    /// Sends over a connection that is kept, where there is one; `receiver` is told once what came of it, after this has
+    /// Sends over a connection that is kept, or made for it; `receiver` is told once what came of that, after this has
     /// returned.
     ///
-    /// - Returns: nil when the request would have to wait, or may not be sent: nothing was done.
-    func sendNow(_ request: OutboundRequest, _ receiver: any AnswerReceiver) -> (any Sending)?
+    /// - Throws: why the request may not be sent; nobody is told then.
+    func sendNow(
+        _ request: OutboundRequest,
+        _ receiver: any AnswerReceiver
+    ) throws(Failure) -> any Sending
 }
 
 /// A request that was sent without a task.

@@ -22,8 +22,8 @@ extension Relay {
                         throw Failure(.cancelled, sent: .neverSent, "the request was cancelled")
                     }
                     let request = try execution.machine.outbound(execution.moment, signer: ports.signer)
-                    execution.sending = transport.sendNow(request, receiver)
-                    return execution.sending == nil ? .waits : .sent
+                    execution.sending = try transport.sendNow(request, receiver)
+                    return .sent
                 } catch {
                     execution.machine.failed(error, execution.moment)
                 }

@@ -1,204 +1,131 @@
 import RelayCore
 import RelayPosix
 
+// A connection is made by the events of its loop: name, address, handshake, pins; then its request is begun.
 extension Connection {
-    /// Looks up, connects and, where the origin says so, does the TLS handshake; all within `timeout`.
+    /// Makes the connection and sends `request` over it; `waiter` is told once what came of either.
     ///
-    /// Closes itself when that fails.
-    func dial(_ state: TransportState, by limit: Int64) async throws(Failure) {
-        do throws(Failure) {
+    /// It closes itself when it cannot be made.
+    func dial(_ state: TransportState, for request: OutboundRequest, _ waiter: ExchangeWaiter) {
+        let dialling = Dialling(request, state, now: loop.currentTime())
+        self.dialling = dialling
+        self.waiter = waiter
+        isBeginning = true
+        defer { isBeginning = false }
+        takeStep { () throws(Failure) in
             switch pool.key.origin {
-            case .unix(let path): try await connect(.unix(path: path), by: limit)
-            case .tcp(let host, let port, let isTLS):
-                let addresses = try await addresses(of: host, state.resolver, by: limit)
-                let start = loop.currentTime()
-                try await connect(try permitted(addresses, host), port, by: limit)
-                if isTLS {
-                    deadline = limit
-                    arm()
-                    try await secure(host, try state.context(for: pool.key.tls))
-                    try checkPins(host, wallSeconds: state.wallSeconds())
-                }
-                connectTime = loop.currentTime() &- start
+            case .unix(let path): try connect([.unix(path: path)], dialling)
+            case .tcp(let host, _, _): try lookUp(host, dialling)
             }
-            phase = .idle
+        }
+    }
+
+    /// Its descriptor has something to tell.
+    func dialReady() {
+        guard let dialling else { return }
+        takeStep { () throws(Failure) in
+            switch dialling.step {
+            case .name: break
+            case .connect: try connectReady(dialling)
+            case .handshake(let session): try shakeHands(session, dialling)
+            }
+        }
+    }
+
+    /// The time of the step at hand is over.
+    func dialTimedOut() {
+        guard let dialling else { return }
+        takeStep { () throws(Failure) in
+            switch dialling.step {
+            case .name(let start): try nameTimedOut(dialling, since: start)
+            case .connect: try connectTimedOut(dialling)
+            case .handshake:
+                throw Failure(
+                    .connectionTimeout,
+                    sent: .neverSent,
+                    "the TLS handshake with \(place) was not done \(dialling.within())",
+                    exchange: exchange()
+                )
+            }
+        }
+    }
+
+    /// Ends what was on its way with a failure of a step.
+    func takeStep(_ step: () throws(Failure) -> Void) {
+        do throws(Failure) {
+            try step()
         } catch {
-            close()
-            throw error
+            fail(error)
         }
     }
 
-    /// Lets the dialling task go on.
-    func wakeDialler(_ wake: Wake) {
-        if let waiter = unsafe dialWaiter {
-            unsafe dialWaiter = nil
-            unsafe waiter.resume(returning: wake)
-        } else if wake != .ready || dialWake == nil {
-            dialWake = wake
-        }
-    }
-
-    private func wake() async -> Wake {
-        if let wake = dialWake {
-            dialWake = nil
-            return wake
-        }
-        return unsafe await withUnsafeContinuation { unsafe dialWaiter = $0 }
-    }
-
-    private var cancellation: Failure {
-        Failure(.cancelled, sent: .neverSent, "the request to \(pool.key.origin.text) was cancelled")
-    }
-
-    /// For messages: what bounds the dialling.
-    private func within(shared: Bool = false) -> String {
-        dialLimit.map { "within \(shared ? "its share of " : "")\($0.text)" } ?? "in time"
-    }
-
-    // MARK: Names
-
-    /// How long a new answer is waited for where an old one is known, in nanoseconds.
-    private static let namePatience: Int64 = 500_000_000
-
-    private func addresses(
-        of host: String,
-        _ resolver: NameResolver,
-        by limit: Int64
-    ) async throws(Failure) -> [IPAddress] {
-        if let address = IPAddress(host) { return [address] }
-        let start = loop.currentTime()
-        awaitsName = true
-        defer {
-            awaitsName = false
-            deadline = limit
-        }
-        found = resolver.lookUp(host) { [box = LoopBound(self, loop), loop] answer in
-            loop.execute {
-                guard box.value.awaitsName else { return }
-                box.value.found = answer
-                box.value.wakeDialler(.ready)
-            }
-        }
-        // Old addresses are better than none, and worse than new ones that come soon.
-        deadline = resolver.outdated(host) == nil ? limit : min(limit, start &+ Self.namePatience)
-        arm()
-        while found == nil {
-            switch await wake() {
-            case .ready: break
-            case .cancelled: throw cancellation
-            case .timedOut:
-                if let old = resolver.outdated(host) {
-                    found = .success(old)
-                } else if deadline < limit {
-                    deadline = limit
-                    arm()
-                } else {
-                    throw Failure(.dnsTimeout, sent: .neverSent, "\(host) was not looked up \(within())")
-                }
-            }
-        }
-        nameLookup = loop.currentTime() &- start
-        switch found {
-        case .success(let addresses)?: return addresses
-        case .failure(let error)?: throw nameFailure(error, host)
-        case nil: throw cancellation
-        }
-    }
-
-    private func nameFailure(_ error: NameError, _ host: String) -> Failure {
-        let kind: FailureKind =
-            switch error {
-            case .temporary: .dnsTimeout
-            case .overloaded: .overloaded
-            case .notFound, .failed, .cancelled: .dnsError
-            }
-        return Failure(kind, sent: .neverSent, "cannot look up \(host): \(error)")
-    }
-
-    private func permitted(
-        _ addresses: [IPAddress],
-        _ host: String
-    ) throws(Failure) -> [IPAddress] {
-        let key = pool.key
-        func prohibition(_ address: IPAddress) -> String? {
-            AddressPolicy.prohibition(
-                of: address,
-                allowed: key.allowedAddresses,
-                isConfined: key.isConfined
-            )
-        }
-        let permitted = addresses.filter { prohibition($0) == nil }
-        if permitted.isEmpty, let first = addresses.first, let reason = prohibition(first) {
-            let subject = IPAddress(host) == nil ? "\(host) is \(first), which" : "\(first)"
-            throw Failure(
-                .destinationIPProhibited,
-                sent: .neverSent,
-                "\(subject) is not dialled because it is \(reason); if it is meant, add it to"
-                    + " allow_addresses, or in a program to the upstream's allowedAddresses"
-            )
-        }
-        return permitted
+    /// The connection stands, and is used.
+    private func made(_ dialling: Dialling) {
+        self.dialling = nil
+        phase = .idle
+        guard let waiter else { return close() }
+        begin(dialling.request, waiter)
     }
 
     // MARK: Connecting
 
-    /// Tries the addresses in order; each but the last gets its share of the time that is left.
-    private func connect(_ addresses: [IPAddress], _ port: UInt16, by limit: Int64) async throws(Failure) {
-        var last: Failure?
-        for (index, candidate) in addresses.enumerated() {
-            let now = loop.currentTime()
-            guard now < limit || last == nil else { break }
-            let share = (limit &- now) / Int64(addresses.count - index)
-            do throws(Failure) {
-                return try await connect(
-                    .ip(candidate, port: port),
-                    by: limit == .max ? limit : now + share,
-                    isShare: addresses.count > 1
-                )
-            } catch {
-                guard error.kind != .cancelled else { throw error }
-                last = error
-            }
-        }
-        throw last ?? Failure(.dnsError, sent: .neverSent, "\(pool.key.origin.text) has no address")
+    func connect(_ places: [SocketAddress], _ dialling: Dialling) throws(Failure) {
+        dialling.step = .connect
+        dialling.connectBegan = loop.currentTime()
+        dialling.turns = AddressTurns(places)
+        try connectNext(dialling)
     }
 
-    private func connect(
-        _ place: SocketAddress,
-        by limit: Int64,
-        isShare: Bool = false
-    ) async throws(Failure) {
+    /// Tries the places that are left, up to the first that is connected to or has to be waited for.
+    private func connectNext(_ dialling: Dialling) throws(Failure) {
+        while let (place, until) = dialling.turns.next(now: loop.currentTime(), limit: dialling.limit) {
+            do throws(Failure) {
+                guard try isConnected(place, by: until) else { return }
+            } catch {
+                dialling.failure = error
+                continue
+            }
+            return try connected(dialling)
+        }
+        throw dialling.failure
+            ?? Failure(.dnsError, sent: .neverSent, "\(pool.key.origin.text) has no address")
+    }
+
+    /// Whether the place is connected to at once; if not, that is under way, until `limit` at the latest.
+    private func isConnected(_ place: SocketAddress, by limit: Int64) throws(Failure) -> Bool {
         address = place.description
         if case .ip = place { interest = [.stream, .writable] }
         isReadable = false
         peerFinished = false
-        // What came too late for an earlier address says nothing about this one.
-        if dialWake != .cancelled { dialWake = nil }
         switch Socket.connect(to: place) {
         case .failed(let errno): throw connectFailure(WireFault(connecting: errno))
         case .connected(let descriptor):
             try watch(descriptor)
+            return true
         case .underway(let descriptor):
             try watch(descriptor)
             deadline = limit
             arm()
-            switch await wake() {
-            case .ready: break
-            case .cancelled: throw cancellation
-            case .timedOut:
-                loop.remove(self)
-                throw Failure(
-                    .connectionTimeout,
-                    sent: .neverSent,
-                    "no connection to \(self.place) was made \(within(shared: isShare))",
-                    exchange: exchange()
-                )
-            }
-            if let errno = Socket.pendingError(self.descriptor) {
-                loop.remove(self)
-                throw connectFailure(WireFault(connecting: errno))
-            }
+            return false
         }
+    }
+
+    private func connectReady(_ dialling: Dialling) throws(Failure) {
+        guard let errno = Socket.pendingError(descriptor) else { return try connected(dialling) }
+        loop.remove(self)
+        dialling.failure = connectFailure(WireFault(connecting: errno))
+        try connectNext(dialling)
+    }
+
+    private func connectTimedOut(_ dialling: Dialling) throws(Failure) {
+        loop.remove(self)
+        dialling.failure = Failure(
+            .connectionTimeout,
+            sent: .neverSent,
+            "no connection to \(place) was made \(dialling.within(share: dialling.turns.areShares))",
+            exchange: exchange()
+        )
+        try connectNext(dialling)
     }
 
     private func watch(_ descriptor: consuming FileDescriptor) throws(Failure) {
@@ -218,9 +145,19 @@ extension Connection {
         )
     }
 
+    private func connected(_ dialling: Dialling) throws(Failure) {
+        guard case .tcp(let host, _, let isTLS) = pool.key.origin else { return made(dialling) }
+        if isTLS { return try secure(host, dialling) }
+        connectTime = loop.currentTime() &- dialling.connectBegan
+        made(dialling)
+    }
+
     // MARK: TLS
 
-    private func secure(_ host: String, _ context: TLSContext) async throws(Failure) {
+    private func secure(_ host: String, _ dialling: Dialling) throws(Failure) {
+        deadline = dialling.limit
+        arm()
+        let context = try dialling.state.context(for: pool.key.tls)
         guard let session = context.session(descriptor, host: host, address: IPAddress(host) != nil) else {
             throw Failure(
                 .tlsProtocolError,
@@ -229,33 +166,27 @@ extension Connection {
             )
         }
         if let ticket = pool.ticket { session.resume(ticket) }
-        while true {
-            switch session.handshake() {
-            case .done:
-                tls = session
-                return
-            case .failed(let fault):
-                // A ticket that led nowhere is not tried again.
-                pool.ticket = nil
-                throw Failure(
-                    fault.kind,
-                    sent: .neverSent,
-                    "\(place): \(fault.detail)",
-                    exchange: exchange()
-                )
-            case .wantsRead, .wantsWrite: break
-            }
-            switch await wake() {
-            case .ready: break
-            case .cancelled: throw cancellation
-            case .timedOut:
-                throw Failure(
-                    .connectionTimeout,
-                    sent: .neverSent,
-                    "the TLS handshake with \(place) was not done \(within())",
-                    exchange: exchange()
-                )
-            }
+        dialling.step = .handshake(session)
+        try shakeHands(session, dialling)
+    }
+
+    private func shakeHands(_ session: TLSSession, _ dialling: Dialling) throws(Failure) {
+        switch session.handshake() {
+        case .wantsRead, .wantsWrite: return
+        case .failed(let fault):
+            // A ticket that led nowhere is not tried again.
+            pool.ticket = nil
+            throw Failure(
+                fault.kind,
+                sent: .neverSent,
+                "\(place): \(fault.detail)",
+                exchange: exchange()
+            )
+        case .done:
+            tls = session
+            try checkPins(wallSeconds: dialling.state.wallSeconds())
+            connectTime = loop.currentTime() &- dialling.connectBegan
+            made(dialling)
         }
     }
 }

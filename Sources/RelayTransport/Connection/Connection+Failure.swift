@@ -61,8 +61,10 @@ extension Connection {
     /// Ends the request with the serial because nobody wants its answer any more.
     func cancel(_ serial: UInt64) {
         guard self.serial == serial else { return }
-        if phase == .dialling { return wakeDialler(.cancelled) }
+        if phase == .dialling { return fail(Failure(.cancelled, sent: .neverSent, cancellation)) }
         promote(.caller)
-        fail(.cancelled, "the request to \(pool.key.origin.text) was cancelled")
+        fail(.cancelled, cancellation)
     }
+
+    private var cancellation: String { "the request to \(pool.key.origin.text) was cancelled" }
 }

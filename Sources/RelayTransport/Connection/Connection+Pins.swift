@@ -2,8 +2,10 @@ import RelayCore
 
 extension Connection {
     /// Looks for a pinned key in the chain that the handshake has verified, before any request is begun.
-    func checkPins(_ host: String, wallSeconds: Int64) throws(Failure) {
-        guard let tls, let pins = pool.key.tls.pins else { return }
+    func checkPins(wallSeconds: Int64) throws(Failure) {
+        guard case .tcp(let host, _, _) = pool.key.origin, let tls, let pins = pool.key.tls.pins else {
+            return
+        }
         let chain = tls.verifiedKeys
         switch pins.verdict(host: host, chain: chain, wallSeconds: wallSeconds) {
         case .notPinned, .allow: return

@@ -34,7 +34,7 @@ extension Connection {
         let isLate = loop.now >= deadline
         promote(.timeout)
         switch phase {
-        case .dialling: wakeDialler(.timedOut)
+        case .dialling: dialTimedOut()
         case .exchanging where isLate:
             fail(.httpResponseTimeout, "no response head came from \(place) \(deadlineText)")
         case .exchanging where !output.isEmpty, .reading where !output.isEmpty:

@@ -4,8 +4,8 @@ import RelayPosix
 
 /// One connection to an upstream, carrying one request at a time and confined to its loop.
 ///
-/// It is driven from two sides: tasks begin requests, read bodies and wait; the loop reports readiness and
-/// time. Whatever ends a request ends it once, in `finish`, `fail` or `release`, and each of them moves
+/// It is driven from two sides: requests are begun and bodies read by whoever wants them; the loop reports readiness
+/// and time. Whatever ends a request ends it once, in `finish`, `fail` or `release`, and each of them moves
 /// `serial` on or closes, so that whatever comes late finds nothing to do.
 @safe final class Connection: Watcher {
     enum Phase {
@@ -34,14 +34,8 @@ import RelayPosix
     let wakeUp = WakeUp()
     private(set) lazy var timer = LoopTimer { [wakeUp] in wakeUp.connection?.timerFired() }
 
-    // While dialling.
-    var dialWaiter: UnsafeContinuation<Wake, Never>?
-    var dialWake: Wake?
-    var found: Result<[IPAddress], NameError>?
-    /// Whether an answer about a name still counts.
-    var awaitsName = false
-    /// What bounds the dialling; nil for who has not said.
-    var dialLimit: TimeLimit?
+    /// How far it has come, while it is being made.
+    var dialling: Dialling?
 
     // The wire.
     /// What the descriptor is watched for when nothing is left to write.
@@ -91,13 +85,6 @@ import RelayPosix
     /// Who takes the body without a task.
     var taker: (any PieceReceiver)?
 
-    /// Why a task that dials goes on.
-    enum Wake {
-        case ready
-        case timedOut
-        case cancelled
-    }
-
     init(_ pool: OriginPool, loop: EventLoop) {
         self.pool = pool
         super.init(loop: loop)
@@ -107,7 +94,7 @@ import RelayPosix
         if !events.isDisjoint(with: [.readable, .peerFinished, .hangUp, .error]) { isReadable = true }
         if !events.isDisjoint(with: [.peerFinished, .hangUp, .error]) { peerFinished = true }
         switch phase {
-        case .dialling: wakeDialler(.ready)
+        case .dialling: dialReady()
         case .idle:
             // The peer closed, or spoke without being asked. A TLS peer may send tickets at any time.
             if tls == nil || !isQuietTLS() { discard() }
@@ -159,6 +146,7 @@ import RelayPosix
         guard phase != .closed else { return }
         phase = .closed
         serial &+= 1
+        dialling = nil
         stopUpload()
         loop.cancel(timer)
         wakeUp.connection = nil

@@ -51,7 +51,7 @@ final class DurableDaemon {
         let transport = PromptOver(
             DurableTransport(here, alive),
             start: { work in Task(executorPreference: queue) { await work() } },
-            state: { (here.value.isPrompt(80), here.value.isPrompt(5)) }
+            isGone: { here.value.isPrompt(20) }
         )
         relays = (0..<2).map { _ in
             Relay(

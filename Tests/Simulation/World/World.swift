@@ -79,7 +79,7 @@ final class World: Timed {
         let confined = Confined(self)
         let ports = RelayPorts(
             transport: PromptOver(SimulatedTransport(confined), start: { confined.value.start($0) }) {
-                confined.value.keptConnection()
+                confined.value.isConnectionGone()
             },
             time: SimulatedTime(confined, plant),
             entropy: SimulatedEntropy(seed: draw.next()),
@@ -138,12 +138,11 @@ final class World: Timed {
         return CredentialVault(definitions, secrets: secrets, replacing: previous)
     }
 
-    /// Whether a request that has not to wait finds a kept connection, and whether that is gone when it is used.
-    private func keptConnection() -> (isKept: Bool, isGone: Bool) {
-        guard draw.chance(70) else { return (false, false) }
-        let isGone = draw.chance(10)
+    /// Whether a request without a task finds a kept connection that is gone when it is used.
+    private func isConnectionGone() -> Bool {
+        let isGone = draw.chance(20)
         checker.coverage.note(isGone ? .keptConnectionGone : .withoutTask)
-        return (true, isGone)
+        return isGone
     }
 
     private func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {

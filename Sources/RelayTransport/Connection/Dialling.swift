@@ -1,0 +1,61 @@
+import RelayCore
+import RelayPosix
+
+/// A connection on its way to be made, with the request that it is made for; gone once it is there.
+final class Dialling {
+    enum Step {
+        /// The name is looked up, since that moment.
+        case name(since: Int64)
+        /// An address is connected to.
+        case connect
+        case handshake(TLSSession)
+    }
+
+    let request: OutboundRequest
+    let state: TransportState
+    /// The moment by which the connection has to be there, in monotonic nanoseconds.
+    let limit: Int64
+    /// What sets that, for messages; nil for who has not said.
+    private let timeLimit: TimeLimit?
+    var step = Step.connect
+    var turns = AddressTurns([])
+    /// When the first address was tried.
+    var connectBegan: Int64 = 0
+    /// What came of the last address that was tried.
+    var failure: Failure?
+
+    init(_ request: OutboundRequest, _ state: TransportState, now: Int64) {
+        self.request = request
+        self.state = state
+        let connectEnd = Instant(nanoseconds: now).advanced(by: request.timeouts.connect)
+        limit = min(connectEnd, request.deadline).nanoseconds
+        timeLimit =
+            connectEnd <= request.deadline
+            ? TimeLimit(request.timeouts.source ?? "timeouts.connect", request.timeouts.connect)
+            : request.timeLimit
+    }
+
+    /// For messages: what bounds it.
+    func within(share: Bool = false) -> String {
+        timeLimit.map { "within \(share ? "its share of " : "")\($0.text)" } ?? "in time"
+    }
+}
+
+/// Where a connection may lead, in order; each place but the last gets its share of the time that is left.
+struct AddressTurns {
+    private let places: [SocketAddress]
+    private var tried = 0
+
+    init(_ places: [SocketAddress]) { self.places = places }
+
+    /// Whether the first does not have all of the time.
+    var areShares: Bool { places.count > 1 }
+
+    /// The place to try now, and until when; nil when none is left, or no time for another.
+    mutating func next(now: Int64, limit: Int64) -> (place: SocketAddress, until: Int64)? {
+        guard tried < places.count, now < limit || tried == 0 else { return nil }
+        let share = (limit &- now) / Int64(places.count - tried)
+        defer { tried += 1 }
+        return (places[tried], limit == .max ? limit : now + share)
+    }
+}
