@@ -2,7 +2,7 @@ import RelayCore
 import RelayPosix
 
 /// The clocks as tasks of one loop see them.
-final class LoopTime: TimeSource {
+final class LoopTime: PromptTime {
     private let loop: EventLoop
 
     init(loop: EventLoop) { self.loop = loop }
@@ -14,5 +14,32 @@ final class LoopTime: TimeSource {
 
     func sleep(until deadline: Instant) async throws(CancellationError) {
         try await loop.sleep(until: deadline.nanoseconds)
+    }
+}
+
+// Waits without a task.
+extension LoopTime {
+    func wake(_ receiver: any AnswerReceiver, at moment: Instant) -> any Sending {
+        let timer = LoopTimer { receiver.received(.woken) }
+        loop.schedule(timer, at: moment.nanoseconds)
+        return Wait(timer, loop)
+    }
+
+    private struct Wait: Sending {
+        private let timer: LoopBound<LoopTimer>
+        private let loop: EventLoop
+
+        init(_ timer: LoopTimer, _ loop: EventLoop) {
+            self.timer = LoopBound(timer, loop)
+            self.loop = loop
+        }
+
+        func cancel() {
+            guard loop.isCurrent else { return loop.execute { [self] in cancel() } }
+            let timer = timer.value
+            guard timer.isScheduled else { return }
+            loop.cancel(timer)
+            timer.action()
+        }
     }
 }

@@ -82,11 +82,13 @@ package final class DurableBench: Sendable {
         settings.maxQueuedPerUser = maxQueuedPerUser
         jobs = DurableJobs(store: store, audience, announcer, settings: settings, digest: { $0 })
         let (transport, tasks) = (transport, tasks)
+        let clock: any TimeSource =
+            connections == .ofTasks ? time : PromptClock(time) { DurableBench.start($0, tasks) }
         relays = (1...2).map { seed in
             Relay(
                 ports: RelayPorts(
                     transport: DurableBench.over(transport, connections, tasks),
-                    time: time,
+                    time: clock,
                     entropy: SeededEntropy(seed: UInt64(seed)),
                     sink: announcer,
                     start: { work in

@@ -70,7 +70,7 @@ package struct Bench {
         relay = Relay(
             ports: RelayPorts(
                 transport: PromptOver(transport),
-                time: time,
+                time: PromptClock(time),
                 entropy: SeededEntropy(),
                 sink: sink,
                 start: { work in Task { await work() } },

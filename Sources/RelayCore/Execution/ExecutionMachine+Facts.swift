@@ -31,6 +31,8 @@ extension ExecutionMachine {
     package enum Turn {
         /// `send` or `token`, which may need no waiting.
         case send, token
+        /// A moment.
+        case pause
         /// What only a task can wait for.
         case wait
         /// What the driver answers at once.
@@ -44,7 +46,8 @@ extension ExecutionMachine {
             switch step {
             case .send: .send
             case .token: .token
-            case .collect, .wait, .hold, .prepare, .consult, .keep: .wait
+            case .wait, .hold: .pause
+            case .collect, .prepare, .consult, .keep: .wait
             case .leave, .begin, .classify, .recover, .name, .recall, .accept: .answer
             case .end: .ended
             }

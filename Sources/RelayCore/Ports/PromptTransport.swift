@@ -12,22 +12,25 @@ package protocol PromptTransport: Transport {
     ) throws(Failure) -> any Sending
 }
 
-/// A request that was sent without a task.
+/// What is waited for without a task: a request that was sent, or a moment.
 package protocol Sending: Sendable {
-    /// Ends it, from any thread: the receiver is told `cancelled`, at once or later, unless it has been told.
+    /// Ends it, from any thread: the receiver is told, at once or later, unless it has been told; of a request that it
+    /// was `cancelled`.
     func cancel()
 }
 
-/// Who sent a request without a task.
+/// Who waits without a task.
 package protocol AnswerReceiver: AnyObject {
     func received(_ result: PromptResult)
 }
 
-/// What came of a request that was sent without a task.
+/// What came of a wait without a task.
 package enum PromptResult: Sendable {
     case answer(InboundResponse)
     case failure(Failure)
     /// The kept connection was gone; whether the request may go out once more, and what comes of it, has to be waited
     /// for, on the same thread.
     case gone(@Sendable () async throws(Failure) -> InboundResponse)
+    /// The moment has come, or was waited for in vain.
+    case woken
 }

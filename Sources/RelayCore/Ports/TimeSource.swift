@@ -19,6 +19,12 @@ public protocol TimeSource: ClockSource {
     func expire(at deadline: Instant) async throws(CancellationError)
 }
 
+/// Clocks by which one can wait without a task; used from one thread, as the transport beside them.
+package protocol PromptTime: TimeSource {
+    /// Has `receiver` told once that `moment` has come, after this has returned.
+    func wake(_ receiver: any AnswerReceiver, at moment: Instant) -> any Sending
+}
+
 extension TimeSource {
     /// Sleeps.
     public func expire(at deadline: Instant) async throws(CancellationError) {

@@ -15,7 +15,7 @@ package final class Execution {
     /// Whose answer may wait for room, where the job is one of a stream.
     package var turn: AnswerTurn?
 
-    /// The request that was sent without a task.
+    /// What is waited for without a task.
     package internal(set) var sending: (any Sending)?
     /// How the attempt goes on whose kept connection was gone.
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?
@@ -205,14 +205,41 @@ extension Execution {
     }
 
     /// The wait for the attempt's turn is over before it has come.
-    func giveBackTurn() {
+    private func giveBackTurn() {
         guard let turn = attemptTurn.take() else { return }
         let now = ports.time.now()
         context.memory.traffic.tell(context.route, now) { $0.giveBack(turn, context.route, now) }
     }
 
+    /// A wait for nothing but a moment begins.
+    ///
+    /// - Returns: that moment; nil where the job waits for something else.
+    func pauseBegins() -> Instant? {
+        switch machine.step {
+        case .hold(let hold): return hold.until
+        case .wait(let until, _):
+            rest(true)
+            return until
+        default: return nil
+        }
+    }
+
+    /// The moment has come, or nobody wants the job any more; once for each wait that began.
+    func pauseEnds(isCancelled: Bool) {
+        switch machine.step {
+        case .hold:
+            guard isCancelled else { return machine.heldOver(moment) }
+            giveBackTurn()
+        case .wait:
+            rest(false)
+            guard isCancelled else { return machine.waited(moment) }
+        default: return
+        }
+        machine.cancelled(moment)
+    }
+
     /// The wait before a retry begins, or is over: whoever is not with the upstream takes no room there.
-    func rest(_ begins: Bool) {
+    private func rest(_ begins: Bool) {
         if context.route.policy.traffic.isOff { return }
         let now = ports.time.now()
         context.memory.traffic.tell(context.route, now) { $0.rest(begins) }

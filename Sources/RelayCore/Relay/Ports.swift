@@ -4,6 +4,8 @@ package final class RelayPorts: Sendable {
     /// The same where it can do without a task; nil where it cannot.
     let promptTransport: (any PromptTransport)?
     package let time: any TimeSource
+    /// The same where a wait can do without a task; nil where it cannot.
+    let promptTime: (any PromptTime)?
     package let entropy: any Entropy
     package let sink: any EventSink
     /// Starts work that outlives the task that asked for it, on the same executor.
@@ -34,6 +36,7 @@ package final class RelayPorts: Sendable {
         self.transport = transport
         promptTransport = transport as? any PromptTransport
         self.time = time
+        promptTime = time as? any PromptTime
         self.entropy = entropy
         self.sink = sink
         self.start = start

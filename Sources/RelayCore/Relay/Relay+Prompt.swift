@@ -1,15 +1,15 @@
-// A job without a task, as long as it need not wait.
+// A job without a task, as long as it waits for nothing but its upstream and the time.
 extension Relay {
-    /// How far a job got without a wait.
+    /// How far a job got without a task.
     package enum Progress {
-        /// The upstream is asked, and its answer comes to `tell`.
+        /// The upstream is asked, or a moment is waited for; what comes of it comes to `tell`.
         case sent
-        /// What comes next has to be waited for: `run` goes on from there.
+        /// What comes next takes a task: `run` goes on from there.
         case waits
         case ended
     }
 
-    /// Goes on as far as nothing has to be waited for.
+    /// Goes on as far as that needs no task.
     package func goOn(_ execution: Execution, _ receiver: any AnswerReceiver) -> Progress {
         guard let transport = ports.promptTransport else { return .waits }
         while true {
@@ -30,6 +30,14 @@ extension Relay {
             case .token:
                 guard let result = readyToken(execution) else { return .waits }
                 execution.obtained(result)
+            case .pause:
+                guard let time = ports.promptTime, let until = execution.pauseBegins() else { return .waits }
+                if execution.isGivenUp {
+                    execution.pauseEnds(isCancelled: true)
+                } else {
+                    execution.sending = time.wake(receiver, at: until)
+                    return .sent
+                }
             case .wait: return .waits
             case .answer: break
             case .ended: return .ended
@@ -50,7 +58,7 @@ extension Relay {
         return true
     }
 
-    /// Takes what the upstream made of the request that was sent.
+    /// Takes what came of the request that was sent, or of the wait.
     package func tell(
         _ execution: Execution,
         _ result: PromptResult,
@@ -63,6 +71,7 @@ extension Relay {
         case .gone(let again):
             execution.again = again
             return .waits
+        case .woken: execution.pauseEnds(isCancelled: execution.isGivenUp)
         }
         return goOn(execution, receiver)
     }

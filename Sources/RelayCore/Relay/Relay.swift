@@ -74,10 +74,9 @@ extension Relay {
                     continue
                 }
                 await send(execution)
-            case .hold(let hold): await wait(for: hold, execution)
+            case .hold, .wait: await pause(execution)
             case .token: await obtainToken(execution)
             case .collect(let collecting): await collect(collecting, execution)
-            case .wait(let until, _): await wait(until, execution)
             case .keep:
                 leaving()
                 await keep(execution)
@@ -171,25 +170,13 @@ extension Relay {
     }
 
     @inline(never)
-    private func wait(for hold: TrafficHold, _ execution: Execution) async {
-        do throws(CancellationError) {
-            try await ports.time.sleep(until: hold.until)
-            execution.machine.heldOver(execution.moment)
-        } catch {
-            execution.giveBackTurn()
-            execution.machine.cancelled(execution.moment)
-        }
-    }
-
-    @inline(never)
-    private func wait(_ until: Instant, _ execution: Execution) async {
-        execution.rest(true)
-        defer { execution.rest(false) }
+    private func pause(_ execution: Execution) async {
+        guard let until = execution.pauseBegins() else { return }
         do throws(CancellationError) {
             try await ports.time.sleep(until: until)
-            execution.machine.waited(execution.moment)
+            execution.pauseEnds(isCancelled: false)
         } catch {
-            execution.machine.cancelled(execution.moment)
+            execution.pauseEnds(isCancelled: true)
         }
     }
 

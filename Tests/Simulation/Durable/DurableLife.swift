@@ -48,16 +48,20 @@ final class DurableDaemon {
         jobs = DurableJobs(store: store, audience, announcer, settings: world.settings, digest: { $0 })
         let queue = world.queue
         // Most connections are kept, and some of those turn out to be gone.
+        let start: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { work in
+            Task(executorPreference: queue) { await work() }
+        }
         let transport = PromptOver(
             DurableTransport(here, alive),
-            start: { work in Task(executorPreference: queue) { await work() } },
+            start: start,
             isGone: { here.value.isPrompt(20) }
         )
+        let clock = PromptClock(time, start: start)
         relays = (0..<2).map { _ in
             Relay(
                 ports: RelayPorts(
                     transport: transport,
-                    time: time,
+                    time: clock,
                     entropy: SimulatedEntropy(seed: world.draw.next()),
                     sink: announcer,
                     start: { work in

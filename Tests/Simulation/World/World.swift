@@ -81,7 +81,7 @@ final class World: Timed {
             transport: PromptOver(SimulatedTransport(confined), start: { confined.value.start($0) }) {
                 confined.value.isConnectionGone()
             },
-            time: SimulatedTime(confined, plant),
+            time: PromptClock(SimulatedTime(confined, plant), start: { confined.value.start($0) }),
             entropy: SimulatedEntropy(seed: draw.next()),
             sink: SimulatedSink(confined),
             start: { work in confined.value.start(work) },
