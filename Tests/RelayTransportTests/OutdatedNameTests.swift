@@ -38,6 +38,47 @@ struct OutdatedNameTests {
         #expect(server.connections == 3)
     }
 
+    @Test("An answer that comes while the old address is dialled changes nothing about that")
+    func late() async throws {
+        let time = Atomic<Int64>(0)
+        let isDead = Mutex(false)
+        let (gate, isDialled, mayGoOn) = (Semaphore(), Gate(), Gate())
+        let resolver = NameResolver(
+            clock: { time.load(ordering: .relaxed) },
+            source: { host in
+                if isDead.withLock({ $0 }) { gate.wait() }
+                return testNames(host)
+            }
+        )
+        let script = SecureServer("good").script { peer in
+            if peer.readRequest() != nil { peer.answer("here", fields: "Connection: close\r\n") }
+        }
+        let server = try ScriptedServer(scripts: [
+            script,
+            { peer in
+                isDialled.open()
+                mayGoOn.block()
+                script(peer)
+            },
+        ])
+        try await withTransport(resolver: resolver) { transport in
+            let upstream = server.upstream(host: "upstream.test", isTLS: true, tls: Certificates.trust)
+            _ = try await transport.send(attempt(upstream))
+            isDead.withLock { $0 = true }
+            time.store(31_000_000_000, ordering: .relaxed)
+            async let second = transport.send(attempt(upstream))
+            await isDialled.wait()
+            isDead.withLock { $0 = false }
+            gate.signal()
+            // Known again, the name was told to who waited for it.
+            while resolver.lookUp("upstream.test", { _ in }) == nil { await turn(transport.loop) }
+            await turn(transport.loop)
+            mayGoOn.open()
+            #expect(try await second.response.status == 200)
+        }
+        #expect(server.connections == 2)
+    }
+
     @Test("A name that never had an address fails when its time is up, and the message says which")
     func neverKnown() async throws {
         let gate = Semaphore()

@@ -34,10 +34,10 @@ extension Relay {
                 guard let time = ports.promptTime, let until = execution.pauseBegins() else { return .waits }
                 if execution.isGivenUp {
                     execution.pauseEnds(isCancelled: true)
-                } else {
-                    execution.sending = time.wake(receiver, at: until)
-                    return .sent
+                    break
                 }
+                execution.sending = time.wake(receiver, at: until)
+                return .sent
             case .wait: return .waits
             case .answer: break
             case .ended: return .ended
