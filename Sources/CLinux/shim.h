@@ -1,6 +1,7 @@
 // What Swift's Glibc module leaves out because it is built without _GNU_SOURCE.
 #pragma once
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -20,6 +21,7 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 extern int accept4(int, struct sockaddr *restrict, socklen_t *restrict, int);
 extern int pthread_setname_np(pthread_t, const char *);
@@ -55,6 +57,20 @@ static inline int relay_epoll_control(int epoll, int operation, int descriptor, 
 // Variadic functions have no place in Swift. Returns 0, or -1 with errno.
 static inline int relay_forbid_dump(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int relay_may_dump(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
+
+// A pipe for at most `size` bytes, if the kernel gives that much, and what moves bytes into it and out of it: pipe2(2)
+// and splice(2). Returns 0, or -1 with errno.
+extern int pipe2(int[2], int);
+extern ssize_t splice(int, int64_t *, int, int64_t *, size_t, unsigned int);
+enum { relay_f_setpipe_sz = 1031, relay_splice_nonblock = 2 };
+static inline int relay_pipe(int *descriptors, int size) {
+    if (pipe2(descriptors, O_NONBLOCK | O_CLOEXEC) < 0) return -1;
+    (void)fcntl(descriptors[1], relay_f_setpipe_sz, size);
+    return 0;
+}
+static inline ssize_t relay_splice(int from, int to, size_t count) {
+    return splice(from, NULL, to, NULL, count, relay_splice_nonblock);
+}
 
 // Large bodies go back to the system when they are freed: left to itself glibc raises this threshold to the size of what
 // was freed last, and keeps what is below it (mallopt(3)).

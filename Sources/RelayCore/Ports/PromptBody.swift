@@ -6,6 +6,8 @@ package protocol PromptBody: BodySource {
     ///
     /// - Returns: nil where it is to be had by `next` alone: nothing was done.
     func handOver(to receiver: any PieceReceiver) -> (any PieceSender)?
+    /// Lends what has come of it and was not read yet; `take` tells how many of the bytes are not wanted again.
+    func lendArrived(_ take: (Span<UInt8>) -> Int)
 }
 
 /// Who takes the rest of an answer's content piece by piece.
@@ -14,6 +16,11 @@ package protocol PieceReceiver: AnyObject {
     ///
     /// - Returns: whether another is wanted now; if not, the sender waits until it is asked to go on.
     func came(_ piece: UnsafeRawBufferPointer, isLast: Bool) -> Bool
+    /// The descriptor of the socket that takes the bytes as they are; nil where they are framed anew, or others are still
+    /// to go before.
+    ///
+    /// What the sender has the kernel move there does not come as a piece.
+    var outlet: Int32? { get }
     /// The rest will not come.
     func brokeOff()
 }

@@ -49,7 +49,7 @@ package struct BodyDecoder: Sendable {
         var consumed = 0
         while consumed < bytes.count, !isComplete {
             let piece = try next(bytes, from: consumed)
-            if output.isEmpty {
+            if output.capacity == 0 {
                 output = bytes.copy(piece)
             } else {
                 let run = bytes.extracting(piece)
@@ -80,6 +80,15 @@ package struct BodyDecoder: Sendable {
             let run = try machine.next(bytes, from: start)
             state = machine.isComplete ? .complete : .chunked(machine)
             return run
+        }
+    }
+
+    /// How many bytes are still to come; nil where only their framing or their end tells.
+    package var remaining: UInt64? {
+        switch state {
+        case .complete: 0
+        case .counted(let remaining): remaining
+        case .chunked, .untilClose: nil
         }
     }
 

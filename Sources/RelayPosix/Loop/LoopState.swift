@@ -19,6 +19,8 @@ import Glibc
     let events: UnsafeMutablePointer<epoll_event>
     let input: UnsafeMutableRawBufferPointer
 
+    private var madePipe: SocketPipe?
+
     init() {
         unsafe events = .allocate(capacity: Self.eventCapacity)
         unsafe input = .allocate(byteCount: Self.inputCapacity, alignment: 64)
@@ -27,6 +29,12 @@ import Glibc
     deinit {
         unsafe events.deallocate()
         unsafe input.deallocate()
+    }
+
+    /// Made when it is first wanted.
+    var pipe: SocketPipe? {
+        if madePipe == nil { madePipe = SocketPipe() }
+        return madePipe.flatMap { $0.isRefused ? nil : $0 }
     }
 
     /// Milliseconds until the next timer, rounded up; -1 when there is none.

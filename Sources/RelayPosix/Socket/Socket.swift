@@ -59,6 +59,18 @@ package enum Socket {
         }
     }
 
+    /// Reads what is there behind what `bytes` hold already, `most` bytes of it.
+    package static func receive(_ descriptor: Int32, behind bytes: inout [UInt8], most: Int) -> Received {
+        var received = Received.wouldBlock
+        bytes.append(addingCapacity: most) { span in
+            unsafe span.withUnsafeMutableBufferPointer { buffer, count in
+                unsafe received = receive(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
+                if case .bytes(let arrived) = received { count += arrived }
+            }
+        }
+        return received
+    }
+
     package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Written {
         while true {
             let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)

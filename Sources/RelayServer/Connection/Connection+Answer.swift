@@ -6,6 +6,8 @@ import RelayPosix
 /// The rest of an answer whose head is out.
 struct Streaming {
     let source: any BodySource
+    /// The same, where it can be had without a task.
+    var prompt: (any PromptBody)?
     let framing: AnswerWriter.Framing
     let endsAtDrain: Bool
 }
@@ -26,7 +28,9 @@ extension Connection {
         let framing = framing(answer, isHead: isHead)
         let hasBody = !isHead && framing != .none
         if hasBody && framing == .untilClose || !mayKeepAlive { keepsAlive = false }
-        let taken = put(answer, framing, hasBody: hasBody)
+        var prompt: (any PromptBody)?
+        if case .stream(let body) = answer.body { prompt = body as? any PromptBody }
+        let taken = put(answer, framing, hasBody: hasBody, prompt)
         let source: any BodySource
         switch answer.body {
         case .empty: return nil
@@ -39,23 +43,32 @@ extension Connection {
             source.cancel()
             return nil
         }
-        return Streaming(source: source, framing: framing, endsAtDrain: answer.endsAtDrain)
+        return Streaming(source: source, prompt: prompt, framing: framing, endsAtDrain: answer.endsAtDrain)
     }
 
     /// Bodies up to so many bytes are copied behind the head, so that one plain write sends both.
     static let copiedBody = 16_384
 
-    /// The head, and with it the body that is at hand.
+    /// The head, and with it the body that is at hand; of a `prompt` one what has come of it.
     ///
     /// - Returns: how many bytes of the body are out, or kept for that; of one that is not large, all of them.
     @discardableResult
-    func put(_ answer: Answer, _ framing: AnswerWriter.Framing, hasBody: Bool) -> Int {
+    func put(
+        _ answer: Answer,
+        _ framing: AnswerWriter.Framing,
+        hasBody: Bool,
+        _ prompt: (any PromptBody)? = nil
+    ) -> Int {
         listener.cells.count(answer.status)
         let writer = AnswerWriter(server: server, keepsAlive: keepsAlive)
         return server.output.compose { output in
             writer.append(answer.head, framing, to: &output)
             guard hasBody, case .bytes(let bytes) = answer.body else {
-                output.withSpan { send($0) }
+                if hasBody, framing != .chunked, let prompt {
+                    output.withSpan { sendArrived($0, prompt) }
+                } else {
+                    output.withSpan { send($0) }
+                }
                 return 0
             }
             if bytes.count > Self.copiedBody { return output.withSpan { send($0, lent: bytes.span) } }
@@ -82,6 +95,15 @@ extension Connection {
                 if isHead { send(head) } else { _ = send(head, lent: bytes.extracting(..<length)) }
             }
         }
+    }
+
+    private func sendArrived(_ head: Span<UInt8>, _ body: any PromptBody) {
+        var isOut = false
+        body.lendArrived { arrived in
+            isOut = true
+            return send(head, lent: arrived)
+        }
+        if !isOut { send(head) }
     }
 
     /// The relay's own answer to HEAD tells the length that a GET would bring; an upstream's says so itself.

@@ -20,12 +20,14 @@ extension Connection: PieceReceiver {
         of streaming: Streaming,
         waiter: CheckedContinuation<Bool, Never>? = nil
     ) -> Bool {
-        guard phase == .busy, let body = streaming.source as? any PromptBody,
-            let sender = body.handOver(to: self)
-        else { return false }
+        guard phase == .busy, let sender = streaming.prompt?.handOver(to: self) else { return false }
         passage = Passage(sender: sender, isChunked: streaming.framing == .chunked, waiter: waiter)
         if unsent.isEmpty { sender.goOn() }
         return true
+    }
+
+    var outlet: Int32? {
+        phase == .busy && unsent.isEmpty && passage?.isChunked == false ? descriptor : nil
     }
 
     func came(_ piece: UnsafeRawBufferPointer, isLast: Bool) -> Bool {

@@ -4,30 +4,64 @@ import RelayHTTP
 import RelayPosix
 
 extension Connection {
+    /// Bytes of the first read of a request that is expected to bring a large body: little of that has to be copied.
+    private static let firstRead = 8_192
+    /// Bytes of a body that is large.
+    private static let largeBody: UInt64 = 65_536
+    /// The most of a streamed body that is read at once.
+    private static let pieceSize = 131_072
+
     /// Reads what is there as far as the phase wants it.
     func receive() {
         if phase == .lingering { return discardInput() }
         while mayRead, phase == .idle || phase == .head || phase == .body {
-            let scratch = unsafe loop.scratch
-            switch unsafe Socket.receive(descriptor, into: scratch) {
-            case .wouldBlock: mayRead = false
-            case .failed: return abort()
-            case .end:
-                mayRead = false
-                // Nothing can complete any more; a request under way is still answered.
-                if phase == .idle { return close() }
-                return refuse(Problem(.badRequest, "the connection ended inside a request"))
-            case .bytes(let count):
-                // A read that did not fill the buffer took all there was, but for the end, which is reported once.
-                if count < scratch.count, !peerFinished { mayRead = false }
-                let bytes = unsafe Span(
-                    _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
-                        .assumingMemoryBound(to: UInt8.self)
-                )
-                take(bytes)
+            if phase == .body, let upload, let wanted = upload.wanted {
+                collect(upload, wanted)
+                continue
             }
+            let isFirst = phase == .idle && bringsLargeBodies
+            let room = unsafe isFirst ? Self.firstRead : loop.scratch.count
+            let scratch = unsafe UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])
+            guard let count = arrived(unsafe Socket.receive(descriptor, into: scratch), of: room) else { break }
+            let bytes = unsafe Span(
+                _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
+                    .assumingMemoryBound(to: UInt8.self)
+            )
+            take(bytes)
         }
         if phase == .busy, mayRead || peerFinished { arrived.take()?.resume(returning: true) }
+    }
+
+    /// Takes note of what came of a read into so much room.
+    ///
+    /// - Returns: how many bytes have come; nil where nothing is to be read any more.
+    @inline(__always)
+    private func arrived(_ received: Received, of room: Int) -> Int? {
+        switch received {
+        case .bytes(let count):
+            // A read that did not fill the buffer took all there was, but for the end, which is reported once.
+            if count < room, !peerFinished { mayRead = false }
+            return count
+        case .wouldBlock: mayRead = false
+        case .failed: abort()
+        case .end:
+            mayRead = false
+            // Nothing can complete any more; a request under way is still answered.
+            if phase == .idle {
+                close()
+            } else {
+                refuse(Problem(.badRequest, "the connection ended inside a request"))
+            }
+        }
+        return nil
+    }
+
+    /// Reads more of a body straight to where it is held.
+    private func collect(_ upload: Upload, _ wanted: Int) {
+        let received = Socket.receive(descriptor, behind: &upload.collected, most: wanted)
+        guard let count = arrived(received, of: wanted) else { return }
+        _ = upload.decoder.take(count)
+        goOn(collecting: upload)
     }
 
     private func take(_ bytes: Span<UInt8>) {
@@ -36,7 +70,10 @@ extension Connection {
                 guard let first = bytes.baseAddress else { return false }
                 return unsafe server.passThrough.begin(self, on: self, first, bytes.count)
             }
-            if isPassed { return }
+            if isPassed {
+                bringsLargeBodies = false
+                return
+            }
         }
         if pending.isEmpty {
             let used = consume(bytes)
@@ -101,6 +138,7 @@ extension Connection {
             let upload = begin(head).flatMap(withRoom)
             guard phase != .closed, let upload else { return phase == .idle ? consumed : bytes.count }
             self.upload = upload
+            bringsLargeBodies = upload.length ?? .max > Self.largeBody
             phase = .body
             if head.framing.isEmpty || upload.isLineStream {
                 if upload.isLineStream, head.expectsContinue { sendContinue() }
@@ -126,6 +164,7 @@ extension Connection {
     /// Collects a body up to what may be held, then hands the request to its task.
     private func consumeBody(_ bytes: Span<UInt8>) -> Int {
         guard let upload else { return 0 }
+        if let wanted = upload.wanted, wanted > bytes.count { upload.collected.reserveCapacity(wanted) }
         let used: Int
         do throws(HTTPParseError) {
             used = try upload.decoder.decode(bytes, into: &upload.collected).consumed
@@ -133,10 +172,18 @@ extension Connection {
             refuse(Problem(error))
             return bytes.count
         }
+        return goOn(collecting: upload) ? used : bytes.count
+    }
+
+    /// Goes on with a body of which more is collected now.
+    ///
+    /// - Returns: false when it was refused.
+    @discardableResult
+    private func goOn(collecting upload: Upload) -> Bool {
         if upload.collected.count > upload.limit {
             tell(upload.tooLarge, of: upload.head)
             refuse(upload.tooLarge)
-            return bytes.count
+            return false
         }
         upload.received = UInt64(upload.collected.count)
         if upload.decoder.isComplete {
@@ -148,7 +195,7 @@ extension Connection {
         {
             start(upload, .stream(source(of: upload)))
         }
-        return used
+        return true
     }
 
     /// The attempt that reads a streamed body wants no more of it; another may.
@@ -209,23 +256,41 @@ extension Connection {
             if peerFinished { throw Connection.uploadBroke }
             return false
         }
+        if let rest = upload.decoder.remaining {
+            // No framing stands between the bytes: they are read into the piece itself.
+            let room = Int(min(rest, UInt64(Self.pieceSize)))
+            let received = Socket.receive(descriptor, behind: &upload.collected, most: room)
+            guard let count = try arrivedOfStream(received, of: room) else { return false }
+            _ = upload.decoder.take(count)
+            // A piece may be kept for long: what is little takes little.
+            if count < room / 4 { upload.collected = upload.collected.span.copied(from: 0) }
+            try self.count(upload)
+            return true
+        }
         let scratch = unsafe loop.scratch
-        switch unsafe Socket.receive(descriptor, into: scratch) {
+        let received = unsafe Socket.receive(descriptor, into: scratch)
+        guard let count = try arrivedOfStream(received, of: scratch.count) else { return false }
+        let bytes = unsafe Span(
+            _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
+                .assumingMemoryBound(to: UInt8.self)
+        )
+        let used = try decode(bytes, upload)
+        if used < bytes.count { pending = bytes.copied(from: used) }
+        return true
+    }
+
+    /// The same for a body that streams: its end is the reader's failure.
+    private func arrivedOfStream(_ received: Received, of room: Int) throws(Failure) -> Int? {
+        switch received {
+        case .bytes(let count):
+            if count < room { mayRead = false }
+            return count
         case .wouldBlock:
             mayRead = false
-            return false
+            return nil
         case .failed, .end:
             keepsAlive = false
             throw Connection.uploadBroke
-        case .bytes(let count):
-            if count < scratch.count { mayRead = false }
-            let bytes = unsafe Span(
-                _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
-                    .assumingMemoryBound(to: UInt8.self)
-            )
-            let used = try decode(bytes, upload)
-            if used < bytes.count { pending = bytes.copied(from: used) }
-            return true
         }
     }
 
@@ -238,6 +303,12 @@ extension Connection {
             upload.refusal = Problem(error)
             throw Failure(.clientGone, sent: .unknown, "the request body is malformed: \(error.message)")
         }
+        try self.count(upload)
+        return used
+    }
+
+    /// Counts what has come of a streamed body.
+    private func count(_ upload: Upload) throws(Failure) {
         upload.received += UInt64(upload.collected.count)
         guard upload.received <= UInt64(upload.limit) else {
             keepsAlive = false
@@ -245,7 +316,6 @@ extension Connection {
             tell(upload.tooLarge, of: upload.head)
             throw Failure(.clientGone, sent: .unknown, upload.tooLarge.detail)
         }
-        return used
     }
 
     private static let uploadBroke = Failure(

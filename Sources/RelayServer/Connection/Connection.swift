@@ -32,6 +32,8 @@ final class HeldParser {
     /// The caller sends no more; it may still read.
     @safe @exclusivity(unchecked) var peerFinished = false
     @safe @exclusivity(unchecked) var keepsAlive = true
+    /// Whether its last request had a large body: the next is expected to have one too.
+    @safe @exclusivity(unchecked) var bringsLargeBodies = false
     /// Whether a request has come on this connection.
     @safe @exclusivity(unchecked) var wasUsed = false
     var task: Task<Void, Never>?

@@ -97,6 +97,15 @@ final class Upload {
     /// All of the body is there.
     func isWhole() { room?.shrink(to: collected.count) }
 
+    /// How many bytes may be read straight behind those that are collected: all that are still to come, of a body that is
+    /// held as a whole; nil where framing stands between them, or some of it streams.
+    var wanted: Int? {
+        guard let rest = decoder.remaining, let length, length <= UInt64(streams ? holdLimit : limit) else {
+            return nil
+        }
+        return Int(rest)
+    }
+
     /// Hands the body over, so that it is held once.
     func takeBody() -> Body {
         defer { body = .empty }

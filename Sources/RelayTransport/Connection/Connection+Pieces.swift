@@ -15,6 +15,13 @@ extension Connection: PieceSender {
         return true
     }
 
+    /// Lends what came with the head of the answer to the request with that serial.
+    func lendArrived(_ serial: UInt64, _ take: (Span<UInt8>) -> Int) {
+        guard self.serial == serial, phase == .reading, !body.leftover.isEmpty else { return }
+        let taken = take(body.leftover.span)
+        body.leftover = taken == body.leftover.count ? [] : Array(body.leftover[taken...])
+    }
+
     func goOn() {
         guard phase == .reading, let taker else { return }
         if !body.leftover.isEmpty {
@@ -58,6 +65,9 @@ extension Connection: PieceSender {
                 }
             }
             reads += 1
+            if isMovable, let outlet = taker.outlet, let pipe = loop.pipe {
+                if move(by: pipe, to: outlet, taker) { continue }
+            }
             let scratch = unsafe loop.scratch
             let wanted = body.wanted(atMost: scratch.count)
             let result = unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<wanted]))
@@ -65,10 +75,60 @@ extension Connection: PieceSender {
                 lastProgress = loop.now
                 unsafe pass(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]), to: taker)
             } else if case .over? = readOutcome(result) {
-                self.taker = nil
-                unsafe _ = taker.came(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true)
+                endPieces(taker)
             }
         }
+    }
+
+    /// Fewer bytes are read sooner than moved.
+    private static let worthMoving = 32_768
+
+    /// Whether what follows is to be passed on as it comes from the socket; a Unix socket moves it slower than it copies.
+    private var isMovable: Bool {
+        guard tls == nil, !body.isChunked, body.wanted(atMost: Self.worthMoving) == Self.worthMoving else {
+            return false
+        }
+        if case .tcp = pool.key.origin { return true }
+        return false
+    }
+
+    /// Has the kernel move what is there to the taker's socket; what that does not take now comes to the taker as ever.
+    ///
+    /// - Returns: false where the kernel does not do that: nothing was done.
+    private func move(by pipe: SocketPipe, to outlet: Int32, _ taker: any PieceReceiver) -> Bool {
+        switch pipe.fill(from: descriptor, most: body.wanted(atMost: SocketPipe.capacity)) {
+        case nil: return false
+        case .bytes(let count)?: passMoved(count, pipe, outlet, taker)
+        case .end?: if case .over? = readOutcome(.end) { endPieces(taker) }
+        case .wouldBlock?: isReadable = false
+        case .failed(let errno)?: _ = readOutcome(.failed(WireFault(errno)))
+        }
+        return true
+    }
+
+    private func passMoved(_ count: Int, _ pipe: SocketPipe, _ outlet: Int32, _ taker: any PieceReceiver) {
+        lastProgress = loop.now
+        body.took(count)
+        pipe.send(to: outlet)
+        let isLast = body.isComplete
+        if isLast {
+            self.taker = nil
+            release(keepsAlive: body.keepsAlive && upload == nil)
+        }
+        var isWanted = true
+        while pipe.count > 0 {
+            let scratch = unsafe loop.scratch
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: scratch[..<pipe.read(into: scratch)])
+            isWanted = unsafe taker.came(piece, isLast: isLast && pipe.count == 0)
+        }
+        if !isLast { return body.isWanted = isWanted }
+        if isWanted { unsafe _ = taker.came(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) }
+    }
+
+    /// The peer's end is the content's.
+    private func endPieces(_ taker: any PieceReceiver) {
+        self.taker = nil
+        unsafe _ = taker.came(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true)
     }
 
     private func pass(_ arrived: UnsafeMutableRawBufferPointer, to taker: any PieceReceiver) {

@@ -5,11 +5,16 @@ import RelayPosix
 extension Connection {
     /// Interim answers passed over before the upstream is taken to be stalling.
     private static let maxInterim = 10
+    /// Bytes of the first read of an answer that is expected to be large: what follows those is moved, not copied.
+    private static let firstRead = 8_192
+    /// Bytes of an answer's content that is large.
+    private static let largeAnswer: UInt64 = 65_536
 
     /// Reads as much of the answer's head, and of a body that comes with it, as has arrived.
     func readHead() {
         while phase == .exchanging, isReadable {
-            switch unsafe receive(into: loop.scratch) {
+            let room = bringsLargeAnswers && headBytes.isEmpty ? Self.firstRead : unsafe loop.scratch.count
+            switch unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])) {
             case .bytes(let count):
                 lastProgress = loop.now
                 let arrived = unsafe UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
@@ -89,6 +94,11 @@ extension Connection {
         }
     }
 
+    /// What comes next will be like what came last.
+    func expect(answersLike length: UInt64?) {
+        bringsLargeAnswers = length ?? 0 > Self.largeAnswer && !pool.collectsAnswers
+    }
+
     private func headArrived(_ head: ResponseHead, _ rest: Span<UInt8>) {
         parser = nil
         // An error that comes before the whole request was read means that nobody reads on (RFC 9112 §9.3).
@@ -99,6 +109,7 @@ extension Connection {
         }
         let exchange = exchange(firstByte: headAt == 0 ? loop.now : headAt)
         body = IncomingBody(head.framing)
+        expect(answersLike: body.length)
         body.keepsAlive = head.keepsAlive && !closesAfterAnswer
         var response = HTTPResponse(status: head.status, fields: head.fields)
         do throws(HTTPParseError) {

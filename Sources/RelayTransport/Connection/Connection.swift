@@ -81,6 +81,8 @@ import RelayPosix
     @safe @exclusivity(unchecked) var headAt: Int64 = 0
     /// Bytes of such an answer in all.
     @safe @exclusivity(unchecked) var awaited = 0
+    /// Whether its last answer was large and passed on: the next one is expected to be so too.
+    @safe @exclusivity(unchecked) var bringsLargeAnswers = false
     var body = IncomingBody()
     /// Who takes the body without a task.
     var taker: (any PieceReceiver)?

@@ -74,6 +74,11 @@ final class ResponseBody: PromptBody {
         return connection
     }
 
+    func lendArrived(_ take: (Span<UInt8>) -> Int) {
+        guard let connection = connection.valueOnLoop, !wasRead else { return }
+        connection.lendArrived(serial, take)
+    }
+
     func cancel() {
         guard stage.compareExchange(expected: .open, desired: .lost, ordering: .relaxed).exchanged else {
             return

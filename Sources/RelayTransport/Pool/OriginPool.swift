@@ -36,6 +36,8 @@ final class OriginPool {
     /// Latest last: the one most likely to be alive is taken first.
     @safe @exclusivity(unchecked) private var idle: [Connection] = []
     var lastUsed: Int64 = 0
+    /// Whether content was ever read by pieces that are kept, for which the fewer there are the better.
+    var collectsAnswers = false
     /// Whether nobody takes from the pool any more; a connection in flight still belongs to it.
     private(set) var isClosed = false
 
