@@ -220,15 +220,22 @@ extension SQLiteJobStore {
     }
 
     package func enqueue(
-        _ job: NewJob,
+        _ offered: OfferedJob,
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool {
-        guard case .bytes(let bytes) = job.body, bytes.count <= Self.inlineLimit else { return false }
-        let landed: @Sendable (EnqueueResult) -> Void = { [shared] answer in shared.land(job, answer) }
-        submit(job.hasNoRoom ? .other : .accept, landed: landed, told) { writer throws(StoreError) in
-            try writer.enqueue(job, at: now)
+        guard case .bytes(let bytes) = offered.job.body, bytes.count <= Self.inlineLimit else { return false }
+        // Without `submit`, whose closures hold each other: this is on the way of every job.
+        let run: @Sendable (StoreWriter) throws(StoreError) -> @Sendable () -> Void = {
+            [shared] writer throws(StoreError) in
+            let answer = try writer.enqueue(offered.job, at: now)
+            return {
+                shared.land(offered.job, answer)
+                told(.success(answer))
+            }
         }
+        let kind: CommitQueue.Kind = offered.job.hasNoRoom ? .other : .accept
+        queue.submit(CommitQueue.Task(kind: kind, weight: 1, run: run, fail: { told(.failure($0)) }))
         return true
     }
 
@@ -437,7 +444,9 @@ extension SQLiteJobStore {
     package var reading: Activity { reader.activity }
 
     package func writing(at now: Instant) -> Duration {
-        .nanoseconds(activities.map { $0.duration(at: now.nanoseconds) }.max() ?? 0)
+        // On the way of every job: an array of the two would be made for each.
+        let (writer, files) = (shared.activity, fileThread.activity)
+        return .nanoseconds(max(writer.duration(at: now.nanoseconds), files.duration(at: now.nanoseconds)))
     }
 
     /// Sets how many bytes may be in use, from the next transaction on.

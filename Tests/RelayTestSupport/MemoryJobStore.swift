@@ -123,10 +123,11 @@ extension MemoryJobStore {
     }
 
     package func enqueue(
-        _ job: NewJob,
+        _ offered: OfferedJob,
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool {
+        let job = offered.job
         guard let teller = faults.teller(of: .enqueue) else { return false }
         let answer = Result { () throws(StoreError) in
             try faults.enqueue([job])

@@ -14,7 +14,7 @@ package protocol JobStore: AnyObject, Sendable {
     ///
     /// - Returns: false when it needs one; nothing is accepted then, and nobody is told.
     func enqueue(
-        _ job: NewJob,
+        _ offered: OfferedJob,
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool
@@ -141,7 +141,7 @@ package struct JobStoreEvents: Sendable {
 
 extension JobStore {
     package func enqueue(
-        _ job: NewJob,
+        _ offered: OfferedJob,
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool { false }

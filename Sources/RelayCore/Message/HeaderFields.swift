@@ -143,7 +143,10 @@ public struct HeaderFields: Sendable {
     /// The first field's value; nil when there is no such field.
     public subscript(name: FieldName) -> String? {
         guard marks & name.mark != 0 else { return nil }
-        for entry in entries where matches(entry, name) { return valueText(entry) }
+        let count = name.bytes.count
+        for entry in entries where Int(entry.nameCount) == count && matches(entry, name) {
+            return valueText(entry)
+        }
         return nil
     }
 

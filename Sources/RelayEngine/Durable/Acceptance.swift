@@ -193,14 +193,15 @@ package final class Acceptance: Sendable {
         let wait = AcceptanceWait()
         var job = job
         job.wait = wait
-        let told: @Sendable (AcceptanceWaits.Answer) -> Void = { [self, job] answer in
-            announceUnawaited(job, answer)
+        let offered = OfferedJob(job)
+        let told: @Sendable (AcceptanceWaits.Answer) -> Void = { [self] answer in
+            announceUnawaited(offered.job, answer)
             place.give(answer)
         }
-        if !store.enqueue(job, at: moment, told) {
-            _ = patience.ports.start { [store, job] in
+        if !store.enqueue(offered, at: moment, told) {
+            _ = patience.ports.start { [store] in
                 let answer = await Result { () async throws(StoreError) in
-                    try await store.enqueueOne(job, at: moment)
+                    try await store.enqueueOne(offered.job, at: moment)
                 }
                 told(answer)
             }

@@ -9,10 +9,12 @@ package struct Patience: Sendable {
 
     /// Within five seconds the caller has its answer, or within the shorter time that it gives its request.
     private static let longest = Duration.seconds(4)
+    /// Of who gives its request no time: nearly everybody, and divisions of durations are long ones.
+    private static let usualLimit = longest * 9 / 10
 
     package init(_ ports: RelayPorts, _ options: JobOptions) {
         self.ports = ports
-        limit = min(Self.longest, (options.timeout ?? Self.longest) * 9 / 10)
+        limit = options.timeout.map { min(Self.longest, $0 * 9 / 10) } ?? Self.usualLimit
     }
 
     package init(_ ports: RelayPorts, atMost limit: Duration) {

@@ -28,7 +28,7 @@ package final class PromptAcceptance: Sendable {
     }
 
     private let acceptance: Acceptance
-    private let job: NewJob
+    private let offered: OfferedJob
     private let moment: JobMoment
     private let patience: Patience
     private let deadline: Instant
@@ -36,7 +36,7 @@ package final class PromptAcceptance: Sendable {
 
     fileprivate init(
         _ acceptance: Acceptance,
-        _ job: NewJob,
+        _ offered: OfferedJob,
         _ moment: JobMoment,
         _ patience: Patience,
         _ room: consuming QueueRoom.Reservation,
@@ -44,7 +44,7 @@ package final class PromptAcceptance: Sendable {
         _ receiver: @escaping Receiver
     ) {
         self.acceptance = acceptance
-        self.job = job
+        self.offered = offered
         self.moment = moment
         self.patience = patience
         deadline = patience.ports.time.now().advanced(by: patience.limit)
@@ -61,8 +61,8 @@ package final class PromptAcceptance: Sendable {
     ///
     /// - Returns: false where it needs a task; nobody is told anything then.
     fileprivate func begin() -> Bool {
-        let isBegun = acceptance.store.enqueue(job, at: moment) { [self] answer in
-            acceptance.announceUnawaited(job, answer)
+        let isBegun = acceptance.store.enqueue(offered, at: moment) { [self] answer in
+            acceptance.announceUnawaited(offered.job, answer)
             patience.ports.execute { [self] in landed(answer) }
         }
         if !isBegun { giveBack() }
@@ -99,12 +99,12 @@ package final class PromptAcceptance: Sendable {
 
     /// Tells of the job and runs it, as far as it is accepted.
     private func conclude(_ result: EnqueueResult) throws(Problem) -> Acceptance.Accepted {
-        acceptance.announce(job, result)
+        acceptance.announce(offered.job, result)
         var offer = state.withLock { $0.offer.take() }
-        offer?.begin(job, result, at: moment)
+        offer?.begin(offered.job, result, at: moment)
         offer = nil
         giveBack()
-        return try acceptance.accepted(job, result)
+        return try acceptance.accepted(offered.job, result)
     }
 
     /// Waits for the store, and for whatever else has to be waited for.
@@ -113,7 +113,7 @@ package final class PromptAcceptance: Sendable {
     package func finish() async throws(Problem) -> Acceptance.Accepted {
         guard let answer = await answer() else {
             giveBack()
-            return try acceptance.accepted(job, .abandoned)
+            return try acceptance.accepted(offered.job, .abandoned)
         }
         let refusal: StoreError
         switch answer {
@@ -122,12 +122,12 @@ package final class PromptAcceptance: Sendable {
         }
         _ = state.withLock { $0.offer.take() }
         defer { giveBack() }
-        return try await acceptance.known(job, patience, after: refusal)
+        return try await acceptance.known(offered.job, patience, after: refusal)
     }
 
     /// What the store says; nil when the patience is over first.
     private func answer() async -> AcceptanceWaits.Answer? {
-        guard let wait = job.wait else { preconditionFailure("a job without a task has a wait") }
+        guard let wait = offered.job.wait else { preconditionFailure("a job without a task has a wait") }
         if let known = state.withLock({ $0.answer }) { return known }
         let place = acceptance.waits.enter(until: deadline, patience.ports)
         defer { acceptance.waits.leave(place) }
@@ -168,7 +168,7 @@ extension Acceptance {
         let moment = JobMoment(engine.time)
         var offer = mayBeOffered(job) ? dispatcher.offer(admission.route.name) : nil
         job.upstream = offer?.upstream
-        let run = PromptAcceptance(self, job, moment, patience, room, offer.take(), receiver)
+        let run = PromptAcceptance(self, OfferedJob(job), moment, patience, room, offer.take(), receiver)
         return run.begin() ? run : nil
     }
 }

@@ -70,11 +70,11 @@ extension DurableStore {
     }
 
     func enqueue(
-        _ job: NewJob,
+        _ offered: OfferedJob,
         at now: JobMoment,
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool {
-        tell(told) { [self] () async throws(StoreError) in try await enqueueOne(job, at: now) }
+        tell(told) { [self] () async throws(StoreError) in try await enqueueOne(offered.job, at: now) }
     }
 
     func settle(
