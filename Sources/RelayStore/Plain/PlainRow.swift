@@ -73,8 +73,8 @@ struct PlainRow {
         return sum
     }
 
-    var sealed: [UInt8] {
-        var writer = RecordWriter(capacity: body.count + record.fields.storage.count + 384)
+    /// Writes its record, with the checksum.
+    func write(to writer: inout RecordWriter) {
         writer.add(Self.layout)
         writer.add(token)
         if let begun {
@@ -83,7 +83,7 @@ struct PlainRow {
         }
         record.add(to: &writer)
         writer.add(body)
-        return writer.sealed(behind: sum)
+        writer.seal(behind: sum)
     }
 
     /// A row of `columns`.

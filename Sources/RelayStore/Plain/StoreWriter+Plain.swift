@@ -81,7 +81,9 @@ extension StoreWriter {
         insert.bind(5, plain.expiresAt)
         insert.bind(6, plain.created)
         insert.bind(7, plain.user.map(Int64.init))
-        try insert.run(with: plain.sealed, at: 8)
+        record.removeAll()
+        plain.write(to: &record)
+        try record.withBytes { (bytes) throws(StoreError) in try insert.run(with: bytes, at: 8) }
     }
 
     /// Settles a plain job that has succeeded at its first attempt; nil of everything else.

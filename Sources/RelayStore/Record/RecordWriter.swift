@@ -13,6 +13,19 @@ struct RecordWriter {
 
     var bytes: [UInt8] { Array(room[..<count]) }
 
+    /// Forgets what is written, and keeps its room, unless it is more than most records need.
+    mutating func removeAll() {
+        count = 0
+        if room.count > Self.keptRoom { room = [] }
+    }
+
+    private static let keptRoom = 131_072
+
+    /// Lends what is written.
+    func withBytes<E: Error>(_ body: (Span<UInt8>) throws(E) -> Void) throws(E) {
+        try body(room.span.extracting(..<count))
+    }
+
     mutating func add(_ value: UInt64) {
         reserve(Self.longestNumber)
         count += unsafe room.withUnsafeMutableBufferPointer { [count] room in
@@ -73,6 +86,13 @@ struct RecordWriter {
 
     /// The same where more than a place goes before the bytes into the sum.
     consuming func sealed(behind sum: Checksum) -> [UInt8] {
+        seal(behind: sum)
+        room.removeLast(room.count - count)
+        return room
+    }
+
+    /// Writes the checksum of that and of what is written.
+    mutating func seal(behind sum: Checksum) {
         var sum = sum
         unsafe room.withUnsafeBytes { unsafe sum.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         reserve(4)
@@ -80,8 +100,6 @@ struct RecordWriter {
             room[count] = UInt8(truncatingIfNeeded: sum.value >> shift)
             count += 1
         }
-        room.removeLast(room.count - count)
-        return room
     }
 
     private mutating func reserve(_ more: Int) {

@@ -59,6 +59,11 @@ import RelayCore
         try check(unsafe bytes.withUnsafeBytes { unsafe run(lent: $0, at: index) })
     }
 
+    /// The same with bytes that somebody lends.
+    func run(with bytes: Span<UInt8>, at index: Int32) throws(StoreError) {
+        try check(unsafe bytes.withUnsafeBytes { unsafe run(lent: $0, at: index) })
+    }
+
     /// The same with the bytes of an id.
     func run(with id: JobID, at index: Int32) throws(StoreError) {
         let bytes = (id.high.bigEndian, id.low.bigEndian)

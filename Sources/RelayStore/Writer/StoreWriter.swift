@@ -20,6 +20,8 @@ final class StoreWriter {
     /// As the open transaction has them; the tables have the same.
     var plain = PlainJobs()
     var lately = LatelyAccepted()
+    /// Room in which the records of plain rows are written, one after the other.
+    var record = RecordWriter(capacity: 4_096)
     var commits: UInt64 = 0
     /// Bytes that a transaction erases before a sweep stops: the log has to hold what they are overwritten with.
     var eraseLimit = Int.max
