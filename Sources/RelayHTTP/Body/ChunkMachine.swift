@@ -26,9 +26,10 @@ struct ChunkMachine {
     private var state: State = .size(digits: 0)
     private var remaining: UInt64 = 0
     private var extensionBytes = 0
-    private let limits: HTTPLimits
+    /// Bytes at most.
+    private let (trailers, extensions): (Int, Int)
 
-    init(limits: HTTPLimits) { self.limits = limits }
+    init(limits: HTTPLimits) { (trailers, extensions) = (limits.trailers, limits.chunkExtensions) }
 
     var isComplete: Bool {
         if case .complete = state { true } else { false }
@@ -59,7 +60,7 @@ struct ChunkMachine {
         case .extended: try readExtension(byte)
         case .sizeEnd:
             guard byte == lineFeed else { throw HTTPParseError(.bareCarriageReturn) }
-            state = remaining == 0 ? .trailers(TrailerMachine(limit: limits.trailers)) : .data
+            state = remaining == 0 ? .trailers(TrailerMachine(limit: trailers)) : .data
         case .dataEnd:
             guard byte == carriageReturn else { throw HTTPParseError(.badChunkEnd) }
             state = .dataLineFeed
@@ -101,6 +102,6 @@ struct ChunkMachine {
             throw HTTPParseError(.badChunkExtension)
         }
         extensionBytes += 1
-        guard extensionBytes <= limits.chunkExtensions else { throw HTTPParseError(.chunkExtensionsTooLarge) }
+        guard extensionBytes <= extensions else { throw HTTPParseError(.chunkExtensionsTooLarge) }
     }
 }

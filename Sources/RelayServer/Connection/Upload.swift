@@ -2,6 +2,13 @@ import RelayCore
 import RelayEngine
 import RelayHTTP
 
+/// What was wrong with a body; only a request that has a problem pays for it.
+private final class HeldProblem {
+    let problem: Problem
+
+    init(_ problem: Problem) { self.problem = problem }
+}
+
 /// A request whose head was accepted and whose body is arriving.
 final class Upload {
     let head: RequestHead
@@ -29,8 +36,12 @@ final class Upload {
     private(set) var holdLimit: Int
     /// The memory its body takes.
     private var room: MemoryHold?
+    private var held: HeldProblem?
     /// What was wrong with a body that was being streamed: the caller's fault, which the answer names.
-    var refusal: Problem?
+    var refusal: Problem? {
+        get { held?.problem }
+        set { held = newValue.map(HeldProblem.init) }
+    }
 
     enum Purpose {
         case relay(Admission)

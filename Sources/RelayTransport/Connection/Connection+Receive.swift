@@ -66,16 +66,18 @@ extension Connection {
     }
 
     func parseHead(_ bytes: Span<UInt8>) {
+        var parser =
+            parser.take()?.parser ?? ResponseHeadParser(limits: limits.forHead, requestMethod: method)
         var start = 0
         while true {
             let rest = bytes.extracting(start..<bytes.count)
             do throws(HTTPParseError) {
-                switch try parser?.parse(rest) {
-                case nil: return
-                case .needsMore?:
+                switch try parser.parse(rest) {
+                case .needsMore:
+                    self.parser = HeldParser(parser)
                     unsafe rest.withUnsafeBufferPointer { unsafe headBytes.append(contentsOf: $0) }
                     return
-                case .head(let head, let consumed)?:
+                case .head(let head, let consumed):
                     start += consumed
                     guard head.isInterim else {
                         return headArrived(head, bytes.extracting(start..<bytes.count))
@@ -100,7 +102,6 @@ extension Connection {
     }
 
     private func headArrived(_ head: ResponseHead, _ rest: Span<UInt8>) {
-        parser = nil
         // An error that comes before the whole request was read means that nobody reads on (RFC 9112 §9.3).
         if head.status.rawValue >= 300, upload != nil || !output.isEmpty {
             stopUpload()

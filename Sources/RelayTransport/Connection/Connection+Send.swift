@@ -13,7 +13,7 @@ extension Connection {
         isBeginning = true
         defer { isBeginning = false }
         limits = request.limits
-        parser = ResponseHeadParser(limits: request.limits.forHead, requestMethod: request.method)
+        method = request.method
         interimCount = 0
         hasWritten = false
         closesAfterAnswer = false

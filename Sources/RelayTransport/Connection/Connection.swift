@@ -73,7 +73,10 @@ import RelayPosix
     @safe @exclusivity(unchecked) var passThroughPool: PassThroughPool?
     /// Whether a request is being begun: who has no task is told of an end in that only afterwards.
     var isBeginning = false
-    @safe @exclusivity(unchecked) var parser: ResponseHeadParser?
+    /// Of the request, by which the end of its answer is known.
+    @safe @exclusivity(unchecked) var method = Method.get
+    /// Keeps how far the search for the end of a head got that has come in part.
+    @safe @exclusivity(unchecked) var parser: HeldParser?
     var limits = ResponseLimits()
     @safe @exclusivity(unchecked) var headBytes: [UInt8] = []
     var interimCount = 0
@@ -193,6 +196,13 @@ import RelayPosix
         isReadable = false
         return true
     }
+}
+
+/// A parser between two pieces of a head; only a connection that has one pays for it.
+final class HeldParser {
+    let parser: ResponseHeadParser
+
+    init(_ parser: ResponseHeadParser) { self.parser = parser }
 }
 
 /// Whom a scheduled timer wakes.

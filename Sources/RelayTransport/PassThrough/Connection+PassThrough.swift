@@ -169,7 +169,7 @@ extension Connection: PassThroughSender {
             )
         else { return close() }
         limits = request.limits
-        parser = ResponseHeadParser(limits: request.limits.forHead, requestMethod: request.method)
+        method = request.method
         deadline = request.deadline.nanoseconds
         timeLimit = request.timeLimit
         idleName = request.timeouts.source ?? "timeouts.idle"
