@@ -16,14 +16,16 @@ package final class LoopTransport: PromptTransport {
     ///   - resolver: shared by the transports of a process.
     ///   - secrets: reads a client certificate or key; called on the loop, once until `forgetSecrets`.
     ///   - wallSeconds: seconds since 1970, by which pinned keys expire; called on the loop.
+    ///   - memory: counts what connections keep of bodies; nil where nobody counts.
     package init(
         on loop: EventLoop,
         resolver: NameResolver = NameResolver(),
         secrets: @escaping @Sendable (SecretReference) -> Secret? = { _ in nil },
-        wallSeconds: @escaping @Sendable () -> Int64 = SystemClock.wallSeconds
+        wallSeconds: @escaping @Sendable () -> Int64 = SystemClock.wallSeconds,
+        memory: MemoryAccount? = nil
     ) {
         self.loop = loop
-        state = loop.bind { TransportState(loop, resolver, secrets, wallSeconds) }
+        state = loop.bind { TransportState(loop, resolver, secrets, wallSeconds, memory) }
     }
 
     deinit {

@@ -154,7 +154,12 @@ final class Daemon: Sendable {
         _ listeners: [(identity: ListenerIdentity, descriptor: Int32)],
         _ resolver: NameResolver
     ) throws(PosixError) -> LoopBound<LoopServer> {
-        let transport = LoopTransport(on: loop, resolver: resolver, secrets: { [secrets] in secrets[$0] })
+        let transport = LoopTransport(
+            on: loop,
+            resolver: resolver,
+            secrets: { [secrets] in secrets[$0] },
+            memory: memory
+        )
         transports.withLock { $0.append(transport) }
         let ports = RelayPorts(
             transport: transport,

@@ -45,11 +45,7 @@ extension Connection {
     }
 
     private func read() -> Step {
-        if !body.leftover.isEmpty {
-            let piece = body.leftover
-            body.leftover = []
-            return .piece(piece)
-        }
+        if !body.leftover.isEmpty { return .piece(body.takeLeftover()) }
         while isReadable {
             let step = body.isChunked ? readChunks() : readStraight()
             if let step { return step }

@@ -18,15 +18,13 @@ extension Connection: PieceSender {
     /// Lends what came with the head of the answer to the request with that serial.
     func lendArrived(_ serial: UInt64, _ take: (Span<UInt8>) -> Int) {
         guard self.serial == serial, phase == .reading, !body.leftover.isEmpty else { return }
-        let taken = take(body.leftover.span)
-        body.leftover = taken == body.leftover.count ? [] : Array(body.leftover[taken...])
+        body.dropLeftover(take(body.leftover.span))
     }
 
     func goOn() {
         guard phase == .reading, let taker else { return }
         if !body.leftover.isEmpty {
-            let piece = body.leftover
-            body.leftover = []
+            let piece = body.takeLeftover()
             guard unsafe piece.withUnsafeBytes({ unsafe taker.came($0, isLast: false) }), phase == .reading
             else {
                 return

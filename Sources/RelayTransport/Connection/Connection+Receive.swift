@@ -122,7 +122,7 @@ extension Connection {
                 response.body = content.isEmpty ? .empty : .bytes(content)
                 finish(response, exchange, keepsAlive: body.keepsAlive && isClean)
             } else {
-                body.leftover = content
+                body.keep(content, in: pool.room(for: content.count))
                 stream(response, exchange)
             }
         } catch {
@@ -139,7 +139,7 @@ extension Connection {
             return tell(.answer(InboundResponse(response: response, exchange: exchange)))
         }
         do throws(Failure) {
-            let decoded = try ContentDecoding.decoded(response, limits)
+            let decoded = try ContentDecoding.decoded(response, limits, pool.room)
             tell(.answer(InboundResponse(response: decoded, exchange: exchange)))
         } catch {
             var failure = error
@@ -155,7 +155,7 @@ extension Connection {
         var response = response
         let source = ResponseBody(LoopBound(self, loop), loop, serial: serial, length: body.length)
         response.body = .stream(source)
-        if limits.decodesContent { response = ContentDecoding.decoding(response, limits) }
+        if limits.decodesContent { response = ContentDecoding.decoding(response, limits, pool.room) }
         tell(.answer(InboundResponse(response: response, exchange: exchange)))
     }
 }

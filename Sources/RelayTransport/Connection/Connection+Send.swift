@@ -106,6 +106,8 @@ extension Connection {
         let rest = unsafe head.extracting(fromHead...).withUnsafeBufferPointer { unsafe Array($0) }
         output.set(head: rest, body: lent, skipping: 0)
         output.advance(written - fromHead)
+        // A body that is sent whole is held by whose it is.
+        output.room = pool.room(for: rest.count + (upload == nil ? 0 : lent.count))
         loop.watch(self, for: [.stream, .writable])
     }
 

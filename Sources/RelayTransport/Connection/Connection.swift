@@ -157,6 +157,8 @@ import RelayPosix
         wakeUp.connection = nil
         if descriptor >= 0, writeFault == nil { tls?.finish() }
         tls = nil
+        output = PendingOutput()
+        body.dropLeftover(body.leftover.count)
         loop.remove(self)
     }
 

@@ -8,8 +8,9 @@ import RelayHTTP
     /// Bytes still to come; meaningful for a counted body.
     private(set) var remaining: UInt64 = 0
     var keepsAlive = false
-    /// Body bytes that came with the head.
-    var leftover: [UInt8] = []
+    /// Body bytes that came with the head, and the memory they take.
+    private(set) var leftover: [UInt8] = []
+    private var room: MemoryHold?
     /// Bytes to ask for at the next read.
     var readSize = 16_384
     /// Why the rest will not come.
@@ -30,6 +31,24 @@ import RelayHTTP
     /// Whether who takes it without a task wants the next piece.
     var isWanted = false
     var isAwaited: Bool { unsafe isWanted || waiter != nil }
+
+    /// Keeps what came with the head until it is read.
+    mutating func keep(_ bytes: [UInt8], in room: MemoryHold?) {
+        leftover = bytes
+        self.room = room
+    }
+
+    /// What came with the head; it is the reader's from now on.
+    mutating func takeLeftover() -> [UInt8] {
+        defer { (leftover, room) = ([], nil) }
+        return leftover
+    }
+
+    /// Takes note that so many bytes of what came with the head were read.
+    mutating func dropLeftover(_ count: Int) {
+        leftover = count == leftover.count ? [] : Array(leftover[count...])
+        if leftover.isEmpty { room = nil } else { room?.shrink(to: leftover.count) }
+    }
 
     /// Bytes in all, where the head said so.
     var length: UInt64? {

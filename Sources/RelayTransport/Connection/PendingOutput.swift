@@ -1,9 +1,13 @@
+import RelayCore
+
 /// What the socket has not taken yet: bytes of our own making, then bytes lent by a body.
 struct PendingOutput {
     private var head: [UInt8] = []
     private var headOffset = 0
     private var body: [UInt8] = []
     private var bodyOffset = 0
+    /// The memory that it takes, where nobody else counts that.
+    var room: MemoryHold?
 
     var isEmpty: Bool { headOffset == head.count && bodyOffset == body.count }
 

@@ -4,22 +4,30 @@ import RelayCore
 enum ContentDecoding {
     /// Bodies up to this size are decoded at once; larger ones as they are read.
     private static let smallBody = 16_384
+    /// What a body takes that is decoded as it is read: a piece of it, and the window of what was decoded last.
+    private static let streamed = IncomingBody.largestRead + 49_152
 
     /// The answer with its body decoded; unchanged when its coding is none or not one of ours.
     ///
     /// No more than `limits.body` is decoded at once: what is larger is decoded as it is read, by a reader who has a
     /// limit of its own.
-    static func decoded(_ response: HTTPResponse, _ limits: ResponseLimits) throws(Failure) -> HTTPResponse {
+    ///
+    /// - Parameter room: counts so many bytes that are kept.
+    static func decoded(
+        _ response: HTTPResponse,
+        _ limits: ResponseLimits,
+        _ room: (Int) -> MemoryHold? = { _ in nil }
+    ) throws(Failure) -> HTTPResponse {
         guard case .bytes(let bytes) = response.body, let coding = coding(response) else { return response }
-        guard bytes.count <= smallBody else { return decoding(response, limits) }
+        guard bytes.count <= smallBody else { return decoding(response, limits, room) }
         let inflater = Inflater(coding, expansion: limits.expansion)
         var content: [UInt8] = []
         var taken = 0
-        let room = limits.body == .max ? Int.max : limits.body + 1
+        let most = limits.body == .max ? Int.max : limits.body + 1
         do throws(Failure) {
             while taken < bytes.count || inflater.hasPending {
-                taken += try inflater.decode(bytes[taken...], into: &content, room: room)
-                guard content.count <= limits.body else { return decoding(response, limits) }
+                taken += try inflater.decode(bytes[taken...], into: &content, room: most)
+                guard content.count <= limits.body else { return decoding(response, limits, room) }
             }
             try inflater.finish()
         } catch {
@@ -34,18 +42,30 @@ enum ContentDecoding {
     }
 
     /// The answer with a body that is decoded as it is read.
-    static func decoding(_ response: HTTPResponse, _ limits: ResponseLimits) -> HTTPResponse {
+    static func decoding(
+        _ response: HTTPResponse,
+        _ limits: ResponseLimits,
+        _ room: (Int) -> MemoryHold? = { _ in nil }
+    ) -> HTTPResponse {
         guard let coding = coding(response) else { return response }
         var response = response
         switch response.body {
         case .empty: return response
         case .bytes(let bytes):
             response.body = .stream(
-                DecodedBody(.bytes(bytes), Inflater(coding, expansion: limits.expansion))
+                DecodedBody(
+                    .bytes(bytes),
+                    Inflater(coding, expansion: limits.expansion),
+                    room(max(bytes.count, streamed))
+                )
             )
         case .stream:
             response.body = .stream(
-                DecodedBody(response.body, Inflater(coding, expansion: limits.expansion))
+                DecodedBody(
+                    response.body,
+                    Inflater(coding, expansion: limits.expansion),
+                    room(streamed)
+                )
             )
         }
         removeCoding(&response)

@@ -11,7 +11,16 @@ final class DecodedBody: BodySource {
         var input: ArraySlice<UInt8> = []
         /// Nil once all input has been taken.
         var source: Body?
+        /// The memory that takes.
+        var room: MemoryHold?
         var isOver = false
+
+        /// Nothing more is decoded.
+        mutating func end() {
+            isOver = true
+            input = []
+            room = nil
+        }
     }
 
     let length: UInt64? = nil
@@ -19,9 +28,9 @@ final class DecodedBody: BodySource {
     private let stream: (any BodySource)?
     private let begun = Atomic<Bool>(false)
 
-    init(_ source: Body, _ inflater: sending Inflater) {
+    init(_ source: Body, _ inflater: sending Inflater, _ room: MemoryHold? = nil) {
         if case .stream(let inner) = source { stream = inner } else { stream = nil }
-        state = Mutex(State(inflater: inflater, source: source))
+        state = Mutex(State(inflater: inflater, source: source, room: room))
     }
 
     var wasRead: Bool { begun.load(ordering: .relaxed) }
@@ -47,7 +56,7 @@ final class DecodedBody: BodySource {
 
     func cancel() {
         stream?.cancel()
-        state.withLock { $0.isOver = true }
+        state.withLock { $0.end() }
     }
 
     func bound(by deadline: Instant) {
@@ -75,11 +84,11 @@ final class DecodedBody: BodySource {
             }
             if !output.isEmpty { return .piece(output) }
             if state.source != nil { return .needsMore }
-            state.isOver = true
+            state.end()
             try state.inflater.finish()
             return .over
         } catch {
-            state.isOver = true
+            state.end()
             return .failed(error)
         }
     }

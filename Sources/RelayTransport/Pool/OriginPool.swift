@@ -41,13 +41,21 @@ final class OriginPool {
     /// Whether nobody takes from the pool any more; a connection in flight still belongs to it.
     private(set) var isClosed = false
 
-    init(_ upstream: Upstream, _ output: OutputLoan) {
+    private let account: MemoryAccount?
+
+    init(_ upstream: Upstream, _ output: OutputLoan, _ account: MemoryAccount? = nil) {
         self.output = output
+        self.account = account
         key = Key(upstream)
         hostLine = output.compose { line in
             HeadWriter.appendField("Host", upstream.origin.hostField, to: &line)
             return line.bytes
         }
+    }
+
+    /// Counts so many bytes that a connection keeps already, until what is given goes.
+    func room(for bytes: Int) -> MemoryHold? {
+        bytes > MemoryAccount.free ? account?.overdraw(bytes) : nil
     }
 
     var isEmpty: Bool { idle.isEmpty }

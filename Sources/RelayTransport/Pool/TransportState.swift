@@ -8,6 +8,7 @@ final class TransportState {
     /// Seconds since 1970.
     let wallSeconds: @Sendable () -> Int64
     private let secrets: @Sendable (SecretReference) -> Secret?
+    private let account: MemoryAccount?
     private var pools: [OriginPool.Key: OriginPool] = [:]
     /// By the identity of an upstream, which is held so that no other can take its place.
     @safe @exclusivity(unchecked)
@@ -25,18 +26,20 @@ final class TransportState {
         _ loop: EventLoop,
         _ resolver: NameResolver,
         _ secrets: @escaping @Sendable (SecretReference) -> Secret?,
-        _ wallSeconds: @escaping @Sendable () -> Int64
+        _ wallSeconds: @escaping @Sendable () -> Int64,
+        _ account: MemoryAccount?
     ) {
         self.loop = loop
         self.resolver = resolver
         self.secrets = secrets
         self.wallSeconds = wallSeconds
+        self.account = account
     }
 
     func pool(for upstream: Upstream) -> OriginPool {
         if let entry = known[ObjectIdentifier(upstream)] { return entry.pool }
         let key = OriginPool.Key(upstream)
-        let pool = pools[key] ?? OriginPool(upstream, output)
+        let pool = pools[key] ?? OriginPool(upstream, output, account)
         pools[key] = pool
         pool.lastUsed = loop.now
         known[ObjectIdentifier(upstream)] = (upstream, pool)
