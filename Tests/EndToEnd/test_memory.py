@@ -7,7 +7,7 @@ import unittest
 
 from caller import Caller, ask, request
 from relay import RelayTest, eventually, route
-from upstream import answer
+from upstream import answer, unread
 
 MIB = 1 << 20
 # How many of each kind; the figures of the design are 60 and 256.
@@ -181,6 +181,101 @@ class Memory(RelayTest):
         for caller in callers:
             caller.send(b"x" * (262_144 - 1000))
             self.assertEqual(caller.answer().body, b"done")
+        eventually(lambda: self.used(relay) == 0, "all room is given back")
+
+    def held(self, content, *fields):
+        """What is answered with `content`, its end once the event is set."""
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+
+        def slowly(got):
+            got.connection.send(answer(200, content, *fields)[:-10])
+            hold.wait(60)
+            return content[-10:]
+        return hold, slowly
+
+    def test_a_body_that_its_upstream_does_not_take_is_counted_and_arrives(self):
+        hold, body = threading.Event(), os.urandom(1 << 20) * 12
+        self.addCleanup(hold.set)
+
+        def late(got):
+            hold.wait(60)
+            got.body = got.connection.body(got)
+            return answer(200, "done")
+        self.upstream.on("/x", unread(late))
+        relay = self.new_relay({"up": route(self.upstream.url, **PATIENT)}).start()
+        with relay.caller(60) as caller:
+            sender = threading.Thread(target=caller.send, args=[request("POST", "/r/up/x", body=body)])
+            sender.start()
+            eventually(lambda: self.used(relay) > 16_384, "what the upstream does not take is counted")
+            hold.set()
+            self.assertEqual(caller.answer().body, b"done")
+            sender.join()
+        self.assertEqual(self.upstream.seen("/x")[-1].body, body)
+        eventually(lambda: self.used(relay) == 0, "all room is given back")
+
+    def test_content_that_is_passed_through_is_counted_until_it_is_answered(self):
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+
+        def slow(got):
+            hold.wait(60)
+            return answer(200, "late")
+        self.upstream.on("/slow", slow)
+        self.upstream.on("/x", answer(200, "done"))
+        relay = self.new_relay({"up": route(self.upstream.url, **PATIENT)}, limits={"memory": "1200KiB"}).start()
+        # Each finds a connection that is kept, as what is passed through has to.
+        callers, body = [relay.caller(60) for _ in range(12)], b"y" * 60_000
+        for caller in callers:
+            self.addCleanup(caller.close)
+            caller.send(request("POST", "/r/up/slow", body=b"first"))
+        self.upstream.wait_for("/slow", 12)
+        hold.set()
+        for caller in callers:
+            caller.answer()
+        hold.clear()
+        for caller in callers:
+            caller.send(request("POST", "/r/up/slow", body=body))
+        self.upstream.wait_for("/slow", 24)
+        # So many fit into the half that what is held may have; the others are not kept.
+        eventually(lambda: self.used(relay) // 60_000 == 8, "eight are held")
+        self.assertLessEqual(self.used(relay), relay.status()["memory"]["limit_bytes"] // 2)
+        got = relay.ask("POST", "/r/up/x", body=body)
+        self.assertEqual((got.body, self.upstream.seen("/x")[-1].body), (b"done", body))
+        hold.set()
+        self.assertEqual([caller.answer().body for caller in callers], [b"late"] * 12)
+        self.assertEqual([got.body for got in self.upstream.seen("/slow")[12:]], [body] * 12)
+        eventually(lambda: self.used(relay) == 0, "all room is given back")
+
+    def test_answers_that_are_waited_for_as_a_whole_are_counted_and_none_is_lost(self):
+        content = b'{"ok":true,"filler":"' + b"x" * 59_977 + b'"}'
+        hold, slowly = self.held(content, ("Content-Type", "application/json"))
+        self.upstream.on("/slow", slowly)
+        relay = self.new_relay(
+            {"up": route(self.upstream.url, **LOOKED_INTO, **PATIENT)}, limits={"memory": "1200KiB"}).start()
+        callers = [relay.caller(60) for _ in range(24)]
+        for caller in callers:
+            self.addCleanup(caller.close)
+        hold.set()
+        for _ in range(2):
+            for caller in callers:
+                caller.send(request("GET", "/r/up/slow"))
+            for caller in callers:
+                self.assertEqual(caller.answer().body, content)
+            # The second time each finds a connection that is kept.
+        hold.clear()
+        for caller in callers[:10]:
+            caller.send(request("GET", "/r/up/slow"))
+        eventually(lambda: self.used(relay) // 60_000 == 10, "ten are counted")
+        for caller in callers[10:]:
+            caller.send(request("GET", "/r/up/slow"))
+        eventually(lambda: relay.status()["memory"]["waiting"] > 0, "those wait who find no room")
+        self.assertLessEqual(self.used(relay), relay.status()["memory"]["limit_bytes"])
+        problem = self.assert_problem(
+            relay.ask("GET", "/r/up/slow", [("Waystation-Timeout", "500ms")]), 503, "overloaded")
+        self.assertIn("limits.memory", problem["detail"])
+        hold.set()
+        self.assertEqual([caller.answer().body for caller in callers], [content] * 24)
         eventually(lambda: self.used(relay) == 0, "all room is given back")
 
 
