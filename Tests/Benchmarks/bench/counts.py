@@ -29,7 +29,8 @@ LINE = ("-k", "stream", "-c", 1, "-d", 64, "-b", 500, "-q", "/r/bench/x")
 SCENARIOS = {
     "relay": RELAY, "credential": ("-c", 64, "-q", "/r/edited/x"), "tls": ("-c", 64, "-q", "/r/secure/x"),
     "json": ("-c", 64, "-b", 1024, "-q", "/r/inspected/json"), "promoted": RELAY,
-    "retried": ("-c", 64, "-q", "/r/flaky/x"), "line": LINE, "accept": (*ACCEPT, "-a", LATER), "life": ACCEPT, "idle": (),
+    "retried": ("-c", 64, "-q", "/r/flaky/x"),
+    "body": ("-c", 16, "-b", 100 << 10, "-q", f"/r/bulk/size/{100 << 10}"), "line": LINE, "accept": (*ACCEPT, "-a", LATER), "life": ACCEPT, "idle": (),
 }
 # What the daemon is told for one.
 WORDS = {"promoted": ("--pass-through", "promote")}

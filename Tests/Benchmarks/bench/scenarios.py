@@ -23,7 +23,8 @@ TITLES = {
     "12": "two loops", "counts-relay": "what a request costs",
     "counts-credential": "one with credential, edits and a key", "counts-tls": "one to a TLS upstream",
     "counts-json": "one whose JSON is looked into", "counts-promoted": "one promoted after it was sent",
-    "counts-retried": "one answered 503, then 200", "counts-line": "a line of a stream",
+    "counts-retried": "one answered 503, then 200", "counts-body": "one of 100 KiB, both ways",
+    "counts-line": "a line of a stream",
     "counts-accept": "what an accepted job costs", "counts-life": "what a whole life costs",
 }
 
