@@ -22,7 +22,9 @@ extension Connection {
             let isFirst = phase == .idle && bringsLargeBodies
             let room = unsafe isFirst ? Self.firstRead : loop.scratch.count
             let scratch = unsafe UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])
-            guard let count = arrived(unsafe Socket.receive(descriptor, into: scratch), of: room) else { break }
+            guard let count = arrived(unsafe Socket.receive(descriptor, into: scratch), of: room) else {
+                break
+            }
             let bytes = unsafe Span(
                 _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
                     .assumingMemoryBound(to: UInt8.self)

@@ -119,7 +119,10 @@ extension Connection: PieceSender {
             let piece = unsafe UnsafeRawBufferPointer(rebasing: scratch[..<pipe.read(into: scratch)])
             isWanted = unsafe taker.came(piece, isLast: isLast && pipe.count == 0)
         }
-        if !isLast { return body.isWanted = isWanted }
+        guard isLast else {
+            body.isWanted = isWanted
+            return
+        }
         if isWanted { unsafe _ = taker.came(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) }
     }
 

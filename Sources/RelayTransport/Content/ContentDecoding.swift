@@ -10,9 +10,7 @@ enum ContentDecoding {
     /// The answer with its body decoded; unchanged when its coding is none or not one of ours.
     ///
     /// No more than `limits.body` is decoded at once: what is larger is decoded as it is read, by a reader who has a
-    /// limit of its own.
-    ///
-    /// - Parameter room: counts so many bytes that are kept.
+    /// limit of its own. `room` counts so many bytes that are kept.
     static func decoded(
         _ response: HTTPResponse,
         _ limits: ResponseLimits,

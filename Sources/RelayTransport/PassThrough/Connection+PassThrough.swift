@@ -91,7 +91,9 @@ extension Connection: PassThroughSender {
         answer.wasReused = isReused
         self.passing = nil
         passThroughPool = nil
-        if bringsLargeAnswers || answer.length > answer.body.count { expect(answersLike: UInt64(answer.length)) }
+        if bringsLargeAnswers || answer.length > answer.body.count {
+            expect(answersLike: UInt64(answer.length))
+        }
         guard answer.isWhole else {
             passPieces(behind: answer, to: receiver)
             return true
