@@ -35,7 +35,8 @@ struct PromptBufferTests {
             loop,
             NameResolver(source: testNames),
             { _ in nil },
-            SystemClock.wallSeconds
+            SystemClock.wallSeconds,
+            nil
         )
         // Its timer would find it gone.
         defer { state.close() }
