@@ -106,12 +106,12 @@ extension PassThrough {
         guard record.route.utf8.count + record.target.utf8.count + lines + body.count <= Self.largestKept
         else { return nil }
         keptRequest.clear()
-        keptRequest.put(record.method.rawValue)
+        keptRequest.put(text: record.method.rawValue)
         keptRequest.put(" /r/")
         let route = keptRequest.count..<keptRequest.count + record.route.utf8.count
-        keptRequest.put(record.route)
+        keptRequest.put(text: record.route)
         keptRequest.put("/")
-        keptRequest.put(record.target)
+        keptRequest.put(text: record.target)
         keptRequest.put(" HTTP/1.1\r\n")
         let fields = keptRequest.count
         keptRequest.put("Host: kept\r\n")

@@ -33,7 +33,7 @@ import RelayCore
         count &+= bytes.count
     }
 
-    mutating func put(_ text: String) {
+    mutating func put(text: String) {
         var text = text
         text.withUTF8 { bytes in
             if let first = bytes.baseAddress { unsafe end.update(from: first, count: bytes.count) }
