@@ -94,6 +94,13 @@ class DurableTest(RelayTest):
     def kill(self, relay):
         self.assertEqual(relay.stop(signal.SIGKILL), -signal.SIGKILL, relay.errors.text())
 
+    def stop_at_once(self, relay):
+        """Ends a relay that does not wait for what is under way."""
+        relay.process.send_signal(signal.SIGTERM)
+        relay.notices.wait("STOPPING=1")
+        relay.process.send_signal(signal.SIGTERM)
+        relay.process.wait(10)
+
     def forget_life(self, relay):
         """Makes an ended relay ready for another start."""
         if relay.process:

@@ -72,10 +72,7 @@ class Durable(DurableTest):
         relay = self.new_relay({"up": kept(self.upstream.url)}).start()
         ids = [self.hand_over(relay, "/r/up/x", method="PUT") for _ in range(3)]
         self.upstream.wait_for("/x", 3)
-        relay.process.send_signal(signal.SIGTERM)
-        relay.notices.wait("STOPPING=1")
-        relay.process.send_signal(signal.SIGTERM)
-        relay.process.wait(10)
+        self.stop_at_once(relay)
         door.open()
         self.restart(relay)
         for id in ids:

@@ -1,6 +1,5 @@
 """Deliveries over a connection that was kept: nothing of them is told apart from what the first one, which dials, tells."""
 
-import signal
 import threading
 import unittest
 
@@ -76,10 +75,7 @@ class Passing(DurableTest):
         self.upstream.on("/x", door)
         id = self.hand_over(relay, "/r/up/x", method="PUT")
         self.upstream.wait_for("/x", 2)
-        relay.process.send_signal(signal.SIGTERM)
-        relay.notices.wait("STOPPING=1")
-        relay.process.send_signal(signal.SIGTERM)
-        relay.process.wait(10)
+        self.stop_at_once(relay)
         door.open()
         self.restart(relay)
         job = self.wait_for_end(relay, id)

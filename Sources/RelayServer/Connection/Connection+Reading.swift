@@ -19,12 +19,12 @@ extension Connection {
                 collect(upload, wanted)
                 continue
             }
-            let isFirst = phase == .idle && bringsLargeBodies
-            let room = unsafe isFirst ? Self.firstRead : loop.scratch.count
-            let scratch = unsafe UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])
-            guard let count = arrived(unsafe Socket.receive(descriptor, into: scratch), of: room) else {
-                break
+            var scratch = unsafe loop.scratch
+            if bringsLargeBodies, phase == .idle {
+                unsafe scratch = UnsafeMutableRawBufferPointer(rebasing: scratch[..<Self.firstRead])
             }
+            let received = unsafe Socket.receive(descriptor, into: scratch)
+            guard let count = arrived(received, of: scratch.count) else { break }
             let bytes = unsafe Span(
                 _unsafeElements: UnsafeRawBufferPointer(rebasing: scratch[..<count])
                     .assumingMemoryBound(to: UInt8.self)

@@ -59,16 +59,8 @@ extension PassThrough {
         else { return false }
         id = claim.token.id
         guard let fields = unsafe compose(entry, line, base, count, isKept: true, now),
-            let sender = sender(entry, now)
+            let (sender, leave) = outlet(entry, now)
         else { return false }
-        var leave: TrafficLeave?
-        if route.plain.usesTraffic {
-            leave = route.entry.memory.traffic.leavePlainly(route.entry.route, now)
-            if leave == nil {
-                sender.putBack()
-                return false
-            }
-        }
         receiver.begunPassing(
             PassedDelivery(
                 route,
@@ -87,14 +79,7 @@ extension PassThrough {
             unsafe demandEqual(output.bytes, sender.composed(request), "the request of a delivery")
         }
         #endif
-        unsafe sender.begin(
-            output.bytes,
-            receiver,
-            route.plain,
-            fields.isConditional ? PassThroughPolicy.conditional : PassThroughPolicy.usual,
-            now: now
-        )
-        if mode == .promote { sender.promote(.caller) }
+        send(fields, by: sender, entry, to: receiver, now)
         return true
     }
 

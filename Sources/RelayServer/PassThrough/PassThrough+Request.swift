@@ -68,19 +68,10 @@ extension PassThrough {
         connection.ordinaryReason = .held
         guard !connection.server.isDraining, engine.admitsPlainly(), !state.isPausedNow, state.enterPlainly()
         else { return false }
-        guard let sender = sender(entry, now) else {
+        guard let (sender, leave) = outlet(entry, now) else {
             state.leavePlainly()
-            connection.ordinaryReason = .connection
+            connection.ordinaryReason = refusal
             return false
-        }
-        var leave: TrafficLeave?
-        if route.plain.usesTraffic {
-            leave = route.entry.memory.traffic.leavePlainly(route.entry.route, now)
-            if leave == nil {
-                sender.putBack()
-                state.leavePlainly()
-                return false
-            }
         }
         // From here on it is under way.
         _ = connection.share?.begin()
@@ -102,15 +93,45 @@ extension PassThrough {
         #if DEBUG
         if mode == .check { unsafe caller.checkRequest(exchange, output.bytes, sender) }
         #endif
+        send(fields, by: sender, entry, to: caller, now)
+        return true
+    }
+
+    /// A kept connection to the route's upstream, with leave to use it; nil, having done nothing, where something holds it
+    /// back: `refusal` says what.
+    @inline(__always)
+    func outlet(_ entry: Entry, _ now: Int64) -> (sender: any PassThroughSender, leave: TrafficLeave?)? {
+        guard let sender = sender(entry, now) else {
+            refusal = .connection
+            return nil
+        }
+        guard entry.route.plain.usesTraffic else { return (sender, nil) }
+        let (memory, route) = (entry.route.entry.memory, entry.route.entry.route)
+        guard let leave = memory.traffic.leavePlainly(route, now) else {
+            sender.putBack()
+            refusal = .held
+            return nil
+        }
+        return (sender, leave)
+    }
+
+    /// Sends what was composed.
+    @inline(__always)
+    func send(
+        _ fields: PassThroughFields,
+        by sender: any PassThroughSender,
+        _ entry: Entry,
+        to receiver: any PassThroughReceiver,
+        _ now: Int64
+    ) {
         unsafe sender.begin(
             output.bytes,
-            caller,
-            route.plain,
+            receiver,
+            entry.route.plain,
             fields.isConditional ? PassThroughPolicy.conditional : PassThroughPolicy.usual,
             now: now
         )
-        if mode == .promote { caller.promotePassing() }
-        return true
+        if mode == .promote { sender.promote(.caller) }
     }
 
     /// Composes the upstream's request with `id`; nil where it is not plain, not whole, or too large: `refusal` says so.

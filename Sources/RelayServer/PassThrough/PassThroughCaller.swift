@@ -11,8 +11,6 @@ protocol PassThroughCaller: PassThroughReceiver {
     func means(_ line: PassThroughLine) -> Bool
     /// Its request is about to be sent.
     func begunPassing(_ exchange: UnsafeMutablePointer<PassThroughExchange>, _ sender: any PassThroughSender)
-    /// Its request goes on as an ordinary one, where it is not answered yet.
-    func promotePassing()
     #if DEBUG
     /// Ends the process where the ordinary path would have sent something else.
     func checkRequest(

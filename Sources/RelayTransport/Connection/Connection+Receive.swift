@@ -13,11 +13,12 @@ extension Connection {
     /// Reads as much of the answer's head, and of a body that comes with it, as has arrived.
     func readHead() {
         while phase == .exchanging, isReadable {
-            let room = bringsLargeAnswers && headBytes.isEmpty ? Self.firstRead : unsafe loop.scratch.count
-            switch unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])) {
+            let scratch = unsafe loop.scratch
+            let room = bringsLargeAnswers && headBytes.isEmpty ? Self.firstRead : scratch.count
+            switch unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<room])) {
             case .bytes(let count):
                 lastProgress = loop.now
-                let arrived = unsafe UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
+                let arrived = unsafe UnsafeRawBufferPointer(rebasing: scratch[..<count])
                 if headBytes.isEmpty {
                     if unsafe take(arrived) { return }
                 } else if let gathered = unsafe gather(more: arrived) {
