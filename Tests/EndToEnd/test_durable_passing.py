@@ -54,6 +54,17 @@ class Passing(DurableTest):
                 self.assertEqual(job["attempt_count"], 2 if reason == "status" else job["attempt_count"], job)
                 self.assertIn(f'route="up",reason="{reason}"}} 1', " ".join(self.promoted(relay)))
 
+    def test_a_key_goes_on_as_the_route_says(self):
+        for idempotency, told in (
+                ({}, ("k", None)), ({"header": "X-Request-Key"}, (None, "k")), ({"forward": False}, (None, None))):
+            with self.subTest(idempotency=idempotency):
+                relay, _ = self.warm_relay(idempotency=idempotency)
+                self.upstream.forget()
+                self.upstream.on("/x", answer(503), answer(200))
+                self.wait_for_end(relay, self.hand_over(relay, "/r/up/x", ("Idempotency-Key", '"k"'), method="PUT"))
+                seen = [(s["Idempotency-Key"], s["X-Request-Key"]) for s in self.upstream.seen("/x")]
+                self.assertEqual([tuple(v and v.strip('"') for v in each) for each in seen], [told, told])
+
     def test_one_under_way_is_cancelled(self):
         gone = threading.Event()
 

@@ -47,7 +47,8 @@ struct PassThroughTests {
         ],
         "idempotency": [
             "header": "left out or refused by its name", "generates": "among the route's own lines",
-            "forwards": "a caller's key is ordinary", "window": "for kept jobs",
+            "forwards": "a caller's key is ordinary, and a kept job's that is left out or renamed",
+            "window": "for kept jobs",
         ],
         "success": [
             "statuses": "the judge's verdicts", "contentTypes": "asked of each answer",

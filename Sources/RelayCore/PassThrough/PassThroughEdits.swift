@@ -15,8 +15,11 @@ package struct PassThroughEdits: Sendable {
         if route.inspectsBody { names.append(FieldName.acceptEncoding.bytes) }
         dropped = Array(Set(names))
         // A key of the caller's own stands in for one that is generated; a part of a coded answer cannot be read.
+        // One that is left out, or sent by another name, is a kept job's that the relay has understood.
+        let movesKey = !policy.idempotency.forwards || route.keyField != .idempotencyKey
         refused =
             (policy.idempotency.generates ? route.keyFields.map(\.bytes) : [])
+            + (movesKey ? [FieldName.idempotencyKey.bytes] : [])
             + (route.inspectsBody ? [FieldName.range.bytes] : [])
         isEmpty = dropped.isEmpty && refused.isEmpty
     }

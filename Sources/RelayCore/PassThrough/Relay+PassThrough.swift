@@ -30,8 +30,11 @@ extension Relay {
             moment
         )
         let execution = Execution(machine, ports: ports, vault: vault)
-        execution.adopt(leave, token, sending, moment)
-        return (execution, try execution.machine.outbound(moment, signer: ports.signer))
+        execution.adopt(token, sending, moment)
+        let outbound = try execution.machine.outbound(moment, signer: ports.signer)
+        // Who takes it last gives it back: until here that is the caller.
+        execution.take(leave)
+        return (execution, outbound)
     }
 
     #if DEBUG

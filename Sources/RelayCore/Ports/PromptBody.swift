@@ -19,7 +19,7 @@ package protocol PieceReceiver: AnyObject {
     /// The descriptor of the socket that takes the bytes as they are; nil where they are framed anew, or others are still
     /// to go before.
     ///
-    /// What the sender has the kernel move there does not come as a piece.
+    /// Bytes that the kernel moves there do not come as a piece.
     var outlet: Int32? { get }
     /// The rest will not come.
     func brokeOff()

@@ -53,13 +53,15 @@ package final class Execution {
     /// How the request ended that somebody waits for.
     package var outcome: Outcome { machine.outcome(room: room) }
 
-    /// The first attempt was sent with that leave and credential.
-    func adopt(_ leave: TrafficLeave?, _ token: Token?, _ sending: any Sending, _ moment: Moment) {
-        self.leave = leave
+    /// The first attempt was sent with that credential.
+    func adopt(_ token: Token?, _ sending: any Sending, _ moment: Moment) {
         self.sending = sending
         machine.permitted()
         if let token { machine.obtained(token, moment) }
     }
+
+    /// The leave of the attempt that was sent is its own to give back.
+    func take(_ leave: TrafficLeave?) { self.leave = leave }
 
     /// The present, as an event is told it.
     var moment: Moment {

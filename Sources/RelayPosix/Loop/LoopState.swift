@@ -20,6 +20,7 @@ import Glibc
     let input: UnsafeMutableRawBufferPointer
 
     private var madePipe: SocketPipe?
+    private var isPipeTried = false
 
     init() {
         unsafe events = .allocate(capacity: Self.eventCapacity)
@@ -31,9 +32,12 @@ import Glibc
         unsafe input.deallocate()
     }
 
-    /// Made when it is first wanted.
+    /// Made when it is first wanted; where no descriptor is to spare then, the loop does without.
     var pipe: SocketPipe? {
-        if madePipe == nil { madePipe = SocketPipe() }
+        if !isPipeTried {
+            isPipeTried = true
+            madePipe = SocketPipe()
+        }
         return madePipe.flatMap { $0.isRefused ? nil : $0 }
     }
 

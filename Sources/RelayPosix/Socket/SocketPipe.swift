@@ -3,7 +3,8 @@ import Glibc
 
 /// A pipe by which the kernel moves bytes from one socket to another without a copy of them (splice(2)).
 ///
-/// Who fills it empties it before anybody else can: so a loop needs one.
+/// A connection that fills it empties it at once, so a loop needs one. Moving to a socket whose peer is gone raises
+/// SIGPIPE, which a process with such a pipe ignores.
 package final class SocketPipe {
     /// Bytes that are asked for at once; a socket of the kernel's usual size takes no more of them.
     package static let capacity = 262_144

@@ -140,7 +140,7 @@ extension Connection {
             let upload = begin(head).flatMap(withRoom)
             guard phase != .closed, let upload else { return phase == .idle ? consumed : bytes.count }
             self.upload = upload
-            bringsLargeBodies = upload.length ?? .max > Self.largeBody
+            bringsLargeBodies = upload.length ?? 0 > Self.largeBody
             phase = .body
             if head.framing.isEmpty || upload.isLineStream {
                 if upload.isLineStream, head.expectsContinue { sendContinue() }
@@ -262,7 +262,11 @@ extension Connection {
             // No framing stands between the bytes: they are read into the piece itself.
             let room = Int(min(rest, UInt64(Self.pieceSize)))
             let received = Socket.receive(descriptor, behind: &upload.collected, most: room)
-            guard let count = try arrivedOfStream(received, of: room) else { return false }
+            guard let count = try arrivedOfStream(received, of: room) else {
+                // While nothing comes no room stands ready for it.
+                upload.collected = []
+                return false
+            }
             _ = upload.decoder.take(count)
             // A piece may be kept for long: what is little takes little.
             if count < room / 4 { upload.collected = upload.collected.span.copied(from: 0) }

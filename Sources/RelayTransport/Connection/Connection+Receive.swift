@@ -14,7 +14,7 @@ extension Connection {
     func readHead() {
         while phase == .exchanging, isReadable {
             let scratch = unsafe loop.scratch
-            let room = bringsLargeAnswers && headBytes.isEmpty ? Self.firstRead : scratch.count
+            let room = readsLittleFirst ? Self.firstRead : scratch.count
             switch unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<room])) {
             case .bytes(let count):
                 lastProgress = loop.now
@@ -97,7 +97,12 @@ extension Connection {
         }
     }
 
-    /// What comes next will be like what came last.
+    /// Whether little is read first of what is awaited: never for who takes it only as a whole.
+    private var readsLittleFirst: Bool {
+        bringsLargeAnswers && headBytes.isEmpty && passing.map { $0.receiver.pieces != nil } ?? true
+    }
+
+    /// The answer to come is taken to be like the last.
     func expect(answersLike length: UInt64?) {
         bringsLargeAnswers = length ?? 0 > Self.largeAnswer && !pool.collectsAnswers
     }

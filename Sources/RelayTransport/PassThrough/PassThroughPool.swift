@@ -16,8 +16,8 @@ final class PassThroughPool: PassThroughUpstream {
 
     func take(now: Int64) -> (any PassThroughSender)? {
         guard let connection = pool.take(now: now) else { return nil }
-        // The ordinary path looks at what came before a request was sent.
-        guard !connection.isReadable else {
+        // The ordinary path looks at what came before a request was sent, and tells of pins that were missed.
+        guard !connection.isReadable, !connection.missedPins else {
             pool.keep(connection)
             return nil
         }
