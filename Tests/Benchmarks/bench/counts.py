@@ -14,7 +14,7 @@ import time
 
 from . import memory
 from .load import HERE, Client
-from .passing import PASSED, PROMOTED, check
+from .passing import ORDINARY, PASSED, PROMOTED, check
 from .queues import JOB_BYTES
 from .relay import KEEP, LATER, Waystation
 
@@ -30,7 +30,8 @@ SCENARIOS = {
     "relay": RELAY, "credential": ("-c", 64, "-q", "/r/edited/x"), "tls": ("-c", 64, "-q", "/r/secure/x"),
     "json": ("-c", 64, "-b", 1024, "-q", "/r/inspected/json"), "promoted": RELAY,
     "retried": ("-c", 64, "-q", "/r/flaky/x"),
-    "body": ("-c", 16, "-b", 100 << 10, "-q", f"/r/bulk/size/{100 << 10}"), "line": LINE, "accept": (*ACCEPT, "-a", LATER), "life": ACCEPT, "idle": (),
+    "body": ("-c", 16, "-b", 100 << 10, "-q", f"/r/bulk/size/{100 << 10}"), "line": LINE,
+    "accept": (*ACCEPT, "-a", LATER), "life": ACCEPT, "idle": (),
 }
 # What the daemon is told for one.
 WORDS = {"promoted": ("--pass-through", "promote")}
@@ -38,6 +39,7 @@ WORDS = {"promoted": ("--pass-through", "promote")}
 WAYS = {
     "relay": ("bench", PASSED), "credential": ("edited", PASSED), "tls": ("secure", PASSED),
     "json": ("inspected", PASSED), "promoted": ("bench", PROMOTED), "retried": ("flaky", PROMOTED),
+    "body": ("bulk", ORDINARY),
 }
 
 

@@ -62,12 +62,14 @@ def awaited(ask, route, least, seconds=30):
 
 
 # What becomes of the requests of a scenario.
-PASSED, PROMOTED = "passed through", "promoted"
+PASSED, PROMOTED, ORDINARY = "passed through", "promoted", "ordinary"
 
 
 def check(scenario, ways, expected, count):
     """Raises Unavailable unless all of them went the way that the scenario measures."""
-    taken = {PASSED: ways.passed, PROMOTED: sum(ways.promoted.values())}[expected]
+    taken = {
+        PASSED: ways.passed, PROMOTED: sum(ways.promoted.values()), ORDINARY: sum(ways.ordinary.values()),
+    }[expected]
     if taken == count and ways.all == count:
         return
     others = ", ".join(f"{number} {reason}" for number, reason in ways.others())

@@ -4,7 +4,7 @@ import itertools
 import unittest
 
 from bench import counts, passing
-from bench.passing import PASSED, PROMOTED, Ways
+from bench.passing import ORDINARY, PASSED, PROMOTED, Ways
 from bench.system import Unavailable
 
 METRICS = """\
@@ -46,11 +46,13 @@ class Guards(unittest.TestCase):
     def test_a_scenario_that_measured_what_it_is_called_after_says_nothing(self):
         passing.check("relay", Ways(10, {}, {}), PASSED, 10)
         passing.check("promoted", Ways(10, {}, {"caller": 10}), PROMOTED, 10)
+        passing.check("body", Ways(10, {"shape": 10}, {}), ORDINARY, 10)
 
     def test_one_request_that_went_another_way_fails_it_with_the_reason(self):
         for scenario, ways, expected in (
             ("relay", Ways(10, {"fields": 1}, {}), PASSED), ("relay", Ways(10, {}, {"fields": 1}), PASSED),
             ("promoted", Ways(10, {"fields": 1}, {"caller": 9}), PROMOTED), ("promoted", Ways(10, {}, {}), PROMOTED),
+            ("body", Ways(10, {"fields": 9}, {}), ORDINARY),
         ):
             with self.subTest(ways=ways), self.assertRaisesRegex(Unavailable, f"{scenario}: [09] of 10.*(fields|no others)"):
                 passing.check(scenario, ways, expected, 10)
