@@ -121,7 +121,7 @@ package final class PassThroughPolicy: Sendable {
         return false
     }
 
-    /// What makes every request of the route an ordinary one, or every delivery of a kept job; nil where nothing does.
+    /// The reason that makes every request of the route an ordinary one, or every delivery of a kept job; nil without one.
     package static func reason(_ route: Route, isKept: Bool = false) -> OrdinaryReason? {
         let policy = route.policy
         if policy.request.wrap != nil || policy.signing != nil { return .preparation }

@@ -32,7 +32,7 @@ package protocol PassThroughSender: PieceSender {
         _ kind: UInt8,
         now: Int64
     )
-    /// What ends the request that is begun next, from any thread; it is promoted first.
+    /// Ends the request that is begun next, from any thread; it is promoted first.
     var sending: any Sending { get }
     /// The connection was not used.
     func putBack()

@@ -32,7 +32,7 @@ extension Relay {
         let execution = Execution(machine, ports: ports, vault: vault)
         execution.adopt(token, sending, moment)
         let outbound = try execution.machine.outbound(moment, signer: ports.signer)
-        // Who takes it last gives it back: until here that is the caller.
+        // Until here the caller gives it back.
         execution.take(leave)
         return (execution, outbound)
     }

@@ -12,19 +12,19 @@ package protocol PromptTransport: Transport {
     ) throws(Failure) -> any Sending
 }
 
-/// What is waited for without a task: a request that was sent, or a moment.
+/// A wait without a task: for a request that was sent, or for a moment.
 package protocol Sending: Sendable {
     /// Ends it, from any thread: the receiver is told, at once or later, unless it has been told; of a request that it
     /// was `cancelled`.
     func cancel()
 }
 
-/// Who waits without a task.
+/// The one that waits without a task.
 package protocol AnswerReceiver: AnyObject {
     func received(_ result: PromptResult)
 }
 
-/// What came of a wait without a task.
+/// The end of a wait without a task.
 package enum PromptResult: Sendable {
     case answer(InboundResponse)
     case failure(Failure)

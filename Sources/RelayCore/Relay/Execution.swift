@@ -15,7 +15,7 @@ package final class Execution {
     /// Whose answer may wait for room, where the job is one of a stream.
     package var turn: AnswerTurn?
 
-    /// What is waited for without a task.
+    /// The wait without a task that is under way.
     package internal(set) var sending: (any Sending)?
     /// How the attempt goes on whose kept connection was gone.
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?

@@ -4,7 +4,7 @@ extension Relay {
     package enum Progress {
         /// The upstream is asked, or a moment is waited for; what comes of it comes to `tell`.
         case sent
-        /// What comes next takes a task: `run` goes on from there.
+        /// The next step takes a task: `run` goes on from there.
         case waits
         case ended
     }

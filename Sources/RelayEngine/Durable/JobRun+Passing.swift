@@ -3,7 +3,7 @@ import Synchronization
 
 // A run whose first attempt is passed through: of what the ordinary path makes, there is only what is told of it.
 extension JobRun: DeliveryReceiver {
-    /// What is known of it until its upstream has answered.
+    /// The facts of it until its upstream has answered.
     struct Passed: Sendable {
         let delivery: PassedDelivery
         let context: JobContext

@@ -34,7 +34,7 @@ package protocol DeliveryReceiver: PassThroughReceiver {
     func begunPassing(_ delivery: PassedDelivery)
 
     #if DEBUG
-    /// What the ordinary path would have sent; nil where it would have refused the request.
+    /// The request that the ordinary path would have sent; nil where it would have refused it.
     func rebuilt() -> OutboundRequest?
     #endif
 }
@@ -48,7 +48,7 @@ package struct PassedDelivery: Sendable {
     package var leave: TrafficLeave?
     /// The credential that it was sent with.
     package var token: Token?
-    /// What ends it.
+    /// Ends it.
     package var sending: any Sending
 
     package init(

@@ -21,7 +21,7 @@ package final class PassThroughRoute: Sendable {
         isOpen = entry.route.policy.callers.isEmpty
     }
 
-    /// What makes every request of the route that somebody waits for an ordinary one; nil where nothing does.
+    /// The reason that makes every request that somebody waits for an ordinary one; nil without one.
     package static func reason(_ entry: Snapshot.Entry, _ snapshot: Snapshot) -> OrdinaryReason? {
         PassThroughPolicy.reason(entry.route) ?? (snapshot.settings.isBounding ? .limits : nil)
     }

@@ -312,6 +312,6 @@ extension EventLoop {
     /// 128 KiB to receive into; anybody on the loop may overwrite it once the caller returns or suspends.
     package var scratch: UnsafeMutableRawBufferPointer { unsafe state.value.input }
 
-    /// What moves bytes between sockets, empty as often as anybody gets it; nil where there is none.
+    /// Moves bytes between sockets, empty as often as anybody gets it; nil where there is none.
     package var pipe: SocketPipe? { state.value.pipe }
 }

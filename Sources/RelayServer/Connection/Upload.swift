@@ -2,7 +2,7 @@ import RelayCore
 import RelayEngine
 import RelayHTTP
 
-/// What was wrong with a body; only a request that has a problem pays for it.
+/// The problem of a body; only a request that has one pays for it.
 private final class HeldProblem {
     let problem: Problem
 

@@ -19,7 +19,7 @@ extension RelayField {
         }
     }
 
-    /// What it may say, and what for.
+    /// Its values, and what they are for.
     fileprivate var described: RequestField {
         switch self {
         case .timeout:

@@ -15,13 +15,13 @@ final class Dialling {
     let state: TransportState
     /// The moment by which the connection has to be there, in monotonic nanoseconds.
     let limit: Int64
-    /// What sets that, for messages; nil for who has not said.
+    /// The setting that sets that, for messages; nil where nobody has said.
     private let timeLimit: TimeLimit?
     var step = Step.connect
     var turns = AddressTurns([])
     /// When the first address was tried.
     var connectBegan: Int64 = 0
-    /// What came of the last address that was tried.
+    /// The failure of the last address that was tried.
     var failure: Failure?
 
     init(_ request: OutboundRequest, _ state: TransportState, now: Int64) {

@@ -38,7 +38,7 @@ import RelayHTTP
         self.room = room
     }
 
-    /// What came with the head; it is the reader's from now on.
+    /// The bytes that came with the head; they are the reader's from now on.
     mutating func takeLeftover() -> [UInt8] {
         defer { (leftover, room) = ([], nil) }
         return leftover

@@ -4,7 +4,7 @@ import RelayCore
 enum ContentDecoding {
     /// Bodies up to this size are decoded at once; larger ones as they are read.
     private static let smallBody = 16_384
-    /// What a body takes that is decoded as it is read: a piece of it, and the window of what was decoded last.
+    /// The memory of a body that is decoded as it is read: a piece of it, and the window of what was decoded last.
     private static let streamed = IncomingBody.largestRead + 49_152
 
     /// The answer with its body decoded; unchanged when its coding is none or not one of ours.
