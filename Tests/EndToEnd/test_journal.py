@@ -130,8 +130,12 @@ class HeldThread(RelayTest):
 
         def fed():
             return len(relay.notices.having("WATCHDOG=1"))
-        # With the status line, which it looks at twice a second.
-        eventually(is_held, "it is held")
+
+        def is_held_with_the_status_line():
+            # At rest it has nothing to tell.
+            relay.ask("POST", "/r/up/bad")
+            return is_held()
+        eventually(is_held_with_the_status_line, "it is held")
         before = fed()
         eventually(lambda: fed() > before + 2, "it is fed")
 
