@@ -141,13 +141,25 @@ enum DurableRecords {
                 JournalRecord(
                     .warning,
                     .breakerOpened,
-                    "\(upstream) is left alone: its breaker is open, and a probe goes in \(DurationText.text(wait))"
+                    "\(upstream) is sent nothing that fails: its circuit breaker is open, and a probe goes in "
+                        + DurationText.text(wait) + (change.failing.map { "; \($0)" } ?? "")
                 )
             } else {
                 JournalRecord(.notice, .breakerClosed, "\(upstream) works again: its breaker is closed")
             }
         record.add(.route, route)
         record.add(.upstream, change.upstream)
+        return record
+    }
+
+    static func limitsCleared(_ route: String, _ change: LimitsChange) -> JournalRecord {
+        let who = change.user.map { "uid \($0)" } ?? "an operator"
+        var record = JournalRecord(
+            .notice,
+            .limitsCleared,
+            "\(who) cleared the limits of route \(route): \(change.words)"
+        )
+        record.add(.route, route)
         return record
     }
 

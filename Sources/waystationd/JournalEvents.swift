@@ -40,6 +40,8 @@ final class JournalEvents: JobListener {
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
         case .breakerChanged(let route, let change):
             write(DurableRecords.breaker(route, change), route, .breakerOpen)
+        case .limitsCleared(let route, let change):
+            write(DurableRecords.limitsCleared(route, change), route, nil)
         case .routeResumed(let route): write(DurableRecords.resumed(route), route, nil)
         case .credentialRefreshed(let name, let expiresIn): refreshed(name, expiresIn)
         case .credentialFailed(let name, let detail): failed(name, detail)

@@ -10,7 +10,7 @@ import Testing
 struct BreakerMachineTests {
     private static let settings = {
         var settings = BreakerSettings()
-        settings.consecutiveFailures = nil
+        (settings.failureRatio, settings.sampling) = (0.5, .seconds(30))
         return settings
     }()
 

@@ -113,12 +113,12 @@ struct TrafficCornersTests {
     @Test("An attempt that was not sent in time, or was left, says nothing of its upstream")
     func unsent() {
         let late = Failure(.httpResponseTimeout, sent: .neverSent, "")
-        #expect(AttemptWord(late, named: late, nil, wallMilliseconds: 0) == AttemptWord())
+        #expect(AttemptWord(late, named: late, BreakerSettings(), nil, wallMilliseconds: 0) == AttemptWord())
         var left = Failure(.cancelled, sent: .unknown, "")
         left.status = 200
-        #expect(AttemptWord(left, named: left, nil, wallMilliseconds: 0) == AttemptWord())
+        #expect(AttemptWord(left, named: left, BreakerSettings(), nil, wallMilliseconds: 0) == AttemptWord())
         let silent = Failure(.httpResponseTimeout, sent: .unknown, "")
-        #expect(AttemptWord(silent, named: silent, nil, wallMilliseconds: 0).breaker == .fails)
+        #expect(AttemptWord(silent, named: silent, BreakerSettings(), nil, wallMilliseconds: 0).breaker == .fails)
     }
 
     @Test("A wish for patience that a reload has cut short hides none that comes later")

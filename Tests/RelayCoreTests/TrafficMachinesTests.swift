@@ -297,7 +297,7 @@ struct WindowTests {
         }
         machine.configured(present)
         let failure = Failure(.httpResponseTimeout, sent: .unknown, "late")
-        let lost = AttemptWord(failure, named: failure, nil, wallMilliseconds: 0)
+        let lost = AttemptWord(failure, named: failure, BreakerSettings(), nil, wallMilliseconds: 0)
         for (index, leave) in leaves.enumerated() {
             _ = machine.ended(
                 leave,
@@ -348,6 +348,6 @@ struct RateLimitFieldsTests {
             let parts = line.split(separator: ":", maxSplits: 1)
             fields.append(String(parts[0]), String(parts[1]).trimmingBlanks)
         }
-        #expect(RateLimitFields.hold(fields, wallMilliseconds: Self.now) == seconds.map { .seconds($0) })
+        #expect(RateLimitFields.hold(fields, wallMilliseconds: Self.now)?.wait == seconds.map { .seconds($0) })
     }
 }

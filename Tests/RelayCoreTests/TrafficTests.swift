@@ -33,7 +33,7 @@ struct TrafficTests {
         _ change: (inout RoutePolicy) -> Void = { _ in }
     ) async -> (during: Int, after: Double) {
         let upstream = Upstream()
-        let bench = upstream.bench { now, _ in Double(now.nanoseconds) < 60e9 ? .answer(500) : .answer(200) }
+        let bench = upstream.bench { now, _ in Double(now.nanoseconds) < 60e9 ? .answer(502) : .answer(200) }
         let (route, memory) = (
             makeTrafficRoute {
                 $0.recovery = [rule("r", ["5xx"], retry(4, wait: .milliseconds(1)))]
@@ -78,7 +78,7 @@ struct TrafficTests {
 
     @Test("An open breaker ends a request as breaker_open, unsent, and rules may act on it")
     func open() async {
-        let bench = Bench([]) { _ in .answer(500) }
+        let bench = Bench([]) { _ in .answer(502) }
         let memory = RouteMemory()
         let plain = makeTrafficRoute()
         for _ in 0..<20 { _ = await bench.perform(on: plain, memory: memory) }
@@ -95,7 +95,7 @@ struct TrafficTests {
             on: makeTrafficRoute { $0.recovery = [rule("o", ["breaker_open"], .failover(upstream: 1))] },
             memory: memory
         )
-        #expect(elsewhere.status == 500 && bench.transport.sent.last?.upstream.name == "two")
+        #expect(elsewhere.status == 502 && bench.transport.sent.last?.upstream.name == "two")
         let told = bench.sink.events.count { if case .breakerChanged = $0 { true } else { false } }
         #expect(told == 1)
     }
@@ -108,7 +108,7 @@ struct TrafficTests {
         ]
     )
     func likeItsCause(on: [String], helps: Bool) async {
-        let bench = Bench([]) { request in request.upstream.name == "two" ? .answer(200) : .answer(500) }
+        let bench = Bench([]) { request in request.upstream.name == "two" ? .answer(200) : .answer(502) }
         let memory = RouteMemory()
         for _ in 0..<20 { _ = await bench.perform(on: makeTrafficRoute(), memory: memory) }
         let answered = await bench.perform(
@@ -134,7 +134,7 @@ struct TrafficTests {
         "A job that is kept waits for the breaker and burns nothing, whatever its rules; a failover takes it elsewhere"
     )
     func kept() async {
-        let bench = Bench([]) { request in request.upstream.name == "two" ? .answer(200) : .answer(500) }
+        let bench = Bench([]) { request in request.upstream.name == "two" ? .answer(200) : .answer(502) }
         let memory = RouteMemory()
         for _ in 0..<20 { _ = await bench.perform(on: makeTrafficRoute(), memory: memory) }
         let sent = bench.transport.sent.count
@@ -151,9 +151,8 @@ struct TrafficTests {
     @Test(
         "What the relay itself lacks opens no breaker, and neither does what the upstream refuses with reason",
         arguments: [
-            .fail(.connectionLimitReached, .neverSent), .fail(.dnsTimeout, .neverSent),
-            .fail(.dnsError, .neverSent),
-            .answer(404), .answer(401), .answer(429),
+            .fail(.connectionLimitReached, .neverSent), .answer(404), .answer(401), .answer(429), .answer(500),
+            .answer(501),
         ] as [ScriptedTransport.Step]
     )
     func notTheirs(step: ScriptedTransport.Step) async {
@@ -251,7 +250,7 @@ struct TrafficTests {
             let memory = RouteMemory()
             let route = makeTrafficRoute { $0.traffic.throttling.isEnabled = isOn }
             for _ in 0..<60 { _ = await bench.perform(on: route, memory: memory) }
-            #expect(bench.transport.sent.count == 10)
+            #expect(bench.transport.sent.count == 20)
         }
     }
 
@@ -357,7 +356,7 @@ struct TrafficTests {
         let memory = RouteMemory()
         // Both upstreams have said that four at once are too many: from now on it is 14 a second.
         let refusal = Failure(.httpStatus, sent: .answered, "429", status: 429)
-        let word = AttemptWord(refusal, named: refusal, nil, wallMilliseconds: 0)
+        let word = AttemptWord(refusal, named: refusal, BreakerSettings(), nil, wallMilliseconds: 0)
         let now = bench.time.now()
         for place in 0...1 {
             let asking = RouteTrafficMachine.Asking(kind: .another, place: place, isKept: false, turn: .none)
@@ -382,7 +381,7 @@ struct TrafficTests {
 
     @Test("Retries that are decided on together take no more than there is of the budget")
     func budgetTogether() async {
-        let bench = Bench([], mode: .manual) { _ in .answer(500) }
+        let bench = Bench([], mode: .manual) { _ in .answer(502) }
         let route = makeTrafficRoute {
             $0.traffic.breaker.isEnabled = false
             $0.recovery = [rule("r", ["5xx"], retry(4, wait: .seconds(1)))]
@@ -401,7 +400,7 @@ struct TrafficTests {
     func afterOutage() async {
         let upstream = Upstream()
         let bench = upstream.bench { now, _ in
-            Double(now.nanoseconds) < 60e9 ? .fail(.httpResponseTimeout, .unknown) : .answer(200)
+            Double(now.nanoseconds) < 60e9 ? .fail(.connectionTerminated, .unknown) : .answer(200)
         }
         let (route, memory) = (makeTrafficRoute(), RouteMemory())
         while seconds(bench.time.now()) < 80 {
@@ -418,12 +417,12 @@ struct TrafficTests {
 
     @Test("Callers with less time than the upstream needs say nothing of it, until it is known not to answer")
     func impatientCallers() async {
-        let isGone = Mutex(false)
+        let patience = Mutex(Duration.milliseconds(20))
         let time = Mutex<VirtualTime?>(nil)
         let bench = Bench([]) { request in
             let hasTime = request.deadline > time.withLock { $0! }.now().advanced(by: .milliseconds(100))
-            guard hasTime, !isGone.withLock({ $0 }) else {
-                time.withLock { $0! }.advance(by: .milliseconds(20))
+            guard hasTime else {
+                time.withLock { $0! }.advance(by: patience.withLock { $0 })
                 return .fail(.httpResponseTimeout, .unknown)
             }
             time.withLock { $0! }.advance(by: .milliseconds(100))
@@ -436,20 +435,23 @@ struct TrafficTests {
         hasty.attemptTimeout = .milliseconds(20)
         for _ in 0..<50 { _ = await bench.perform(on: route, options: hasty, memory: memory) }
         #expect(memory.traffic.standing(of: route, bench.time.now()).upstreams[0].breaker == .closed)
-        // Where nothing is known of the upstream they are all there is to go by.
+        // Where nothing is known of the upstream either.
         let other = RouteMemory()
+        for _ in 0..<50 { _ = await bench.perform(on: route, options: hasty, memory: other) }
+        #expect(other.traffic.standing(of: route, bench.time.now()).upstreams[0].breaker == .closed)
+        patience.withLock { $0 = .seconds(3) }
         for _ in 0..<50 { _ = await bench.perform(on: route, options: hasty, memory: other) }
         #expect(other.traffic.standing(of: route, bench.time.now()).upstreams[0].breaker == .open)
     }
 
     @Test("A rule that knows the failure by the route's own name for it helps against the breaker too")
     func ownNames() async {
-        let bench = Bench([]) { _ in .answer(507) }
+        let bench = Bench([]) { _ in .answer(502) }
         let memory = RouteMemory()
         let route = makeTrafficRoute {
             $0.errorTypes = [
                 ErrorTypeRule(
-                    on: FailureMatcher([FailureMatcher.token("507")!]),
+                    on: FailureMatcher([FailureMatcher.token("502")!]),
                     apiCodes: [],
                     kind: "maintenance",
                     treatAsStatus: nil
@@ -460,7 +462,7 @@ struct TrafficTests {
         for _ in 0..<30 {
             #expect(await bench.perform(on: route, memory: memory).source == .placeholder)
         }
-        #expect(bench.transport.sent.count == 10)
+        #expect(bench.transport.sent.count == 20)
     }
 
     @Test("Whoever may have an answer at once does not wait for an upstream's patience, and a kept job does")

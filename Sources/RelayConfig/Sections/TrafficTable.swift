@@ -9,10 +9,13 @@ extension ConfigurationTable {
                 "circuit_breaker",
                 breaker.kind,
                 \.traffic.breaker,
-                "When an upstream is left alone because it fails. Each upstream has a breaker of its own; while it is "
-                    + "open nothing is sent there but one probe at a time, requests fail with breaker_open, which rules "
-                    + "may act on, and kept jobs wait. What this side lacks (a descriptor, memory, a name server) "
-                    + "counts for nothing, and neither does an answer that asks for patience."
+                "When an upstream is sent nothing because it fails. Each upstream has a circuit breaker of its own; "
+                    + "while it is open requests like those that fail are not sent there, but for one probe at a "
+                    + "time: they fail with breaker_open, which rules may act on, and kept jobs wait. Requests that "
+                    + "the upstream answers go on (they are told apart by user, method, the first two segments of the "
+                    + "path, and size). Failures are a missing or broken answer, 502, 503 and 504: what this side lacks "
+                    + "(a descriptor, memory), a caller that gives up sooner than the upstream usually answers, and an "
+                    + "answer that asks for patience count for nothing."
             ),
             Field(
                 "retry_budget",
@@ -52,7 +55,7 @@ extension ConfigurationTable {
     private static var breaker: Section<BreakerSettings> {
         Section(
             "circuit_breaker",
-            "When an upstream is left alone because it fails.",
+            "When an upstream is sent nothing because it fails.",
             prototype: BreakerSettings(),
             fields: [
                 Field("enabled", .boolean, \.isEnabled, "Whether there is one."),
@@ -60,25 +63,34 @@ extension ConfigurationTable {
                     "failure_ratio",
                     .number(0.01...1),
                     \.failureRatio,
-                    "Share of failures among the attempts of sampling_duration at which it opens."
+                    "Share of failures among the attempts that are judged at which it opens."
                 ),
                 Field(
                     "minimum_throughput",
                     .integer(2...10_000),
                     \.minimumThroughput,
-                    "Attempts that sampling_duration must have seen before the ratio counts."
+                    "Attempts that must have been seen before the ratio counts."
                 ),
                 Field(
                     "sampling_duration",
                     .duration(.seconds(1) ... .seconds(600)),
                     \.sampling,
-                    "How long an attempt counts."
+                    "How long an attempt counts. Without the key those of the last 2 s are judged, and at least the last "
+                        + "minimum_throughput; with a failure_ratio below 0.95, a slow_call_duration or a "
+                        + "minimum_throughput above 64 those of 30s."
                 ),
                 Field(
                     "consecutive_failures",
                     .integer(1...10_000),
                     \.consecutiveFailures,
-                    "Failures one after the other at which it opens whatever the ratio."
+                    "Failures one after the other at which it opens whatever the ratio; without the key none are counted."
+                ),
+                Field(
+                    "on",
+                    .statuses,
+                    \.statuses,
+                    "Statuses of complete answers that count as failures besides 502, 503 and 504, such as \"500\"; "
+                        + "from 400 up."
                 ),
                 Field(
                     "break_duration",
@@ -107,6 +119,16 @@ extension ConfigurationTable {
                 ),
             ]
         ) { breaker, node, reading in
+            if breaker.statuses.codes.contains(where: { $0 < 400 })
+                || breaker.statuses.classes.contains(where: { $0 == .success || $0 == .redirection })
+            {
+                reading.error(
+                    "a status below 400 is no failure",
+                    in: node,
+                    at: ["on"],
+                    hint: "name statuses from 400 up, such as \"500\" or \"4xx\""
+                )
+            }
             guard breaker.maxBreakDuration < breaker.breakDuration else { return }
             reading.error(
                 "the longest break is shorter than the first",

@@ -19,7 +19,9 @@ extension ExecutionMachine {
         say(failure, fields, moment)
         var named = judge.named(failure)
         // Under its own name: what a route calls a failure does not change whose it is.
-        if !moment.isCancelled, !named.saysStop, failure.saysUpstreamFailed { notes.append(.upstreamFailed) }
+        if !moment.isCancelled, !named.saysStop, failure.cause == .upstream || failure.cause == .tooMany {
+            notes.append(.upstreamFailed)
+        }
         guard program != nil else { return decide(named, moment) }
         if named.response == nil { named.response = answer }
         named.url = url
@@ -34,13 +36,23 @@ extension ExecutionMachine {
         var word = AttemptWord(
             failure,
             named: judge.named(failure),
+            context.route.policy.traffic.breaker,
             fields,
             wallMilliseconds: moment.wall
         )
-        word.isImpatient =
-            failure.kind == .httpResponseTimeout
-            && recovery.timeTaken(at: moment.now) < context.route.policy.timeouts.attempt
+        word.isCallersEnd = isCallersEnd(failure, moment)
         self.word = word
+    }
+
+    /// Whether the caller gave up, or its own time was over, before there was an answer.
+    private func isCallersEnd(_ failure: Failure, _ moment: Moment) -> Bool {
+        switch failure.kind {
+        case .httpResponseTimeout:
+            recovery.timeTaken(at: moment.now) < context.route.policy.timeouts.attempt
+        // What its caller has not sent to the end may be what the upstream waits for.
+        case .cancelled: failure.status == nil && failure.sent != .neverSent && preparation.body.isReplayable
+        default: false
+        }
     }
 
     mutating func decide(_ found: Failure, _ moment: Moment) {
@@ -113,15 +125,15 @@ extension ExecutionMachine {
             discard()
             accept(stale, from: .standIn(.stale))
         case .failover:
-            discard()
+            discardStreamed()
             begin(after: failure, moment)
         case .refreshCredentials:
-            discard()
+            discardStreamed()
             refused = token?.generation ?? 0
             begin(after: failure, moment)
         case .retry(let at): retry(at: at, failure, moment)
         case .resend(let request, let at):
-            discard()
+            discardStreamed()
             resume(request, at: at, failure, moment)
         }
     }
@@ -181,6 +193,10 @@ extension ExecutionMachine {
 
     mutating func ended(_ last: Failure, _ moment: Moment) {
         var failure = last
+        // An answer that is at hand says more than why no other attempt was sent.
+        if last.isHold, answer != nil, let real = recovery.attempts.last(where: { $0.failure?.isHold == false }) {
+            failure = real.failure ?? last
+        }
         if !failure.sent.mayHaveActed { failure.sent = recovery.furthest }
         if failure.kind != .cancelled {
             failure.isPastDeadline =

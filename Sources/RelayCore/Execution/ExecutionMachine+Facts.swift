@@ -186,3 +186,31 @@ extension HeaderFields {
 }
 
 private let conditions = FieldName.Marks([.ifNoneMatch, .ifModifiedSince])
+
+// What the route's traffic asks about.
+extension ExecutionMachine {
+    /// The request's class, for an upstream in trouble; mutating, so that the machine is not copied for it.
+    mutating func asked(of context: JobContext) -> RequestClass {
+        RequestClass(
+            preparation.method,
+            target: preparation.target,
+            contentLength: preparation.body.length,
+            user: context.client?.user,
+            credential: preparation.callersCredential
+        )
+    }
+
+    /// Whose fault the last attempt's failure is, as its upstream's traffic knows.
+    mutating func blamed(_ cause: FailureCause) {
+        switch step {
+        // It is not on record before it is decided about.
+        case .recall(var failure, let refusal):
+            failure.blamed = cause
+            step = .recall(failure, refusal)
+        case .name(var failure):
+            failure.blamed = cause
+            step = .name(failure)
+        default: recovery.blamed(cause)
+        }
+    }
+}

@@ -18,6 +18,13 @@ extension ExecutionMachine {
         answer = nil
     }
 
+    /// Gives up the last answer of a request, unless its content is at hand: it is what the caller gets where nothing more
+    /// is sent.
+    mutating func discardStreamed() {
+        if case .bytes? = answer?.body { return }
+        discard()
+    }
+
     /// There is no room for the answer that was to be collected: not for `wanted` bytes where one may have `half`.
     package mutating func foundNoRoom(_ wanted: Int, half: Int, _ moment: Moment) {
         guard case .collect(let collecting) = step else { return }
@@ -52,7 +59,7 @@ extension ExecutionMachine {
     /// Another attempt after a wait, which of a run is the store's to keep.
     mutating func retry(at: Instant, _ failure: Failure, _ moment: Moment) {
         if isDelivery { return end(.retry(after: moment.now.duration(to: at)), failure) }
-        discard()
+        discardStreamed()
         isRetry = true
         step = .wait(until: at, failure)
     }
@@ -89,7 +96,7 @@ extension ExecutionMachine {
     /// Whether an attempt waits for its leave where it stands: a request as long as it has time, and a run in the middle,
     /// which would spend what it has done so far.
     func mayWait(for hold: TrafficHold, _ moment: Moment) -> Bool {
-        guard hold.reason != .breakerOpen, !hold.isTooLate, let deadline = deadlineOfWaits(moment) else {
+        guard hold.mayBeWaitedFor, !hold.isTooLate, let deadline = deadlineOfWaits(moment) else {
             return false
         }
         return hold.until < deadline

@@ -231,6 +231,7 @@ extension ExecutionMachine {
     package mutating func permitted() {
         guard case .leave = step else { return }
         isRetry = false
+        if answer != nil { discard() }
         step = afterLeave
     }
 
@@ -240,7 +241,7 @@ extension ExecutionMachine {
         self.hold = hold
         let failure = hold.failure(moment.now)
         let leadsElsewhere = !context.route.failovers(when: hold.reason).isEmpty
-        if hold.reason == .breakerOpen || hold.reason == .throttled || leadsElsewhere, waits(moment) {
+        if !hold.mayBeWaitedFor || hold.reason == .throttled || leadsElsewhere, waits(moment) {
             decide(failure, moment)
         } else if mayWait(for: hold, moment) {
             step = .hold(hold)

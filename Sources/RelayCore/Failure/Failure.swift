@@ -34,6 +34,7 @@ public struct Failure: Error, Sendable {
         var underlying: (any Error)?
         var wantedType: Any.Type?
         var isPastDeadline = false
+        var blamed: FailureCause?
         var headerMarks: [Int] = []
     }
 
@@ -106,6 +107,12 @@ public struct Failure: Error, Sendable {
     public var isRetryable: Bool? {
         get { content.rest.isRetryable }
         set { change { $0.isRetryable = newValue } }
+    }
+
+    /// Whose fault it is where that is known by more than the failure; nil where the failure says it.
+    package var blamed: FailureCause? {
+        get { content.rest.blamed }
+        set { change { $0.blamed = newValue } }
     }
 
     /// How long the upstream asked to be left alone, counted from the answer's arrival.

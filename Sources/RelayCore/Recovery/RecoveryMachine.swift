@@ -274,6 +274,12 @@ package struct RecoveryMachine: Sendable {
         }
     }
 
+    /// Whose fault the last failure is.
+    package mutating func blamed(_ cause: FailureCause) {
+        guard !attempts.isEmpty else { return }
+        attempts[attempts.count - 1].failure?.blamed = cause
+    }
+
     /// A strategy's retry replaced the request.
     package mutating func requestChanged(method: Method, isKeyed: Bool) {
         self.method = method

@@ -182,7 +182,7 @@ extension Execution {
         if let turn = attemptTurn, turn.place != machine.plan.place { giveBackTurn() }
         var asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: attemptTurn?.place)
         if asking.isKept { asking.random = ports.entropy.next() }
-        switch context.memory.traffic.leave(context.route, asking, moment.now) {
+        switch context.memory.traffic.leave(context.route, asking, of: { machine.asked(of: context) }, moment.now) {
         case .go(let leave):
             self.leave = leave
             holdsBudget = false
@@ -265,14 +265,16 @@ extension Execution {
     }
 
     private func tell(_ word: AttemptWord, _ leave: TrafficLeave) {
-        let change = context.memory.traffic.ended(
+        let verdict = context.memory.traffic.ended(
             leave,
             word,
+            asked: { machine.asked(of: context) },
             of: context.route,
             random: ports.entropy.next(),
             ports.time.now()
         )
-        guard let change else { return }
+        if let cause = verdict.blamed { machine.blamed(cause) }
+        guard let change = verdict.change else { return }
         ports.sink.record(.breakerChanged(route: context.route.name, change))
     }
 }

@@ -62,6 +62,9 @@ package struct Preparation: Sendable {
         route.keyFields.flatMap { fields.values($0) + jobFields.values($0) }
     }
 
+    /// The credential that the caller sends along, as it came; nil where it sends none.
+    var callersCredential: String? { fields[.authorization] }
+
     /// One attempt, made from the unprepared request.
     package func attempt(
         _ plan: RecoveryMachine.Plan,

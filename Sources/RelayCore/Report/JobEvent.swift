@@ -30,6 +30,8 @@ package enum JobEvent: Sendable {
     case routeResumed(route: String)
     /// The breaker of an upstream has opened, stays open or has closed.
     indirect case breakerChanged(route: String, BreakerChange)
+    /// An operator lifted what held requests back.
+    indirect case limitsCleared(route: String, LimitsChange)
     /// The relay itself refused a request.
     indirect case requestRefused(RefusedRequest)
     case credentialRefreshed(credential: String, expiresIn: Duration?)
@@ -50,6 +52,26 @@ package protocol EventSink: AnyObject, Sendable {
 package protocol JobListener: AnyObject, Sendable {
     /// `wall` is the present, in milliseconds since 1970 UTC.
     func heard(_ event: JobEvent, at wall: Int64)
+}
+
+/// What an operator lifted of a route's limits.
+package struct LimitsChange: Sendable {
+    /// Who asked for it; nil when the kernel has no name for them.
+    package var user: UInt32?
+    package var upstreams: [String]
+    /// The requests it was about; nil where it was about all.
+    package var requests: String?
+
+    package init(user: UInt32?, upstreams: [String], requests: String?) {
+        self.user = user
+        self.upstreams = upstreams
+        self.requests = requests
+    }
+
+    package var words: String {
+        "\(requests.map { "\($0) of " } ?? "")upstream\(upstreams.count > 1 ? "s" : "") "
+            + upstreams.joined(separator: ", ")
+    }
 }
 
 /// A request that never became a job.

@@ -55,7 +55,7 @@ package final class Route: Sendable {
     /// Upstreams, as indices, where rules lead when the one in use is left alone for that reason.
     func failovers(when reason: TrafficHold.Reason) -> [Int] {
         switch reason {
-        case .breakerOpen: failovers.open
+        case .breakerOpen, .forcedOpen, .breakerTrial, .unanswered: failovers.open
         case .throttled, .tooFast, .windowFull: failovers.throttled
         case .rateLimited, .budgetSpent: []
         }

@@ -5,13 +5,12 @@ struct AttemptWord: Sendable, Equatable {
     /// Whether a retry did what it was for; nil where nothing is known.
     var succeeded: Bool?
     /// How long the upstream is to be left alone, as it has asked.
-    var hold: Duration?
+    var hold: HoldTable.Word?
     /// Whether it says that it was sent too much in too short a time.
     var isTooFast = false
-
-    /// Whether it was given up sooner than the route would have done, since its caller had less time.
-    var isImpatient = false
-    /// What an upstream did that is left alone for it, as rules are asked about it.
+    /// Whether the caller gave up, or its time was over: that counts only where it waited longer than usual.
+    var isCallersEnd = false
+    /// What an upstream did that traffic to it is stopped for, as rules are asked about it.
     var cause: TrafficHold.Cause?
 
     /// Nothing is known.
@@ -26,60 +25,50 @@ struct AttemptWord: Sendable, Equatable {
         hold = RateLimitFields.hold(response.fields, wallMilliseconds: wallMilliseconds)
     }
 
-    /// One that `saysStop` is about its request, whatever its status.
-    init(_ failure: Failure, named: Failure, _ fields: HeaderFields?, wallMilliseconds: Int64) {
-        if failure.isOurs { return }
-        succeeded = false
+    /// What an attempt says that gave up without an answer, when its caller waited longer than usual.
+    static let unanswered: AttemptWord = {
+        var word = AttemptWord()
+        (word.breaker, word.window, word.succeeded) = (.fails, .lost, false)
+        return word
+    }()
+
+    /// A failure, under its own name and under the route's; `fields` are those of its answer, where one came.
+    init(
+        _ failure: Failure,
+        named: Failure,
+        _ settings: BreakerSettings,
+        _ fields: HeaderFields?,
+        wallMilliseconds: Int64
+    ) {
+        let whose = named.saysStop ? .request : failure.cause
         cause = TrafficHold.Cause(kind: named.kind, status: named.treatedAsStatus ?? named.status)
-        if named.saysStop {
-            (breaker, window) = (.works, .fine)
+        switch whose {
+        case .relay, .caller:
+            cause = nil
             return
-        }
-        let status = failure.status
-        if status != nil {
-            hold = fields.flatMap { RateLimitFields.hold($0, wallMilliseconds: wallMilliseconds) }
-            // 403 is what some answer instead of 429.
-            if status == 429 || status == 503 || status == 403 { hold = failure.retryAfter ?? hold }
-        }
-        if failure.isCutOff {
-            // Its head may have looked like health.
-            (breaker, window) = (.fails, failure.sent == .neverSent ? .nothing : .lost)
-        } else if status == 429 || status == 503 {
+        case .request: (breaker, window) = (.works, .fine)
+        case .tooMany:
             window = .tooMuch
-            isTooFast = status == 429
-            breaker = status == 503 ? .fails : .works
-        } else if failure.saysUpstreamFailed {
+            isTooFast = failure.status == 429
+            // Where nobody waits as long as it asks, it is an upstream that does not serve.
+            breaker = failure.status == 429 ? .works : .fails
+        case .upstream:
             breaker = .fails
-            // Who was not reached says nothing of how much it takes.
-            window = status != nil ? .fine : failure.sent == .neverSent ? .nothing : .lost
-        } else {
-            (breaker, window) = (.works, .fine)
+            // An upstream that was not reached says nothing of how much it takes.
+            window =
+                failure.status == 503 && !failure.isCutOff
+                ? .tooMuch
+                : failure.status != nil && !failure.isCutOff
+                    ? .fine : failure.sent == .neverSent ? .nothing : .lost
         }
-    }
-}
-
-extension Failure {
-    /// Whether the upstream did not answer, or not to the end.
-    fileprivate var isCutOff: Bool {
-        FailureGroup.timeout.contains(kind) || FailureGroup.connection.contains(kind)
-            || kind == .httpResponseIncomplete
-    }
-
-    /// Whether the fault is on this side: nothing was sent for want of a descriptor, of memory, of a name server, or nobody
-    /// waits any more.
-    fileprivate var isOurs: Bool {
-        // Whoever goes away in the middle of an answer says nothing of who sends it.
-        if kind == .cancelled || kind == .clientGone { return true }
-        if status != nil { return false }
-        return switch kind {
-        // Its time was over on this side of the wire, as when the disk was slow to take its record.
-        case .httpResponseTimeout: sent == .neverSent
-        case .preparation, .credentialsFailed, .overloaded, .connectionLimitReached,
-            .dnsTimeout,
-            .dnsError, .destinationIPProhibited, .deadlineExceeded, .interrupted, .breakerOpen, .rateLimited,
-            .storedBodyCorrupt, .storedBodyUnread, .attemptUnrecorded:
-            true
-        default: false
+        succeeded = false
+        guard let status = failure.status else { return }
+        if settings.statuses.contains(status) { breaker = .fails }
+        if named.saysStop { return }
+        hold = fields.flatMap { RateLimitFields.hold($0, wallMilliseconds: wallMilliseconds) }
+        // 403 is what some answer instead of 429.
+        if status == 429 || status == 503 || status == 403, let wait = failure.retryAfter {
+            hold = HoldTable.Word(wait: wait, resource: fields.flatMap(RateLimitFields.resource))
         }
     }
 }

@@ -1,10 +1,10 @@
-/// Leaves an upstream alone that fails, and finds out with one attempt at a time whether it is back.
+/// Stops traffic to an upstream that fails, and finds out with one attempt at a time whether it is back.
 ///
-/// With the defaults: 20 attempts of the last 30 s of which 10 failed open it, or 10 failures in a row; after half a second
-/// one attempt probes; after a probe that fails the next break is a tenth of the time since it opened, half a second at
-/// least and 15 s at most, so that an upstream that is back is found after a tenth of its outage; a probe that succeeds
-/// closes it. What a probe has taken is a part of the break after it, of which half a second is left at the least.
-/// A break is a fifth longer or shorter, as chance has it, so that the probes of many relays do not meet.
+/// With the defaults it opens when 95 of 100 attempts failed that ended in the last 2 s, of at least 20 (the last 20 where
+/// fewer have ended); after half a second one attempt probes; after a probe that fails the next break is a tenth of the time
+/// since it opened, half a second at least and 15 s at most, so that an upstream that is back is found after a tenth of its
+/// outage; a probe that succeeds closes it. What a probe has taken is a part of the break after it, of which half a second is
+/// left at the least. A break is a fifth longer or shorter, as chance has it, so that the probes of many relays do not meet.
 package struct BreakerMachine: Sendable {
     package enum State: Hashable, Sendable {
         /// Attempts are counted. Can transition to: open.
@@ -47,11 +47,14 @@ package struct BreakerMachine: Sendable {
     /// When it was last probed.
     private var probed = Instant(nanoseconds: 0)
     private var counts: RollingCounts
+    /// The last attempts that ended, the newest in the lowest bit; a failure is 1.
+    private var latest: UInt64 = 0
+    private var latestCount = 0
     private var failuresInARow = 0
     /// Counted at every change: what an attempt says that began before it is old news.
     private(set) var epoch: UInt32 = 0
 
-    init(_ settings: BreakerSettings) { counts = RollingCounts(over: settings.sampling) }
+    init(_ settings: BreakerSettings) { counts = RollingCounts(over: settings.counted) }
 
     mutating func leave(_ settings: BreakerSettings, _ now: Instant) -> Leave {
         if let order = order(at: now) {
@@ -119,9 +122,7 @@ package struct BreakerMachine: Sendable {
         switch (state, word) {
         case (.closed, .nothing), (.open, _): return false
         case (.closed, _):
-            if !counts.covers(settings.sampling) { counts = RollingCounts(over: settings.sampling) }
-            counts.add(bad: word == .fails, slow: isSlow, now)
-            failuresInARow = word == .fails ? failuresInARow + 1 : 0
+            count(bad: word == .fails, slow: isSlow, settings, now)
             guard settings.isEnabled, order(at: now) == nil, isTooMuch(settings) else { return false }
             since = now
             open(settings.breakDuration, random, now)
@@ -147,9 +148,16 @@ package struct BreakerMachine: Sendable {
 
     /// An attempt of the present has succeeded, while it is closed.
     mutating func worked(_ settings: BreakerSettings, _ now: Instant) {
-        if !counts.covers(settings.sampling) { counts = RollingCounts(over: settings.sampling) }
-        counts.add(now)
-        failuresInARow = 0
+        count(bad: false, slow: false, settings, now)
+    }
+
+    @inline(__always)
+    private mutating func count(bad: Bool, slow: Bool, _ settings: BreakerSettings, _ now: Instant) {
+        if !counts.covers(settings.counted) { counts = RollingCounts(over: settings.counted) }
+        counts.add(bad: bad, slow: slow, now)
+        latest = latest << 1 | (bad ? 1 : 0)
+        if latestCount < 64 { latestCount += 1 }
+        failuresInARow = bad ? failuresInARow + 1 : 0
     }
 
     /// An operator's word, for as long as that; nil leaves it to the machine again.
@@ -165,8 +173,14 @@ package struct BreakerMachine: Sendable {
 
     private func isTooMuch(_ settings: BreakerSettings) -> Bool {
         if let most = settings.consecutiveFailures, failuresInARow >= most { return true }
-        let total = counts.total
-        guard Int(total.all) >= settings.minimumThroughput else { return false }
+        var total = counts.total
+        let least = settings.minimumThroughput
+        if Int(total.all) < least {
+            guard settings.judgesLatest, latestCount >= least else { return false }
+            let bad = (latest & UInt64.max >> UInt64(64 - least)).nonzeroBitCount
+            total.bad = UInt32(bad)
+            total.all = UInt32(least)
+        }
         return Double(total.bad) >= settings.failureRatio * Double(total.all)
             || settings.slowDuration != nil && Double(total.slow) >= settings.slowRatio * Double(total.all)
     }
@@ -184,7 +198,18 @@ package struct BreakerMachine: Sendable {
         state = .closed
         since = nil
         counts.clear()
+        (latest, latestCount) = (0, 0)
         failuresInARow = 0
         epoch &+= 1
+    }
+}
+
+extension BreakerSettings {
+    /// For how long attempts are counted.
+    package var counted: Duration { judgesLatest ? .seconds(2) : sampling ?? .seconds(30) }
+
+    /// Whether the last so many attempts are judged where fewer have ended in that time.
+    var judgesLatest: Bool {
+        sampling == nil && slowDuration == nil && minimumThroughput <= 64 && failureRatio >= 0.95
     }
 }

@@ -3,13 +3,19 @@
 ///
 /// What counts is the rate of the last seconds, and a refusal once a second. An upstream that takes 100 a second and is
 /// sent 1,000 is sent 700 after the first refusal, and after the second what it took in the last two seconds, 100; from
-/// there every second 5 percent more, and after a refusal seven tenths. Nothing is held back any more when the rate is
-/// twice what was refused last, or after a minute without a refusal.
+/// there every second 5 percent more, and after a refusal seven tenths. One that refuses everything is asked once in two
+/// seconds; when it takes what it gets again, it is sent twice as much every second up to seven tenths of what it took
+/// before, and from there 5 percent of that more. Nothing is held back any more when the rate is twice what was refused
+/// last and what it took before, or after a minute without a refusal.
+///
+/// It speaks of the kind of request that was refused, and of all of them once a second kind is.
 struct PaceMachine: Sendable {
     /// What a refusal leaves of the rate.
     private static let decrease = 0.7
-    /// What a second adds, of the rate that was refused.
+    /// What a second adds, of the rate that was refused or taken before.
     private static let increase = 0.05
+    /// What is left of the rate it took before when it is refused again and takes less.
+    private static let fading = 0.9
     /// However often it refuses, it is asked once in two seconds.
     private static let least = 0.5
     /// A rate above that is no rate to hold anything back by.
@@ -23,10 +29,36 @@ struct PaceMachine: Sendable {
     private var sent = RollingCounts(over: .seconds(2))
     private var taken = RollingCounts(over: .seconds(2))
     private var first: Instant?
-    private var limit: (refused: Double, begin: Double, since: Instant)?
+    private var limit: Limit?
+    /// The kind of request that is spaced; nil while it is all of them.
+    private(set) var scope: RequestClass.Asked?
+
+    private struct Limit: Sendable {
+        var refused: Double
+        /// What the upstream took before it refused; nothing where it never took anything.
+        var taken: Double
+        var begin: Double
+        var since: Instant
+
+        /// Up to there the rate doubles every second.
+        var threshold: Double { max(begin, taken * PaceMachine.decrease) }
+        var reference: Double { max(refused, taken, 1) }
+
+        func rate(after seconds: Double) -> Double {
+            var (rate, left) = (begin, seconds)
+            while rate < threshold, left > 0 {
+                let growth = min(1, left, threshold / rate - 1)
+                rate *= 1 + growth
+                // A whole second of doubling, or what the threshold leaves of one.
+                left -= growth
+            }
+            return rate + max(0, left) * PaceMachine.increase * reference
+        }
+    }
 
     /// An attempt was sent.
-    mutating func began(_ now: Instant) {
+    mutating func began(_ now: Instant, of asked: RequestClass.Asked? = nil) {
+        guard concerns(asked) else { return }
         sent.advance(to: now)
         // What is measured begins anew after a silence.
         if first == nil || sent.total.all == 0 { first = now }
@@ -34,22 +66,41 @@ struct PaceMachine: Sendable {
     }
 
     /// The upstream took one.
-    mutating func took(_ now: Instant) { taken.add(now) }
+    mutating func took(_ now: Instant, of asked: RequestClass.Asked? = nil) {
+        if concerns(asked) { taken.add(now) }
+    }
 
     /// The upstream refused an attempt for its rate that began then.
-    mutating func refused(began: Instant, _ now: Instant) {
+    mutating func refused(began: Instant, _ now: Instant, of asked: RequestClass.Asked? = nil) {
+        if rate(now) == nil {
+            limit = nil
+            scope = asked
+        } else if let scope, scope != asked {
+            // The second kind that is told so.
+            self.scope = nil
+        }
         // Those that were under way together have one thing to say, and most limits count by the second.
         if let limit, began < limit.since.advanced(by: PaceMachine.patience) { return }
-        if rate(now) == nil { limit = nil }
         let rate = min(PaceMachine.measured(&sent, since: first, now), rate(now) ?? .infinity)
+        // A burst that is taken is no rate.
+        let took = PaceMachine.measured(&taken, since: first, least: 1, now)
         var begin = rate * PaceMachine.decrease
         // What it took while it refused others is what it takes.
-        if limit != nil, let first, first.duration(to: now) >= PaceMachine.patience {
-            begin = min(begin, PaceMachine.measured(&taken, since: first, now))
-        }
+        if limit != nil, let first, first.duration(to: now) >= PaceMachine.patience { begin = min(begin, took) }
         begin = max(PaceMachine.least, begin)
-        limit = (begin / PaceMachine.decrease, begin, now)
+        // While it refuses everything it says nothing of how much it would take.
+        let before = limit.map { took > 0 ? max(took, $0.taken * PaceMachine.fading) : $0.taken } ?? took
+        limit = Limit(refused: begin / PaceMachine.decrease, taken: before, begin: begin, since: now)
     }
+
+    /// Whether such a request is spaced.
+    func concerns(_ asked: RequestClass.Asked?) -> Bool { scope.map { $0 == asked } ?? true }
+
+    /// Whether it is one kind of request.
+    var isApart: Bool { scope != nil }
+
+    /// Everything goes again.
+    mutating func clear() { (limit, scope) = (nil, nil) }
 
     /// What attempts are spaced by; nil while nothing is held back.
     func spacing(_ now: Instant) -> RateLimitMachine.Spacing? {
@@ -63,19 +114,20 @@ struct PaceMachine: Sendable {
         let age = limit.since.duration(to: now)
         guard age < PaceMachine.memory else { return nil }
         let seconds = Double(max(0, age.saturatedNanoseconds)) / 1e9
-        let rate = limit.begin + PaceMachine.increase * max(limit.refused, 1) * seconds
-        return rate < min(2 * max(limit.refused, 1), PaceMachine.most) ? rate : nil
+        let rate = limit.rate(after: seconds)
+        return rate < min(2 * limit.reference, PaceMachine.most) ? rate : nil
     }
 
     /// How many there were a second.
     private static func measured(
         _ counts: inout RollingCounts,
         since first: Instant?,
+        least: Double = 0.2,
         _ now: Instant
     ) -> Double {
         counts.advance(to: now)
         let age = first.map { Double($0.duration(to: now).saturatedNanoseconds) / 1e9 } ?? 0
         // What has only begun is not divided by two seconds.
-        return Double(counts.total.all) / min(2, max(0.2, age))
+        return Double(counts.total.all) / min(2, max(least, age))
     }
 }

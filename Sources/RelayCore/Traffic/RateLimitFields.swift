@@ -19,9 +19,25 @@ enum RateLimitFields {
     }
     private static let all = FieldName.Marks(pairs.map(\.remaining) + [policy].compactMap(\.self))
 
+    private static let resourceName = FieldName("x-ratelimit-resource")
+
+    /// The name that the upstream has for the limit, at most 64 bytes; nil where it has none.
+    static func resource(_ fields: HeaderFields) -> String? {
+        guard let resourceName, let name = fields[resourceName]?.trimmingBlanks, !name.isEmpty,
+            name.utf8.count <= 64
+        else { return nil }
+        return name
+    }
+
     /// How long nothing is left; nil when something is, or nothing is said.
-    static func hold(_ fields: HeaderFields, wallMilliseconds: Int64) -> Duration? {
-        guard fields.mayContain(all) else { return nil }
+    static func hold(_ fields: HeaderFields, wallMilliseconds: Int64) -> HoldTable.Word? {
+        guard fields.mayContain(all),
+            let wait = wait(of: fields, wallMilliseconds: wallMilliseconds)
+        else { return nil }
+        return HoldTable.Word(wait: wait, resource: resource(fields))
+    }
+
+    private static func wait(of fields: HeaderFields, wallMilliseconds: Int64) -> Duration? {
         if let policy, let wait = fields.values(policy).compactMap(listed).max() { return wait }
         for pair in pairs {
             guard fields[pair.remaining].flatMap(whole) == 0, let reset = fields[pair.reset].flatMap(seconds)

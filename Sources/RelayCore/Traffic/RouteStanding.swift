@@ -9,13 +9,34 @@ package struct RouteStanding: Sendable {
         package let counts: BreakerMachine.Memory?
         /// When the breaker is probed next, or when an operator's word ends; nil where neither is.
         package let until: Instant?
+        /// Requests that fail while the breaker is not closed, most failures first, at most eight.
+        package let failing: [FailingRequests]
         /// Nothing is sent before then, as the upstream has asked; nil where it has not.
         package let heldUntil: Instant?
+        /// What it has asked of some requests.
+        package let holds: [HeldRequests]
         /// Attempts a second that it is sent at most, since it has said that they come too fast; nil where it has not.
         package let rate: Double?
+        /// The requests that are so; nil where all are.
+        package let ratedRequests: String?
         package let underWay: Int
         /// Attempts that may be under way; nil where only the route's permits bound them.
         package let window: Int?
+    }
+
+    /// Requests of a class that fail.
+    package struct FailingRequests: Sendable {
+        /// Method and path, as far as requests are told apart.
+        package let requests: String
+        package let user: UInt32?
+        package let attempts: UInt32
+        package let failed: UInt32
+    }
+
+    /// Requests that wait as the upstream has asked.
+    package struct HeldRequests: Sendable {
+        package let requests: String
+        package let until: Instant
     }
 
     /// The words of the API and the commands.
@@ -77,8 +98,24 @@ extension UpstreamTraffic {
             since: since,
             counts: settings.breaker.isEnabled ? breaker.memory(at: now) : nil,
             until: until,
+            failing: breaker.state == .closed
+                ? []
+                : classes.failing.prefix(8).map { asked, entry in
+                    RouteStanding.FailingRequests(
+                        requests: asked.name,
+                        user: asked.user,
+                        attempts: entry.attempts,
+                        failed: entry.failures
+                    )
+                },
             heldUntil: patience(route, now)?.until,
+            holds: route.longestHold.map { longest in
+                holds.standing(longest: longest, now).compactMap { hold in
+                    hold.scope.words.map { RouteStanding.HeldRequests(requests: $0, until: hold.until) }
+                }
+            } ?? [],
             rate: route.longestHold == nil ? nil : pace.rate(now),
+            ratedRequests: pace.rate(now) == nil ? nil : pace.scope?.name,
             underWay: underWay,
             window: settings.window.isEnabled ? width(route) : nil
         )

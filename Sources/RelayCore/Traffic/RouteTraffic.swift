@@ -55,16 +55,38 @@ package final class RouteTraffic: Sendable {
         tell(route, now) { $0.ordered(order, of: upstream, until: until, route, now) }
     }
 
+    /// What would hold such a request back now; nil where it would go.
+    package func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
+        if route.policy.traffic.isOff { return nil }
+        return state.withLock { $0.hold(of: asked, route, now) }
+    }
+
+    /// Lifts what upstreams have asked for and what was learnt of them; of one, or of all.
+    ///
+    /// - Returns: the names of the upstreams of which something was lifted.
+    package func clear(
+        _ upstream: String?,
+        requests: String?,
+        _ route: Route,
+        _ now: Instant
+    ) -> [String] {
+        let lifted = tell(route, now) { $0.cleared(upstream, requests: requests, route, now) }
+        // Kept jobs that wait may go, whatever the window was.
+        onWider.withLock { $0 }?()
+        return lifted
+    }
+
     /// Asks whether an attempt may begin now; its end has to be told.
     func leave(
         _ route: Route,
         _ asking: RouteTrafficMachine.Asking,
+        of asked: () -> RequestClass? = { nil },
         _ now: Instant
     ) -> RouteTrafficMachine.Answer {
         let isFull = isFull
         return state.withLock { machine in
             let before = machine.inUse
-            let answer = machine.leave(route, asking, isFull: isFull, now)
+            let answer = machine.leave(route, asking, of: asked, isFull: isFull, now)
             if machine.inUse != before { present.store(machine.width(of: route, now), ordering: .relaxed) }
             return answer
         }
@@ -93,7 +115,7 @@ package final class RouteTraffic: Sendable {
         var word = AttemptWord()
         (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
         let random = random()
-        return tell(route, now) { $0.ended(leave, word, of: route, random: random, now) }
+        return tell(route, now) { $0.ended(leave, word, of: route, random: random, now).change }
     }
 
     /// The attempt is given up, and nothing is known of its upstream by it.
@@ -104,17 +126,20 @@ package final class RouteTraffic: Sendable {
 
     /// The attempt has ended; `random` is uniform in all of `UInt64`.
     ///
-    /// - Returns: what has become of the breaker, when it has changed by that.
+    /// - Returns: what has become of the breaker, when it has changed by that, and whose fault a failure is.
     func ended(
         _ leave: TrafficLeave,
         _ word: AttemptWord,
+        asked: () -> RequestClass? = { nil },
         of route: Route,
         random: @autoclosure () -> UInt64,
         _ now: Instant
-    ) -> BreakerChange? {
-        if state.withLock({ $0.endedWell(leave, word, of: route, now) }) { return nil }
+    ) -> AttemptVerdict {
+        if state.withLock({ $0.endedWell(leave, word, of: route, now) }) { return AttemptVerdict() }
         let random = random()
-        return tell(route, now) { $0.ended(leave, word, of: route, random: random, now) }
+        return tell(route, now) {
+            $0.ended(leave, word, asked: asked, of: route, random: random, now)
+        }
     }
 
     /// Asks, or tells, what is known of the route's traffic.

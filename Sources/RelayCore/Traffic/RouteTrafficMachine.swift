@@ -68,29 +68,38 @@ struct RouteTrafficMachine: Sendable {
     /// Asks whether an attempt may begin now; its end has to be told.
     ///
     /// `isFull` tells that the route has no permit left, with this attempt's.
-    mutating func leave(_ route: Route, _ asking: Asking, isFull: Bool = false, _ now: Instant) -> Answer {
+    ///
+    /// The class of the request is asked for only where the upstream is in trouble, or nearly full.
+    mutating func leave(
+        _ route: Route,
+        _ asking: Asking,
+        of asked: () -> RequestClass? = { nil },
+        isFull: Bool = false,
+        _ now: Instant
+    ) -> Answer {
         know(route)
         let place = asking.place
         if !asking.isElsewhere, asking.kind == .first || asking.kind == .keptRetry { first = place }
         // What nothing holds back costs next to nothing.
         if upstreams[place].isCalm, asking.kind != .keptRetry, route.policy.traffic.rateLimit == nil,
-            upstreams[place].underWay < upstreams[place].width(route)
+            upstreams[place].underWay < upstreams[place].width(route), !upstreams[place].isCrowded(route, now)
         {
-            return .go(begin(route, asking, isFull: isFull, isProbe: false, now))
+            return .go(begin(route, asking, nil, isFull: isFull, isProbe: false, now))
         }
-        return leaveInTrouble(route, asking, isFull: isFull, now)
+        return leaveInTrouble(route, asking, asked(), isFull: isFull, now)
     }
 
     /// The same of a first attempt at the first upstream; nil where it takes more than a look.
     mutating func leaveCalmly(_ route: Route, isFull: Bool, _ now: Instant) -> TrafficLeave? {
         know(route)
         guard upstreams[0].isCalm, route.policy.traffic.rateLimit == nil,
-            upstreams[0].underWay < upstreams[0].width(route)
+            upstreams[0].underWay < upstreams[0].width(route), !upstreams[0].isCrowded(route, now)
         else { return nil }
         first = 0
         return begin(
             route,
             Asking(kind: .first, place: 0, isKept: false, turn: .none),
+            nil,
             isFull: isFull,
             isProbe: false,
             now
@@ -104,6 +113,7 @@ struct RouteTrafficMachine: Sendable {
     private mutating func begin(
         _ route: Route,
         _ asking: Asking,
+        _ asked: RequestClass?,
         isFull: Bool,
         isProbe: Bool,
         _ now: Instant
@@ -114,7 +124,7 @@ struct RouteTrafficMachine: Sendable {
         case .retry, .another: break
         case .keptRetry: budget.retryBegan()
         }
-        upstreams[place].began(now)
+        upstreams[place].began(asked, now)
         let most = min(upstreams[place].width(route), route.policy.concurrency.maxRequests)
         return TrafficLeave(
             place: place,
@@ -129,6 +139,7 @@ struct RouteTrafficMachine: Sendable {
     private mutating func leaveInTrouble(
         _ route: Route,
         _ asking: Asking,
+        _ asked: RequestClass?,
         isFull: Bool,
         _ now: Instant
     ) -> Answer {
@@ -137,13 +148,31 @@ struct RouteTrafficMachine: Sendable {
         func held(_ reason: TrafficHold.Reason, _ until: Instant, since: Instant? = nil) -> Answer {
             var hold = TrafficHold(reason: reason, upstream: name, until: until, since: since)
             hold.cause = upstreams[place].cause
+            if reason == .unanswered { hold.request = asked?.name }
             return .held(hold, nil)
         }
-        if let (since, until) = upstreams[place].patience(route, now) {
-            return held(.throttled, until, since: since)
+        if let hold = upstreams[place].patience(route, of: asked, now) {
+            var found = TrafficHold(
+                reason: .throttled,
+                upstream: name,
+                until: hold.until,
+                since: hold.since
+            )
+            found.cause = upstreams[place].cause
+            found.request = hold.scope.words
+            if asking.isKept, found.request != nil { upstreams[place].looked(inVain: true, now) }
+            return .held(found, nil)
         }
-        if let until = upstreams[place].breaker.refuses(settings.breaker, now), until > now {
-            return held(.breakerOpen, until, since: upstreams[place].openSince(now))
+        let gate = upstreams[place].gate(asked, settings.breaker, now)
+        switch gate {
+        case .asks, .goesBeside, .tries: break
+        case .waits(let until):
+            var hold = upstreams[place].breakerHold(until: until, now)
+            hold.reason = .breakerTrial
+            return .held(hold, nil)
+        case .refused(let until):
+            if asking.isKept { upstreams[place].looked(inVain: true, now) }
+            return .held(upstreams[place].breakerHold(until: until, now), nil)
         }
         if asking.kind == .keptRetry, !budget.hasRoom(settings.budget, isKept: true, now) {
             // Many wait for that: they come back one by one within the budget's memory.
@@ -155,7 +184,13 @@ struct RouteTrafficMachine: Sendable {
         if upstreams[place].underWay >= upstreams[place].width(route) {
             return held(.windowFull, now.advanced(by: pollsWindow(of: place)))
         }
-        if asking.turn != .taken, var hold = nextTurn(route, asking, now) {
+        if let asked, upstreams[place].isCrowded(route, now),
+            let since = upstreams[place].stuck(asked, route, now)
+        {
+            return held(.unanswered, now.advanced(by: .seconds(1)), since: since)
+        }
+        if asking.turn != .taken, var hold = nextTurn(route, asking, asked, now) {
+            if asking.isKept, upstreams[place].isPacedApart { upstreams[place].looked(inVain: true, now) }
             // A turn that leaves no time for an answer is lost for everybody.
             let needed = min(
                 upstreams[place].window.usualLatency.map { $0 * 2 } ?? .zero,
@@ -165,15 +200,25 @@ struct RouteTrafficMachine: Sendable {
                 hold.isTooLate = true
                 return .held(hold, nil)
             }
-            return .held(hold, takeTurn(route, asking, at: hold.until, now))
+            return .held(hold, takeTurn(route, asking, asked, at: hold.until, now))
         }
-        // Asked last: whoever is to probe has to be able to.
-        let breaker = upstreams[place].breaker.leave(settings.breaker, now)
-        if case .refused(let until) = breaker {
-            return held(.breakerOpen, until, since: upstreams[place].openSince(now))
+        // Asked last: a request that is to probe has to be able to.
+        var isProbe = false
+        switch gate {
+        case .asks:
+            let breaker = upstreams[place].breaker.leave(settings.breaker, now)
+            if case .refused(let until) = breaker {
+                return .held(upstreams[place].breakerHold(until: until, now), nil)
+            }
+            isProbe = breaker == .probe
+        case .tries: if let asked { upstreams[place].tries(asked, now) }
+        case .goesBeside, .waits, .refused: break
         }
-        if asking.turn != .taken { takeTurn(route, asking, at: now, now) }
-        return .go(begin(route, asking, isFull: isFull, isProbe: breaker == .probe, now))
+        if asking.turn != .taken { takeTurn(route, asking, asked, at: now, now) }
+        if asking.isKept { upstreams[place].looked(inVain: false, now) }
+        var leave = begin(route, asking, asked, isFull: isFull, isProbe: isProbe, now)
+        if let asked { leave.isCounted = upstreams[place].joins(asked, now) }
+        return .go(leave)
     }
 
     /// The attempt has ended, with nothing to say that would change anything but what is remembered.
@@ -190,18 +235,68 @@ struct RouteTrafficMachine: Sendable {
 
     /// The attempt has ended; `random` is uniform in all of `UInt64`.
     ///
-    /// - Returns: what has become of the breaker, when it has changed by that.
+    /// - Returns: what has become of the breaker, when it has changed by that, and whose fault a failure is.
     mutating func ended(
         _ leave: TrafficLeave,
         _ word: AttemptWord,
+        asked: () -> RequestClass? = { nil },
         of route: Route,
         random: UInt64,
         _ now: Instant
-    ) -> BreakerChange? {
+    ) -> AttemptVerdict {
         if leave.isRetry { budget.retryEnded(succeeded: word.succeeded, now) }
-        guard upstreams[leave.place].ended(word, leave, of: route, random: random, now) else { return nil }
-        let upstream = upstreams[leave.place]
-        return BreakerChange(upstream: upstream.name, state: upstream.breaker.state, now: now)
+        let ended = upstreams[leave.place].ended(word, leave, of: asked, route, random: random, now)
+        var verdict = AttemptVerdict(blamed: ended.blamed)
+        if ended.hasChanged {
+            let upstream = upstreams[leave.place]
+            verdict.change = BreakerChange(
+                upstream: upstream.name,
+                state: upstream.breaker.state,
+                failing: upstream.failingWords,
+                now: now
+            )
+        }
+        return verdict
+    }
+
+    /// What an upstream would say to such a request now, of the one that requests begin with; nil where it would go.
+    func hold(of asked: RequestClass, _ route: Route, _ now: Instant) -> TrafficHold? {
+        guard !upstreams.isEmpty else { return nil }
+        let upstream = upstreams[first]
+        if let hold = upstream.patience(route, of: asked, now) {
+            var found = TrafficHold(
+                reason: .throttled,
+                upstream: upstream.name,
+                until: hold.until,
+                since: hold.since
+            )
+            found.request = hold.scope.words
+            return found
+        }
+        switch upstream.gate(asked, route.policy.traffic.breaker, now) {
+        case .asks, .goesBeside, .tries: return nil
+        case .waits(let until), .refused(let until): return upstream.breakerHold(until: until, now)
+        }
+    }
+
+    /// Lifts what upstreams have asked for and what was learnt of them, as an operator wants it: holds, rates, windows
+    /// and the classes of requests that fail; the circuit breaker itself stays as it is.
+    ///
+    /// - Returns: the names of the upstreams of which something was lifted.
+    mutating func cleared(
+        _ upstream: String?,
+        requests: String?,
+        _ route: Route,
+        _ now: Instant
+    ) -> [String] {
+        know(route)
+        var lifted: [String] = []
+        for index in upstreams.indices where upstream.map({ $0 == upstreams[index].name }) ?? true {
+            let hasAny =
+                requests.map { upstreams[index].cleared($0, now) } ?? upstreams[index].cleared(route, now)
+            if hasAny { lifted.append(upstreams[index].name) }
+        }
+        return lifted
     }
 
     /// Takes what a retry needs of the budget, for a failure that is about to be decided on.
@@ -266,9 +361,14 @@ extension RouteTrafficMachine {
     }
 
     /// What holds the attempt back until its turn; nil when that is now.
-    private func nextTurn(_ route: Route, _ asking: Asking, _ now: Instant) -> TrafficHold? {
+    private func nextTurn(
+        _ route: Route,
+        _ asking: Asking,
+        _ asked: RequestClass?,
+        _ now: Instant
+    ) -> TrafficHold? {
         let (upstream, side) = (upstreams[asking.place], asking.side)
-        let (ours, its) = (spacing(route), upstream.spacing(route, now))
+        let (ours, its) = (spacing(route), upstream.spacing(route, of: asked, now))
         // The turn has to be one of both.
         let isBoth = ours != nil && its != nil
         let mine = ours.map { rate.next($0, side, now, afterAll: isBoth) } ?? now
@@ -283,13 +383,14 @@ extension RouteTrafficMachine {
     private mutating func takeTurn(
         _ route: Route,
         _ asking: Asking,
+        _ asked: RequestClass?,
         at moment: Instant,
         _ now: Instant
     ) -> AttemptTurn {
         AttemptTurn(
             place: asking.place,
             route: spacing(route).map { rate.take($0, asking.side, at: moment, now) },
-            upstream: upstreams[asking.place].spacing(route, now).map {
+            upstream: upstreams[asking.place].spacing(route, of: asked, now).map {
                 upstreams[asking.place].turns.take($0, asking.side, at: moment, now)
             }
         )
@@ -298,7 +399,7 @@ extension RouteTrafficMachine {
     /// Whoever had taken that turn does not go.
     mutating func giveBack(_ turn: AttemptTurn, _ route: Route, _ now: Instant) {
         if let taken = turn.route, let spacing = spacing(route) { rate.giveBack(taken, spacing, now) }
-        if let taken = turn.upstream, let spacing = upstreams[turn.place].spacing(route, now) {
+        if let taken = turn.upstream, let spacing = upstreams[turn.place].spacingOfScope(route, now) {
             upstreams[turn.place].turns.giveBack(taken, spacing, now)
         }
     }

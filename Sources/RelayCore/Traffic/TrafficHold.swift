@@ -9,6 +9,8 @@ package struct TrafficLeave: Hashable, Sendable {
     let isRetry: Bool
     /// Whether it finds out for the breaker whether the upstream is back.
     let isProbe: Bool
+    /// Whether it is counted among those of its class.
+    var isCounted = false
 }
 
 /// The breaker of an upstream has opened, stays open or has closed.
@@ -16,18 +18,35 @@ package struct BreakerChange: Hashable, Sendable {
     package let upstream: String
     /// How long it is until it is probed; nil when it has closed.
     package let probeIn: Duration?
+    /// What fails, in words; nil where that is not known.
+    package let failing: String?
 
-    init(upstream: String, state: BreakerMachine.State, now: Instant) {
+    init(upstream: String, state: BreakerMachine.State, failing: String? = nil, now: Instant) {
         self.upstream = upstream
+        self.failing = failing
         if case .open(let until, _) = state { probeIn = now.duration(to: until) } else { probeIn = nil }
     }
+}
+
+/// What the route's traffic has to say of an attempt that has ended.
+package struct AttemptVerdict: Hashable, Sendable {
+    /// What has become of the circuit breaker; nil where it has not changed.
+    package var change: BreakerChange?
+    /// Whose fault a failure is that the failure alone does not say.
+    package var blamed: FailureCause?
 }
 
 /// Why an attempt does not begin now.
 package struct TrafficHold: Sendable, Hashable {
     package enum Reason: Hashable, Sendable {
-        /// The breaker of the upstream is open.
+        /// The circuit breaker of the upstream is open.
         case breakerOpen
+        /// An operator keeps it open.
+        case forcedOpen
+        /// It is open, and a request of the same class finds out whether the class is answered.
+        case breakerTrial
+        /// Nothing of its class is answered, which has its share of what may be under way.
+        case unanswered
         /// The upstream has asked for patience.
         case throttled
         /// The upstream has said that attempts come too fast, and they are spaced.
@@ -42,9 +61,9 @@ package struct TrafficHold: Sendable, Hashable {
         /// Why a job that is kept waits.
         package var waitReason: WaitReason {
             switch self {
-            case .breakerOpen: .breakerOpen
+            case .breakerOpen, .forcedOpen, .breakerTrial: .breakerOpen
             case .throttled, .tooFast, .budgetSpent: .throttled
-            case .windowFull: .concurrency
+            case .windowFull, .unanswered: .concurrency
             case .rateLimited: .rateLimited
             }
         }
@@ -59,6 +78,10 @@ package struct TrafficHold: Sendable, Hashable {
     package var since: Instant?
     /// What the upstream did that is left alone; nil where that is not known.
     var cause: Cause?
+    /// Whether a probe is under way.
+    var isProbing = false
+    /// The requests that it is about, in words; nil where it is about all.
+    var request: String?
     /// Whether its turn would leave the attempt too little time.
     var isTooLate = false
     /// For how long a kept job that it holds back is not claimed again; nil leaves that to its route.
@@ -82,7 +105,7 @@ package struct TrafficHold: Sendable, Hashable {
     /// Whether another upstream would not be held back by it.
     var isOfUpstream: Bool {
         switch reason {
-        case .breakerOpen, .throttled, .tooFast, .windowFull: true
+        case .breakerOpen, .forcedOpen, .breakerTrial, .unanswered, .throttled, .tooFast, .windowFull: true
         case .rateLimited, .budgetSpent: false
         }
     }
@@ -92,11 +115,19 @@ extension TrafficHold {
     /// What is wrong, in words, and until when where that is not told beside them.
     package func words(until moment: String? = nil) -> String {
         let name = upstream ?? ""
+        let what = request.map { ": \($0)" } ?? ""
         return switch reason {
+        case .breakerOpen where isProbing:
+            "the upstream \(name) has failed too often, and a request finds out now whether it answers (circuit_breaker)\(what)"
         case .breakerOpen:
-            "the upstream \(name) has failed too often and is \(moment.map { "tried again \($0)" } ?? "left alone") (circuit_breaker)"
+            "the upstream \(name) has failed too often and is \(moment.map { "tried again \($0)" } ?? "not tried") (circuit_breaker)\(what)"
+        case .forcedOpen: "an operator keeps the circuit breaker of the upstream \(name) open (waystation breaker)"
+        case .breakerTrial:
+            "the upstream \(name) has failed too often, and a request like this finds out whether it is answered (circuit_breaker)\(what)"
+        case .unanswered:
+            "no request like this has been answered by the upstream \(name)\(request.map { " (\($0))" } ?? "") for a while, and they have their share of what may be under way (concurrency)"
         case .throttled:
-            "the upstream \(name) has asked for patience and is left alone\(moment.map { " until \($0)" } ?? "") (throttling)"
+            "the upstream \(name) has asked for patience\(request.map { " with \($0)" } ?? ""), and nothing is sent\(moment.map { " until \($0)" } ?? "") (throttling)"
         case .tooFast:
             "the upstream \(name) has said that requests come too fast\(moment.map { "; its next turn comes \($0)" } ?? "") (throttling)"
         case .windowFull:
@@ -109,12 +140,23 @@ extension TrafficHold {
         }
     }
 
+    /// Whether it says that the upstream does not answer.
+    var isOfBreaker: Bool {
+        switch reason {
+        case .breakerOpen, .forcedOpen, .breakerTrial, .unanswered: true
+        case .throttled, .tooFast, .windowFull, .rateLimited, .budgetSpent: false
+        }
+    }
+
+    /// Whether it ends soon enough for a request to wait for its end.
+    var mayBeWaitedFor: Bool { !isOfBreaker || reason == .breakerTrial }
+
     /// What an attempt comes to that does not wait for it.
     func failure(_ now: Instant) -> Failure {
         let wait = now.duration(to: until)
         let time = DurationText.text(.milliseconds(max(1, wait.saturatedNanoseconds / 1_000_000)))
         var failure = Failure(
-            reason == .breakerOpen ? .breakerOpen : .rateLimited,
+            isOfBreaker ? .breakerOpen : .rateLimited,
             sent: .neverSent,
             words(until: reason == .throttled ? "\(time) from now" : "in \(time)")
         )

@@ -32,19 +32,27 @@ public struct TrafficSettings: Sendable {
 }
 
 /// When an upstream is left alone because it fails.
+///
+/// Only what is the upstream's fault counts (``FailureCause/upstream``). Requests of a class that the upstream answers go on
+/// while it is open.
 public struct BreakerSettings: Sendable, Equatable {
     /// Whether it is on.
     public var isEnabled = true
-    /// Share of failures among the attempts of `sampling` at which it opens: above 0, at most 1.
-    public var failureRatio = 0.5
-    /// Attempts that `sampling` must have seen before the ratio counts: 2 to 10,000.
+    /// Share of failures among the attempts that are judged at which it opens: above 0, at most 1.
+    ///
+    /// Nearly nothing has to succeed: a part of the load is shed by the window and the budget.
+    public var failureRatio = 0.95
+    /// Attempts that must have been seen before the ratio counts: 2 to 10,000.
     public var minimumThroughput = 20
     /// How long an attempt is remembered: 1 s to 10 min.
-    public var sampling: Duration = .seconds(30)
-    /// Failures one after the other at which it opens whatever the ratio: 1 to 10,000; nil counts none.
     ///
-    /// An upstream that only fails is found out by ten attempts, however many it took before.
-    public var consecutiveFailures: Int? = 10
+    /// Nil judges those that ended in the last 2 s, and at least the last `minimumThroughput`; with a ratio below 0.95, slow
+    /// attempts that count, or a `minimumThroughput` above 64 those of the last 30 s.
+    public var sampling: Duration?
+    /// Failures one after the other at which it opens whatever the ratio: 1 to 10,000; nil counts none.
+    public var consecutiveFailures: Int?
+    /// Statuses of complete answers that count as failures besides 502, 503 and 504.
+    public var statuses = StatusSet()
     /// How long it stays open before the first probe: 100 ms to 10 min; from then on a tenth of the time since it opened,
     /// where that is longer, less what the probe before has taken.
     public var breakDuration: Duration = .milliseconds(500)

@@ -8,10 +8,23 @@ struct UpstreamTraffic: Sendable {
     var turns = RateLimitMachine()
     /// Attempts under way.
     private(set) var underWay = 0
-    /// Whether nothing is known to be wrong: neither breaker nor patience nor pace has to be asked.
+    /// Whether nothing is known to be wrong: neither breaker nor holds nor pace has to be asked.
     private(set) var isCalm = true
-    /// Nothing is sent before then, as the upstream has asked, and since when.
-    private var patience: (since: Instant, until: Instant)?
+    /// What it has asked to be left alone with.
+    var holds = HoldTable()
+    /// How requests of each class fare while it fails.
+    var classes = ClassTable()
+    /// Those that take the second half of what may be under way.
+    private var crowd = CrowdTable()
+    private var usual = UsualTime()
+    /// Attempts that have ended; and how many had at the last two looks, which are a second apart at least.
+    private var endings = 0
+    private var looks: (before: Int, last: Int, at: Instant) = (0, 0, Instant(nanoseconds: .min / 2))
+    /// Kept jobs are claimed from then on while the upstream is in trouble, and how many were so in vain.
+    private var nextLook = Instant(nanoseconds: .min / 2)
+    private var vainLooks = 0
+    /// The class that probed last, in vain.
+    private var lastProbe: RequestClass?
     /// What it did last that counts against it.
     private(set) var cause: TrafficHold.Cause?
 
@@ -21,15 +34,24 @@ struct UpstreamTraffic: Sendable {
         window = WindowMachine(route.policy.traffic.window, limit: route.policy.concurrency.maxRequests)
     }
 
-    /// Until when it is held back, as it has asked, within what the route allows; nil when it is not.
-    func patience(_ route: Route, _ now: Instant) -> (since: Instant, until: Instant)? {
-        guard let patience, let longest = route.longestHold else { return nil }
-        let until = min(patience.until, patience.since.advanced(by: longest))
-        return now < until ? (patience.since, until) : nil
+    /// What holds such a request back, as the upstream has asked and within what the route allows; nil where nothing does.
+    ///
+    /// Of no request in particular it is what holds back all of them.
+    func patience(_ route: Route, of asked: RequestClass? = nil, _ now: Instant) -> HoldTable.Hold? {
+        route.longestHold.flatMap { holds.hold(of: asked?.asked, longest: $0, now) }
     }
 
     /// What its attempts are spaced by; nil while they are not.
-    func spacing(_ route: Route, _ now: Instant) -> RateLimitMachine.Spacing? {
+    func spacing(
+        _ route: Route,
+        of asked: RequestClass? = nil,
+        _ now: Instant
+    ) -> RateLimitMachine.Spacing? {
+        pace.concerns(asked?.asked) ? spacingOfScope(route, now) : nil
+    }
+
+    /// What those are spaced by that are.
+    func spacingOfScope(_ route: Route, _ now: Instant) -> RateLimitMachine.Spacing? {
         route.longestHold == nil ? nil : pace.spacing(now)
     }
 
@@ -41,17 +63,20 @@ struct UpstreamTraffic: Sendable {
 
     /// How many attempts of kept jobs may begin now, of as many as `most`, and what holds the others back.
     func room(_ route: Route, _ now: Instant, atMost most: Int) -> (count: Int, hold: TrafficHold?) {
-        if let (since, until) = patience(route, now) {
-            return (0, TrafficHold(reason: .throttled, upstream: name, until: until, since: since))
+        if let hold = patience(route, now) {
+            return (
+                0, TrafficHold(reason: .throttled, upstream: name, until: hold.until, since: hold.since)
+            )
         }
         if let until = breaker.refuses(route.policy.traffic.breaker, now) {
-            let hold = TrafficHold(
-                reason: .breakerOpen,
-                upstream: name,
-                until: until,
-                since: openSince(now)
-            )
-            return (until <= now ? 1 : 0, hold)
+            let hold = breakerHold(until: until, now)
+            if until <= now { return (1, hold) }
+            // Jobs that have not failed are let through; those that have are told from them only when they ask.
+            guard !isForced(now), nextLook <= now, classes.mayPass(now) else { return (0, hold) }
+            return (min(most, UpstreamTraffic.looksAtOnce), hold)
+        }
+        if nextLook > now {
+            return (0, TrafficHold(reason: .throttled, upstream: name, until: nextLook))
         }
         guard let spacing = spacing(route, now) else { return (most, nil) }
         let count = turns.room(spacing, now, atMost: most)
@@ -60,9 +85,9 @@ struct UpstreamTraffic: Sendable {
         return (count, TrafficHold(reason: .tooFast, upstream: name, until: next))
     }
 
-    mutating func began(_ now: Instant) {
+    mutating func began(_ asked: RequestClass? = nil, _ now: Instant) {
         underWay += 1
-        pace.began(now)
+        pace.began(now, of: asked?.asked)
     }
 
     /// An attempt has succeeded, and nothing is known to be wrong.
@@ -70,14 +95,16 @@ struct UpstreamTraffic: Sendable {
     /// - Returns: false where there is more to it than to remember that, and nothing is remembered.
     mutating func endedWell(_ leave: TrafficLeave, of route: Route, _ now: Instant) -> Bool {
         let settings = route.policy.traffic
-        guard isCalm, leave.epoch == breaker.epoch, settings.breaker.slowDuration == nil,
+        guard isCalm, leave.epoch == breaker.epoch, !leave.isCounted, settings.breaker.slowDuration == nil,
             !settings.window.isEnabled || window.size >= route.policy.concurrency.maxRequests
         else { return false }
+        let taken = now.nanoseconds &- leave.began.nanoseconds
         if settings.window.isEnabled {
-            let taken = now.nanoseconds &- leave.began.nanoseconds
             guard window.noted(nanoseconds: taken, wasFull: leave.wasFull) else { return false }
         }
+        usual.answered(nanoseconds: taken)
         underWay -= 1
+        endings &+= 1
         breaker.worked(settings.breaker, now)
         if route.longestHold != nil { pace.took(now) }
         return true
@@ -87,7 +114,39 @@ struct UpstreamTraffic: Sendable {
     mutating func ordered(_ order: BreakerMachine.Order?, until: Instant, _ route: Route, _ now: Instant) {
         breaker.ordered(order, until: until, now)
         if order == .open { window.restart(route.policy.traffic.window) }
+        classes.clear()
         lookRound(now)
+    }
+
+    /// An operator lifts what it has asked for and what was learnt of it.
+    ///
+    /// - Returns: whether there was anything.
+    mutating func cleared(_ route: Route, _ now: Instant) -> Bool {
+        let limit = route.policy.concurrency.maxRequests
+        let isNarrow = route.policy.traffic.window.isEnabled && window.size < limit
+        let hasAny = !holds.isEmpty(now) || pace.rate(now) != nil || isNarrow || !classes.failing.isEmpty
+        holds.clear()
+        pace.clear()
+        classes.clear()
+        turns = RateLimitMachine()
+        window = WindowMachine(route.policy.traffic.window, limit: limit)
+        (vainLooks, nextLook) = (0, now)
+        lookRound(now)
+        return hasAny
+    }
+
+    /// The same of requests of that name.
+    mutating func cleared(_ requests: String, _ now: Instant) -> Bool {
+        var hasAny = holds.clear(requests)
+        if classes.clear(requests) { hasAny = true }
+        if pace.rate(now) != nil, pace.scope?.name == requests {
+            pace.clear()
+            turns = RateLimitMachine()
+            hasAny = true
+        }
+        (vainLooks, nextLook) = (0, now)
+        lookRound(now)
+        return hasAny
     }
 
     /// Since when its breaker is open, or kept so.
@@ -100,42 +159,57 @@ struct UpstreamTraffic: Sendable {
 
     /// Finds out whether anything is wrong.
     private mutating func lookRound(_ now: Instant) {
-        isCalm =
-            breaker.isAtRest(now) && patience.map { $0.until <= now } ?? true && pace.rate(now) == nil
+        if pace.rate(now) == nil { pace.clear() }
+        isCalm = breaker.isAtRest(now) && holds.isEmpty(now) && pace.rate(now) == nil
     }
 
-    /// - Returns: whether the breaker has changed.
+    /// Whether one kind of request is spaced, and the others are not.
+    var isPacedApart: Bool { pace.isApart }
+
+    /// Whether an operator keeps the breaker open.
+    func isForced(_ now: Instant) -> Bool { breaker.order(at: now)?.order == .open }
+
+    /// The end of an attempt.
+    struct Ended: Sendable {
+        /// Whether the breaker has changed.
+        var hasChanged = false
+        /// Whose fault a failure is that is known here only.
+        var blamed: FailureCause?
+    }
+
+    /// An attempt has ended; of what class is asked only where that matters.
     mutating func ended(
         _ word: AttemptWord,
         _ leave: TrafficLeave,
-        of route: Route,
+        of asked: () -> RequestClass?,
+        _ route: Route,
         random: UInt64,
         _ now: Instant
-    ) -> Bool {
+    ) -> Ended {
         let settings = route.policy.traffic
         defer { lookRound(now) }
         underWay -= 1
-        var (said, windowWord) = (word.breaker, word.window)
-        if word.isImpatient, let usual = window.usualLatency, leave.began.duration(to: now) < usual * 4 {
-            // Its caller had no time for what is usual here.
-            (said, windowWord) = (.nothing, .nothing)
-        }
+        endings &+= 1
+        let (word, blamed) = judged(word, leave, route, now)
+        var said = word.breaker
+        if said == .works { usual.answered(nanoseconds: now.nanoseconds &- leave.began.nanoseconds) }
         if said == .fails || word.hold != nil { cause = word.cause }
+        let isTold = !isCalm || leave.isCounted || said == .fails || word.hold != nil || word.isTooFast
+        let asked = isTold ? asked() : nil
+        if leave.isCounted, let asked { crowd.ended(asked, isAnswered: said == .works, now) }
         if let longest = route.longestHold {
-            if let hold = word.hold, hold > .zero {
-                // Who asks for patience, and gets it, is there: it need not be probed.
+            if let hold = word.hold, hold.wait > .zero {
+                // An upstream that asks for patience, and gets it, is there: it need not be probed.
                 if said == .fails { said = .nothing }
-                let until = now.advanced(by: min(hold, longest))
-                // By what the route allows now: an earlier wish may be cut short by that.
-                if patience(route, now).map({ $0.until < until }) ?? true { patience = (now, until) }
+                holds.told(hold, to: asked?.asked, longest: longest, now)
             }
-            if word.isTooFast { pace.refused(began: leave.began, now) }
-            if word.window == .fine { pace.took(now) }
+            if word.isTooFast { pace.refused(began: leave.began, now, of: asked?.asked) }
+            if word.window == .fine { pace.took(now, of: asked?.asked) }
         }
         // One attempt at a time says nothing of how many the upstream takes.
         if settings.window.isEnabled, !leave.isProbe {
             window.ended(
-                windowWord,
+                word.window,
                 began: leave.began,
                 wasFull: leave.wasFull,
                 floor: settings.window.afterOutage,
@@ -152,7 +226,128 @@ struct UpstreamTraffic: Sendable {
             random: random,
             now
         )
-        if hasChanged, before != .closed, breaker.state == .closed { window.restart(settings.window) }
-        return hasChanged
+        if let asked, said == .fails || before != .closed {
+            classes.ended(asked, works: said == .nothing ? nil : said == .works, now)
+        }
+        if leave.isProbe, said == .fails { lastProbe = asked }
+        if hasChanged, before == .closed { classes.opened(settings.breaker.counted, now) }
+        if hasChanged, before != .closed, breaker.state == .closed {
+            window.restart(settings.window)
+            classes.clear()
+            lastProbe = nil
+        }
+        return Ended(hasChanged: hasChanged, blamed: blamed)
+    }
+
+    /// The word of an attempt that its caller ended: it counts where the caller waited longer than the upstream usually takes.
+    private func judged(
+        _ word: AttemptWord,
+        _ leave: TrafficLeave,
+        _ route: Route,
+        _ now: Instant
+    ) -> (AttemptWord, FailureCause?) {
+        guard word.isCallersEnd else { return (word, nil) }
+        let attempt = route.policy.timeouts.attempt
+        guard leave.began.duration(to: now) >= usual.time(attempt: attempt) else {
+            return (AttemptWord(), .caller)
+        }
+        return (word.breaker == .nothing ? .unanswered : word, .upstream)
+    }
+}
+
+// Requests that are told apart, since the upstream is in trouble or nearly full.
+extension UpstreamTraffic {
+    /// Kept jobs that are claimed at once to find those that have not failed.
+    fileprivate static let looksAtOnce = 4
+    private static let longestLook: Duration = .milliseconds(250)
+
+    /// What the breaker has to say to a request of that class.
+    enum Gate: Hashable, Sendable {
+        /// It asks the breaker, which is closed or wants a probe.
+        case asks
+        /// It goes beside the breaker.
+        case goesBeside
+        /// It finds out for its class.
+        case tries
+        /// Another finds out for its class.
+        case waits(until: Instant)
+        case refused(until: Instant)
+    }
+
+    func gate(_ asked: RequestClass?, _ settings: BreakerSettings, _ now: Instant) -> Gate {
+        guard let until = breaker.refuses(settings, now) else { return .asks }
+        if until <= now {
+            // The class that has probed in vain leaves the next probe to another, for a moment.
+            guard let asked, asked == lastProbe, classes.failing.count > 1 else { return .asks }
+            let later = until.advanced(by: UpstreamTraffic.longestLook)
+            return later <= now ? .asks : .refused(until: later)
+        }
+        guard let asked, !isForced(now) else { return .refused(until: until) }
+        return switch classes.pass(asked, now) {
+        case .goes: .goesBeside
+        case .tries: .tries
+        case .waits(let moment): .waits(until: min(moment, until))
+        case .fails: .refused(until: until)
+        }
+    }
+
+    /// A kept job was claimed that may not be sent: the next look for others comes a little later.
+    mutating func looked(inVain: Bool, _ now: Instant) {
+        guard inVain else {
+            (vainLooks, nextLook) = (0, now)
+            return
+        }
+        vainLooks = min(vainLooks + 1, 10)
+        nextLook = now.advanced(by: min(.milliseconds(25) * vainLooks, UpstreamTraffic.longestLook))
+    }
+
+    /// Whether so many attempts are under way, and so few end, that those of a class may have taken the places of others.
+    mutating func isCrowded(_ route: Route, _ now: Instant) -> Bool {
+        let width = min(width(route), route.policy.concurrency.maxRequests)
+        guard underWay * 2 >= width else { return false }
+        if looks.at.duration(to: now) >= .seconds(1) { looks = (looks.last, endings, now) }
+        return endings - looks.before < underWay
+    }
+
+    /// Since when nothing of the class has been answered, which has its share of what may be under way; nil where it may go.
+    func stuck(_ asked: RequestClass, _ route: Route, _ now: Instant) -> Instant? {
+        crowd.stuck(
+            asked,
+            width: min(width(route), route.policy.concurrency.maxRequests),
+            underWay: underWay,
+            patience: max(
+                usual.time(attempt: route.policy.timeouts.attempt),
+                UsualTime.unknown(attempt: route.policy.timeouts.attempt)
+            ),
+            now
+        )
+    }
+
+    /// - Returns: whether the end of the attempt is to be told with its class.
+    mutating func joins(_ asked: RequestClass, _ now: Instant) -> Bool { crowd.began(asked, now) }
+
+    mutating func tries(_ asked: RequestClass, _ now: Instant) { classes.tries(asked, now) }
+
+    /// Why the breaker holds a request back.
+    func breakerHold(until: Instant, _ now: Instant) -> TrafficHold {
+        var hold = TrafficHold(
+            reason: isForced(now) ? .forcedOpen : .breakerOpen,
+            upstream: name,
+            until: until,
+            since: openSince(now)
+        )
+        hold.cause = cause
+        if case .probing = breaker.state { hold.isProbing = true }
+        hold.request = failingWords
+        return hold
+    }
+
+    /// What fails, and what does not: `47 of 47 on POST /bad; GET /good is answered`.
+    var failingWords: String? {
+        let failing = classes.failing
+        guard let first = failing.first else { return nil }
+        let more = failing.count > 1 ? " and \(failing.count - 1) more" : ""
+        let works = classes.working.map { "; \($0.name) is answered" } ?? ""
+        return "\(first.entry.failures) of \(first.entry.attempts) failed on \(first.asked.name)\(more)\(works)"
     }
 }

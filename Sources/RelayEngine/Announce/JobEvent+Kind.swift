@@ -15,6 +15,7 @@ extension JobEvent {
         case routePaused = "waystation.route.paused"
         case routeResumed = "waystation.route.resumed"
         case routeBreaker = "waystation.route.breaker"
+        case limitsCleared = "waystation.route.limits.cleared"
         case credentialsRefreshed = "waystation.route.credentials.refreshed"
         case credentialsFailed = "waystation.route.credentials.failed"
         case configReloaded = "waystation.config.reloaded"
@@ -34,6 +35,7 @@ extension JobEvent {
         case .routePaused: .routePaused
         case .routeResumed: .routeResumed
         case .breakerChanged: .routeBreaker
+        case .limitsCleared: .limitsCleared
         case .credentialRefreshed: .credentialsRefreshed
         case .credentialFailed: .credentialsFailed
         case .configReloaded: .configReloaded
@@ -84,7 +86,7 @@ extension JobEvent {
     package var route: String? {
         switch self {
         case .bodyFoundNoRoom(let route), .pauseWanted(let route, _, _), .routePaused(let route, _),
-            .routeResumed(let route), .breakerChanged(let route, _):
+            .routeResumed(let route), .breakerChanged(let route, _), .limitsCleared(let route, _):
             route
         case .requestRefused(let refused): refused.route
         default: report?.route ?? context?.route.name

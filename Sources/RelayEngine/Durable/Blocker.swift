@@ -80,15 +80,33 @@ extension DurableJobs {
             )
         }
         switch job.reason {
-        case .throttled?:
-            return Blocker(.throttled, "it is held back to spare the upstream", until: due)
-        case .credentials?, .breakerOpen?, .rateLimited?, .concurrency?:
+        case .throttled?, .breakerOpen?:
+            if let hold = holds(job) { return Blocker(hold, engine.time.now(), engine.time.wallMilliseconds()) }
+            return Blocker(
+                job.reason ?? .throttled,
+                "it is held back to spare the upstream",
+                until: due
+            )
+        case .credentials?, .rateLimited?, .concurrency?:
             return Blocker(job.reason ?? .backoff, "it is held back", until: due)
         default:
             let status = job.failureStatus.map { " \($0.rawValue)" } ?? ""
             let why = job.failureKind.map { " with \($0.rawValue)\(status)" } ?? ""
             return Blocker(.backoff, "its last attempt failed\(why)", until: due)
         }
+    }
+
+    /// What the traffic of its route says to a request like the job's.
+    private func holds(_ job: StoredJob) -> TrafficHold? {
+        guard let entry = engine.snapshot.routes[job.record.route] else { return nil }
+        let asked = RequestClass(
+            job.record.method,
+            target: job.record.target,
+            contentLength: job.bodyLength,
+            user: job.record.submitter?.user,
+            credential: job.record.fields[.authorization]
+        )
+        return entry.memory.traffic.hold(of: asked, entry.route, engine.time.now())
     }
 
     /// Of a job of the route that could be sent now.

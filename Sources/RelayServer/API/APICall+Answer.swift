@@ -44,7 +44,7 @@ extension APICall {
             if let route { _ = try server.engine.snapshot.entry(route) }
             return Answer(200, await server.control.history(of: route))
         case .routes: return try await routes(server)
-        case .route(let name, let part): return try await route(name, part, document, server)
+        case .route(let name, let part): return try await route(name, part, document, caller, server)
         case .stream: preconditionFailure("a stream is served as its body arrives")
         case .constrained: return Answer(200, try constrained(document, caller))
         case .contract: return Answer(200, .stream(BytesInPieces(OpenAPI.json)))

@@ -41,6 +41,7 @@ extension APICall {
         case pause
         case resume
         case breaker
+        case clearLimits
     }
 }
 
@@ -141,5 +142,6 @@ extension APICall.RoutePart {
     /// By what follows the route's name.
     static let paths: KeyValuePairs<String, Self> = [
         "": .whole, "/pause": .pause, "/resume": .resume, "/breaker": .breaker,
+        "/limits/clear": .clearLimits,
     ]
 }

@@ -20,6 +20,7 @@ extension Attempt {
         if let status { json.member("status", status.rawValue) }
         if let failure {
             json.member("kind", failure.kind.rawValue)
+            json.member("cause", failure.cause.rawValue)
             json.member("sent", failure.sent.rawValue)
             json.member("detail", failure.detail)
             if let code = failure.apiCode { json.member("api_code", code) }

@@ -64,6 +64,22 @@ extension Operation {
         problems: Problem.Code.ofStore + [.routeNotFound, .unsupportedMediaType]
     )
 
+    static let clearLimits = Operation(
+        id: "clearLimits",
+        tag: .routes,
+        summary: "Lift what holds the requests of a route back",
+        detail: "What upstreams have asked for, the rates and windows that were learnt, and which requests fail: all of it "
+            + "begins anew. Pauses and circuit breakers stay; a second call changes nothing more.",
+        content: RequestContent(
+            type: MediaType.json,
+            schema: .named("ClearOrder"),
+            isRequired: false,
+            examples: [("one", .example(#"{"upstream": "eu", "requests": "GET /reports"}"#))]
+        ),
+        replies: [told],
+        problems: Problem.Code.ofStore + [.routeNotFound, .unsupportedMediaType]
+    )
+
     static let shape = Operation(
         id: "getShape",
         tag: .routes,

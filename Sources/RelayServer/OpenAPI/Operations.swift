@@ -49,6 +49,7 @@ extension APICall.RoutePart {
         case .pause: .pauseRoute
         case .resume: .resumeRoute
         case .breaker: .setBreaker
+        case .clearLimits: .clearLimits
         }
     }
 }

@@ -47,7 +47,9 @@ extension OpenAPI {
             ])
         ),
         Property("result", .word(Attempt.ResultWord.allCases.map(\.rawValue))), .maybe("status", .status),
-        .maybe("kind", .failureKind), .maybe("sent", sent), .maybe("detail", .text),
+        .maybe("kind", .failureKind),
+        .maybe("cause", .word(FailureCause.allCases.map(\.rawValue)), "Whose fault the failure is."),
+        .maybe("sent", sent), .maybe("detail", .text),
         .maybe("api_code", .text, "The upstream's own code."),
         .maybe("api_title", .text, "The upstream's own words."),
         .maybe("rule", .text, "The rule that acted."),

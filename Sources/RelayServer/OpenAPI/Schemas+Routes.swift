@@ -34,6 +34,13 @@ extension OpenAPI {
             ])
         ),
         (
+            "ClearOrder",
+            .strict([
+                .maybe("upstream", .text(JobFilter.textLengths), "Without it all of the route."),
+                .maybe("requests", .text(JobFilter.textLengths), "As `failing` and `holds` name them; without it all."),
+            ])
+        ),
+        (
             "Shape",
             .object([
                 Property("by", .word(ShapeTable.Key.allCases.map(\.rawValue))),
@@ -150,8 +157,25 @@ extension OpenAPI {
         ),
         .maybe("since", .moment, "When the breaker opened."),
         .maybe("until", .moment, "When it is probed, or the operator's word ends."),
-        .maybe("held_until", .moment, "As the upstream has asked."),
+        .maybe(
+            "failing",
+            .list(
+                .object([
+                    Property("requests", .text), .maybe("uid", .count), Property("attempts", .count),
+                    Property("failed", .count),
+                ])
+            ),
+            "Requests that the breaker stops while it is open: method, the first two segments of the path, and user; at "
+                + "most eight, most failures first."
+        ),
+        .maybe("held_until", .moment, "As the upstream has asked for all requests."),
+        .maybe(
+            "holds",
+            .list(.object([Property("requests", .text), Property("until", .moment)])),
+            "As the upstream has asked for some requests, or for those of a limit of its own."
+        ),
         .maybe("rate", .count, "Attempts a second that it is sent at most."),
+        .maybe("rate_of", .text, "The requests that are sent no faster; without it all are."),
         Property("under_way", .count), .maybe("window", .count, "How many attempts may be under way."),
         .maybe(
             "last_failure",

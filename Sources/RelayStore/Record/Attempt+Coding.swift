@@ -36,11 +36,15 @@ extension Attempt {
         let wasResent = exchange?.wasResent ?? false
         let words = [next?.target, failure?.apiCode, failure?.apiTitle]
         let isPastDeadline = failure?.isPastDeadline ?? false
-        if wasResent || isPastDeadline || resentBy != nil || words.contains(where: { $0 != nil }) {
+        let blamed = failure?.blamed
+        if wasResent || isPastDeadline || resentBy != nil || blamed != nil
+            || words.contains(where: { $0 != nil })
+        {
             writer.add(wasResent)
             for word in words { writer.add(word) }
             writer.add(isPastDeadline)
-            if let resentBy { writer.add(resentBy) }
+            if resentBy != nil || blamed != nil { writer.add(resentBy ?? "") }
+            if let blamed { writer.add(blamed.rawValue) }
         }
     }
 
@@ -81,7 +85,11 @@ extension Attempt {
             failure?.apiTitle = try reader.optionalText()
             failure?.isPastDeadline = try reader.flag()
         }
-        if !reader.isAtEnd { resentBy = try reader.text() }
+        if !reader.isAtEnd {
+            let rule = try reader.text()
+            resentBy = rule.isEmpty ? nil : rule
+        }
+        if !reader.isAtEnd { failure?.blamed = FailureCause(rawValue: try reader.text()) }
         next = decision.flatMap { Next(name: $0, wait: wait, target: target) }
         if exchange.isKnown { self.exchange = exchange }
         failure?.exchange = self.exchange

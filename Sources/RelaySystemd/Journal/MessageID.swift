@@ -50,7 +50,9 @@ package struct MessageID: Hashable, Sendable {
     /// A route sends nothing until it is resumed.
     package static let routePaused = MessageID("02d26309775ceab8868b1b3a163fd695")
     package static let routeResumed = MessageID("f98c10cfca24f15b5e81908b209a6418")
-    /// An upstream has failed too often, or still does: it is left alone for a while.
+    /// An operator lifted what held the requests of a route back.
+    package static let limitsCleared = MessageID("971c3696d309a481ae3713f361086061")
+    /// An upstream has failed too often, or still does: requests that fail are not sent for a while.
     package static let breakerOpened = MessageID("3f6c0d6b1c5f4a0f9d1a7e6b52c9e84d")
     /// An upstream works again.
     package static let breakerClosed = MessageID("a91d5f3e0b7c4d6e8f25c3b4907d1e62")
@@ -81,7 +83,8 @@ package struct MessageID: Hashable, Sendable {
         ("records_suppressed", recordsSuppressed), ("loop_stalled", loopStalled),
         ("never_fails_breached", neverFailsBreached), ("pins_missed", pinsMissed),
         ("constrained_changed", constrainedChanged), ("job_dead", jobDead), ("job_expired", jobExpired),
-        ("route_paused", routePaused), ("route_resumed", routeResumed), ("breaker_opened", breakerOpened),
+        ("route_paused", routePaused), ("route_resumed", routeResumed), ("limits_cleared", limitsCleared),
+        ("breaker_opened", breakerOpened),
         ("breaker_closed", breakerClosed), ("store_notice", storeNotice),
         ("store_failed", storeFailed), ("jobs_changed", jobsChanged), ("callers_hidden", callersHidden),
         ("store_stalled", storeStalled), ("store_resumed", storeResumed), ("request_refused", requestRefused),

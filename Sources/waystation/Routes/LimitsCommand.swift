@@ -5,20 +5,38 @@ import RelayJSON
 extension Command {
     static let limits = Command(
         "limits",
-        "ROUTE [-o table|json]",
-        "Shows what holds the requests of a route back, with present values.",
+        "ROUTE [--clear [--upstream NAME] [--class REQUESTS]] [-o table|json]",
+        "Shows what holds the requests of a route back, with present values, and lifts it.",
         details: """
             Its permits, the breaker, the last failure, the window, the throttling and the patience of each upstream,
             its retries, its rate and its pause, and why none of its requests is passed through, where none is.
+            With --clear what upstreams have asked for, the rates and windows that were learnt and what is known of
+            requests that fail is forgotten first, of one upstream or of one class of requests, such as "GET /reports"
+            (as this table names it), where they are named. Pauses and breakers stay: resume and breaker are for them.
 
             """,
         operands: [.asked([.routes])],
-        options: [.output, OptionSpec("utc", nil, "print times in UTC"), .control]
+        options: [
+            OptionSpec("clear", nil, "lift it first"),
+            OptionSpec("upstream", value: "NAME", "of that upstream only"),
+            OptionSpec("class", value: "REQUESTS", "of those requests only"), .output, OptionSpec("utc", nil, "print times in UTC"), .control,
+        ]
     ) { arguments throws(CommandFailure) in
         let route = try routeOperand(arguments)
         let format = try arguments.format()
-        let (bytes, document) = try DaemonAccess.control(arguments)
-            .document(.get, "/v1/routes/\(percentEncoded(route))")
+        let access = DaemonAccess.control(arguments)
+        let target = "/v1/routes/\(percentEncoded(route))"
+        let bytes: [UInt8]
+        let document: JSONValue
+        if arguments.has("clear") {
+            let response = try access.change(.post, target + "/limits/clear", clearOrder(arguments))
+            (bytes, document) = (response.body, try DaemonAccess.parse(response))
+        } else {
+            guard arguments["upstream"] == nil, arguments["class"] == nil else {
+                throw .usage("--upstream and --class say what --clear lifts", of: arguments.command)
+            }
+            (bytes, document) = try access.document(.get, target)
+        }
         switch format {
         case .json: Output.standard.write(bytes + [UInt8(ascii: "\n")])
         case .table:
@@ -26,6 +44,14 @@ extension Command {
         }
         return .done
     }
+}
+
+/// What `--clear` is about.
+private func clearOrder(_ arguments: Arguments) -> [UInt8] {
+    var order = JSONObjectWriter()
+    if let upstream = arguments["upstream"] { order.member("upstream", upstream) }
+    if let requests = arguments["class"] { order.member("requests", requests) }
+    return order.bytes
 }
 
 /// What holds a route back, of its document, for people.
@@ -51,9 +77,24 @@ struct LimitsSheet {
             rows.append(("Upstream", "\(name): \(underWay(upstream))"))
             if let breaker = breaker(upstream) { rows.append(("  Breaker", breaker)) }
             if let failure = moments.failure(upstream["last_failure"]) { rows.append(("  Failed", failure)) }
+            for failing in upstream["failing"]?.elements ?? [] {
+                let user = failing["uid"]?.integer.map { " of user \($0)" } ?? ""
+                rows.append(
+                    (
+                        "  Stopped",
+                        "\(safe(failing["requests"]?.text ?? "?"))\(user): \(number(failing["failed"])) of "
+                            + "\(number(failing["attempts"])) failed; others that are answered go on"
+                    )
+                )
+            }
             if let rate = upstream["rate"]?.integer {
                 let attempts = "\(rate) attempt\(rate == 1 ? "" : "s")"
-                rows.append(("  Throttled", "sent at most \(attempts) a second, as it said too many came"))
+                let what = upstream["rate_of"]?.text.map { safe($0) + " " } ?? ""
+                rows.append(("  Throttled", "\(what)sent at most \(attempts) a second, as it said too many came"))
+            }
+            for hold in upstream["holds"]?.elements ?? [] {
+                let until = hold["until"]?.text.map { moments.short($0) } ?? "?"
+                rows.append(("  Patience", "it has asked for it with \(safe(hold["requests"]?.text ?? "?")), until \(until)"))
             }
             if let held = upstream["held_until"]?.text {
                 rows.append(("  Patience", "it has asked to be left alone until \(moments.short(held))"))

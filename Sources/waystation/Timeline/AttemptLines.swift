@@ -21,6 +21,9 @@ struct AttemptLines {
         var text = column(time, width) + pad("attempt \(attempt["number"]?.integer ?? 0)", 11)
         text += pad("→ " + place.joined(separator: " "), 30) + " "
         text += output.styled(what, failed ? .yellow : .green) + "\(took)\(phases)\n"
+        if let cause = attempt["cause"]?.text.flatMap(FailureCause.init(rawValue:)), let words = cause.words {
+            text += column("", width) + words + "\n"
+        }
         if let words = upstreamsWords { text += column("", width) + words + "\n" }
         if case .bool(true)? = attempt["resent"] {
             text += column("", width) + "sent once more: the upstream had closed the kept connection\n"
@@ -89,4 +92,16 @@ struct AttemptLines {
     }
 
     private func string(_ object: JSONValue, _ name: String) -> String { safe(object[name]?.text ?? "?") }
+}
+
+extension FailureCause {
+    /// A line of its own where the fault is not where one looks first.
+    fileprivate var words: String? {
+        switch self {
+        case .upstream, .request: nil
+        case .tooMany: "the upstream had too much to do: nobody's fault"
+        case .caller: "the caller's doing: it counts for nothing"
+        case .relay: "the relay's doing: it counts for nothing against the upstream"
+        }
+    }
 }

@@ -65,6 +65,8 @@ extension JSONObjectWriter {
             member("upstream", change.upstream)
             member("state", change.probeIn == nil ? "closed" : "open")
             if let wait = change.probeIn { milliseconds("wait_ms", wait) }
+        case .limitsCleared(_, let change):
+            member("detail", "limits cleared: \(change.words)")
         case .credentialRefreshed(let name, let expiresIn):
             let validity = expiresIn.map { ", valid for \(DurationText.text($0))" } ?? ""
             member("detail", "credential \(name)\(validity)")

@@ -19,6 +19,7 @@ extension APICall {
         _ name: String,
         _ part: RoutePart,
         _ document: [UInt8],
+        _ caller: Caller,
         _ server: LoopServer
     ) async throws(Problem) -> Answer {
         _ = try query()
@@ -38,6 +39,22 @@ extension APICall {
             let order = try BreakerOrder(document)
             try order.apply(to: try server.engine.snapshot.entry(name), server.relay.ports.time.now())
             // Kept jobs may have waited for it.
+            durable.resumed(name)
+        case .clearLimits:
+            if !document.isEmpty { try checkJSON("the order") }
+            let order = try ClearOrder(document)
+            let lifted = try order.apply(
+                to: try server.engine.snapshot.entry(name),
+                server.relay.ports.time.now()
+            )
+            if !lifted.isEmpty {
+                let change = LimitsChange(
+                    user: caller.client?.user,
+                    upstreams: lifted,
+                    requests: order.requests
+                )
+                server.relay.ports.sink.record(.limitsCleared(route: name, change))
+            }
             durable.resumed(name)
         case .resume:
             guard document.isEmpty else {

@@ -125,14 +125,30 @@ struct RouteView {
                             object.member("attempts", counts.attempts)
                             object.member("failed", counts.failed)
                             object.member("failed_in_a_row", counts.failedInARow)
-                            let span = entry.route.policy.traffic.breaker.sampling
+                            let span = entry.route.policy.traffic.breaker.counted
                             object.member("span_ms", span.saturatedNanoseconds / 1_000_000)
                         }
                     }
                     if let since = upstream.since { writer.moment("since", moment(since)) }
                     if let until = upstream.until { writer.moment("until", moment(until)) }
+                    if !upstream.failing.isEmpty {
+                        writer.array("failing") { list in
+                            for failing in upstream.failing { list.object { failing.write(into: &$0) } }
+                        }
+                    }
                     if let held = upstream.heldUntil { writer.moment("held_until", moment(held)) }
+                    if !upstream.holds.isEmpty {
+                        writer.array("holds") { list in
+                            for hold in upstream.holds {
+                                list.object {
+                                    $0.member("requests", hold.requests)
+                                    $0.moment("until", moment(hold.until))
+                                }
+                            }
+                        }
+                    }
                     if let rate = upstream.rate { writer.member("rate", Int(rate.rounded(.up))) }
+                    if let requests = upstream.ratedRequests { writer.member("rate_of", requests) }
                     writer.member("under_way", upstream.underWay)
                     if let window = upstream.window { writer.member("window", window) }
                     if let failure = account.lastFailures[upstream.name] {
@@ -155,5 +171,14 @@ struct RouteView {
             writer.moment("until", pause.until)
             if let rule = pause.rule { writer.member("rule", rule) }
         }
+    }
+}
+
+extension RouteStanding.FailingRequests {
+    fileprivate func write(into json: inout JSONObjectWriter) {
+        json.member("requests", requests)
+        if let user { json.member("uid", user) }
+        json.member("attempts", attempts)
+        json.member("failed", failed)
     }
 }

@@ -1,0 +1,54 @@
+/// Whose fault a failed attempt is, which decides what it counts for.
+///
+/// | cause | what happened | what it counts for |
+/// |---|---|---|
+/// | `upstream` | no name, no connection, an answer cut short or stalled, none in time, 502, 504, or 503 without `Retry-After` | circuit breaker, window, budget |
+/// | `too_many` | 429, or 503 with `Retry-After` | window, pace and holds |
+/// | `request` | a complete answer of any other status, an error document, a failed validation | nothing, unless `circuit_breaker.on` names the status |
+/// | `caller` | the body did not come, or the caller gave up sooner than the upstream usually answers | nothing |
+/// | `relay` | descriptors, memory, disk, a credential that could not be fetched, what the relay held back | nothing |
+public enum FailureCause: String, CaseIterable, Sendable {
+    case upstream
+    case tooMany = "too_many"
+    case request
+    case caller
+    case relay
+}
+
+extension Failure {
+    /// Whose fault it is, as far as the failure alone says; how long its caller waited says more where it gave up.
+    public var cause: FailureCause {
+        if let cause = blamed { return cause }
+        if kind == .cancelled || kind == .clientGone { return .caller }
+        if isOfRelay { return .relay }
+        if isCutOff { return .upstream }
+        guard let status else { return saysUpstreamFailed ? .upstream : .request }
+        if saysStop { return .request }
+        return switch status {
+        case 429: .tooMany
+        case 503: retryAfter == nil ? .upstream : .tooMany
+        case 502, 504: .upstream
+        default: .request
+        }
+    }
+
+    /// Whether the upstream did not answer, or not to the end.
+    var isCutOff: Bool {
+        FailureGroup.timeout.contains(kind) || FailureGroup.connection.contains(kind)
+            || kind == .httpResponseIncomplete
+    }
+
+    /// Whether the fault is on this side: nothing was sent for want of a descriptor, of memory, of a credential.
+    private var isOfRelay: Bool {
+        if status != nil { return false }
+        return switch kind {
+        // Its time was over on this side of the wire, as when the disk was slow to take its record.
+        case .httpResponseTimeout: sent == .neverSent
+        case .preparation, .credentialsFailed, .overloaded, .connectionLimitReached, .destinationIPProhibited,
+            .deadlineExceeded, .interrupted, .breakerOpen, .rateLimited, .storedBodyCorrupt, .storedBodyUnread,
+            .attemptUnrecorded:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// Attempts of each class beyond half of what may be under way with an upstream: a class that gets no answers does not take
+/// the places of those that do.
+///
+/// A class of which nothing has been answered for a while, when others have been, has at most half of what the others leave:
+/// of 256, where others have 56, at most 100.
+struct CrowdTable: Sendable {
+    private struct Entry: Sendable {
+        var underWay = 0
+        /// When the last of it was answered, or when it came.
+        var progress: Instant
+        var isAnswered = false
+    }
+
+    private var entries: [RequestClass: Entry] = [:]
+
+    /// Since when nothing of the class has been answered that now has its share; nil where it may begin another.
+    func stuck(
+        _ asked: RequestClass,
+        width: Int,
+        underWay: Int,
+        patience: Duration,
+        _ now: Instant
+    ) -> Instant? {
+        guard let entry = entries[asked], entry.progress.duration(to: now) > patience,
+            entry.underWay * 2 >= width - (underWay - entry.underWay),
+            entries.values.contains(where: { $0.isAnswered && $0.progress > entry.progress })
+        else { return nil }
+        return entry.progress
+    }
+
+    /// An attempt begins.
+    ///
+    /// - Returns: whether its end is to be told; classes beyond 64 are not told apart.
+    mutating func began(_ asked: RequestClass, _ now: Instant) -> Bool {
+        if entries[asked] == nil, entries.count >= ClassTable.most {
+            entries = entries.filter { $0.value.underWay > 0 }
+            guard entries.count < ClassTable.most else { return false }
+        }
+        var entry = entries[asked] ?? Entry(progress: now)
+        // A class that comes back has time again.
+        if entry.underWay == 0 { entry.progress = now }
+        entry.underWay += 1
+        entries[asked] = entry
+        return true
+    }
+
+    /// An attempt that was counted has ended.
+    mutating func ended(_ asked: RequestClass, isAnswered: Bool, _ now: Instant) {
+        guard var entry = entries[asked] else { return }
+        entry.underWay -= 1
+        if isAnswered { (entry.progress, entry.isAnswered) = (now, true) }
+        entries[asked] = entry
+    }
+}

@@ -1,0 +1,51 @@
+/// What a request asks of an upstream, as far as the protection of upstreams tells requests apart, and who asks.
+///
+/// It is made only where an upstream is in trouble: a request to one that is well pays nothing for it.
+package struct RequestClass: Hashable, Sendable {
+    /// The method and the first two segments of the path, at most 64 bytes of it: `POST /orders/eu`.
+    let name: String
+    /// Whether its content is larger than what is read before it is sent, or of unknown length.
+    let isLarge: Bool
+    /// Who asks; nil where nobody is told apart.
+    let user: UInt32?
+    /// A digest of the credential that the caller sends along; 0 without one.
+    let credential: Int
+
+    /// Content above that is large.
+    static let largeContent: UInt64 = 65_536
+    private static let longestName = 64
+
+    package init(
+        _ method: Method,
+        target: String,
+        contentLength: UInt64?,
+        user: UInt32?,
+        credential: String? = nil
+    ) {
+        var path = ""
+        var segments = 0
+        for byte in target.utf8 where path.utf8.count < RequestClass.longestName {
+            if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+            if byte == UInt8(ascii: "/") {
+                // The target may begin with a slash or without.
+                if path.isEmpty { continue }
+                segments += 1
+                if segments == 2 { break }
+            }
+            path.unicodeScalars.append(byte > 0x20 && byte < 0x7F ? Unicode.Scalar(byte) : "?")
+        }
+        name = "\(method.rawValue) /\(path)"
+        isLarge = contentLength.map { $0 > RequestClass.largeContent } ?? true
+        self.user = user
+        self.credential = credential?.hashValue ?? 0
+    }
+
+    /// The same request of whoever asks, of any size: what an upstream's word about its limits is about.
+    var asked: Asked { Asked(name: name, credential: credential) }
+
+    /// What an upstream limits: a kind of request, with the credential it came with.
+    struct Asked: Hashable, Sendable {
+        let name: String
+        let credential: Int
+    }
+}

@@ -1,0 +1,196 @@
+import RelayTestSupport
+import Testing
+
+@testable import RelayCore
+
+private func asked(_ method: Method, _ target: String, user: UInt32? = nil, length: UInt64? = 0) -> RequestClass {
+    RequestClass(method, target: target, contentLength: length, user: user)
+}
+
+@Suite("Requests are told apart by what they ask, and of whom they are", .timeLimit(.minutes(1)))
+struct RequestClassTests {
+    @Test(
+        "A class is the method and the first two segments of the path",
+        arguments: [
+            ("", "GET /"), ("/", "GET /"), ("orders", "GET /orders"), ("/orders/7", "GET /orders/7"),
+            ("orders/7/items?x=1", "GET /orders/7"), ("orders?secret=1", "GET /orders"),
+            ("a\u{1}b", "GET /a?b"), (String(repeating: "x", count: 100), "GET /" + String(repeating: "x", count: 64)),
+        ]
+    )
+    func names(target: String, name: String) { #expect(asked(.get, target).name == name) }
+
+    @Test("Users, sizes and credentials make classes of their own, and only credentials what an upstream limits")
+    func parts() {
+        let plain = asked(.post, "x", user: 1)
+        #expect(plain != asked(.post, "x", user: 2))
+        #expect(plain != asked(.post, "x", user: 1, length: 1_000_000))
+        #expect(plain != asked(.post, "x", user: 1, length: nil))
+        #expect(plain.asked == asked(.post, "x", user: 2, length: nil).asked)
+        let other = RequestClass(.post, target: "x", contentLength: 0, user: 1, credential: "Bearer a")
+        #expect(other.asked != plain.asked)
+    }
+}
+
+@Suite("An open circuit breaker stops the classes of requests that fail, and no others", .timeLimit(.minutes(1)))
+struct ClassTableTests {
+    private let bad = asked(.post, "bad")
+    private let good = asked(.get, "good")
+
+    private func opened() -> ClassTable {
+        var table = ClassTable()
+        table.ended(bad, works: false, at(0))
+        table.opened(.seconds(2), at(1))
+        return table
+    }
+
+    @Test("A class that fails is stopped; one that is not known tries, one request at a time, and goes on when it is answered")
+    func tells() {
+        var table = opened()
+        #expect(table.pass(bad, at(1)) == .fails)
+        #expect(table.pass(good, at(1)) == .tries)
+        table.tries(good, at(1))
+        guard case .waits = table.pass(good, at(1.01)) else {
+            Issue.record("the others wait")
+            return
+        }
+        table.ended(good, works: true, at(1.02))
+        #expect(table.pass(good, at(1.02)) == .goes)
+        #expect(table.working?.name == "GET /good" && table.failing.map(\.asked.name) == ["POST /bad"])
+        table.ended(good, works: false, at(2))
+        #expect(table.pass(good, at(2)) == .fails)
+    }
+
+    @Test("An upstream that fails at everything is tried by ever fewer classes, and by none beyond 64")
+    func outage() {
+        var (table, tries) = (opened(), 0)
+        for tick in 0..<60_000 {
+            let (now, one) = (at(1 + Double(tick) / 1_000), asked(.get, "\(tick)"))
+            guard table.pass(one, now) == .tries else { continue }
+            tries += 1
+            table.tries(one, now)
+            table.ended(one, works: false, now)
+        }
+        #expect((5...12).contains(tries), "\(tries) in a minute of a thousand classes a second")
+        var full = opened()
+        for index in 0..<100 { full.ended(asked(.get, "\(index)"), works: false, at(1)) }
+        #expect(full.entries.count == ClassTable.most)
+        #expect(full.pass(asked(.get, "new"), at(100)) == .fails)
+    }
+
+    @Test("One that hangs while it finds out keeps the others of its class waiting for a second only")
+    func hangs() {
+        var table = opened()
+        table.tries(good, at(1))
+        guard case .waits = table.pass(good, at(1.9)) else {
+            Issue.record("the others wait")
+            return
+        }
+        #expect(table.pass(good, at(2.1)) == .fails)
+        table.ended(good, works: nil, at(3))
+        #expect(table.pass(good, at(3)) == .tries)
+    }
+}
+
+@Suite("A wish for patience holds back what it speaks of", .timeLimit(.minutes(1)))
+struct HoldTableTests {
+    private let a = asked(.get, "a").asked
+    private let b = asked(.get, "b").asked
+
+    private func word(_ seconds: Int, _ resource: String? = nil) -> HoldTable.Word {
+        HoldTable.Word(wait: .seconds(seconds), resource: resource)
+    }
+
+    private func until(_ table: HoldTable, _ asked: RequestClass.Asked?, _ now: Double = 0) -> Instant? {
+        table.hold(of: asked, longest: .seconds(60), at(now))?.until
+    }
+
+    @Test("It holds the kind of request that was answered, and everything once a second kind is told the same")
+    func scopes() {
+        var table = HoldTable()
+        table.told(word(50), to: a, at(0))
+        #expect(until(table, a) == at(50) && until(table, b) == nil && until(table, nil) == nil)
+        table.told(word(20), to: b, at(10))
+        #expect(until(table, asked(.put, "c").asked, 10) == at(30) && until(table, nil, 10) == at(30))
+        #expect(until(table, a, 10) == at(50))
+        #expect(until(table, b, 31) == nil && until(table, a, 31) == at(50))
+    }
+
+    @Test("A limit with a name holds what was answered with that name, and another credential is not held")
+    func resources() {
+        var table = HoldTable()
+        let find = asked(.get, "find").asked
+        table.told(word(30, "search"), to: find, at(0))
+        #expect(until(table, find) == at(30) && until(table, a) == nil)
+        table.told(word(30, "core"), to: a, at(0))
+        #expect(until(table, b) == nil && until(table, nil) == nil)
+        let other = RequestClass(.get, target: "find", contentLength: 0, user: nil, credential: "k").asked
+        #expect(until(table, other) == nil)
+    }
+
+    @Test("No hold lasts longer than the route allows, there are 64 at most, and each can be lifted")
+    func bounds() {
+        var table = HoldTable()
+        for index in 0..<100 { table.told(word(1_000 + index, "r\(index)"), to: a, at(0)) }
+        #expect(table.holds.count == HoldTable.most)
+        #expect(table.standing(longest: .seconds(60), at(0)).allSatisfy { $0.until == at(60) })
+        let lifted = [table.clear("the limit r99"), table.clear("the limit r99")]
+        #expect(lifted == [true, false] && table.holds.count == HoldTable.most - 1)
+    }
+}
+
+@Suite("A class that gets no answers does not take the places of those that do", .timeLimit(.minutes(1)))
+struct CrowdTableTests {
+    @Test("It has half of what the others leave once nothing of it was answered for a while, and others were")
+    func shares() {
+        var crowd = CrowdTable()
+        let (hung, fine) = (asked(.get, "hung"), asked(.get, "fine"))
+        func stuck(_ width: Int, _ underWay: Int, _ now: Double) -> Bool {
+            crowd.stuck(hung, width: width, underWay: underWay, patience: .seconds(2), at(now)) != nil
+        }
+        for _ in 0..<5 { _ = crowd.began(hung, at(0)) }
+        #expect(!stuck(10, 5, 3), "nobody else is there")
+        _ = crowd.began(fine, at(3))
+        crowd.ended(fine, isAnswered: true, at(3))
+        #expect(stuck(10, 5, 3) && !stuck(10, 5, 1) && !stuck(20, 5, 3))
+        crowd.ended(hung, isAnswered: true, at(3.5))
+        #expect(!stuck(10, 4, 4))
+    }
+}
+
+@Suite("How long an upstream usually takes is learnt from its answers", .timeLimit(.minutes(1)))
+struct UsualTimeTests {
+    @Test("It is four times what 99 of 100 took, 250 ms at least; little is known before twenty answers")
+    func times() {
+        var usual = UsualTime()
+        #expect(usual.time(attempt: .seconds(10)) == .seconds(2) && usual.time(attempt: .seconds(1)) == .seconds(1))
+        for _ in 0..<400 { usual.answered(nanoseconds: 5_000_000) }
+        #expect(usual.time(attempt: .seconds(10)) == .milliseconds(250))
+        for _ in 0..<400 { usual.answered(nanoseconds: 1_000_000_000) }
+        let time = usual.time(attempt: .seconds(10))
+        #expect(time > .seconds(2) && time < .seconds(8), "\(time)")
+    }
+}
+
+@Suite("A failed attempt has a cause", .timeLimit(.minutes(1)))
+struct FailureCauseTests {
+    @Test(
+        "Statuses and kinds say whose fault it is",
+        arguments: [
+            (.httpStatus, 500, nil, .request), (.httpStatus, 501, nil, .request), (.httpStatus, 404, nil, .request),
+            (.httpStatus, 502, nil, .upstream), (.httpStatus, 503, nil, .upstream), (.httpStatus, 504, nil, .upstream),
+            (.httpStatus, 503, 5, .tooMany), (.httpStatus, 429, nil, .tooMany), (.apiError, 200, nil, .request),
+            (.invalidResponse, 200, nil, .request), (.httpResponseIncomplete, 200, nil, .upstream),
+            (.connectionRefused, nil, nil, .upstream), (.dnsError, nil, nil, .upstream),
+            (.httpResponseTimeout, nil, nil, .upstream), (.clientGone, nil, nil, .caller),
+            (.cancelled, nil, nil, .caller), (.connectionLimitReached, nil, nil, .relay),
+            (.credentialsFailed, nil, nil, .relay),
+        ] as [(FailureKind, UInt16?, Int?, FailureCause)]
+    )
+    func causes(kind: FailureKind, status: UInt16?, after: Int?, cause: FailureCause) {
+        var failure = Failure(kind, sent: .unknown, "", status: status.map { Status(rawValue: $0) })
+        failure.retryAfter = after.map { .seconds($0) }
+        #expect(failure.cause == cause)
+        failure.blamed = .caller
+        #expect(failure.cause == .caller)
+    }
+}
