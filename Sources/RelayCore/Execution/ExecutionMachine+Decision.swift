@@ -19,9 +19,7 @@ extension ExecutionMachine {
         say(failure, fields, moment)
         var named = judge.named(failure)
         // Under its own name: what a route calls a failure does not change whose it is.
-        if !moment.isCancelled, !named.saysStop, failure.cause == .upstream || failure.cause == .tooMany {
-            notes.append(.upstreamFailed)
-        }
+        if !moment.isCancelled, !named.saysStop, failure.saysUpstreamFailed { notes.append(.upstreamFailed) }
         guard program != nil else { return decide(named, moment) }
         if named.response == nil { named.response = answer }
         named.url = url

@@ -8,10 +8,15 @@
 /// | `caller` | the body did not come, or the caller gave up sooner than the upstream usually answers | nothing |
 /// | `relay` | descriptors, memory, disk, a credential that could not be fetched, what the relay held back | nothing |
 public enum FailureCause: String, CaseIterable, Sendable {
+    /// The upstream is not there, or does not answer as a server does that is well.
     case upstream
+    /// The upstream says that it is asked too much.
     case tooMany = "too_many"
+    /// The upstream is there, and does not like the request.
     case request
+    /// The caller did not do its part, or gave up early.
     case caller
+    /// The relay lacked something, or held the request back.
     case relay
 }
 
