@@ -66,9 +66,9 @@ package final class Admission: Sendable {
     package var route: Route { entry.route }
     package var state: RouteState { entry.state }
 
-    /// The time the caller gives the whole job.
-    package var total: Duration {
-        let total = route.policy.timeouts.total
-        return context.options.timeout.map { min($0, total) } ?? total
+    /// When nothing more is waited for, of a request whose head came then and whose body moved for so long.
+    package func deadline(since head: Instant, moved: Duration) -> Instant {
+        let patience = head.advanced(by: moved).advanced(by: route.policy.timeouts.total)
+        return context.options.timeout.map { min(head.advanced(by: $0), patience) } ?? patience
     }
 }

@@ -107,6 +107,7 @@ extension Problem {
             case .storedBodyUnread: failure.sent.mayHaveActed ? .upstreamFailed : .storageFailed
             case .deadlineExceeded: .deadlineExceeded
             case .clientGone: .badRequest
+            case .httpRequestError: .requestTimeout
             case .cancelled: .draining
             default:
                 if tookAllTime {

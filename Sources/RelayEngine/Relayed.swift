@@ -2,12 +2,15 @@ package import RelayCore
 import Synchronization
 
 /// What became of a request, and what it holds of the relay until its answer has been passed on.
-package struct Relayed: ~Copyable, Sendable {
+package struct Relayed: ~Copyable {
     package let outcome: Outcome
+    /// Told what becomes of its content, where that was not there with its head.
+    package let streamed: StreamedAnswer?
     private let hold: Hold
 
-    init(_ outcome: Outcome, _ hold: consuming Hold) {
+    init(_ outcome: Outcome, _ streamed: StreamedAnswer?, _ hold: consuming Hold) {
         self.outcome = outcome
+        self.streamed = streamed
         self.hold = hold
     }
 

@@ -10,6 +10,8 @@ package final class RequestRun {
     private let admission: Admission
     private let relay: Relay
     private let began: Instant
+    /// How long its body had taken by then.
+    private let moved: Duration
     /// That of a job of a stream.
     private let turn: AnswerTurn?
     /// Who keeps the request where a rule wants that.
@@ -35,10 +37,12 @@ package final class RequestRun {
         _ admission: Admission,
         _ body: Body,
         _ relay: Relay,
+        moved: Duration = .zero,
         turn: AnswerTurn? = nil,
         keeper: (any RequestKeeper)? = nil
     ) {
         self.engine = engine
+        self.moved = moved
         self.keeper = keeper
         self.admission = admission
         self.relay = relay
@@ -61,6 +65,7 @@ package final class RequestRun {
         self.relay = relay
         keeper = nil
         turn = nil
+        moved = .zero
         self.began = Instant(nanoseconds: began)
         hold = Relayed.Hold(adopting: engine, admission.state.adopted())
         stage = .underWay(execution)
@@ -95,40 +100,48 @@ package final class RequestRun {
         if case .permitted(let body) = stage {
             // The body is held by who sends it.
             stage = .over
-            stage = .ended(
-                await relay.outcome(
-                    of: admission.request(body),
-                    context: admission.context,
-                    vault: admission.snapshot.vault,
-                    since: began,
-                    turn: turn,
-                    keeper: keeper,
-                    leaving: leave
-                )
+            stage = begun(
+                await relay.beginAny(
+                    admission.request(body),
+                    admission.context,
+                    admission.snapshot.vault,
+                    since: head,
+                    moved: moved
+                ),
+                body
             )
         }
         if case .underWay(let execution) = stage { await relay.run(execution, leaving: leave) }
         return end()
     }
 
-    /// Tells how it ended; to be called once, when it has.
+    /// Tells how it ended, as far as that is known before its answer's content is; to be called once, when it has.
     package func end() -> Relayed {
-        var outcome: Outcome =
-            switch stage {
-            case .underWay(let execution): execution.outcome
-            case .ended(let outcome): outcome
-            case .new, .queued, .permitted, .over:
-                preconditionFailure("a request has one outcome, at its end")
-            }
+        var outcome: Outcome
+        var execution: Execution?
+        switch stage {
+        case .underWay(let ended): (outcome, execution) = (ended.outcome, ended)
+        case .ended(let ended): outcome = ended
+        case .new, .queued, .permitted, .over:
+            preconditionFailure("a request has one outcome, at its end")
+        }
         stage = .over
         if let permitWait { outcome = Outcome(outcome, permitWait: permitWait) }
         if outcome.hasTaken { count() }
-        relay.ports.sink.record(.ended(outcome.report))
+        var streamed: StreamedAnswer?
+        if let execution { streamed = answering(execution, outcome) }
+        if streamed == nil { relay.ports.sink.record(.ended(outcome.report)) }
         if let failure = outcome.failure, failure.kind == .cancelled, failure.sent == .unknown {
             engine.cutOff.add(1, ordering: .relaxed)
         }
         guard let hold = hold.take() else { preconditionFailure("a request ends once") }
-        return Relayed(outcome, hold)
+        return Relayed(outcome, streamed, hold)
+    }
+
+    private func answering(_ execution: Execution, _ outcome: Outcome) -> StreamedAnswer? {
+        guard case .stream? = outcome.answer?.body, outcome.failure == nil else { return nil }
+        admission.context.memory.meter.isAnswered()
+        return StreamedAnswer(execution, outcome, relay.ports)
     }
 
     /// How long the caller has waited, with the trace it belongs to.
@@ -141,6 +154,9 @@ package final class RequestRun {
             return (trace, ports.time.wallMilliseconds())
         }
     }
+
+    /// When its head was there.
+    private var head: Instant { began.advanced(by: .zero - moved) }
 
     /// Who only waits for the disk, whose answer is no upstream's, keeps nobody from the upstream.
     private func leave() { hold?.take(nil) }
@@ -158,24 +174,31 @@ package final class RequestRun {
 
     private func start() {
         guard case .permitted(let body) = stage else { return }
-        switch relay.begin(
+        let result = relay.begin(
             admission.request(body),
             admission.context,
             admission.snapshot.vault,
-            since: began
-        ) {
+            since: head,
+            moved: moved
+        )
+        stage = begun(result, body)
+    }
+
+    private func begun(_ result: Result<Execution, Failure>, _ body: Body) -> Stage {
+        switch result {
         case .success(let execution):
             execution.turn = turn
             execution.keeper = keeper
-            stage = .underWay(execution)
-        case .failure(let failure): stage = .ended(Outcome(admission.context, failure))
+            return .underWay(execution)
+        case .failure(let failure):
+            return .ended(Outcome(admission.context, failure, sentOnceBecause: body.sentOnceBecause))
         }
     }
 
     /// Waits for a permit; the wait counts against the job's time.
     @inline(never)
     private func wait(_ place: RouteState.Turn, _ body: Body) async {
-        let (queued, deadline) = (relay.ports.time.now(), began.advanced(by: admission.total))
+        let (queued, deadline) = (relay.ports.time.now(), admission.deadline(since: head, moved: moved))
         _ = await cancelling(at: deadline, relay.ports.time) { await place.wait() }
         permitWait = queued.duration(to: relay.ports.time.now())
         if let permit = place.take() {

@@ -1,13 +1,11 @@
-/// How long and how much a caller may take; all absolute, so that a trickle does not stretch them.
+/// How long and how much a caller may take.
 package struct ServerLimits: Sendable {
     /// Connections of one loop that are refused and still heard to the end; one more is told why and closed at once.
     package var maxRefusals = 32
     /// From the first byte of a head to its end.
     package var head: Duration = .seconds(10)
-    /// From the end of the head to the end of a body that is collected.
+    /// From the end of the head to the end of a document for the API; the body of a request has its route's limits.
     package var body: Duration = .seconds(60)
-    /// The longest pause inside a body that is streamed.
-    package var bodyPause: Duration = .seconds(30)
     /// The longest pause of a stream of jobs with no job under way.
     package var streamIdle: Duration = .seconds(60)
     /// Between two requests of a connection.

@@ -121,7 +121,7 @@ enum JobRecords {
         // may not enter, or comes too often, is the relay.
         let isOurs = [401, 403, 407, 429].contains(failure.status?.rawValue ?? 0)
         let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection
-        let isGone = failure.kind == .cancelled || failure.kind == .clientGone
+        let isGone = failure.isCallers
         let end =
             failure.kind == .cancelled
             ? "was cancelled: \(canceller)" : "failed: \(failure.kind.rawValue): \(failure.detail)"

@@ -216,20 +216,33 @@ extension ConfigurationTable {
                     "attempt",
                     .duration(.milliseconds(1) ... .seconds(3600)),
                     \.attempt,
-                    "One attempt, to the end of a collected answer or the head of a streamed one."
+                    "One attempt without its content: its connection, and the time from the last byte of its request to the "
+                        + "head of its answer. Content that moves is bounded by \"idle\" and \"min_rate\"."
                 ),
                 Field(
                     "idle",
                     .duration(.milliseconds(1) ... .seconds(3600)),
                     \.idle,
-                    "The longest pause between two bytes of an attempt."
+                    "The longest pause between two bytes of an attempt, of a request's body, from the caller or to the "
+                        + "upstream, and of an answer's. A caller that pauses for longer is answered 408, and its "
+                        + "upstream is not blamed."
+                ),
+                Field(
+                    "min_rate",
+                    .size(0...1 << 30),
+                    \.minRate,
+                    "Bytes a second at which a body has to come, on the average of 30 seconds, or of \"idle\" where that is "
+                        + "longer; only the time in which it is waited for counts. A caller's that is slower is answered "
+                        + "408, an upstream's is a failed attempt; of answers it holds for those whose length is known and "
+                        + "those that are collected. 0 takes any pace."
                 ),
                 Field(
                     "total",
                     .duration(.milliseconds(1) ... .seconds(86_400)),
                     \.total,
-                    "The whole job: all attempts and all waits, to the head of a streamed answer, whose rest \"idle\" alone "
-                        + "bounds."
+                    "All attempts and all waits of a request. It stands still while a body moves, so that a slow upload does "
+                        + "not use it up. A caller that names a Waystation-Timeout has all of it bounded by that, to the "
+                        + "head of a streamed answer."
                 ),
             ]
         )

@@ -46,7 +46,7 @@ extension ExecutionMachine {
     private func isCallersEnd(_ failure: Failure, _ moment: Moment) -> Bool {
         switch failure.kind {
         case .httpResponseTimeout:
-            recovery.timeTaken(at: moment.now) < context.route.policy.timeouts.attempt
+            recovery.timeWaited(at: moment.now) < context.route.policy.timeouts.attempt
         // What its caller has not sent to the end may be what the upstream waits for.
         case .cancelled: failure.status == nil && failure.sent != .neverSent && preparation.body.isReplayable
         default: false

@@ -174,7 +174,8 @@ extension ExecutionMachine {
             ending = .back(.credentials)
         case .overloaded where !wasSent, .attemptUnrecorded: ending = .back(nil)
         case .storedBodyCorrupt: ending = .dead(.corrupt)
-        case .cancelled, .storedBodyUnread: ending = endOfStopped(failure)
+        // The content of a kept job comes from the disk.
+        case .cancelled, .storedBodyUnread, .httpRequestError: ending = endOfStopped(failure)
         default:
             // An answer that is there stands, and the rules decide about it.
             guard moment.isCancelled, failure.sent != .answered, failure.sent != .refused else {

@@ -145,7 +145,8 @@ package struct ExecutionMachine: Sendable {
         case dropped(Body, wasKept: Bool)
     }
 
-    /// Prepares the job and begins its first attempt; its time counts from `began`, or from now.
+    /// Prepares the job and begins its first attempt; its time counts from `began`, or from now, without that in which its
+    /// content has `moved`.
     ///
     /// While the network is constrained attempts go to the route's lighter upstream, where it has one.
     ///
@@ -158,6 +159,7 @@ package struct ExecutionMachine: Sendable {
         refused: UInt64? = nil,
         isConstrained: Bool = false,
         since began: Instant? = nil,
+        moved: Duration = .zero,
         _ moment: Moment
     ) throws(Failure) {
         self.context = context
@@ -192,6 +194,7 @@ package struct ExecutionMachine: Sendable {
             method: context.method,
             options: options,
             now: began ?? moment.now,
+            moved: moved,
             history: context.history
         )
         guard moment.now < recovery.deadline else { throw ExecutionMachine.late }
@@ -282,7 +285,9 @@ extension ExecutionMachine {
     /// The attempt came to no answer: while it was prepared, waited for its credential or was sent.
     package mutating func failed(_ failure: Failure, _ moment: Moment) {
         switch step {
-        case .prepare, .token, .send: attemptFailed(failure, moment)
+        case .prepare, .token, .send:
+            if let exchange = failure.exchange { contentMoved(for: exchange.upload) }
+            attemptFailed(failure, moment)
         case .leave, .hold, .collect, .classify, .recover, .name, .recall, .consult, .wait, .begin, .keep,
             .accept, .end:
             break
@@ -292,6 +297,7 @@ extension ExecutionMachine {
     /// The upstream answered; its body may still be on the way.
     package mutating func received(_ inbound: InboundResponse, _ moment: Moment) {
         guard case .send = step else { return }
+        contentMoved(for: inbound.exchange.upload)
         if inbound.exchange.missedPins { notes.append(.pinsMissed(inbound.exchange)) }
         if follow(inbound) { return }
         lacksContent = false
@@ -305,6 +311,11 @@ extension ExecutionMachine {
         } else {
             answered(inbound, moment)
         }
+    }
+
+    /// Content has moved for so long, which the limits of attempt and job do not count.
+    package mutating func contentMoved(for time: Duration) {
+        if time > .zero { plan = recovery.contentMoved(for: time, plan) }
     }
 
     /// The content of the answer is in memory, or the beginning of one that passes through.

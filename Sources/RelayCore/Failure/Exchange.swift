@@ -12,6 +12,7 @@ public struct Exchange: Sendable {
     private var nameLookupNanoseconds: Int64 = 0
     private var connectNanoseconds: Int64 = 0
     private var firstByteNanoseconds: Int64 = -1
+    private var uploadNanoseconds: Int64 = 0
 
     /// Facts of an exchange whose times are not known; a scripted transport needs no more.
     public init(address: String? = nil, wasReused: Bool = false) {
@@ -29,6 +30,13 @@ public struct Exchange: Sendable {
     public var connect: Duration {
         get { .nanoseconds(connectNanoseconds) }
         set { connectNanoseconds = newValue.saturatedNanoseconds }
+    }
+
+    /// Time in which the request's content moved, which no limit but those of its pace counts; zero of content that went
+    /// out at once.
+    package var upload: Duration {
+        get { .nanoseconds(uploadNanoseconds) }
+        set { uploadNanoseconds = newValue.saturatedNanoseconds }
     }
 
     /// Time from the first byte sent to the response head; nil when none came.

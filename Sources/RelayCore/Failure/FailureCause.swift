@@ -24,7 +24,7 @@ extension Failure {
     /// Whose fault it is, as far as the failure alone says; how long its caller waited says more where it gave up.
     public var cause: FailureCause {
         if let cause = blamed { return cause }
-        if kind == .cancelled || kind == .clientGone { return .caller }
+        if isCallers { return .caller }
         if isOfRelay { return .relay }
         if isCutOff { return .upstream }
         guard let status else { return saysUpstreamFailed ? .upstream : .request }

@@ -77,6 +77,8 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let cancelled: FailureKind = "cancelled"
     /// The daemon's caller hung up; offered to no rule.
     public static let clientGone: FailureKind = "client_gone"
+    /// The request's own content did not come in time, was too large or malformed; offered to no rule.
+    public static let httpRequestError: FailureKind = "http_request_error"
     /// The daemon ended without warning while the attempt of a kept job was under way; offered to no rule.
     public static let interrupted: FailureKind = "interrupted"
 
@@ -89,7 +91,7 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
         .httpResponseHeaderSectionSize, .httpResponseContentCoding, .httpStatus, .apiError, .invalidResponse,
         .decoding, .emptyResponse, .preparation, .overloaded, .breakerOpen, .rateLimited, .credentialsFailed,
         .deadlineExceeded,
-        .cancelled, .clientGone, .interrupted,
+        .cancelled, .clientGone, .httpRequestError, .interrupted,
     ]
 }
 

@@ -19,8 +19,7 @@ extension FailureKind {
     var tellsOfUpstream: Bool {
         switch self {
         case .breakerOpen, .rateLimited, .overloaded, .credentialsFailed, .preparation, .cancelled,
-            .clientGone,
-            .interrupted:
+            .clientGone, .httpRequestError, .interrupted:
             false
         default: true
         }

@@ -24,6 +24,12 @@ package struct RouteHealth: Sendable {
     /// Whether a success changes anything.
     var isTroubled: Bool { consecutiveFailures > 0 || hasPutOff }
 
+    /// An upstream answers.
+    mutating func isAnswered() {
+        consecutiveFailures = 0
+        hasPutOff = false
+    }
+
     /// Takes up what a job came to: one that is over, or one that waits for another attempt and may do so for days.
     mutating func count(_ report: JobReport, wallSeconds: Int64) {
         // What came without an attempt says nothing about the upstream.
@@ -35,9 +41,7 @@ package struct RouteHealth: Sendable {
             return
         }
         switch report.state {
-        case .succeeded where report.isFromUpstream:
-            consecutiveFailures = 0
-            hasPutOff = false
+        case .succeeded where report.isFromUpstream: isAnswered()
         case .succeeded:
             consecutiveFailures += 1
             endedWithStandIn = true

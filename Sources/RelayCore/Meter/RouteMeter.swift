@@ -92,6 +92,15 @@ package final class RouteMeter: Sendable {
         return true
     }
 
+    /// The head of an upstream's answer is there whose content may go on for long: the route is well for now.
+    package func isAnswered() {
+        guard isTroubled.load(ordering: .relaxed) else { return }
+        account.withLock { account in
+            account.health.isAnswered()
+            isTroubled.store(account.health.isTroubled, ordering: .relaxed)
+        }
+    }
+
     /// The same as `answered`, in nanoseconds; returns the bucket where an exemplar is wanted, or -1.
     package func answeredPlainly(_ taken: Int64, _ now: Int64, lane: Int) -> Int {
         guard lanes.indices.contains(lane) else { return -1 }

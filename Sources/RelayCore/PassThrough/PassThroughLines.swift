@@ -61,7 +61,8 @@ extension Relay {
             upstream: route.policy.upstreams[0],
             place: 0,
             deadline: .distantFuture,
-            limit: TimeLimit("timeouts.attempt", route.policy.timeouts.attempt)
+            limit: TimeLimit("timeouts.attempt", route.policy.timeouts.attempt),
+            end: nil
         )
         return try preparation.attempt(plan, token: token, wallSeconds: wallSeconds).addedFields
     }

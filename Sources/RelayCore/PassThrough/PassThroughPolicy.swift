@@ -11,6 +11,8 @@ package final class PassThroughPolicy: Sendable {
     /// Nanoseconds.
     package let attempt: Int64
     package let idle: Int64
+    /// How fast the content of an answer has to come whose length is known.
+    package let floor: RateFloor
     package let usesTraffic: Bool
     /// Whether requests go to another upstream while the network is constrained.
     package let mayBeConstrained: Bool
@@ -105,6 +107,7 @@ package final class PassThroughPolicy: Sendable {
         self.verdicts = verdicts
         attempt = min(policy.timeouts.attempt, policy.timeouts.total).saturatedNanoseconds
         idle = max(0, policy.timeouts.idle.saturatedNanoseconds)
+        floor = RateFloor(policy.timeouts)
         usesTraffic = !policy.traffic.isOff
         mayBeConstrained = route.constrainedUpstream != nil
         meter = memory.upstreams.first { [upstream] in $0.name == upstream.name }

@@ -1,4 +1,28 @@
 extension RouteTraffic {
+    /// The head of an answer that is passed through is there, and its content is still on its way.
+    package func answeringPlainly(
+        _ leave: TrafficLeave,
+        of route: Route,
+        random: UInt64,
+        _ now: Int64
+    ) -> BreakerChange? {
+        var word = AttemptWord()
+        (word.breaker, word.window, word.succeeded) = (.works, .fine, true)
+        return answering(leave, word, of: route, random: random, Instant(nanoseconds: now))
+    }
+
+    /// That content has come to its end.
+    package func answerEndedPlainly(
+        _ leave: TrafficLeave,
+        _ end: AnswerEnd,
+        of route: Route,
+        random: UInt64,
+        _ now: Int64
+    ) -> BreakerChange? {
+        let word = AttemptWord(end, of: nil, on: route)
+        return answerEnded(leave, word, of: route, random: random, Instant(nanoseconds: now))
+    }
+
     /// Leave for a first attempt at the first upstream where nothing holds it back; nil where there is more to ask.
     package func leavePlainly(_ route: Route, _ now: Int64) -> TrafficLeave? {
         leaveCalmly(route, Instant(nanoseconds: now))

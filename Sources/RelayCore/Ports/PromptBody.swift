@@ -21,8 +21,10 @@ package protocol PieceReceiver: AnyObject {
     ///
     /// Bytes that the kernel moves there do not come as a piece.
     var outlet: Int32? { get }
-    /// The rest will not come.
-    func brokeOff()
+    /// All of it has come from its sender: the next piece is the last.
+    func isWhole()
+    /// The rest will not come, for that reason.
+    func brokeOff(_ failure: Failure)
 }
 
 /// Who sends the rest of an answer's content; after the last piece, or a break, it has nothing more to do with it.

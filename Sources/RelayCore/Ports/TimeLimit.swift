@@ -11,8 +11,25 @@ public struct TimeLimit: Sendable {
         self.duration = duration
     }
 
+    /// A pace instead of a time: `timeouts.min_rate (1KiB/s)`.
+    package static func minRate(_ floor: RateFloor) -> String {
+        let bytes = floor.bytesPerSecond
+        return "timeouts.min_rate (\(bytes % 1_024 == 0 ? "\(bytes / 1_024)KiB" : "\(bytes)B")/s)"
+    }
+
     /// `timeouts.attempt (5s)`.
     public var text: String {
         duration.map { "\(name) (\(DurationText.text($0)))" } ?? name.description
+    }
+}
+
+/// A moment after which nothing of a job goes on, whatever moves, and what sets it.
+package struct TimeBound: Sendable {
+    package let moment: Instant
+    package let limit: TimeLimit
+
+    package init(_ moment: Instant, _ limit: TimeLimit) {
+        self.moment = moment
+        self.limit = limit
     }
 }

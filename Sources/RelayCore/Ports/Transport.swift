@@ -23,7 +23,8 @@ public final class OutboundRequest: Sendable {
     public let addedFields: HeaderFields
     /// The content.
     public let body: Body
-    /// The moment by which the response head must be there, and its body while it is collected.
+    /// The moment by which the response head must be there; the time in which the request's content moves is not counted,
+    /// and comes on top.
     public let deadline: Instant
     /// The waits inside the attempt.
     public let timeouts: AttemptTimeouts
@@ -35,6 +36,8 @@ public final class OutboundRequest: Sendable {
     public let timeLimit: TimeLimit?
     /// Where a second sending within the attempt goes on record first; nil for a request that nobody keeps.
     package let log: (any AttemptLog)?
+    /// After which nothing goes on but an answer that streams; nil where nobody bounds all of it.
+    package let end: TimeBound?
 
     /// Puts an attempt together; for transports that pass a changed attempt on to another.
     public convenience init(
@@ -78,7 +81,8 @@ public final class OutboundRequest: Sendable {
         limits: ResponseLimits,
         isRepeatable: Bool,
         timeLimit: TimeLimit?,
-        log: (any AttemptLog)?
+        log: (any AttemptLog)?,
+        end: TimeBound? = nil
     ) {
         self.upstream = upstream
         self.method = method
@@ -92,6 +96,7 @@ public final class OutboundRequest: Sendable {
         self.isRepeatable = isRepeatable
         self.timeLimit = timeLimit
         self.log = log
+        self.end = end
     }
 
     /// The same attempt with its content from the beginning; nil where that is gone.
@@ -109,7 +114,8 @@ public final class OutboundRequest: Sendable {
             limits: limits,
             isRepeatable: isRepeatable,
             timeLimit: timeLimit,
-            log: log
+            log: log,
+            end: end
         )
     }
 }
@@ -146,7 +152,9 @@ public struct AttemptTimeouts: Sendable {
     public var connect: Duration
     /// The longest pause between two bytes, either way.
     public var idle: Duration
-    /// What sets both, for messages; nil for the route's `timeouts`.
+    /// Bytes a second that content has to move at, either way, on the average; 0 for any pace.
+    public var minRate = 0
+    /// What sets both waits, for messages; nil for the route's `timeouts`.
     package var source: StaticString?
 
     /// Takes both waits, above zero each.

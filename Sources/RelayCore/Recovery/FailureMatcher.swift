@@ -45,7 +45,7 @@ public struct FailureMatcher: Sendable, Equatable {
 
     /// Cancellation matches nothing: it is offered to no rule.
     package func matches(_ failure: Failure, isExhausted: Bool) -> Bool {
-        if failure.kind == .cancelled || failure.kind == .clientGone { return false }
+        if failure.isCallers { return false }
         let status = failure.treatedAsStatus ?? failure.status
         for token in tokens {
             switch token {

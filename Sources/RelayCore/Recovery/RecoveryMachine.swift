@@ -4,17 +4,21 @@
 /// the time and given random numbers, so the same events always lead to the same decisions.
 package struct RecoveryMachine: Sendable {
     package let route: Route
-    package let deadline: Instant
+    /// When the time of the job's attempts and waits is over, which stands still while content moves.
+    private var patience: Instant
+    /// What bounds all of it, whatever moves; nil where nothing does.
+    package let end: TimeBound?
     /// Attempts of the job that may have reached the upstream, the first included.
     package let maxAttempts: Int
     package internal(set) var attempts: [Attempt] = []
     /// When the last of them began.
     private var began = Instant(nanoseconds: 0)
+    /// How long content has moved since.
+    private var moved = Duration.zero
 
     var method: Method
     var options: JobOptions
     private let attemptLimit: TimeLimit
-    private let jobLimit: TimeLimit
     var upstream = 0
     /// Where attempts have gone besides the first upstream: failover never goes back to any of them.
     var entered: [Int] = []
@@ -40,12 +44,13 @@ package struct RecoveryMachine: Sendable {
     static let unsentPace = Backoff(jitter: .equal)
 
     /// With a `history` the job is durable: it goes on where its earlier runs ended, but for the upstreams it has
-    /// been sent to, and its time is bounded by its expiry alone.
+    /// been sent to, and its time is bounded by its expiry alone. Content has `moved` for so long since `now`.
     package init(
         route: Route,
         method: Method,
         options: JobOptions,
         now: Instant,
+        moved: Duration = .zero,
         history: JobHistory? = nil
     ) {
         self.route = route
@@ -53,20 +58,17 @@ package struct RecoveryMachine: Sendable {
         self.options = options
         self.history = history
         if let history {
-            deadline = history.deadline ?? .distantFuture
-            jobLimit = TimeLimit("the job's expiry (expires_after)")
+            patience = .distantFuture
+            end = history.deadline.map { TimeBound($0, TimeLimit("the job's expiry (expires_after)")) }
             countedAttempts = history.spentAttempts
             if !history.ruleUses.isEmpty {
                 uses = route.deliveryRules.map { history.ruleUses[$0.name] ?? 0 }
             }
         } else {
-            let total =
-                options.timeout.map { min($0, route.policy.timeouts.total) } ?? route.policy.timeouts.total
-            deadline = now.advanced(by: total)
-            jobLimit = TimeLimit(
-                total < route.policy.timeouts.total ? "the caller's timeout" : "timeouts.total",
-                total
-            )
+            patience = now.advanced(by: route.policy.timeouts.total).advanced(by: moved)
+            end = options.timeout.map {
+                TimeBound(now.advanced(by: $0), TimeLimit("the caller's timeout", $0))
+            }
         }
         let attempt = route.policy.timeouts.attempt
         if let asked = options.attemptTimeout, asked < attempt {
@@ -75,6 +77,16 @@ package struct RecoveryMachine: Sendable {
             attemptLimit = TimeLimit("timeouts.attempt", attempt)
         }
         maxAttempts = route.maxAttempts(options, isDurable: history != nil)
+    }
+
+    /// When no further attempt begins.
+    package var deadline: Instant { end.map { min($0.moment, patience) } ?? patience }
+
+    private var jobLimit: TimeLimit {
+        guard let end, end.moment <= patience else {
+            return TimeLimit("timeouts.total", route.policy.timeouts.total)
+        }
+        return end.limit
     }
 
     var rules: [RecoveryRule] { history == nil ? route.policy.recovery : route.deliveryRules }
@@ -88,6 +100,8 @@ package struct RecoveryMachine: Sendable {
         package let deadline: Instant
         /// What sets the deadline.
         package let limit: TimeLimit
+        /// What bounds the attempt whatever moves.
+        package let end: TimeBound?
     }
 
     /// What to do after a failure.
@@ -127,25 +141,34 @@ package struct RecoveryMachine: Sendable {
         let target = route.policy.upstreams[place]
         let number = (history?.attempts ?? 0) + attempts.count + 1
         attempts.append(Attempt(number: number, upstream: target.name, beganAt: wall))
-        began = now
+        (began, moved) = (now, .zero)
         return planned(number, place)
     }
 
     private func planned(_ number: Int, _ place: Int) -> Plan {
-        let end = began.advanced(by: attemptLimit.duration ?? .zero)
+        let stop = began.advanced(by: attemptLimit.duration ?? .zero).advanced(by: moved)
         return Plan(
             number: number,
             upstream: route.policy.upstreams[place],
             place: place,
-            deadline: min(end, deadline),
-            limit: end <= deadline ? attemptLimit : jobLimit
+            deadline: min(stop, deadline),
+            limit: stop <= deadline ? attemptLimit : jobLimit,
+            end: end
         )
+    }
+
+    /// Content of the attempt's request or answer has moved for so long, which no limit counts but those of its pace.
+    package mutating func contentMoved(for time: Duration, _ plan: Plan) -> Plan {
+        guard time > .zero else { return plan }
+        moved += time
+        patience = patience.advanced(by: time)
+        return planned(plan.number, plan.place)
     }
 
     /// The attempt that has begun has not been sent, and begins now.
     package mutating func attemptPostponed(at now: Instant, wall: Int64, _ plan: Plan) -> Plan {
         attempts[attempts.count - 1].beganAt = wall
-        began = now
+        (began, moved) = (now, .zero)
         return planned(plan.number, plan.place)
     }
 
@@ -162,6 +185,12 @@ package struct RecoveryMachine: Sendable {
 
     /// How long the last attempt has been under way.
     package func timeTaken(at now: Instant) -> Duration { began.duration(to: now) }
+
+    /// The same without the time in which content moved.
+    func timeWaited(at now: Instant) -> Duration { timeTaken(at: now) - moved }
+
+    /// How much of it is that.
+    var timeMoved: Duration { moved }
 
     /// The attempt's answer was a redirect that is followed.
     package mutating func redirected() { attempts[attempts.count - 1].redirects += 1 }

@@ -21,6 +21,8 @@ package final class Execution {
     var again: (@Sendable () async throws(Failure) -> InboundResponse)?
     /// The leave of the attempt that is under way.
     private var leave: TrafficLeave?
+    /// Whether its answer's head is there, and its content on the way to the caller.
+    private var isAnswering = false
     /// Whether a retry that was decided on, or is about to be, has its part of the route's budget.
     private var holdsBudget = false
     /// The turn of the attempt that waits for one.
@@ -36,7 +38,7 @@ package final class Execution {
     }
 
     deinit {
-        if let leave { tell(AttemptWord(), leave) }
+        if isAnswering { answerEnded(.unwanted) } else if let leave { tell(AttemptWord(), leave) }
         giveBackTurn()
         giveBackBudget()
     }
@@ -70,8 +72,11 @@ package final class Execution {
         return moment
     }
 
-    /// The moment by which the attempt must be over, its credential and a collected body included.
+    /// The moment by which the attempt must be over, its credential included, as far as content does not move.
     var deadline: Instant { machine.plan.deadline }
+
+    /// The moment by which it must be over, whatever moves.
+    var end: Instant { machine.plan.end?.moment ?? .distantFuture }
 }
 
 extension RelayPorts {
@@ -93,7 +98,14 @@ extension Execution {
     /// Does all that, up to the next step at which the job waits or ends.
     func advance() {
         while !machine.isQuiet {
-            if let word = machine.takeWord(), let leave = leave.take() { tell(word, leave) }
+            if let word = machine.takeWord(), let leave {
+                if machine.answersByStream {
+                    answering(word, leave)
+                } else {
+                    self.leave = nil
+                    tell(word, leave)
+                }
+            }
             for note in machine.takeNotes() { tell(note) }
             switch machine.step {
             case .prepare, .hold, .token, .send, .collect, .consult, .wait, .keep, .end: return
@@ -266,7 +278,7 @@ extension Execution {
 
     private func tell(_ word: AttemptWord, _ leave: TrafficLeave) {
         let verdict = context.memory.traffic.ended(
-            leave,
+            settled(leave),
             word,
             asked: { machine.asked(of: context) },
             of: context.route,
@@ -274,7 +286,47 @@ extension Execution {
             ports.time.now()
         )
         if let cause = verdict.blamed { machine.blamed(cause) }
-        guard let change = verdict.change else { return }
+        tell(verdict.change)
+    }
+
+    /// What its content took says nothing of how soon the upstream answers.
+    private func settled(_ given: TrafficLeave) -> TrafficLeave {
+        var leave = given
+        leave.began = leave.began.advanced(by: machine.recovery.timeMoved)
+        return leave
+    }
+
+    /// The attempt is not over before its answer is.
+    private func answering(_ word: AttemptWord, _ leave: TrafficLeave) {
+        isAnswering = true
+        let change = context.memory.traffic.answering(
+            settled(leave),
+            word,
+            asked: { machine.asked(of: context) },
+            of: context.route,
+            random: ports.entropy.next(),
+            ports.time.now()
+        )
+        tell(change)
+    }
+
+    /// The content of its answer, which was on the way to the caller, has come to its end; told once.
+    package func answerEnded(_ end: AnswerEnd) {
+        guard isAnswering else { return }
+        isAnswering = false
+        guard let leave = leave.take() else { return }
+        let change = context.memory.traffic.answerEnded(
+            leave,
+            AttemptWord(end, of: machine.recovery.attempts.last, on: context.route),
+            of: context.route,
+            random: ports.entropy.next(),
+            ports.time.now()
+        )
+        tell(change)
+    }
+
+    private func tell(_ change: BreakerChange?) {
+        guard let change else { return }
         ports.sink.record(.breakerChanged(route: context.route.name, change))
     }
 }

@@ -49,8 +49,7 @@ package final class JobContext: Sendable {
 extension JobContext {
     /// Whether `failure` breaks the promise of a route that never fails: the caller's going away and its `fallback: off` do not.
     package func isBreached(by failure: Failure) -> Bool {
-        route.policy.neverFails && options.allowsFallback && failure.kind != .cancelled
-            && failure.kind != .clientGone
+        route.policy.neverFails && options.allowsFallback && !failure.isCallers
     }
 }
 

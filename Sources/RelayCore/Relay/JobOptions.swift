@@ -1,6 +1,7 @@
 /// What the caller asked for this one job; only ever tighter than the route.
 package struct JobOptions: Sendable {
-    /// Replaces `timeouts.total` when shorter.
+    /// Bounds all of the job's time up to the head of a streamed answer, also that in which content moves, which
+    /// `timeouts.total` does not count.
     package var timeout: Duration?
     /// Replaces `timeouts.attempt` when shorter.
     package var attemptTimeout: Duration?

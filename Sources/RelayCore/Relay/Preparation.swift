@@ -119,14 +119,12 @@ package struct Preparation: Sendable {
             addedFields: added,
             body: content,
             deadline: plan.deadline,
-            timeouts: AttemptTimeouts(
-                connect: route.policy.timeouts.connect,
-                idle: route.policy.timeouts.idle
-            ),
+            timeouts: AttemptTimeouts(route.policy.timeouts),
             limits: limits,
             isRepeatable: isKeyed || (redirect?.method ?? method).isIdempotent,
             timeLimit: plan.limit,
-            log: log
+            log: log,
+            end: plan.end
         )
     }
 
@@ -141,6 +139,13 @@ package struct Preparation: Sendable {
             throw .preparation("request.wrap needs a JSON body, and the request's is not JSON")
         }
         return .bytes(pointer.wrap(bytes))
+    }
+}
+
+extension AttemptTimeouts {
+    fileprivate init(_ timeouts: Timeouts) {
+        self.init(connect: timeouts.connect, idle: timeouts.idle)
+        minRate = timeouts.minRate
     }
 }
 

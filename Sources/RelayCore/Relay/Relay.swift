@@ -29,35 +29,32 @@ package final class Relay: Sendable {
         since began: Instant? = nil,
         turn: AnswerTurn? = nil
     ) async -> Outcome {
-        let outcome = await outcome(of: request, context: context, vault: vault, since: began, turn: turn)
+        let outcome: Outcome
+        switch await beginAny(request, context, vault, since: began) {
+        case .failure(let failure):
+            outcome = Outcome(context, failure, sentOnceBecause: request.body.sentOnceBecause)
+        case .success(let execution):
+            execution.turn = turn
+            await run(execution)
+            // What becomes of content that goes to a program is between it and its source.
+            execution.answerEnded(.whole)
+            outcome = execution.outcome
+        }
         ports.sink.record(.ended(outcome.report))
         return outcome
     }
 
-    /// The same, and tells nobody; `leaving` is called when the request is done with its upstream before its outcome is
-    /// known.
-    package func outcome(
-        of request: HTTPRequest,
-        context: JobContext,
-        vault: CredentialVault,
+    /// Begins a job, which `run` drives from there; a body that has to be in memory is collected first.
+    package func beginAny(
+        _ request: HTTPRequest,
+        _ context: JobContext,
+        _ vault: CredentialVault,
         since began: Instant? = nil,
-        turn: AnswerTurn? = nil,
-        keeper: (any RequestKeeper)? = nil,
-        leaving: () -> Void = {}
-    ) async -> Outcome {
-        let begun =
-            needsCollecting(request, context)
-            ? await beginCollected(request, context, vault, since: began)
-            : begin(request, context, vault, since: began)
-        switch begun {
-        case .failure(let failure):
-            return Outcome(context, failure, sentOnceBecause: request.body.sentOnceBecause)
-        case .success(let execution):
-            execution.turn = turn
-            execution.keeper = keeper
-            await run(execution, leaving: leaving)
-            return execution.outcome
-        }
+        moved: Duration = .zero
+    ) async -> Result<Execution, Failure> {
+        needsCollecting(request, context)
+            ? await beginCollected(request, context, vault, since: began, moved: moved)
+            : begin(request, context, vault, since: began, moved: moved)
     }
 }
 
@@ -132,24 +129,31 @@ extension Relay {
 
     @inline(never)
     private func collect(_ collecting: ExecutionMachine.Collecting, _ execution: Execution) async {
-        guard case .stream(let source) = collecting.inbound.response.body else { return }
-        source.bound(by: execution.deadline)
-        let half = boundingHalf(source, limit: collecting.limit)
+        guard case .stream(let content) = collecting.inbound.response.body else { return }
+        content.bound(by: execution.end)
+        let half = boundingHalf(content, limit: collecting.limit)
         let limit = half ?? collecting.limit
-        guard await findRoom(for: source, limit: limit, execution) else { return }
+        guard await findRoom(for: content, limit: limit, execution) else { return }
+        let began = ports.time.now()
+        let timeouts = execution.machine.context.route.policy.timeouts
+        let source: any BodySource =
+            content.length == nil ? PacedBody(content, timeouts, ports.time) : content
         do throws(Failure) {
             guard collecting.passesRest else {
                 let bytes = try await Body.stream(source).collect(limit: limit, key: collecting.key)
                 execution.room?.shrink(to: bytes.count)
+                execution.machine.contentMoved(for: began.duration(to: ports.time.now()))
                 return execution.machine.collected(.bytes(bytes), execution.moment)
             }
             let (beginning, isWhole) = try await source.beginning(limit: limit)
             execution.room?.shrink(to: beginning.count)
+            execution.machine.contentMoved(for: began.duration(to: ports.time.now()))
             if isWhole { return execution.machine.collected(.bytes(beginning), execution.moment) }
             // Like any other stream it may take as long as it goes on.
-            source.bound(by: .distantFuture)
-            execution.machine.collected(.stream(ContinuedBody(beginning, source)), execution.moment)
+            content.bound(by: .distantFuture)
+            execution.machine.collected(.stream(ContinuedBody(beginning, content)), execution.moment)
         } catch {
+            execution.machine.contentMoved(for: began.duration(to: ports.time.now()))
             if let half, error.kind == .httpResponseBodySize {
                 return execution.machine.foundNoRoom(half + 1, half: half, execution.moment)
             }
@@ -180,13 +184,15 @@ extension Relay {
         }
     }
 
-    /// Begins a job, which `goOn` and `run` drive from there; its time counts from `began`, by default from now.
+    /// Begins a job, which `goOn` and `run` drive from there; its time counts from `began`, by default from now, without
+    /// that in which its content has `moved`.
     @inline(never)
     package func begin(
         _ request: HTTPRequest,
         _ context: JobContext,
         _ vault: CredentialVault,
-        since began: Instant? = nil
+        since began: Instant? = nil,
+        moved: Duration = .zero
     ) -> Result<Execution, Failure> {
         do throws(Failure) {
             let machine = try ExecutionMachine(
@@ -197,6 +203,7 @@ extension Relay {
                 refused: context.history == nil ? nil : context.memory.takeRefusal(of: context.id),
                 isConstrained: ports.isConstrained(for: context.route),
                 since: began,
+                moved: moved,
                 ports.moment
             )
             return .success(Execution(machine, ports: ports, vault: vault))

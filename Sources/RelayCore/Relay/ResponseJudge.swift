@@ -95,9 +95,7 @@ package struct ResponseJudge: Sendable {
     /// What the caller did, and what was never sent because it could not be made, keep their names: no rule may act
     /// on them.
     package func named(_ failure: Failure) -> Failure {
-        if failure.kind == .cancelled || failure.kind == .clientGone || failure.kind == .preparation {
-            return failure
-        }
+        if failure.isCallers || failure.kind == .preparation { return failure }
         for (index, rule) in route.policy.errorTypes.enumerated() {
             if rule.header != nil, !failure.headerMarks.contains(index) { continue }
             if let on = rule.on, !on.matches(failure, isExhausted: false) { continue }

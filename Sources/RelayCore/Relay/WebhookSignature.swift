@@ -57,12 +57,15 @@ extension Relay {
         _ request: HTTPRequest,
         _ context: JobContext,
         _ vault: CredentialVault,
-        since began: Instant? = nil
+        since began: Instant? = nil,
+        moved: Duration = .zero
     ) async -> Result<Execution, Failure> {
+        let start = ports.time.now()
         let collected = await Result { () async throws(Failure) in
             try await collectedForSigning(request, context, since: began)
         }
-        return collected.flatMap { begin($0, context, vault, since: began) }
+        let all = moved + start.duration(to: ports.time.now())
+        return collected.flatMap { begin($0, context, vault, since: began, moved: all) }
     }
 
     private func collectedForSigning(
@@ -79,7 +82,7 @@ extension Relay {
             now: began ?? ports.time.now(),
             history: context.history
         )
-        source.bound(by: machine.deadline)
+        if let end = machine.end { source.bound(by: end.moment) }
         let (bytes, isWhole) = try await source.beginning(limit: limit)
         guard isWhole else {
             source.cancel()

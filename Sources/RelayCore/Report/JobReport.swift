@@ -145,6 +145,29 @@ package final class JobReport: Sendable {
         permitWait = nil
     }
 
+    /// A request whose answer broke off on its way to the caller.
+    init(_ report: JobReport, brokenBy failure: Failure, _ attempts: [Attempt]) {
+        id = report.id
+        route = report.route
+        user = report.user
+        context = report.context
+        isDurable = report.isDurable
+        state = failure.isCallers ? .cancelled : .dead
+        reason = report.reason
+        end = report.end
+        source = report.source
+        status = report.status
+        self.failure = failure
+        self.attempts = attempts
+        attemptCount = report.attemptCount
+        cause = report.cause
+        sentOnceBecause = report.sentOnceBecause
+        keptJob = report.keptJob
+        answeredWith = report.answeredWith
+        isRevived = report.isRevived
+        permitWait = report.permitWait
+    }
+
     /// A request that waited so long for a permit of its route before it came to that.
     package init(_ report: JobReport, permitWait: Duration) {
         id = report.id
@@ -194,6 +217,6 @@ extension JobReport {
 }
 
 extension Failure {
-    /// Whether the caller ended it, who hung up or did not bring the whole body: it says nothing of the upstream.
-    package var isCallers: Bool { kind == .cancelled || kind == .clientGone }
+    /// Whether the caller ended it, who hung up or did not bring the body it should: it says nothing of the upstream.
+    package var isCallers: Bool { kind == .cancelled || kind == .clientGone || kind == .httpRequestError }
 }

@@ -195,11 +195,17 @@ package struct SigningSettings: Sendable, Equatable {
 public struct Timeouts: Sendable {
     /// Look-up, connect and TLS handshake of one attempt.
     public var connect: Duration = .seconds(2)
-    /// One attempt, from the first byte to the end of the collected answer, or to its head when it is streamed.
+    /// One attempt without its content: its connection, and the time from the last byte of its request to the head of its
+    /// answer.
     public var attempt: Duration = .seconds(10)
-    /// The longest pause between two bytes of an attempt.
+    /// The longest pause between two bytes of an attempt, of its request's content and of its answer's.
     public var idle: Duration = .seconds(10)
-    /// The whole job: all attempts and all waits.
+    /// Bytes a second that content has to come at, on the average of 30 seconds or of ``idle``, whichever is longer; 0 for
+    /// any pace.
+    ///
+    /// It holds for content of requests, and for that of answers which is collected or whose length is known.
+    public var minRate: Int = 1_024
+    /// All attempts and all waits of the job; it stands still while content moves.
     public var total: Duration = .seconds(30)
 
     /// The defaults of every property.

@@ -19,6 +19,20 @@ struct AttemptWord: Sendable, Equatable {
     /// Whether it says no more than that all is well.
     var isPlainSuccess: Bool { breaker == .works && window == .fine && hold == nil && !isTooFast }
 
+    /// The content of an answer has ended like that whose head was with its caller before.
+    init(_ end: AnswerEnd, of attempt: Attempt?, on route: Route) {
+        self.init()
+        breaker = .works
+        guard case .broke(let broken) = end, let failure = end.failure(route, attempt) else { return }
+        self = AttemptWord(
+            broken,
+            named: failure,
+            route.policy.traffic.breaker,
+            nil,
+            wallMilliseconds: 0
+        )
+    }
+
     /// An answer that is taken: what its upstream says of its own limit counts.
     init(_ response: HTTPResponse, wallMilliseconds: Int64) {
         (breaker, window, succeeded) = (.works, .fine, true)

@@ -142,6 +142,38 @@ package final class RouteTraffic: Sendable {
         }
     }
 
+    /// The head of an answer is there whose content is still on its way to its caller: the attempt takes no room any more,
+    /// and is not over before `answerEnded`.
+    ///
+    /// A breaker that probes does not wait for that: an answer may go on for hours.
+    func answering(
+        _ leave: TrafficLeave,
+        _ word: AttemptWord,
+        asked: () -> RequestClass? = { nil },
+        of route: Route,
+        random: @autoclosure () -> UInt64,
+        _ now: Instant
+    ) -> BreakerChange? {
+        var word = word
+        if !leave.isProbe { word.breaker = .nothing }
+        let random = random()
+        return tell(route, now) {
+            $0.ended(leave, word, asked: asked, of: route, random: random, now).change
+        }
+    }
+
+    /// The content of such an answer has come to its end.
+    func answerEnded(
+        _ leave: TrafficLeave,
+        _ word: AttemptWord,
+        of route: Route,
+        random: @autoclosure () -> UInt64,
+        _ now: Instant
+    ) -> BreakerChange? {
+        let random = random()
+        return tell(route, now) { $0.answerEnded(leave, word, of: route, random: random, now) }
+    }
+
     /// Asks, or tells, what is known of the route's traffic.
     func tell<Value: Sendable>(
         _ route: Route,

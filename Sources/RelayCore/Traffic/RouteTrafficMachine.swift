@@ -299,6 +299,23 @@ struct RouteTrafficMachine: Sendable {
         return lifted
     }
 
+    /// The content of an answer has come to its end whose head was told by `ended`.
+    ///
+    /// - Returns: what has become of the breaker, when it has changed by that.
+    mutating func answerEnded(
+        _ leave: TrafficLeave,
+        _ word: AttemptWord,
+        of route: Route,
+        random: UInt64,
+        _ now: Instant
+    ) -> BreakerChange? {
+        guard upstreams[leave.place].answerEnded(word, leave, of: route, random: random, now) else {
+            return nil
+        }
+        let upstream = upstreams[leave.place]
+        return BreakerChange(upstream: upstream.name, state: upstream.breaker.state, now: now)
+    }
+
     /// Takes what a retry needs of the budget, for a failure that is about to be decided on.
     ///
     /// - Returns: false when there is nothing left.

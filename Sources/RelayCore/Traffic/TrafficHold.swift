@@ -3,7 +3,8 @@ package struct TrafficLeave: Hashable, Sendable {
     /// Index of the upstream in the route's list.
     let place: Int
     let epoch: UInt32
-    let began: Instant
+    /// Later by as long as content moved.
+    var began: Instant
     /// Whether, with it, as much is under way as may be.
     let wasFull: Bool
     let isRetry: Bool

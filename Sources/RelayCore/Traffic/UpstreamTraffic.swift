@@ -177,6 +177,25 @@ struct UpstreamTraffic: Sendable {
         var blamed: FailureCause?
     }
 
+    /// The content of an answer has come to its end, or not: what its head said of the load stands.
+    ///
+    /// - Returns: whether the breaker has changed.
+    mutating func answerEnded(
+        _ word: AttemptWord,
+        _ leave: TrafficLeave,
+        of route: Route,
+        random: UInt64,
+        _ now: Instant
+    ) -> Bool {
+        let settings = route.policy.traffic
+        defer { lookRound(now) }
+        if word.breaker == .fails { cause = word.cause }
+        if word.window == .lost, settings.window.isEnabled, !leave.isProbe {
+            window.ended(.lost, began: leave.began, wasFull: leave.wasFull, now)
+        }
+        return breaker.ended(word.breaker, epoch: leave.epoch, settings.breaker, random: random, now)
+    }
+
     /// An attempt has ended; of what class is asked only where that matters.
     mutating func ended(
         _ word: AttemptWord,
@@ -192,11 +211,13 @@ struct UpstreamTraffic: Sendable {
         endings &+= 1
         let (word, blamed) = judged(word, leave, route, now)
         var said = word.breaker
-        if said == .works { usual.answered(nanoseconds: now.nanoseconds &- leave.began.nanoseconds) }
+        // The head of an answer that goes on says no more to the breaker than that.
+        let isAnswered = said == .works || word.window == .fine
+        if isAnswered { usual.answered(nanoseconds: now.nanoseconds &- leave.began.nanoseconds) }
         if said == .fails || word.hold != nil { cause = word.cause }
         let isTold = !isCalm || leave.isCounted || said == .fails || word.hold != nil || word.isTooFast
         let asked = isTold ? asked() : nil
-        if leave.isCounted, let asked { crowd.ended(asked, isAnswered: said == .works, now) }
+        if leave.isCounted, let asked { crowd.ended(asked, isAnswered: isAnswered, now) }
         if let longest = route.longestHold {
             if let hold = word.hold, hold.wait > .zero {
                 // An upstream that asks for patience, and gets it, is there: it need not be probed.
@@ -227,7 +248,7 @@ struct UpstreamTraffic: Sendable {
             now
         )
         if let asked, said == .fails || before != .closed {
-            classes.ended(asked, works: said == .nothing ? nil : said == .works, now)
+            classes.ended(asked, works: said == .fails ? false : isAnswered ? true : nil, now)
         }
         if leave.isProbe, said == .fails { lastProbe = asked }
         if hasChanged, before == .closed { classes.opened(settings.breaker.counted, now) }

@@ -18,7 +18,7 @@ extension Outcome {
             job: admission.id,
             tookAllTime: tookAllTime
         )
-        if failure.kind == .clientGone, let refusal {
+        if failure.isCallers, let refusal {
             problem = refusal
             problem.route = admission.route.name
             problem.job = admission.id

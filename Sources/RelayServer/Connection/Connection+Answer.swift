@@ -127,16 +127,22 @@ extension Connection {
             if !passPieces(of: streaming, waiter: waiter) { waiter.resume(returning: false) }
         }
         if isPassed { return }
+        var rest: UInt64? = if case .length(let length) = streaming.framing { length } else { nil }
         do throws(Failure) {
             while await drainOutput() {
                 guard let piece = try await streaming.source.next() else {
+                    answerEnded(.whole)
                     if streaming.framing == .chunked { sendLastChunk() }
                     return
                 }
+                rest = rest.map { $0 - min($0, UInt64(piece.count)) }
+                // Before its caller has all of it, so that whoever asks then is told.
+                if rest == 0 { answerEnded(.whole) }
                 send(piece, streaming.framing)
             }
             streaming.source.cancel()
         } catch {
+            if phase != .closed { answerEnded(error.kind == .cancelled ? .unwanted : .broke(error)) }
             abort()
         }
     }

@@ -47,7 +47,14 @@ extension Connection: AnswerReceiver {
             return spawn(upload)
         }
         let keeper = StandInKeeper.made(admission, server.durable, server.relay.ports)
-        let run = RequestRun(server.engine, admission, body, server.relay, keeper: keeper)
+        let run = RequestRun(
+            server.engine,
+            admission,
+            body,
+            server.relay,
+            moved: .nanoseconds(loop.now &- upload.began),
+            keeper: keeper
+        )
         upload.run = run
         countOrdinary(admission)
         switch run.begin(self) {
@@ -99,6 +106,7 @@ extension Connection: AnswerReceiver {
 
     /// Passes on the answer of a request without a task, which gets one where the socket does not take all of it.
     private func pass(_ relayed: consuming Relayed, _ upload: Upload, letsOthersGo: Bool = false) {
+        upload.streamed = relayed.streamed
         upload.rest = upload.write(relayed.outcome, on: self)
         if upload.rest == nil, unsent.isEmpty, !letsOthersGo { return finish(upload) }
         upload.relayed = consume relayed

@@ -1,4 +1,5 @@
 import RelayCore
+import RelayEngine
 import RelayHTTP
 import RelayPosix
 
@@ -52,9 +53,21 @@ extension Connection: PieceReceiver {
         return !isLast
     }
 
-    func brokeOff() {
+    func isWhole() { answerEnded(.whole) }
+
+    func brokeOff(_ failure: Failure) {
         passage?.sender = nil
+        answerEnded(.broke(failure))
         abort()
+    }
+
+    /// The content of the answer that is passed on has come to its end.
+    func answerEnded(_ end: AnswerEnd) {
+        if let exchange = passing {
+            unsafe server.passThrough.answerEnded(exchange, end, client)
+        } else {
+            upload?.streamed?.ended(end)
+        }
     }
 
     /// The socket has taken all there was.

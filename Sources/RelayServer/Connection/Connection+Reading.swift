@@ -147,11 +147,10 @@ extension Connection {
                 start(upload, .empty)
                 return consumed
             }
-            setDeadline(server.limits.body)
             let used = consumed < bytes.count ? consumeBody(bytes.extracting(consumed..<bytes.count)) : 0
-            if phase == .body, head.expectsContinue, used == 0 {
-                sendContinue()
-            }
+            guard phase == .body else { return consumed + used }
+            if upload.time == nil { awaitBody(upload) }
+            if head.expectsContinue, used == 0 { sendContinue() }
             return consumed + used
         }
     }
@@ -187,16 +186,45 @@ extension Connection {
             refuse(upload.tooLarge)
             return false
         }
+        let before = upload.received
         upload.received = UInt64(upload.collected.count)
         if upload.decoder.isComplete {
             upload.isWhole()
             start(upload, .bytes(upload.collected))
-        } else if upload.streams,
-            upload.collected.count > upload.holdLimit
-                || upload.length ?? 0 > UInt64(upload.holdLimit)
-        {
+        } else if upload.hasBegun {
             start(upload, .stream(source(of: upload)))
+        } else {
+            do throws(Problem) {
+                try upload.time?.came(Int(upload.received - before), after: loop.now &- upload.lastCame)
+            } catch {
+                refuse(error)
+                return false
+            }
+            awaitBody(upload)
         }
+        return true
+    }
+
+    /// More of a body that is collected has to come.
+    private func awaitBody(_ upload: Upload) {
+        let time = bodyTime
+        (upload.time, upload.lastCame) = (time, loop.now)
+        setDeadline(nanoseconds: time.wait(loop.now))
+    }
+
+    /// How long the body at hand may take.
+    var bodyTime: BodyTime {
+        guard let upload else { preconditionFailure("a body is awaited that nobody has announced") }
+        return upload.time ?? BodyTime(upload.purpose, since: upload.began, server.limits)
+    }
+
+    /// Ends the wait for a body that streams and does not come.
+    ///
+    /// - Returns: false where no such wait is under way.
+    func endStalledUpload(_ now: Int64) -> Bool {
+        guard let upload, upload.isAwaited, unsent.isEmpty else { return false }
+        upload.refusal = bodyTime.stalled(now)
+        stopUpload()
         return true
     }
 
@@ -214,18 +242,44 @@ extension Connection {
 
     /// The next piece of a streamed body, decoded; nil at its end.
     func nextUploadPiece() async throws(Failure) -> [UInt8]? {
+        var waited: Int64 = 0
         while true {
             switch try uploadStep() {
-            case .piece(let piece): return piece
+            case .piece(let piece):
+                try count(piece.count, after: waited)
+                return piece
             case .end: return nil
             case .blocked: break
             }
             // Only the caller's own pauses count, not the time the upstream takes for a piece.
-            setDeadline(server.limits.bodyPause)
+            let (start, upload) = (loop.now, upload)
+            setDeadline(nanoseconds: bodyTime.wait(start))
+            upload?.isAwaited = true
             let isAlive = await withCheckedContinuation { arrived = $0 }
-            guard isAlive else { throw Connection.uploadBroke }
+            upload?.isAwaited = false
+            guard isAlive else { throw upload.flatMap(refused) ?? Connection.uploadBroke }
+            waited &+= loop.now &- start
             if unsent.isEmpty { clearDeadline() } else { setDeadline(server.limits.writeStall) }
         }
+    }
+
+    /// Counts how fast a body comes that streams.
+    private func count(_ bytes: Int, after wait: Int64) throws(Failure) {
+        guard wait > 0, let upload else { return }
+        var time = bodyTime
+        do throws(Problem) {
+            try time.came(bytes, after: wait)
+            upload.time = time
+        } catch {
+            keepsAlive = false
+            upload.refusal = error
+            throw refused(upload) ?? Connection.uploadBroke
+        }
+    }
+
+    /// What the body's attempt is told where the relay refuses the rest of it.
+    private func refused(_ upload: Upload) -> Failure? {
+        upload.refusal.map { Failure(.httpRequestError, sent: .unknown, $0.detail) }
     }
 
     enum UploadStep {
@@ -307,7 +361,11 @@ extension Connection {
         } catch {
             keepsAlive = false
             upload.refusal = Problem(error)
-            throw Failure(.clientGone, sent: .unknown, "the request body is malformed: \(error.message)")
+            throw Failure(
+                .httpRequestError,
+                sent: .unknown,
+                "the request body is malformed: \(error.message)"
+            )
         }
         try self.count(upload)
         return used
@@ -320,7 +378,7 @@ extension Connection {
             keepsAlive = false
             upload.refusal = upload.tooLarge
             tell(upload.tooLarge, of: upload.head)
-            throw Failure(.clientGone, sent: .unknown, upload.tooLarge.detail)
+            throw Failure(.httpRequestError, sent: .unknown, upload.tooLarge.detail)
         }
     }
 

@@ -169,9 +169,9 @@ extension Connection {
         switch phase {
         case .idle, .lingering, .closed: close()
         case .head: refuse(Problem(.requestTimeout, "the head did not arrive in time"))
-        case .body: refuse(Problem(.requestTimeout, "the body did not arrive in time"))
-        // A stalled disk is told of; at a stalled reader or a stalled upload nobody is there to tell.
-        case .busy: if !keepWithTask() { abort() }
+        case .body: refuse(bodyTime.stalled(now))
+        // A stalled disk and a stalled upload are told of; at a stalled reader nobody is there to tell.
+        case .busy: if !endStalledUpload(now), !keepWithTask() { abort() }
         }
     }
 }

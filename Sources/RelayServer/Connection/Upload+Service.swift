@@ -45,7 +45,8 @@ extension Upload {
                 head: head,
                 purpose: .relay(admission),
                 limit: snapshot.settings.maxRequestBody,
-                holdLimit: snapshot.settings.replayBuffer
+                holdLimit: snapshot.settings.replayBuffer,
+                began: server.loop.now
             )
             return
         }
@@ -63,10 +64,10 @@ extension Upload {
             guard !server.engine.isDraining else { throw Engine.stopping }
             let lineLimit = min(limit, snapshot.settings.maxRequestBody)
             let jobs = try LineStream(head, on: connection, lineLimit: lineLimit)
-            self.init(head: head, purpose: .stream(jobs), limit: .max, holdLimit: 0)
+            self.init(head: head, purpose: .stream(jobs), limit: .max, holdLimit: 0, began: server.loop.now)
             return
         }
-        self.init(head: head, purpose: .api(call), limit: limit, holdLimit: limit)
+        self.init(head: head, purpose: .api(call), limit: limit, holdLimit: limit, began: server.loop.now)
         if let length, length > UInt64(limit) { throw tooLarge }
     }
 
@@ -76,6 +77,7 @@ extension Upload {
         if let run {
             if relayed == nil {
                 let ended = await run.finish()
+                streamed = ended.streamed
                 rest = write(ended.outcome, on: connection)
                 relayed = consume ended
             }

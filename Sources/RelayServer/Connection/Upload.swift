@@ -26,10 +26,19 @@ final class Upload {
     var isAnswered = false
     /// What it came to, until its answer is out, and with it what it holds of the relay.
     var relayed: Relayed?
+    /// Told what becomes of the answer's content, where that was not there with its head.
+    var streamed: StreamedAnswer?
     /// The part of the answer that has to be waited for.
     var rest: Streaming?
     /// Decoded bytes so far.
     var received: UInt64 = 0
+    /// When its head was there, and when more of its body came last, in monotonic nanoseconds.
+    let began: Int64
+    var lastCame: Int64 = 0
+    /// How long its body may take; nil of one that came at once.
+    var time: BodyTime?
+    /// Whether more of a body that streams is waited for.
+    var isAwaited = false
     /// Bytes of the whole body that are accepted.
     let limit: Int
     /// Bytes that are held before the body starts to stream.
@@ -49,7 +58,8 @@ final class Upload {
         case stream(LineStream)
     }
 
-    init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int) {
+    init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int, began: Int64) {
+        self.began = began
         self.head = head
         self.purpose = purpose
         self.limit = limit
@@ -75,8 +85,7 @@ final class Upload {
     ) throws(Problem) {
         let most = streams ? holdLimit : limit
         let wanted = Int(clamping: min(length ?? UInt64(most), UInt64(most)))
-        // Longer than what is held, it streams anyway.
-        guard wanted > MemoryAccount.free, !(streams && length ?? 0 > UInt64(holdLimit)) else { return }
+        guard wanted > MemoryAccount.free else { return }
         room = memory.hold(wanted)
         if let share, let room {
             room.charge(to: share)
@@ -108,13 +117,21 @@ final class Upload {
     /// All of the body is there.
     func isWhole() { room?.shrink(to: collected.count) }
 
-    /// How many bytes may be read straight behind those that are collected: all that are still to come, of a body that is
-    /// held as a whole; nil where framing stands between them, or some of it streams.
+    /// How many bytes may be read straight behind those that are collected: all that are still to come of what is held;
+    /// nil where framing stands between them.
     var wanted: Int? {
-        guard let rest = decoder.remaining, let length, length <= UInt64(streams ? holdLimit : limit) else {
-            return nil
-        }
-        return Int(rest)
+        guard let rest = decoder.remaining, let length, streams || length <= UInt64(limit) else { return nil }
+        guard streams, length > UInt64(holdLimit) else { return Int(rest) }
+        let room = holdLimit - collected.count
+        return room > 0 ? min(room, Int(clamping: rest)) : nil
+    }
+
+    /// Whether so much of a body that streams has come that its request may begin: a caller that stalls before that holds
+    /// nothing of its route.
+    var hasBegun: Bool {
+        guard streams else { return false }
+        return collected.count > holdLimit
+            || collected.count == holdLimit && length.map { $0 > UInt64(holdLimit) } ?? false
     }
 
     /// Hands the body over, so that it is held once.
@@ -126,7 +143,7 @@ final class Upload {
     /// Decoded bytes nobody has taken; nil when there are none.
     func takeCollected() -> [UInt8]? {
         guard !collected.isEmpty else { return nil }
-        defer { collected = [] }
+        defer { (collected, room) = ([], nil) }
         return collected
     }
 

@@ -98,6 +98,7 @@ extension Connection: PassThroughCaller {
     /// The whole answer is out, or the connection has closed.
     func passingIsOver() {
         guard let exchange = passing else { return }
+        answerEnded(.unwanted)
         passing = nil
         unsafe server.passThrough.over(exchange, share)
         guard phase == .busy else { return }
@@ -129,7 +130,8 @@ extension Connection {
             head: head,
             purpose: .relay(adopted.admission),
             limit: settings.maxRequestBody,
-            holdLimit: settings.replayBuffer
+            holdLimit: settings.replayBuffer,
+            began: loop.now
         )
         if case .bytes(let content) = adopted.body {
             upload.received = UInt64(content.count)

@@ -11,7 +11,10 @@ extension PassThrough {
         _ sender: any PassThroughSender,
         _ connection: Connection
     ) {
-        let taken = unsafe end(exchange, answer, sender, connection.client)
+        let taken =
+            answer.isWhole
+            ? unsafe end(exchange, answer, sender, connection.client)
+            : unsafe answering(exchange, answer, sender, connection.client)
         connection.listener.cells.count(Status(rawValue: UInt16(truncatingIfNeeded: answer.status)))
 
         let base = unsafe answer.base
@@ -90,31 +93,100 @@ extension PassThrough {
         }
         let bucket = meter.answeredPlainly(taken, now, lane: lane)
         if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
-        let rest = unsafe exchange.pointee.rest
-        let record = unsafe PassThroughRecord(
+        unsafe add(record(exchange, answer, sender, client, taken), exchange)
+        return taken
+    }
+
+    @inline(__always)
+    private func record(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ answer: PassThroughAnswer,
+        _ sender: any PassThroughSender,
+        _ client: ClientIdentity?,
+        _ taken: Int64
+    ) -> PassThroughRecord {
+        unsafe PassThroughRecord(
             id: exchange.pointee.id,
-            route: route,
+            route: exchange.pointee.entry.route,
             client: client,
             address: sender.address,
             wall: exchange.pointee.wall,
             duration: taken,
             firstByte: answer.firstByte,
-            finishedAt: wall,
+            finishedAt: clock.milliseconds,
             status: UInt16(truncatingIfNeeded: answer.status),
             wasReused: answer.wasReused,
             method: exchange.pointee.method
         )
+    }
+
+    /// Counts and keeps a success.
+    @inline(__always)
+    private func add(_ record: PassThroughRecord, _ exchange: UnsafeMutablePointer<PassThroughExchange>) {
+        let rest = unsafe exchange.pointee.rest
         let target = unsafe UnsafeBufferPointer(
             start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
             count: rest.count
         )
-        guard meter.countPlain(lane: lane) else {
-            unsafe endInTrouble(record, target)
-            return taken
+        let lane = relay.ports.lane
+        guard record.route.entry.memory.meter.countPlain(lane: lane) else {
+            return unsafe endInTrouble(record, target)
         }
-        route.plain.meter?.countPlain(taken, lane: lane)
+        record.route.plain.meter?.countPlain(record.duration, lane: lane)
         unsafe engine.plain.add(record, target)
+    }
+
+    /// Tells traffic and meters of an answer's head whose content follows by pieces.
+    ///
+    /// - Returns: how long it took, in nanoseconds.
+    @inline(never)
+    private func answering(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ answer: PassThroughAnswer,
+        _ sender: any PassThroughSender,
+        _ client: ClientIdentity?
+    ) -> Int64 {
+        let (now, wall) = (loop.now, clock.milliseconds)
+        let taken = unsafe now &- exchange.pointee.began
+        let entry = unsafe exchange.pointee.entry.route.entry
+        let meter = entry.memory.meter
+        if let leave = unsafe exchange.pointee.leave {
+            let traffic = entry.memory.traffic
+            tell(traffic.answeringPlainly(leave, of: entry.route, random: random.next(), now), entry.route)
+        }
+        let bucket = meter.answeredPlainly(taken, now, lane: relay.ports.lane)
+        if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
+        meter.isAnswered()
+        unsafe exchange.pointee.streamed = record(exchange, answer, sender, client, taken)
         return taken
+    }
+
+    /// The content that followed has come to its end; told once.
+    func answerEnded(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ end: AnswerEnd,
+        _ client: ClientIdentity?
+    ) {
+        guard var record = unsafe exchange.pointee.streamed.take() else { return }
+        let entry = record.route.entry
+        if let leave = unsafe exchange.pointee.leave.take() {
+            let (traffic, random) = (entry.memory.traffic, random.next())
+            tell(traffic.answerEndedPlainly(leave, end, of: entry.route, random: random, loop.now), entry.route)
+        }
+        record.finishedAt = clock.milliseconds
+        if case .whole = end { return unsafe add(record, exchange) }
+        let rest = unsafe exchange.pointee.rest
+        let target = unsafe UnsafeBufferPointer(
+            start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
+            count: rest.count
+        )
+        let report = unsafe record.report(target: String(decoding: target, as: UTF8.self))
+        let taken = unsafe loop.now &- exchange.pointee.began
+        relay.ports.tell(report, end, taken: .nanoseconds(taken))
+    }
+
+    private func tell(_ change: BreakerChange?, _ route: Route) {
+        if let change { relay.ports.sink.record(.breakerChanged(route: route.name, change)) }
     }
 
     /// Notes the trace of a request by which the histogram's bucket is shown.

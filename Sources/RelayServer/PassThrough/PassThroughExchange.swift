@@ -26,6 +26,8 @@ import RelayEngine
     var trace = 0..<0
     /// As in `PassThroughRecords.methods`.
     var method: UInt8 = 0
+    /// Of an answer whose content follows its head by pieces, until that has come to its end.
+    var streamed: PassThroughRecord?
     /// It keeps its route also over a reload.
     var entry: PassThrough.Entry
 

@@ -61,9 +61,12 @@ extension Connection {
             if case .bytes(let received) = result { count = received }
         }
         guard case .bytes(let count) = result else { return readOutcome(result) }
-        lastProgress = loop.now
         body.took(count)
         body.adapt(count)
+        if hasContentMoved(count), !body.isComplete {
+            crawls()
+            return .failed
+        }
         if body.isComplete { release(keepsAlive: body.keepsAlive && upload == nil) }
         return .piece(piece)
     }
@@ -103,14 +106,14 @@ extension Connection {
             }
             fail(
                 .httpResponseIncomplete,
-                "\(place) closed the connection in the middle of the response body",
+                "\(place) closed the connection in the middle of the response body\(bodyProgress)",
                 sent: .unknown
             )
             return .failed
         case .failed(let fault):
             fail(
                 .httpResponseIncomplete,
-                "the connection broke in the middle of the response body: \(place): \(fault.detail)",
+                "the connection broke in the middle of the response body: \(place): \(fault.detail)\(bodyProgress)",
                 sent: .unknown
             )
             return .failed

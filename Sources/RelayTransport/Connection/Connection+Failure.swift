@@ -11,6 +11,7 @@ extension Connection {
             exchange.nameLookup = .nanoseconds(nameLookup)
             exchange.connect = .nanoseconds(connectTime)
         }
+        if let transfer { exchange.upload = .nanoseconds(transfer.time(loop.now)) }
         if let firstByte, hasWritten { exchange.firstByte = .nanoseconds(firstByte &- sentAt) }
         return exchange
     }
@@ -32,7 +33,7 @@ extension Connection {
         let taker = taker.take()
         close()
         unsafe reader?.resume()
-        taker?.brokeOff()
+        taker?.brokeOff(failure)
         tell(isClosed ? .closed(failure) : .failure(failure))
     }
 

@@ -70,8 +70,9 @@ extension Connection: PieceSender {
             let wanted = body.wanted(atMost: scratch.count)
             let result = unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<wanted]))
             if case .bytes(let count) = result {
-                lastProgress = loop.now
+                let (crawls, serial) = (hasContentMoved(count), serial)
                 unsafe pass(UnsafeMutableRawBufferPointer(rebasing: scratch[..<count]), to: taker)
+                if crawls, self.serial == serial, phase == .reading { self.crawls() }
             } else if case .over? = readOutcome(result) {
                 endPieces(taker)
             }
@@ -105,10 +106,11 @@ extension Connection: PieceSender {
     }
 
     private func passMoved(_ count: Int, _ pipe: SocketPipe, _ outlet: Int32, _ taker: any PieceReceiver) {
-        lastProgress = loop.now
+        let crawls = hasContentMoved(count)
         body.took(count)
-        pipe.send(to: outlet)
         let isLast = body.isComplete
+        if isLast { taker.isWhole() }
+        pipe.send(to: outlet)
         if isLast {
             self.taker = nil
             release(keepsAlive: body.keepsAlive && upload == nil)
@@ -121,6 +123,7 @@ extension Connection: PieceSender {
         }
         guard isLast else {
             body.isWanted = isWanted
+            if crawls, phase == .reading { self.crawls() }
             return
         }
         if isWanted { unsafe _ = taker.came(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) }
@@ -129,6 +132,7 @@ extension Connection: PieceSender {
     /// The peer's end is the content's.
     private func endPieces(_ taker: any PieceReceiver) {
         self.taker = nil
+        taker.isWhole()
         unsafe _ = taker.came(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true)
     }
 
@@ -148,6 +152,7 @@ extension Connection: PieceSender {
         self.taker = nil
         // Bytes behind the answer were not asked for.
         release(keepsAlive: body.keepsAlive && consumed == arrived.count && upload == nil)
+        taker.isWhole()
         unsafe _ = taker.came(piece, isLast: true)
     }
 }

@@ -17,6 +17,11 @@ extension Connection {
             let room = readsLittleFirst ? Self.firstRead : scratch.count
             switch unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<room])) {
             case .bytes(let count):
+                if headAt != 0, hasPeerMoved(count) {
+                    promote(.timeout)
+                    if phase == .reading { crawls() }
+                    return
+                }
                 lastProgress = loop.now
                 let arrived = unsafe UnsafeRawBufferPointer(rebasing: scratch[..<count])
                 if headBytes.isEmpty {
@@ -158,6 +163,7 @@ extension Connection {
     private func stream(_ response: HTTPResponse, _ exchange: Exchange) {
         phase = .reading
         deadline = .max
+        if let end = transfer?.end { timeLimit = end.limit }
         var response = response
         let source = ResponseBody(LoopBound(self, loop), loop, serial: serial, length: body.length)
         response.body = .stream(source)

@@ -29,6 +29,8 @@ extension Connection {
         sendHead(request)
         guard serial == start, phase == .exchanging else { return }
         if case .stream(let source) = request.body { startUpload(source) }
+        transfer = Transfer(request)
+        if upload != nil || !output.isEmpty { transfer?.begin(loop.now) }
         arm()
         // What a fresh connection brought before it was asked will not be reported again.
         guard isReadable else { return }
@@ -118,12 +120,15 @@ extension Connection {
             case .bytes(let count):
                 output.advance(count)
                 hasWritten = true
-                lastProgress = loop.now
+                if hasPeerMoved(count) {
+                    return fail(.connectionWriteTimeout, "\(place) took the request at \(paceText)")
+                }
             case .wouldBlock: return
             case .failed(let fault): return writeFailed(fault)
             }
         }
         loop.watch(self, for: interest)
+        if upload == nil { contentIsOut() }
         resumeUpload()
     }
 

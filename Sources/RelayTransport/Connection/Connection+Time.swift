@@ -4,15 +4,69 @@ import RelayPosix
 extension Connection {
     /// The moment the wait at hand is over, in monotonic nanoseconds.
     private var due: Int64 {
-        guard isIdleCounted else { return deadline }
+        let limit = limit
+        guard isIdleCounted else { return limit }
         let (idleEnd, overflow) = lastProgress.addingReportingOverflow(idleLimit)
-        return overflow ? deadline : min(deadline, idleEnd)
+        return overflow ? limit : min(limit, idleEnd)
     }
 
-    /// Whether the peer is the one who makes us wait, rather than our own caller.
+    /// The end of the attempt's time, which stands still while the request's content moves.
+    private var limit: Int64 {
+        guard phase == .exchanging, let transfer else { return deadline }
+        let end = transfer.end?.moment.nanoseconds ?? .max
+        return transfer.isUpload ? end : min(deadline, end)
+    }
+
+    /// Whether the wait is for the request's own content.
+    private var awaitsSource: Bool { upload != nil && output.isEmpty }
+
+    /// All of the request is out: the time of its answer begins.
+    func contentIsOut() {
+        guard transfer?.isUpload ?? false, let moved = transfer?.finish(loop.now), phase == .exchanging else {
+            return
+        }
+        let (end, overflow) = deadline.addingReportingOverflow(moved)
+        deadline = overflow ? .max : end
+        lastProgress = loop.now
+        arm()
+    }
+
+    /// The peer has taken or brought bytes.
+    ///
+    /// - Returns: whether they come too slowly.
+    func hasPeerMoved(_ count: Int) -> Bool {
+        let wait = loop.now &- lastProgress
+        lastProgress = loop.now
+        return transfer?.isPeerTooSlow(count, after: wait) ?? false
+    }
+
+    /// The same of an answer's content: the end of one whose length nobody knows may be as far as its sender likes.
+    func hasContentMoved(_ count: Int) -> Bool {
+        guard body.length != nil else {
+            lastProgress = loop.now
+            return false
+        }
+        return hasPeerMoved(count)
+    }
+
+    /// For messages.
+    var paceText: String { "less than \(TimeLimit.minRate(transfer?.floor ?? .none))" }
+
+    /// The answer's content comes too slowly.
+    func crawls() {
+        fail(.connectionReadTimeout, "\(place) sent the response body at \(paceText)\(bodyProgress)", sent: .unknown)
+    }
+
+    /// How much of the answer's content has come, for messages.
+    var bodyProgress: String {
+        let all = body.length.map { " of \($0)" } ?? ""
+        return ", of which \(body.received)\(all) bytes came"
+    }
+
+    /// Whether somebody makes us wait who may not for ever.
     private var isIdleCounted: Bool {
         switch phase {
-        case .exchanging: upload == nil || !output.isEmpty
+        case .exchanging: true
         case .reading: body.isAwaited || !output.isEmpty
         case .dialling, .idle, .closed: false
         }
@@ -31,10 +85,12 @@ extension Connection {
     func timerFired() {
         wakeUp.connection = nil
         guard loop.now >= due else { return arm() }
-        let isLate = loop.now >= deadline
+        let isLate = loop.now >= limit
         promote(.timeout)
         switch phase {
         case .dialling: dialTimedOut()
+        case .exchanging where awaitsSource:
+            stalled("did not come \(isLate ? endText : idleText)")
         case .exchanging where isLate:
             fail(.httpResponseTimeout, "no response head came from \(place) \(deadlineText)")
         case .exchanging where !output.isEmpty, .reading where !output.isEmpty:
@@ -46,15 +102,24 @@ extension Connection {
                 .httpResponseTimeout,
                 "the rest of the response body did not come from \(place) \(deadlineText)"
             )
+        case .reading where awaitsSource: stalled("did not come \(idleText)")
         case .reading:
-            fail(.connectionReadTimeout, "\(place) sent no more of the response body \(idleText)")
+            fail(
+                .connectionReadTimeout,
+                "\(place) sent no more of the response body \(idleText)\(bodyProgress)"
+            )
         case .idle, .closed: break
         }
     }
 
     private var idleText: String { "within \(TimeLimit(idleName, .nanoseconds(idleLimit)).text)" }
 
-    private var deadlineText: String { timeLimit.map { "within \($0.text)" } ?? "by the deadline" }
+    private var deadlineText: String {
+        if let end = transfer?.end, end.moment.nanoseconds <= deadline { return endText }
+        return timeLimit.map { "within \($0.text)" } ?? "by the deadline"
+    }
+
+    private var endText: String { transfer?.end.map { "within \($0.limit.text)" } ?? "by the deadline" }
 
     /// For messages: the origin and the address it has led to.
     var place: String {

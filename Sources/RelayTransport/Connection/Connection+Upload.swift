@@ -47,7 +47,11 @@ extension Connection {
                 return
             }
             guard isUploading(serial) else { return }
+            let wait = loop.now &- lastProgress
             lastProgress = loop.now
+            if let piece, transfer?.isSourceTooSlow(piece.count, after: wait) ?? false {
+                return stalled("came at \(paceText)")
+            }
             guard let piece else { return endUpload(rest) }
             guard rest.map({ UInt64(piece.count) <= $0 }) ?? true else { return lengthIsWrong("longer") }
             rest = rest.map { $0 - UInt64(piece.count) }
@@ -76,7 +80,14 @@ extension Connection {
                 output.withSpan { transmit($0, []) }
             }
         }
+        if output.isEmpty { contentIsOut() }
         if phase == .exchanging { arm() }
+    }
+
+    /// The request's content does not come as it has to.
+    func stalled(_ how: String) {
+        stopUpload()
+        fail(.httpRequestError, "the request body \(how)")
     }
 
     private func sourceFailed(_ failure: Failure) {

@@ -51,6 +51,8 @@ import RelayPosix
     /// What set the deadline and the idle limit, for messages.
     var timeLimit: TimeLimit?
     var idleName: StaticString = "timeouts.idle"
+    /// Content as it moves; nil for an exchange none of whose content is waited for.
+    var transfer: Transfer?
 
     // The request on its way out.
     var output = PendingOutput()
@@ -133,6 +135,7 @@ import RelayPosix
         stopUpload()
         body = IncomingBody()
         parser = nil
+        transfer = nil
         guard keepsAlive, output.isEmpty, !peerFinished, writeFault == nil, phase != .closed else {
             return close()
         }

@@ -7,6 +7,8 @@ import RelayHTTP
     private let framing: BodyFraming
     /// Bytes still to come; meaningful for a counted body.
     private(set) var remaining: UInt64 = 0
+    /// Bytes of the content that have come.
+    private(set) var received: UInt64 = 0
     var keepsAlive = false
     /// Body bytes that came with the head, and the memory they take.
     private(set) var leftover: [UInt8] = []
@@ -63,7 +65,9 @@ import RelayHTTP
     ///
     /// - Returns: how many bytes were taken.
     mutating func takeAll(_ bytes: Span<UInt8>, into content: inout [UInt8]) throws(HTTPParseError) -> Int {
+        let before = content.count
         let (consumed, _) = try decoder.decode(bytes, into: &content)
+        received += UInt64(content.count - before)
         if !isChunked { remaining -= min(remaining, UInt64(consumed)) }
         return consumed
     }
@@ -78,6 +82,7 @@ import RelayHTTP
             count += run.count
             consumed = run.upperBound
         }
+        received += UInt64(count)
         if !isChunked { remaining -= min(remaining, UInt64(consumed)) }
         return (consumed, count)
     }
@@ -96,6 +101,7 @@ import RelayHTTP
             count += run.count
             consumed = run.upperBound
         }
+        received += UInt64(count)
         if !isChunked { remaining -= min(remaining, UInt64(consumed)) }
         return (consumed, count)
     }
@@ -111,6 +117,7 @@ import RelayHTTP
     /// Takes note that `count` bytes, no more than wanted, went straight into a piece.
     mutating func took(_ count: Int) {
         _ = decoder.take(count)
+        received += UInt64(count)
         if case .length = framing { remaining -= UInt64(count) }
     }
 

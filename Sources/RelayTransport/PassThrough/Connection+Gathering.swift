@@ -16,6 +16,9 @@ extension Connection {
             passing.receiver.hasRoom(for: total)
         else { return false }
         headAt = lastProgress
+        // From here on it is a matter of pace, as of any content.
+        deadline = .max
+        transfer = Transfer(passing.policy.floor)
         awaited = total
         headBytes.reserveCapacity(total)
         unsafe headBytes.append(contentsOf: bytes)

@@ -95,7 +95,7 @@ extension Connection: PassThroughSender {
             expect(answersLike: UInt64(answer.length))
         }
         guard answer.isWhole else {
-            passPieces(behind: answer, to: receiver)
+            passPieces(behind: answer, passing.policy.floor, to: receiver)
             return true
         }
         serial &+= 1
@@ -142,9 +142,14 @@ extension Connection: PassThroughSender {
 
     /// The head is on its way, and so is what follows.
     @inline(never)
-    private func passPieces(behind answer: PassThroughAnswer, to receiver: any PassThroughReceiver) {
+    private func passPieces(
+        behind answer: PassThroughAnswer,
+        _ floor: RateFloor,
+        to receiver: any PassThroughReceiver
+    ) {
         phase = .reading
         deadline = .max
+        transfer = Transfer(floor)
         taker = receiver.pieces
         let isWanted = receiver.answered(answer, by: self)
         guard isWanted, phase == .reading else { return }
@@ -176,6 +181,8 @@ extension Connection: PassThroughSender {
         timeLimit = request.timeLimit
         idleName = request.timeouts.source ?? "timeouts.idle"
         idleLimit = max(0, request.timeouts.idle.saturatedNanoseconds)
+        transfer = Transfer(request)
+        if !output.isEmpty { transfer?.begin(loop.now) }
         waiter = pool.waiter(receiver, request)
         if !headBytes.isEmpty { parseHead(takeGathered().span) }
     }

@@ -1,0 +1,41 @@
+package import RelayCore
+
+/// An answer whose head is with its caller while its content is on the way; its request is over when that is.
+///
+/// Whoever passes it on tells once how it ended; one that is let go of before was not wanted to its end.
+package final class StreamedAnswer {
+    private let execution: Execution
+    private let outcome: Outcome
+    private let ports: RelayPorts
+    /// When its last attempt began, by the monotonic clock.
+    private let began: Instant
+    private var isTold = false
+
+    init(_ execution: Execution, _ outcome: Outcome, _ ports: RelayPorts) {
+        self.execution = execution
+        self.outcome = outcome
+        self.ports = ports
+        let taken = outcome.attempts.last?.duration ?? .zero
+        began = ports.time.now().advanced(by: .zero - taken)
+    }
+
+    deinit { ended(.unwanted) }
+
+    package func ended(_ end: AnswerEnd) {
+        guard !isTold else { return }
+        isTold = true
+        execution.answerEnded(end)
+        ports.tell(outcome.report, end, taken: began.duration(to: ports.time.now()))
+    }
+}
+
+extension RelayPorts {
+    /// Tells of a request whose answer's content has ended like that.
+    package func tell(_ answered: JobReport, _ end: AnswerEnd, taken: Duration) {
+        let report = answered.ended(end, taken: taken)
+        if report.failure != nil, let context = report.context, let attempt = report.attempts.last {
+            sink.record(.attemptFailed(context, attempt))
+        }
+        sink.record(.ended(report))
+    }
+}
