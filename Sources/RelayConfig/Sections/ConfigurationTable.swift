@@ -64,8 +64,9 @@ enum ConfigurationTable {
                 .reserved("telemetry"),
                 .reserved("metrics"),
             ]
-        ) { _, node, reading in
+        ) { draft, node, reading in
             checkListeners(node, &reading)
+            checkUploads(draft.limits, node, &reading)
             if node["routes"] == nil || node["routes"]?.value.isEmptyObject == true {
                 reading.warn("there are no routes: every request is answered 404", in: node, at: ["routes"])
             }

@@ -234,7 +234,7 @@ extension ConfigurationTable {
                     "Bytes a second at which a body has to come, on the average of 30 seconds, or of \"idle\" where that is "
                         + "longer; only the time in which it is waited for counts. A caller's that is slower is answered "
                         + "408, an upstream's is a failed attempt; of answers it holds for those whose length is known and "
-                        + "those that are collected. 0 takes any pace."
+                        + "those that are collected. \"0B\" takes any pace."
                 ),
                 Field(
                     "total",

@@ -13,8 +13,11 @@ public struct TimeLimit: Sendable {
 
     /// A pace instead of a time: `timeouts.min_rate (1KiB/s)`.
     package static func minRate(_ floor: RateFloor) -> String {
-        let bytes = floor.bytesPerSecond
-        return "timeouts.min_rate (\(bytes % 1_024 == 0 ? "\(bytes / 1_024)KiB" : "\(bytes)B")/s)"
+        var (size, unit) = (floor.bytesPerSecond, "B")
+        for larger in ["KiB", "MiB", "GiB"] where size > 0 && size % 1_024 == 0 {
+            (size, unit) = (size / 1_024, larger)
+        }
+        return "timeouts.min_rate (\(size)\(unit)/s)"
     }
 
     /// `timeouts.attempt (5s)`.
