@@ -147,7 +147,7 @@ struct TimeoutTests {
         isOver.open()
     }
 
-    @Test("A source that never brings its next piece ends with the deadline")
+    @Test("A source that never brings its next piece ends after the idle timeout, and is no fault of the upstream")
     func silentSource() async throws {
         let server = try ScriptedServer { peer in _ = peer.drain() }
         try await withTransport { transport in
@@ -157,11 +157,54 @@ struct TimeoutTests {
                     .post,
                     body: .stream(Silence()),
                     deadline: time,
-                    idle: .milliseconds(1)
+                    idle: time
                 )
                 let failure = await transport.failure(of: request)
                 guard failure?.sent != .neverSent else { return false }
-                #expect(failure?.kind == .httpResponseTimeout)
+                #expect(failure?.kind == .httpRequestError)
+                return true
+            }
+        }
+    }
+
+    @Test("The deadline stands still while the request's content moves, and goes on with its last byte")
+    func uploadOutlastsDeadline() async throws {
+        let server = try ScriptedServer { peer in
+            guard peer.readRequest() != nil else { return }
+            peer.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+        try await withTransport { transport in
+            try await doubling { time in
+                let body = Slow(pause: time * 3, count: 2)
+                let request = attempt(server.upstream(), .post, body: .stream(body), deadline: time)
+                do throws(Failure) {
+                    let answer = try await transport.send(request)
+                    #expect(answer.exchange.upload >= time * 6)
+                    return true
+                } catch {
+                    #expect(error.kind == .httpResponseTimeout || error.kind == .connectionTimeout)
+                    return false
+                }
+            }
+        }
+    }
+
+    @Test("A moment that ends all of it ends content that moves, which is its source's")
+    func endOfAll() async throws {
+        let server = try ScriptedServer { peer in _ = peer.drain() }
+        try await withTransport { transport in
+            try await doubling { time in
+                let end = Instant(nanoseconds: SystemClock.monotonic()).advanced(by: time)
+                let request = attempt(
+                    server.upstream(),
+                    .post,
+                    body: .stream(Silence()),
+                    end: TimeBound(end, TimeLimit("the caller's timeout", time))
+                )
+                let failure = await transport.failure(of: request)
+                guard failure?.sent != .neverSent else { return false }
+                #expect(failure?.kind == .httpRequestError)
+                #expect(failure?.detail.contains("the caller's timeout") == true)
                 return true
             }
         }

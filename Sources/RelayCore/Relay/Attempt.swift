@@ -6,7 +6,8 @@ public struct Attempt: Sendable {
     public var upstream: String
     /// When it began, in milliseconds since 1970 UTC.
     public var beganAt: Int64
-    /// How long it took: to the answer's end where it was collected, to its head where it was streamed.
+    /// How long it took: to the answer's end where it was collected or broke off, to its head where it was
+    /// streamed.
     public var duration: Duration
     /// The answer's status; nil when no answer came.
     public var status: Status?

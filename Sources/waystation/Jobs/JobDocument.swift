@@ -66,10 +66,9 @@ struct JobDocument {
 
     /// Whether an attempt failed and no rule of the route was for it.
     static func metNoRule(_ attempt: JSONValue) -> Bool {
-        guard let kind = attempt["kind"]?.text, !["cancelled", "client_gone", "preparation"].contains(kind)
-        else {
-            return false
-        }
+        guard let kind = attempt["kind"]?.text,
+            !["cancelled", "client_gone", "http_request_error", "preparation"].contains(kind)
+        else { return false }
         return attempt["rule"] == nil && attempt["next"] == nil
             && (attempt["held_back"]?.elements ?? []).isEmpty
     }

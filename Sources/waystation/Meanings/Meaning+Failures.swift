@@ -59,14 +59,14 @@ extension Meaning {
         Meaning(
             .failure,
             "connection_read_timeout",
-            "The upstream sent nothing for longer than timeouts.idle.",
+            "The upstream sent nothing for longer than timeouts.idle, or its answer more slowly than timeouts.min_rate.",
             causes: "It hangs in the middle of an answer.",
             remedy: "Look at the upstream; raise timeouts.idle for answers with long pauses."
         ),
         Meaning(
             .failure,
             "connection_write_timeout",
-            "The upstream took nothing for longer than timeouts.idle.",
+            "The upstream took nothing for longer than timeouts.idle, or the request more slowly than timeouts.min_rate.",
             causes: "It does not read the request.",
             remedy: "Look at the upstream, and at the network for lost packets."
         ),
@@ -117,7 +117,7 @@ extension Meaning {
         Meaning(
             .failure,
             "http_response_timeout",
-            "The answer was not there in the time of the attempt, timeouts.attempt.",
+            "The answer was not there in the time of the attempt, timeouts.attempt, after the request's last byte.",
             causes: "The upstream is slow, or has more to do than it can.",
             remedy: "Look at the upstream; raise timeouts.attempt if such answers take that long."
         ),
@@ -263,7 +263,7 @@ extension Meaning {
             .failure,
             "cancelled",
             "The attempt was ended by the relay before it was complete.",
-            causes: "Somebody cancelled the job, or the daemon stopped.",
+            causes: "Somebody cancelled the job, its caller hung up, or the daemon stopped.",
             remedy: "Nothing is to be done; sent tells whether the upstream may have acted."
         ),
         Meaning(
@@ -272,6 +272,16 @@ extension Meaning {
             "The caller hung up before there was an answer.",
             causes: "A client with a shorter timeout than the route's.",
             remedy: "Give the client more time, or say less in Waystation-Timeout."
+        ),
+        Meaning(
+            .failure,
+            "http_request_error",
+            "The request's own body did not come as it has to; nothing is said of the upstream.",
+            causes: """
+                The caller paused for longer than timeouts.idle, sent more slowly than timeouts.min_rate, more than \
+                limits.max_request_body, or chunks that are malformed.
+                """,
+            remedy: "See detail; send without pauses, or raise what it names."
         ),
         Meaning(
             .failure,

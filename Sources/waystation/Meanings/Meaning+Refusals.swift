@@ -102,8 +102,10 @@ extension Meaning {
             status: 408,
             "The request did not arrive in time.",
             causes: """
-                A head took longer than 10 seconds, a body longer than 60 or paused for 30; nothing came \
-                on a stream of jobs for 60 seconds while none was under way.
+                A head took longer than 10 seconds, a document for the API longer than 60; a body paused for longer \
+                than timeouts.idle of its route, came more slowly than timeouts.min_rate, or was not there in the \
+                caller's own Waystation-Timeout; nothing came on a stream of jobs for 60 seconds while none was \
+                under way.
                 """,
             remedy: "Send it again; send large bodies without pauses."
         ),

@@ -180,7 +180,7 @@ extension Meaning {
             "All the time that the request had is over.",
             causes: """
                 timeouts.total, the caller's Waystation-Timeout or, of a kept job, its expiry; the \
-                attempts and the waits between them took longer.
+                attempts and the waits between them took longer, without the time in which bodies moved.
                 """,
             remedy: """
                 See waystation explain with the job's id for where the time went; give it more time or \

@@ -1,6 +1,7 @@
 import RelayCore
 import RelayPosix
 import RelayTransport
+import Synchronization
 import Testing
 
 /// A transport on a loop of its own, for the length of `body`.
@@ -57,6 +58,8 @@ func attempt(
     deadline: Duration = .seconds(120),
     connect: Duration = .seconds(60),
     idle: Duration = .seconds(90),
+    minRate: Int = 0,
+    end: TimeBound? = nil,
     limits: ResponseLimits = ResponseLimits(),
     isRepeatable: Bool = false,
     log: (any AttemptLog)? = nil
@@ -64,6 +67,8 @@ func attempt(
     var headers = HeaderFields()
     for (name, value) in fields { headers.append(name, value) }
     let now = Instant(nanoseconds: SystemClock.monotonic())
+    var timeouts = AttemptTimeouts(connect: connect, idle: idle)
+    timeouts.minRate = minRate
     return OutboundRequest(
         upstream: upstream,
         method: method,
@@ -72,11 +77,12 @@ func attempt(
         addedFields: HeaderFields(),
         body: body,
         deadline: now.advanced(by: deadline),
-        timeouts: AttemptTimeouts(connect: connect, idle: idle),
+        timeouts: timeouts,
         limits: limits,
         isRepeatable: isRepeatable,
         timeLimit: nil,
-        log: log
+        log: log,
+        end: end
     )
 }
 
@@ -111,4 +117,29 @@ final class Silence: BodySource {
     }
 
     func cancel() { gate.open() }
+}
+
+/// A body whose pieces come one after the other, each after a pause.
+final class Slow: BodySource {
+    let length: UInt64?
+    private let pause: Duration
+    private let left: Mutex<Int>
+    private let clock = MachineTime()
+
+    init(pause: Duration, count: Int) {
+        self.pause = pause
+        length = UInt64(count)
+        left = Mutex(count)
+    }
+
+    var wasRead: Bool { left.withLock { UInt64($0) < length ?? 0 } }
+
+    func next() async throws(Failure) -> [UInt8]? {
+        guard left.withLock({ $0 > 0 }) else { return nil }
+        try? await clock.sleep(until: clock.now().advanced(by: pause))
+        left.withLock { $0 -= 1 }
+        return [0x78]
+    }
+
+    func cancel() {}
 }

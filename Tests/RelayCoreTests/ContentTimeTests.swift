@@ -1,0 +1,73 @@
+import RelayTestSupport
+import Testing
+
+@testable import RelayCore
+
+@Suite("Content that moves")
+struct ContentTimeTests {
+    private let start = Instant(nanoseconds: 1_000_000_000)
+
+    private func machine(timeout: Duration? = nil, moved: Duration = .zero) -> RecoveryMachine {
+        let route = makeRoute {
+            $0.timeouts.attempt = .seconds(10)
+            $0.timeouts.total = .seconds(30)
+        }
+        var options = JobOptions()
+        options.timeout = timeout
+        return RecoveryMachine(route: route, method: .get, options: options, now: start, moved: moved)
+    }
+
+    private func seconds(_ moment: Instant) -> Int64 { (moment.nanoseconds - start.nanoseconds) / 1_000_000_000 }
+
+    @Test("The limits of attempt and request stand still while it does")
+    func standsStill() {
+        var machine = machine()
+        var plan = machine.attemptBegan(at: start, wall: 0)
+        #expect(seconds(plan.deadline) == 10 && seconds(machine.deadline) == 30)
+        plan = machine.contentMoved(for: .seconds(84), plan)
+        #expect(seconds(plan.deadline) == 94 && seconds(machine.deadline) == 114)
+        #expect(plan.limit.text == "timeouts.attempt (10s)" && plan.end == nil)
+    }
+
+    @Test("What has moved before the first attempt counts as little")
+    func movedBefore() {
+        let machine = machine(moved: .seconds(50))
+        #expect(seconds(machine.deadline) == 80)
+    }
+
+    @Test("The next attempt has its own time, and the request what is left of its own")
+    func nextAttempt() {
+        var machine = machine()
+        _ = machine.contentMoved(for: .seconds(60), machine.attemptBegan(at: start, wall: 0))
+        let plan = machine.attemptBegan(at: start.advanced(by: .seconds(85)), wall: 0)
+        #expect(seconds(plan.deadline) == 90 && plan.limit.text == "timeouts.total (30s)")
+    }
+
+    @Test("A caller that names its time has all of it bounded", arguments: [20, 40])
+    func callersTime(named: Int) {
+        var machine = machine(timeout: .seconds(named))
+        let plan = machine.contentMoved(for: .seconds(84), machine.attemptBegan(at: start, wall: 0))
+        #expect(seconds(machine.deadline) == Int64(named) && seconds(plan.deadline) == Int64(named))
+        #expect(plan.end?.moment == plan.deadline && plan.limit.text == "the caller's timeout (\(named)s)")
+    }
+
+    @Test("A pace is the average of the time in which it was waited for")
+    func pace() {
+        let floor = RateFloor(bytesPerSecond: 1_000, idle: .seconds(10))
+        var pace = TransferPace()
+        for _ in 0..<29 { #expect(!pace.isTooSlow(999, after: 1_000_000_000, floor)) }
+        #expect(pace.isTooSlow(999, after: 1_000_000_000, floor))
+        for _ in 0..<300 { #expect(!pace.isTooSlow(1_000, after: 1_000_000_000, floor)) }
+        // What nobody waited for is not slow, however late it came.
+        for _ in 0..<300 { #expect(!pace.isTooSlow(1, after: 0, floor)) }
+        for _ in 0..<300 { #expect(!pace.isTooSlow(0, after: 1_000_000_000, .none)) }
+    }
+
+    @Test("A pause that idle allows is no pace that is too slow")
+    func pause() {
+        let floor = RateFloor(bytesPerSecond: 1_000, idle: .seconds(300))
+        var pace = TransferPace()
+        #expect(!pace.isTooSlow(1, after: 290_000_000_000, floor))
+        #expect(!pace.isTooSlow(400_000, after: 20_000_000_000, floor))
+    }
+}
