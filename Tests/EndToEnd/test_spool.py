@@ -62,9 +62,9 @@ class Spool(RelayTest):
             return answer(200, "done")
         self.upstream.on("/x", unread(hang_up), unread(take))
         with relay.caller() as caller:
-            caller.send(request("PUT", "/r/up/x", [("Content-Length", str(len(BODY)))]) + BODY[:150_000])
+            caller.send(request("PUT", "/r/up/x", [("Content-Length", str(len(BODY)))]) + BODY[:280_000])
             self.upstream.wait_for("/x", 2)
-            caller.send(BODY[150_000:])
+            caller.send(BODY[280_000:])
             self.assertEqual(caller.answer().body, b"done")
         self.assertEqual(self.bodies("/x")[-1], BODY)
 
@@ -162,7 +162,7 @@ class Spool(RelayTest):
         relay = self.relay().start()
         self.upstream.on("/x", answer(200))
         with relay.caller() as caller:
-            caller.send(request("PUT", "/r/up/x", [("Content-Length", str(len(BODY)))]) + BODY[:150_000])
+            caller.send(request("PUT", "/r/up/x", [("Content-Length", str(len(BODY)))]) + BODY[:280_000])
             eventually(lambda: relay.status()["spool"]["used_bytes"] > 0, "the copy takes room as it grows")
         eventually(lambda: relay.status()["spool"]["used_bytes"] == 0, "the room is given back")
         eventually(lambda: relay.status()["in_flight"] == 0, "the request is over")

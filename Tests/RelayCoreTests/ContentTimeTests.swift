@@ -17,7 +17,9 @@ struct ContentTimeTests {
         return RecoveryMachine(route: route, method: .get, options: options, now: start, moved: moved)
     }
 
-    private func seconds(_ moment: Instant) -> Int64 { (moment.nanoseconds - start.nanoseconds) / 1_000_000_000 }
+    private func seconds(_ moment: Instant) -> Int64 {
+        (moment.nanoseconds - start.nanoseconds) / 1_000_000_000
+    }
 
     @Test("The limits of attempt and request stand still while it does")
     func standsStill() {
@@ -51,23 +53,39 @@ struct ContentTimeTests {
         #expect(plan.end?.moment == plan.deadline && plan.limit.text == "the caller's timeout (\(named)s)")
     }
 
+    /// Whether any of so many pieces, each after that many seconds, ends a window that was too slow.
+    private func isSlow(
+        _ pace: inout TransferPace,
+        _ count: Int,
+        times: Int,
+        after seconds: Int64,
+        _ floor: RateFloor
+    ) -> Bool {
+        (0..<times).contains { _ in pace.isTooSlow(count, after: seconds * 1_000_000_000, floor) }
+    }
+
     @Test("A pace is the average of the time in which it was waited for")
     func pace() {
         let floor = RateFloor(bytesPerSecond: 1_000, idle: .seconds(10))
         var pace = TransferPace()
-        for _ in 0..<29 { #expect(!pace.isTooSlow(999, after: 1_000_000_000, floor)) }
-        #expect(pace.isTooSlow(999, after: 1_000_000_000, floor))
-        for _ in 0..<300 { #expect(!pace.isTooSlow(1_000, after: 1_000_000_000, floor)) }
-        // What nobody waited for is not slow, however late it came.
-        for _ in 0..<300 { #expect(!pace.isTooSlow(1, after: 0, floor)) }
-        for _ in 0..<300 { #expect(!pace.isTooSlow(0, after: 1_000_000_000, .none)) }
+        let (early, late) = (
+            isSlow(&pace, 999, times: 29, after: 1, floor), isSlow(&pace, 999, times: 1, after: 1, floor)
+        )
+        #expect(!early && late)
+        let brisk = isSlow(&pace, 1_000, times: 300, after: 1, floor)
+        // What nobody waited for is not slow, however late it came; and where any pace will do nothing is.
+        let unawaited = isSlow(&pace, 1, times: 300, after: 0, floor)
+        let free = isSlow(&pace, 0, times: 300, after: 1, .none)
+        #expect(!brisk && !unawaited && !free)
     }
 
     @Test("A pause that idle allows is no pace that is too slow")
     func pause() {
         let floor = RateFloor(bytesPerSecond: 1_000, idle: .seconds(300))
         var pace = TransferPace()
-        #expect(!pace.isTooSlow(1, after: 290_000_000_000, floor))
-        #expect(!pace.isTooSlow(400_000, after: 20_000_000_000, floor))
+        let (first, second) = (
+            isSlow(&pace, 1, times: 1, after: 290, floor), isSlow(&pace, 400_000, times: 1, after: 20, floor)
+        )
+        #expect(!first && !second)
     }
 }

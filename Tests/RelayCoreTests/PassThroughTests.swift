@@ -38,7 +38,7 @@ struct PassThroughTests {
     private static let parts: [String: [String: String]] = [
         "timeouts": [
             "connect": "the ordinary path's, which dials", "attempt": "bounds the exchange",
-            "idle": "bounds it", "total": "bounds it",
+            "idle": "bounds it", "minRate": "bounds it", "total": "bounds it",
         ],
         "request": [
             "setFields": "among the route's own lines", "removeFields": "left out",

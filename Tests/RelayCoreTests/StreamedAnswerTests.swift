@@ -61,7 +61,8 @@ struct StreamedAnswerTests {
         )
         var attempt = Attempt(number: 1, upstream: "u", beganAt: 0, duration: .milliseconds(5))
         attempt.status = 200
-        return JobReport(context, .succeeded, HTTPResponse(status: 200, fields: HeaderFields()), attempts: [attempt])
+        let response = HTTPResponse(status: 200, fields: HeaderFields())
+        return JobReport(context, .succeeded, response, attempts: [attempt])
     }
 
     @Test("A record says what became of the answer")

@@ -147,7 +147,7 @@ struct TimeoutTests {
         isOver.open()
     }
 
-    @Test("A source that never brings its next piece ends after the idle timeout, and is no fault of the upstream")
+    @Test("A source that never brings its next piece ends after the idle timeout, as its own fault")
     func silentSource() async throws {
         let server = try ScriptedServer { peer in _ = peer.drain() }
         try await withTransport { transport in

@@ -87,7 +87,7 @@ function actionEntry(done) {
 }
 
 const metNoRule = attempt =>
-  Boolean(attempt?.kind && !["cancelled", "client_gone", "http_request_error", "preparation"].includes(attempt.kind)
+  Boolean(attempt?.kind && !/^(cancelled|client_gone|http_request_error|preparation)$/.test(attempt.kind)
   && !attempt.rule && !attempt.next && !(attempt.held_back || []).length);
 
 function nowEntry(job) {

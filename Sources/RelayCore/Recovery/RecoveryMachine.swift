@@ -44,7 +44,9 @@ package struct RecoveryMachine: Sendable {
     static let unsentPace = Backoff(jitter: .equal)
 
     /// With a `history` the job is durable: it goes on where its earlier runs ended, but for the upstreams it has
-    /// been sent to, and its time is bounded by its expiry alone. Content has `moved` for so long since `now`.
+    /// been sent to, and its time is bounded by its expiry alone.
+    ///
+    /// Content has `moved` for so long since `now`.
     package init(
         route: Route,
         method: Method,

@@ -86,6 +86,7 @@ extension Connection: PieceReceiver {
     /// The connection has closed: nobody wants the rest.
     func endPassage() {
         guard let passage = passage.take() else { return }
+        answerEnded(.unwanted)
         passage.sender?.stop()
         passage.waiter?.resume(returning: true)
         if passage.waiter == nil { upload?.relayed = nil }

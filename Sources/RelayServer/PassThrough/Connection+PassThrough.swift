@@ -98,7 +98,6 @@ extension Connection: PassThroughCaller {
     /// The whole answer is out, or the connection has closed.
     func passingIsOver() {
         guard let exchange = passing else { return }
-        answerEnded(.unwanted)
         passing = nil
         unsafe server.passThrough.over(exchange, share)
         guard phase == .busy else { return }

@@ -171,7 +171,8 @@ extension PassThrough {
         let entry = record.route.entry
         if let leave = unsafe exchange.pointee.leave.take() {
             let (traffic, random) = (entry.memory.traffic, random.next())
-            tell(traffic.answerEndedPlainly(leave, end, of: entry.route, random: random, loop.now), entry.route)
+            let change = traffic.answerEndedPlainly(leave, end, of: entry.route, random: random, loop.now)
+            tell(change, entry.route)
         }
         record.finishedAt = clock.milliseconds
         if case .whole = end { return unsafe add(record, exchange) }

@@ -54,7 +54,8 @@ extension Connection {
 
     /// The answer's content comes too slowly.
     func crawls() {
-        fail(.connectionReadTimeout, "\(place) sent the response body at \(paceText)\(bodyProgress)", sent: .unknown)
+        let detail = "\(place) sent the response body at \(paceText)\(bodyProgress)"
+        fail(.connectionReadTimeout, detail, sent: .unknown)
     }
 
     /// How much of the answer's content has come, for messages.

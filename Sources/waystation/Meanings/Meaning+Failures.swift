@@ -59,15 +59,15 @@ extension Meaning {
         Meaning(
             .failure,
             "connection_read_timeout",
-            "The upstream sent nothing for longer than timeouts.idle, or its answer more slowly than timeouts.min_rate.",
-            causes: "It hangs in the middle of an answer.",
+            "The upstream sent nothing for longer than timeouts.idle.",
+            causes: "It hangs in the middle of an answer, or sends it more slowly than timeouts.min_rate.",
             remedy: "Look at the upstream; raise timeouts.idle for answers with long pauses."
         ),
         Meaning(
             .failure,
             "connection_write_timeout",
-            "The upstream took nothing for longer than timeouts.idle, or the request more slowly than timeouts.min_rate.",
-            causes: "It does not read the request.",
+            "The upstream took nothing for longer than timeouts.idle.",
+            causes: "It does not read the request, or more slowly than timeouts.min_rate.",
             remedy: "Look at the upstream, and at the network for lost packets."
         ),
         Meaning(
@@ -117,7 +117,7 @@ extension Meaning {
         Meaning(
             .failure,
             "http_response_timeout",
-            "The answer was not there in the time of the attempt, timeouts.attempt, after the request's last byte.",
+            "The answer was not there in the time of the attempt, timeouts.attempt.",
             causes: "The upstream is slow, or has more to do than it can.",
             remedy: "Look at the upstream; raise timeouts.attempt if such answers take that long."
         ),
@@ -246,7 +246,7 @@ extension Meaning {
             causes: "The token endpoint is down or refuses; the secret was replaced.",
             remedy: """
                 See in detail what the token endpoint answered; compare token_url, client_id and the secret \
-                of the auth section with what it expects, and reload after a change.
+                with what it expects.
                 """
         ),
         Meaning(
@@ -276,12 +276,12 @@ extension Meaning {
         Meaning(
             .failure,
             "http_request_error",
-            "The request's own body did not come as it has to; nothing is said of the upstream.",
+            "The request's body did not come as it has to.",
             causes: """
                 The caller paused for longer than timeouts.idle, sent more slowly than timeouts.min_rate, more than \
                 limits.max_request_body, or chunks that are malformed.
                 """,
-            remedy: "See detail; send without pauses, or raise what it names."
+            remedy: "Send without pauses, or raise the limit."
         ),
         Meaning(
             .failure,
@@ -289,8 +289,8 @@ extension Meaning {
             "The relay ended without warning while the attempt of a kept job was under way.",
             causes: "The daemon crashed or was killed, or the machine lost power.",
             remedy: """
-                Look into the journal for the crash. The attempt counts; whether it was sent is not known, \
-                and it is repeated only where that is safe.
+                Look into the journal for the crash. The attempt counts, and is repeated only where that \
+                is safe.
                 """
         ),
     ]
