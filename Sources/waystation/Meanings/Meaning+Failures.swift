@@ -281,7 +281,7 @@ extension Meaning {
                 The caller paused for longer than timeouts.idle, sent more slowly than timeouts.min_rate, more than \
                 limits.max_request_body, or chunks that are malformed.
                 """,
-            remedy: "Send without pauses, or raise the limit."
+            remedy: "Send without pauses."
         ),
         Meaning(
             .failure,
