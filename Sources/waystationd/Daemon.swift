@@ -201,8 +201,9 @@ final class Daemon: Sendable {
 
     /// Begins to deliver what is in the store.
     func deliver() throws(StartError) {
-        let started = Handover<StoreError?>()
         let deliveryLoops = deliveryLoops.withLock { $0 }
+        guard storage.isOpen else { return storage.startLater(on: deliveryLoops, waitingOn: controlLoop) }
+        let started = Handover<StoreError?>()
         controlLoop.spawn { [durable] in
             do throws(StoreError) {
                 try await durable.start(on: deliveryLoops)

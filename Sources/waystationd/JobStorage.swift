@@ -14,22 +14,38 @@ final class JobStorage: Sendable {
     let directory: String
     let jobs: DurableJobs
     let spool: FileReplaySpool
-    private let store: SQLiteJobStore
+    private let store: LateJobStore
     private let stall = Atomic<Bool>(false)
     private let readStall = Atomic<Bool>(false)
 
     /// How long a write may last before others are told: with what comes after, within five seconds.
     private static let patience = Duration.seconds(3)
 
-    private init(_ directory: String, jobs: DurableJobs, spool: FileReplaySpool, store: SQLiteJobStore) {
+    /// Ends the process for what the store cannot survive.
+    private let fatal: @Sendable (StoreError) -> Void
+    private let journal: Journal
+
+    /// How often a disk is asked for the room that the store needs to be opened.
+    private static let roomInterval: Int64 = 1_000_000_000
+
+    private init(
+        _ directory: String,
+        jobs: DurableJobs,
+        spool: FileReplaySpool,
+        store: LateJobStore,
+        _ journal: Journal,
+        fatal: @escaping @Sendable (StoreError) -> Void
+    ) {
         self.directory = directory
+        self.journal = journal
+        self.fatal = fatal
         self.jobs = jobs
         self.spool = spool
         self.store = store
     }
 
     /// Of the threads that write and of the one that reads.
-    var activities: [Activity] { store.activities + [store.reading] }
+    var activities: [Activity] { store.store.map { $0.activities + [$0.reading] } ?? [] }
 
     /// Of a disk that stalls, too: it does not ask the disk.
     var facts: StoreFacts { store.standing }
@@ -49,9 +65,45 @@ final class JobStorage: Sendable {
     ///
     /// - Returns: nil when nothing has changed; whether they stall, and the thread that makes them.
     func lookAtReads(at now: Int64) -> (isStalled: Bool, thread: String)? {
+        guard let store = store.store else { return nil }
         let isStalled = store.lookAtReads(at: now)
         guard readStall.exchange(isStalled, ordering: .relaxed) != isStalled else { return nil }
         return (isStalled, store.reading.name)
+    }
+
+    /// Whether the store is open; a disk without room for that keeps it from it.
+    var isOpen: Bool { store.store != nil }
+
+    /// Has kept jobs delivered once there is room for the store; until then they are refused.
+    func startLater(on deliveryLoops: [DeliveryLoop], waitingOn loop: EventLoop) {
+        loop.spawn { [self] in
+            if let refusal = store.refusal {
+                await jobs.standBy(refusal)
+                journal.record(
+                    JournalRecord(
+                        .critical,
+                        .storeNotice,
+                        "\(refusal.message); requests that wait for their answer are served, no job is accepted or delivered "
+                            + "until there is room again"
+                    )
+                )
+            }
+            do throws(StoreError) {
+                while try await !store.tryOpening(at: JobMoment(SystemTime())) {
+                    do { try await loop.sleep(until: loop.now + JobStorage.roomInterval) } catch { return }
+                }
+                try await jobs.start(on: deliveryLoops)
+                journal.record(
+                    JournalRecord(
+                        .notice,
+                        .storeNotice,
+                        "the job store \(directory) has room again: it is open and accepts jobs"
+                    )
+                )
+            } catch {
+                if error.code != .closed { fatal(error) }
+            }
+        }
     }
 
     /// Opens it and says to the journal what the store has to say; what it cannot survive ends the process.
@@ -72,16 +124,17 @@ final class JobStorage: Sendable {
         options.events.ended = { jobs in for job in jobs { announcer.record(.ended(job)) } }
         options.events.changed = { [rest = audience.engine.rest] in rest.end() }
         options.events.notice = { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
-        options.events.fatal = { error in
+        let fatal: @Sendable (StoreError) -> Void = { error in
             journal.record(JournalRecord(.critical, .storeFailed, error.message))
             journal.flush(milliseconds: 1000)
             _exit(74)
         }
-        let opened = Handover<Result<SQLiteJobStore, StoreError>>()
+        options.events.fatal = fatal
+        let opened = Handover<Result<LateJobStore, StoreError>>()
         let wanted = options
         _ = loop.spawn {
             do throws(StoreError) {
-                opened.give(.success(try await SQLiteJobStore.open(wanted, at: JobMoment(SystemTime()))))
+                opened.give(.success(try await LateJobStore.open(wanted, at: JobMoment(SystemTime()))))
             } catch {
                 opened.give(.failure(error))
             }
@@ -108,7 +161,7 @@ final class JobStorage: Sendable {
             do throws(StoreError) {
                 let limit = UInt64(configuration.limits.spool)
                 let spool = try FileReplaySpool(state: directory, limit: limit)
-                return JobStorage(directory, jobs: jobs, spool: spool, store: store)
+                return JobStorage(directory, jobs: jobs, spool: spool, store: store, journal, fatal: fatal)
             } catch {
                 throw Daemon.StartError(error)
             }

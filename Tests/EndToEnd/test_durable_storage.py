@@ -142,6 +142,29 @@ class Storage(DurableTest):
                     self.assertEqual(ask_once().status, 202)
                 relay.stop()
 
+    @unittest.skipUnless(may_mount(), "needs root, for a small disk")
+    def test_a_start_on_a_full_disk_serves_who_waits_and_keeps_jobs_once_there_is_room(self):
+        self.upstream.on("/x", answer(200))
+        relay = self.new_relay({"up": kept(self.upstream.url)})
+        state = on_small_disk(relay, "24m")
+        # Full before its first start: not even a store can be made.
+        relay.before[relay.before.index("-c") + 1] = (
+            'mount -t tmpfs -o mode=0700,size="$1" none "$0" && shift && { cat /dev/zero >"$0/filler"; exec "$@"; }')
+        relay.start()
+        self.assertEqual(relay.ask("PUT", "/r/up/x").status, 200)
+        relay.errors.wait("<2>", "until there is room again")
+        refused = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")])
+        self.assert_problem(refused, 507, "storage_full")
+        self.assertEqual(self.storage(relay)["state"], "full")
+        for method, target in (("GET", "/v1/jobs"), ("POST", "/v1/routes/up/pause")):
+            self.assert_problem(ask(relay.control, method, target), 507, "storage_full")
+        eventually(lambda: relay.notices.having("STATUS=", "the job store has no room"), "the manager hears of it")
+        (inside(relay, state) / "filler").unlink()
+        eventually(
+            lambda: relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")]).status == 202, "a job is accepted", 10)
+        relay.errors.wait("<5>", "it is open and accepts jobs")
+        self.wait_for_end(relay, self.hand_over(relay, "/r/up/x", method="PUT"))
+
     def unfinished(self, relay):
         jobs = ask(relay.control, "GET", "/v1/routes/up").json()["jobs"]
         return sum(count for state, count in jobs.items() if state not in (

@@ -24,7 +24,7 @@ struct WatchdogTests {
         let looks = Mutex<[Int64]>([])
         let watchdog = Watchdog(
             interval: .seconds(3),
-            activities: [store, journal],
+            activities: { [store, journal] },
             ping: { pings.withLock { $0 += 1 } },
             stalled: { names in stalls.withLock { $0.append(names) } },
             look: { now in looks.withLock { $0.append(now) } }
@@ -59,7 +59,7 @@ struct WatchdogTests {
         let rests = Atomic<Bool>(true)
         let watchdog = Watchdog(
             interval: interval,
-            activities: [activity],
+            activities: { [activity] },
             ping: {},
             stalled: { _ in },
             rests: { rests.load(ordering: .relaxed) }
@@ -79,7 +79,7 @@ struct WatchdogTests {
         let (began, woken) = (Handover<Bool>(), Handover<Bool>())
         let watchdog = Watchdog(
             interval: nil,
-            activities: [],
+            activities: { [] },
             ping: {},
             stalled: { _ in },
             look: { _ in (looks.add(1, ordering: .relaxed).newValue == 1 ? began : woken).give(true) }
@@ -103,7 +103,7 @@ struct WatchdogTests {
             let now = Mutex<Int64>(0)
             let watchdog = Watchdog(
                 interval: .nanoseconds(limit),
-                activities: [activity],
+                activities: { [activity] },
                 ping: { pinged.withLock { $0 = now.withLock { $0 } } },
                 stalled: { _ in named.withLock { $0 = now.withLock { $0 } } }
             )

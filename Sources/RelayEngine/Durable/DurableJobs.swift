@@ -53,6 +53,12 @@ package final class DurableJobs: Sendable {
     // The pauses know the announcer, which knows them.
     deinit { pauses.stop() }
 
+    /// The store is not open yet: whoever asks for what it holds is refused with that.
+    package func standBy(_ refusal: StoreError) async {
+        pauses.standBy(refusal)
+        await watch.look()
+    }
+
     /// Begins to deliver, on `loops` in turn, and to sweep.
     ///
     /// - Throws: what reading the pauses throws.

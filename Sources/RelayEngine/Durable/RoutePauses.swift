@@ -7,6 +7,8 @@ import Synchronization
 package final class RoutePauses: JobListener {
     private struct State {
         var means: Means?
+        /// Why there are none.
+        var refusal = StoreError.closed
         var pauses: [String: PauseInForce] = [:]
     }
 
@@ -44,6 +46,9 @@ package final class RoutePauses: JobListener {
         }
         configured()
     }
+
+    /// There is no store yet in which to keep a pause.
+    func standBy(_ refusal: StoreError) { state.withLock { $0.refusal = refusal } }
 
     /// Nobody is told of anything any more.
     func stop() { state.withLock { $0.means = nil } }
@@ -139,7 +144,8 @@ extension RoutePauses {
         _ body: (Means) async throws(StoreError) -> Void
     ) async throws(Problem) {
         do throws(StoreError) {
-            guard let means else { throw StoreError.closed }
+            let (means, refusal) = state.withLock { ($0.means, $0.refusal) }
+            guard let means else { throw refusal }
             try await turns.inTurn(route) { () async throws(StoreError) in try await body(means) }
         } catch { throw Problem(error, route: route) }
     }

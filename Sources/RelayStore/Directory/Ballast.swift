@@ -24,11 +24,25 @@ struct Ballast {
         return DiskSpace(size: UInt64(found.f_blocks) * block, available: UInt64(found.f_bavail) * block)
     }
 
-    /// Takes the space if it is there.
+    /// What is to be left beside it, in bytes: an acceptance needs room as well.
+    var margin: Int { size / 8 }
+
+    /// Whether all of it is there.
+    var isHeld: Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_size >= off_t(size)
+            && status.st_blocks * 512 >= size
+    }
+
+    /// Takes the space if it is there, and something beside it.
     ///
     /// - Returns: whether it is held.
     func take() -> Bool {
         guard size > 0 else { return true }
+        guard isHeld || disk?.available ?? .max >= UInt64(size + margin) else {
+            release()
+            return false
+        }
         let descriptor = openFile(path, O_WRONLY | O_CREAT)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

@@ -11,20 +11,30 @@ import RelayPosix
 /// Damage within the last transaction cannot be told from an interrupted write: a cut while it was written leaves any
 /// of its sectors out, its last one not among them or just so, and that its sync had returned stands nowhere. To write
 /// that down would take a second sync behind every commit. A log is never written on behind an interrupted write
-/// either, whose remains would look like later commits: every start begins it anew.
+/// either, whose remains would look like later commits: every start cuts them off, and begins the log anew where there
+/// is room to.
 /// The format is that of https://www.sqlite.org/fileformat2.html#walformat.
 enum LogCheck {
-    /// Whether acknowledged transactions stand behind damage; a log that cannot be read is not known to be damaged.
-    static func isDamaged(_ path: String) throws(PosixError) -> Bool {
+    enum Verdict: Equatable {
+        /// Acknowledged transactions stand behind damage.
+        case damaged
+        /// What SQLite reads ends with this byte; what stands behind it was never acknowledged.
+        case sound(end: Int)
+        /// There is no log, or none that SQLite reads.
+        case empty
+    }
+
+    /// Looks through a log; one that cannot be read is not known to be damaged.
+    static func look(_ path: String) throws(PosixError) -> Verdict {
         let descriptor = openFile(path, O_RDONLY)
         guard descriptor >= 0 else {
-            if errno == ENOENT { return false }
+            if errno == ENOENT { return .empty }
             throw PosixError("open", .current, path: path)
         }
         defer { close(descriptor) }
         let file = ReadFile(descriptor: descriptor, path: path)
         let size = lseek(descriptor, 0, SEEK_END)
-        guard size > 32, let header = try file.bytes(32, at: 0) else { return false }
+        guard size > 32, let header = try file.bytes(32, at: 0) else { return .empty }
         let magic = word(header, 0)
         let isBig = magic & 1 == 1
         let pageSize = Int(word(header, 8))
@@ -32,15 +42,16 @@ enum LogCheck {
         add(header[0..<24], &sum, isBig: isBig)
         guard magic & 0xFFFF_FFFE == 0x377F_0682, (512...65_536).contains(pageSize),
             pageSize.nonzeroBitCount == 1, sum.first == word(header, 24)
-        else { return try hasFrames(file, size: Int(size)) }
+        else { return try hasFrames(file, size: Int(size)) ? .damaged : .empty }
         guard sum.second == word(header, 28) else {
-            return try hasFrames(file, size: Int(size), after: word(header, 16))
+            return try hasFrames(file, size: Int(size), after: word(header, 16)) ? .damaged : .empty
         }
 
         let frameSize = 24 + pageSize
         var commitsBehind = 0
         var isWrong = false
         var place = 32
+        var end = place
         while place + frameSize <= Int(size), let frame = try file.bytes(frameSize, at: place) {
             place += frameSize
             let hasSalt = word(frame, 8) == word(header, 16) && word(frame, 12) == word(header, 20)
@@ -50,16 +61,27 @@ enum LogCheck {
                 add(frame[24...], &next, isBig: isBig)
                 if hasSalt, next.first == word(frame, 16), next.second == word(frame, 20) {
                     sum = next
+                    // The last frame of a transaction says how large the database is.
+                    if word(frame, 4) != 0 { end = place }
                     continue
                 }
                 isWrong = true
             }
             if hasSalt, word(frame, 0) != 0, word(frame, 4) != 0 {
                 commitsBehind += 1
-                if commitsBehind == 2 { return true }
+                if commitsBehind == 2 { return .damaged }
             }
         }
-        return false
+        return .sound(end: end)
+    }
+
+    /// Cuts off what stands behind the last transaction: it is not to look like a later one, and another needs its room.
+    static func trim(_ path: String) throws(PosixError) {
+        guard case .sound(let end) = try look(path) else { return }
+        let log = FileDescriptor(try checked("open", openFile(path, O_RDWR), path))
+        guard lseek(log.raw, 0, SEEK_END) > end else { return }
+        try checked("truncate", ftruncate(log.raw, off_t(end)), path)
+        try checked("fsync", fsync(log.raw), path)
     }
 
     /// Whether anything stands behind a header that is wrong: a header is on disk before the first frame.

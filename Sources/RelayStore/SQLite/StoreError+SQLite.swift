@@ -24,7 +24,7 @@ extension StoreError {
             )
         case SQLITE_INTERRUPT:
             return StoreError(.slow, "cannot \(call) in \(place): it took too long; ask for less at a time")
-        case SQLITE_IOERR where result == Self.writeFailed && [EFBIG, EDQUOT, ENOSPC].contains(system):
+        case _ where Self.needRoom.contains(result) && [EFBIG, EDQUOT, ENOSPC].contains(system):
             return StoreError(
                 .full,
                 "cannot \(call) in \(place): \(Errno(rawValue: system)); make room for it"
@@ -38,8 +38,16 @@ extension StoreError {
         }
     }
 
-    /// SQLITE_IOERR_WRITE, which Swift does not see.
-    private static let writeFailed: Int32 = SQLITE_IOERR | 3 << 8
+    /// What fails where there is no room and leaves what is on disk as it was; Swift does not see most of the names.
+    ///
+    /// A sync is not among them: what it should have put on disk may be lost.
+    private static let needRoom: [Int32] = [
+        SQLITE_CANTOPEN,
+        SQLITE_IOERR | 3 << 8,  // SQLITE_IOERR_WRITE
+        SQLITE_IOERR | 6 << 8,  // SQLITE_IOERR_TRUNCATE
+        SQLITE_IOERR | 18 << 8,  // SQLITE_IOERR_SHMOPEN
+        SQLITE_IOERR | 19 << 8,  // SQLITE_IOERR_SHMSIZE
+    ]
 
     static func damaged(_ what: String, _ id: String) -> StoreError {
         StoreError(.corrupt, "cannot read \(what) of job \(id): it is not what was stored")

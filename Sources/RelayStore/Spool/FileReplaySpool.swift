@@ -61,8 +61,12 @@ struct SpoolDirectory: Sendable {
     init(_ path: String, _ reserve: DescriptorReserve) throws(StoreError) {
         self.path = path
         self.reserve = reserve
-        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
-            throw StoreError.directory(PosixError("mkdir", .current, path: path))
+        do throws(StoreError) {
+            try make()
+        } catch {
+            // The first copy makes it, once there is room.
+            guard error.code == .full else { throw error }
+            return
         }
         guard let listing = unsafe opendir(path) else {
             throw StoreError.directory(PosixError("open", .current, path: path))
@@ -76,10 +80,20 @@ struct SpoolDirectory: Sendable {
         }
     }
 
+    private func make() throws(StoreError) {
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw StoreError.directory(PosixError("mkdir", .current, path: path))
+        }
+    }
+
     /// A new file that has lost its name.
     func file(_ number: UInt64) throws(StoreError) -> Int32 {
         let name = "\(path)/s\(number)"
-        let descriptor = openFile(name, O_RDWR | O_CREAT | O_EXCL)
+        var descriptor = openFile(name, O_RDWR | O_CREAT | O_EXCL)
+        if descriptor < 0, errno == ENOENT {
+            try make()
+            descriptor = openFile(name, O_RDWR | O_CREAT | O_EXCL)
+        }
         guard descriptor >= 0 else { throw StoreError.directory(PosixError("open", .current, path: name)) }
         removeFile(name)
         guard !reserve.contains(descriptor) else {

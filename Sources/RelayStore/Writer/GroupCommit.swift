@@ -8,8 +8,8 @@ final class GroupCommit {
     private let ballast: Ballast
     private let options: SQLiteJobStore.Options
     private let removeFiles: ([String]) -> Void
-    private var isFull: Bool
-    private var hasBallast: Bool
+    private var isFull = true
+    private var hasBallast = false
     /// What the database took at the end of a late transaction; looked up inside it, where that costs no locks.
     private var pages: (all: Int64, free: Int64) = (0, 0)
     /// Pages written into the log since: the database has taken no more of them, nor of those that were free.
@@ -21,6 +21,10 @@ final class GroupCommit {
     private var nextLook: Int64 = 0
     /// Steady nanoseconds before which space is not asked for again.
     private var nextTry: Int64 = 0
+    /// Nanoseconds between two looks for space: more after room that did not last.
+    private var tryInterval: Int64
+    /// Steady nanoseconds at which there last was room again.
+    private var regainedAt: Int64 = .min
     /// Steady nanoseconds at which the log is emptied of what was erased; nil when nothing was.
     private var emptyAt: Int64?
     /// Rows changed when a transaction was last committed.
@@ -44,14 +48,14 @@ final class GroupCommit {
         )
         if ballast.size > 0 { writer.eraseLimit = ballast.size / 4 }
         self.removeFiles = removeFiles
-        hasBallast = ballast.take()
-        isFull = !hasBallast
+        tryInterval = options.spaceInterval.saturatedNanoseconds
     }
 
     /// Returns when the queue is closed and empty, or the store has failed.
     func run() {
         do throws(StoreError) {
             try lookAtPages()
+            isFull = !findRoom()
             lookAtDisk()
             publish()
             // What the opening has ended.
@@ -59,8 +63,7 @@ final class GroupCommit {
             while let tasks = take() {
                 if !tasks.isEmpty { try commit(tasks) }
                 try doOwnWork()
-                // Without room the log is to need as little of it as it can.
-                if writer.database.logPages >= (isFull ? 1 : checkpointPages) { try checkpoint() }
+                if writer.database.logPages >= logLimit { try checkpoint() }
                 if let emptyAt, SystemClock.monotonic() >= emptyAt { try emptyLog() }
                 try regainSpace()
                 lookAtDisk()
@@ -73,6 +76,12 @@ final class GroupCommit {
             queue.fail(error)
             options.events.fatal(error)
         }
+    }
+
+    /// Pages that the log may hold: where room is short it is to need as little of it as it can.
+    private var logLimit: Int {
+        if isFull { return 1 }
+        return min(checkpointPages, max(32, Int(clamping: (disk?.available ?? .max) / 8_192)))
     }
 
     /// What waits; nil when there will be nothing more.
@@ -325,24 +334,40 @@ extension GroupCommit {
 extension GroupCommit {
     private func enterFull(_ error: StoreError) {
         if !isFull { options.events.notice("\(error.message); no job is accepted until there is room again") }
+        let (now, interval) = (SystemClock.monotonic(), options.spaceInterval.saturatedNanoseconds)
+        if !isFull {
+            // Who hears of room each second that is gone at once learns nothing.
+            let hasLasted = now - 10 * interval >= regainedAt
+            tryInterval = hasLasted ? interval : min(2 * tryInterval, 8 * interval)
+        }
         isFull = true
         hasBallast = false
         ballast.release()
-        nextTry = SystemClock.monotonic() + options.spaceInterval.saturatedNanoseconds
+        nextTry = now + tryInterval
     }
 
     /// Looks now and then whether there is room again: on the disk, or in pages of the database that became free.
     private func regainSpace() throws(StoreError) {
         guard !hasBallast, SystemClock.monotonic() >= nextTry else { return }
-        nextTry = SystemClock.monotonic() + options.spaceInterval.saturatedNanoseconds
+        nextTry = SystemClock.monotonic() + tryInterval
         // What the log takes on the disk is room as well.
         if isFull { try emptyLog() }
-        let (size, available) = (UInt64(ballast.size), ballast.disk?.available ?? .max)
-        if available >= 2 * size { hasBallast = ballast.take() }
-        // Without it free pages are there to be settled into, and the log has the disk to itself.
-        guard isFull, hasBallast || 2 * freeBytes >= 3 * ballast.size && available >= size / 2 else { return }
+        guard findRoom(), isFull else { return }
         isFull = false
+        regainedAt = SystemClock.monotonic()
         options.events.notice("the job store \(writer.database.path) has room again and accepts jobs")
+    }
+
+    /// Takes the ballast where there is room for it.
+    ///
+    /// A start asks for as much as a store that was full: or another one would accept what this process refuses.
+    /// - Returns: whether there is room for jobs.
+    private func findRoom() -> Bool {
+        let (size, available) = (UInt64(ballast.size), ballast.disk?.available ?? .max)
+        let hasPages = 2 * freeBytes >= 3 * ballast.size && available >= size / 2
+        // Without it free pages are there to be settled into, and the log has the disk to itself.
+        if ballast.isHeld || available >= 2 * size || !hasPages { hasBallast = ballast.take() }
+        return hasBallast || hasPages
     }
 
     /// Whether nothing may be accepted; without the ballast, free pages of its size have to be left for settling.

@@ -68,7 +68,7 @@ extension StoreWriter {
 
     private static func isLogDamaged(_ path: String) throws(StoreError) -> Bool {
         do throws(PosixError) {
-            return try LogCheck.isDamaged(path)
+            return try LogCheck.look(path) == .damaged
         } catch { throw .directory(error) }
     }
 

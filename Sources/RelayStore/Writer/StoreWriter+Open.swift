@@ -52,6 +52,21 @@ extension StoreWriter {
         return database
     }
 
+    private static func trimLog(_ path: String) throws(StoreError) {
+        do throws(PosixError) {
+            try LogCheck.trim(path)
+        } catch { throw .directory(error) }
+    }
+
+    /// Begins the log anew; where the database has no room for what is in it the log goes on.
+    private static func beginLog(_ database: Database) throws(StoreError) {
+        do throws(StoreError) {
+            try database.checkpoint(truncate: true)
+        } catch {
+            guard error.code == .full else { throw error }
+        }
+    }
+
     /// A database up to this size is looked through at every start.
     private static let smallDatabase = 32 << 20
 
@@ -89,10 +104,11 @@ extension StoreWriter {
         at moment: JobMoment
     ) throws(StoreError) -> StoreWriter {
         if try !inspect(directory) { try create(directory) }
+        // What an interrupted write has left behind the log's end must not be taken for commits (`LogCheck`).
+        try trimLog(directory.log)
         let database = try connect(directory.database, options)
         if directory.wasUsed { try checkIntegrity(database, directory) }
-        // What an interrupted write has left behind the log's end must not be taken for commits (`LogCheck`).
-        if directory.wasUsed { try database.checkpoint(truncate: true) }
+        if directory.wasUsed { try beginLog(database) }
         try Schema.migrate(database)
         try directory.markMade()
 

@@ -6,7 +6,7 @@ import Synchronization
 /// and lets others look as well.
 package final class Watchdog: Sendable {
     private let pace: WatchdogPace
-    private let activities: [Activity]
+    private let activities: @Sendable () -> [Activity]
     /// Nil where the manager is to be told nothing.
     private let machine: Mutex<WatchdogMachine?>
     private let ping: @Sendable () -> Void
@@ -17,14 +17,14 @@ package final class Watchdog: Sendable {
 
     /// - Parameters:
     ///   - interval: the manager's limit, see `intervalFromEnvironment`; nil when nothing is to be told to it.
-    ///   - activities: one of each vital thread.
+    ///   - activities: one of each vital thread; those of threads that begin later come last.
     ///   - ping: tells the manager.
     ///   - stalled: called with the names of the threads that stand still, once per change.
     ///   - look: called at every look, with the monotonic nanoseconds.
     ///   - rests: whether nothing is under way, so that fewer looks are enough until `wake`.
     package init(
         interval: Duration?,
-        activities: [Activity],
+        activities: @escaping @Sendable () -> [Activity],
         ping: @escaping @Sendable () -> Void,
         stalled: @escaping @Sendable ([String]) -> Void,
         look: @escaping @Sendable (Int64) -> Void = { _ in },
@@ -73,6 +73,7 @@ package final class Watchdog: Sendable {
     @discardableResult
     package func tick(at now: Int64) -> Duration {
         look(now)
+        let activities = activities()
         let durations = activities.map { $0.duration(at: now) }
         switch machine.withLock({ $0?.ticked(durations) }) {
         case nil: break

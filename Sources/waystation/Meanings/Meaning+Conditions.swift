@@ -99,7 +99,8 @@ extension Meaning {
             "full",
             """
             There is no room for jobs: none is accepted, or a large one was refused within the last ten \
-            seconds; those that are kept are delivered.
+            seconds; those that are kept are delivered. Where a start finds no room even for that, they \
+            wait until there is.
             """,
             causes: "storage.max_size is reached, or the disk is full.",
             remedy: """
