@@ -1,6 +1,8 @@
 #pragma once
+#include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <unistd.h>
 
 // Swift has neither variadic functions nor the cast that SQLITE_TRANSIENT is.
 static inline int relay_sqlite_set(sqlite3 *database, int option, int value) {
@@ -9,6 +11,47 @@ static inline int relay_sqlite_set(sqlite3 *database, int option, int value) {
 
 // No count of its own memory, which is a lock at every allocation of any thread.
 static inline int relay_sqlite_forget_memory(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
+typedef int (*relay_sqlite_open_directory)(const char *, int *);
+
+// SQLite's own way to open a directory, once it is known.
+static inline relay_sqlite_open_directory *relay_sqlite_known_open_directory(void) {
+    static relay_sqlite_open_directory known;
+    return &known;
+}
+
+static inline int *relay_sqlite_last_directory_error(void) {
+    static _Thread_local int error;
+    return &error;
+}
+
+// Puts the entries of the directory that a file is in on disk and remembers that it could not, since SQLite forgets it;
+// what it would do itself is then left out.
+static inline int relay_sqlite_sync_directory(const char *path, int *descriptor) {
+    int opened = -1;
+    int result = (*relay_sqlite_known_open_directory())(path, &opened);
+    if (result != SQLITE_OK || fsync(opened) != 0) *relay_sqlite_last_directory_error() = errno;
+    if (opened >= 0) close(opened);
+    *descriptor = -1;
+    return SQLITE_CANTOPEN;
+}
+
+// Has directories synced by the function above; to be called once, before the first connection.
+static inline int relay_sqlite_watch_directories(void) {
+    sqlite3_vfs *system = sqlite3_vfs_find(0);
+    if (system == 0 || system->iVersion < 3) return SQLITE_ERROR;
+    sqlite3_syscall_ptr known = system->xGetSystemCall(system, "openDirectory");
+    if (known == 0) return SQLITE_ERROR;
+    *relay_sqlite_known_open_directory() = (relay_sqlite_open_directory)known;
+    return system->xSetSystemCall(system, "openDirectory", (sqlite3_syscall_ptr)relay_sqlite_sync_directory);
+}
+
+// errno of the last sync of a directory on this thread that failed, which is then forgotten; 0 when none has.
+static inline int relay_sqlite_directory_error(void) {
+    int error = *relay_sqlite_last_directory_error();
+    *relay_sqlite_last_directory_error() = 0;
+    return error;
+}
 
 static inline int relay_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
     return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);

@@ -38,7 +38,9 @@ extension Daemon {
     private func startWatchdog() {
         let new = Watchdog(
             interval: Watchdog.intervalFromEnvironment(),
-            activities: { [loops = loops + [controlLoop], storage] in loops.map(\.activity) + storage.activities },
+            activities: { [loops = loops + [controlLoop], storage] in
+                loops.map(\.activity) + storage.activities
+            },
             ping: { [notifier] in notifier.send(.watchdog) },
             stalled: { [journal] names in
                 journal.record(

@@ -40,7 +40,9 @@ struct LateStoreTests {
         await #expect { _ = try await store.enqueue([job(2)], at: now) } throws: {
             ($0 as? StoreError)?.code == .full
         }
-        await #expect { _ = try await store.jobs(JobFilter(), order: .newestFirst, limit: 1, after: nil) } throws: {
+        await #expect {
+            _ = try await store.jobs(JobFilter(), order: .newestFirst, limit: 1, after: nil)
+        } throws: {
             ($0 as? StoreError)?.code == .full
         }
         #expect(try await !store.tryOpening(at: now))

@@ -20,10 +20,15 @@ import RelayPosix
     }
 
     /// Once, before the first connection; where another part of the process was first, memory goes on being counted.
-    private static let configured: Int32 = relay_sqlite_forget_memory()
+    private static let isConfigured: Bool = {
+        _ = relay_sqlite_forget_memory()
+        return relay_sqlite_watch_directories() == SQLITE_OK
+    }()
 
     init(_ path: String, readOnly: Bool) throws(StoreError) {
-        _ = Self.configured
+        guard Self.isConfigured else {
+            throw StoreError(.failed, "cannot open the job store \(path): this SQLite keeps failed syncs to itself")
+        }
         self.path = path
         var opened: OpaquePointer?
         let mode = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -160,6 +165,12 @@ extension Database {
         guard result == SQLITE_OK else { throw error("checkpoint", result) }
         unsafe watch.pointee.logPages = 0
         return true
+    }
+
+    /// Why the entries of a directory could not be put on disk by this thread since the last call; nil where they were.
+    static func takeDirectoryError() -> Errno? {
+        let error = relay_sqlite_directory_error()
+        return error == 0 ? nil : Errno(rawValue: error)
     }
 
     /// Rows that the last statement has written.

@@ -161,10 +161,10 @@ extension StoreWriter {
             volatile: volatile
         )
         try writer.takeOver(key)
-        // SQLite has just put the log's entry on disk, and would not tell if it could not.
-        do throws(PosixError) {
-            try StoreDirectory.sync(directory.path)
-        } catch { throw .directory(error) }
+        // With its first write SQLite has put the log's entry on disk, and does not tell if it could not.
+        if let error = Database.takeDirectoryError() {
+            throw .directory(PosixError("fsync", error, path: directory.path))
+        }
         return writer
     }
 
