@@ -34,7 +34,7 @@ extension Problem {
             // The disk will not hold it later either.
             case .corrupt: (.storageCorrupt, nil)
             case .stalled: (.storageStalled, .seconds(5))
-            case .newerSchema, .locked, .directory, .foreign, .failed, .slow, .closed:
+            case .newerSchema, .locked, .directory, .foreign, .failed, .slow, .gone, .closed:
                 (.storageFailed, .seconds(5))
             }
         self.init(code, error.message, route: route, job: job, retryAfter: wait)

@@ -13,4 +13,6 @@ package enum StorageState: String, CaseIterable, Sendable {
     case full
     /// The disk takes no writes.
     case stalled
+    /// Its file was removed or replaced.
+    case gone
 }

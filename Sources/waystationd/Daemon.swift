@@ -217,7 +217,8 @@ final class Daemon: Sendable {
     }
 
     var storageState: StorageState {
-        storage.isStalled ? .stalled : durable.acceptance.lacksRoom ? .full : .ok
+        if storage.facts.isGone { return .gone }
+        return storage.isStalled ? .stalled : durable.acceptance.lacksRoom ? .full : .ok
     }
 
     var report: StatusReport {

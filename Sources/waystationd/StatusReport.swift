@@ -151,6 +151,7 @@ struct StatusReport {
             case .ok: ""
             case .full: "; the job store has no room"
             case .stalled: "; the job store does not move"
+            case .gone: "; the job store's file is gone"
             }
         let short = engine.shedding.standing.level > 0 ? "; memory is short, new work is refused" : ""
         let mute = journal.blockedSeconds > 2 ? "; the journal takes no records" : ""

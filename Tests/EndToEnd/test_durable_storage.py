@@ -165,6 +165,28 @@ class Storage(DurableTest):
         relay.errors.wait("<5>", "it is open and accepts jobs")
         self.wait_for_end(relay, self.hand_over(relay, "/r/up/x", method="PUT"))
 
+    def test_a_file_of_the_store_that_is_taken_away_is_told_of_and_nothing_is_accepted(self):
+        self.upstream.on("/x", answer(200))
+        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        id = self.hand_over(relay, "/r/up/x", ("Waystation-Delay", "1h"))
+        file = relay.directory / "state" / "jobs.db"
+        file.rename(relay.directory / "aside")
+        for _ in range(10):
+            got = relay.ask("PUT", "/r/up/x", [("Prefer", "respond-async")])
+            self.assert_problem(got, 503, "storage_failed")
+            self.assertIn("removed or replaced", got.json()["detail"])
+        self.assertEqual(relay.ask("PUT", "/r/up/x").status, 200)
+        self.assertEqual(self.storage(relay)["state"], "gone")
+        self.assertIn(
+            '\nwaystation_store_state{state="gone"} 1\n', ask(relay.control, "GET", "/metrics").body.decode())
+        told = subprocess.run([str(COMMAND), "status", "--socket", str(relay.control)], capture_output=True, text=True)
+        self.assertIn("A file of the job store was removed or replaced", told.stdout)
+        relay.errors.wait("<2>", "removed or replaced")
+        (relay.directory / "aside").rename(file)
+        self.wait_for_end(relay, self.hand_over(relay, "/r/up/x"))
+        self.assertEqual(self.storage(relay)["state"], "ok")
+        self.assertEqual(self.look(relay, id)["state"], "scheduled")
+
     def unfinished(self, relay):
         jobs = ask(relay.control, "GET", "/v1/routes/up").json()["jobs"]
         return sum(count for state, count in jobs.items() if state not in (

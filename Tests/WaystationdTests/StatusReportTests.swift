@@ -14,7 +14,7 @@ import Testing
 struct StatusReportTests {
     /// What may be the matter with a daemon.
     enum Trouble: CaseIterable, Sendable {
-        case none, reload, constrained, hidden, stalled, full, mute, slow, paused, draining
+        case none, reload, constrained, hidden, stalled, full, gone, mute, slow, paused, draining
 
         /// What the document and the line have then, and only then.
         var shown: (document: String, line: String) {
@@ -29,6 +29,7 @@ struct StatusReportTests {
             case .hidden: (#""callers_known":false"#, "; callers' users are not known")
             case .stalled: (#""storage":{"state":"stalled""#, "; the job store does not move")
             case .full: (#""storage":{"state":"full""#, "; the job store has no room")
+            case .gone: (#""storage":{"state":"gone""#, "; the job store's file is gone")
             case .mute: (#""blocked_seconds":3"#, "; the journal takes no records")
             case .slow: (#""blocked_seconds":2"#, "")
             case .paused: (#""last_failure":null,"pause_reason":"a test""#, "; paused: hooks")
@@ -50,7 +51,8 @@ struct StatusReportTests {
             reloadError: trouble == .reload ? "it is wrong" : nil,
             isConstrained: trouble == .constrained,
             hidesCallers: trouble == .hidden,
-            storageState: trouble == .stalled ? .stalled : bench.jobs.acceptance.lacksRoom ? .full : .ok,
+            storageState: trouble == .stalled
+                ? .stalled : trouble == .gone ? .gone : bench.jobs.acceptance.lacksRoom ? .full : .ok,
             journal: (trouble == .mute ? 3 : trouble == .slow ? 2 : 0, 5)
         )
     }

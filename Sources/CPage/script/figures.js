@@ -119,7 +119,7 @@ function meter(used, limit) {
 // A word of the interface as a badge; what it means shows at the pointer, and stands in words where it matters.
 const LOOKS = {
   good: "ok serving succeeded valid closed",
-  bad: "failing dead open full stalled refused expired reload_failed",
+  bad: "failing dead open full stalled gone refused expired reload_failed",
   warn: "degraded busy paused probing retrying held forced_open forced_closed unconfigured draining refreshing cancelled",
 };
 const lookOf = word => Object.keys(LOOKS).find(look => LOOKS[look].split(" ").includes(word)) || "plain";

@@ -84,6 +84,7 @@ function daemonTroubles(status) {
   if (status.callers_known === false) trouble("Callers' users are not known: set PrivateUsers=no in the daemon's unit, or allow_users, keys and the sight of jobs tell nobody apart.");
   if (storage.state === "full") trouble(`The job store has no room, at ${storage.used_bytes} of ${storage.max_bytes} bytes: no job is accepted; free space on its disk, or raise storage.max_size.`, "store", "full");
   if (storage.state === "stalled") trouble("The disk of the job store takes no writes: no job is accepted until it does.", "store", "stalled");
+  else if (storage.state === "gone") trouble("A file of the job store was removed or replaced while the daemon has it open: no job is accepted or delivered.", "store", "gone");
   else if (storage.state === "ok" && storage.used_bytes > 0.8 * storage.max_bytes) trouble(`The job store is nearly full, at ${bytes(storage.used_bytes)} of ${bytes(storage.max_bytes)}: without room no job is accepted.`, "store", "full");
   else if (storage.state === "ok" && storage.disk_available_bytes < Math.min(storage.disk_bytes / 10, storage.max_bytes)) trouble(`The disk of the job store is nearly full, with ${bytes(storage.disk_available_bytes)} left: without room no job is accepted.`, "store", "full");
   if (storage.corrupt_records) trouble(`Damaged records met in the job store since the start: ${storage.corrupt_records}.`);

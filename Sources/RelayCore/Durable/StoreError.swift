@@ -19,6 +19,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case slow
         /// The disk has not answered a read for seconds; whoever asked waits no longer.
         case stalled
+        /// Its file was removed or replaced while the process had it open: nothing is acknowledged until it is back.
+        case gone
         /// The store is closed.
         case closed
     }
@@ -39,7 +41,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package var needsMending: Bool {
         switch code {
         case .corrupt, .newerSchema, .foreign: true
-        case .full, .locked, .directory, .failed, .slow, .stalled, .closed: false
+        case .full, .locked, .directory, .failed, .slow, .stalled, .gone, .closed: false
         }
     }
 

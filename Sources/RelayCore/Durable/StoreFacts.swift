@@ -8,6 +8,8 @@ package struct StoreFacts: Hashable, Sendable {
     package var disk: DiskSpace?
     /// Whether there is no room: nothing is accepted until there is again.
     package var isFull = false
+    /// Whether its file was removed or replaced: nothing is accepted or delivered until it is back.
+    package var isGone = false
     /// Whether it has work left that it does beside the next sweeps: something erased to be overwritten, room to be found.
     package var wantsSweeps = false
     /// Transactions since the store was opened.

@@ -312,7 +312,7 @@ extension JobRun {
                 continue
             }
             switch error.code {
-            case .full, .directory, .foreign, .slow, .stalled: break
+            case .full, .directory, .foreign, .slow, .stalled, .gone: break
             case .corrupt, .newerSchema, .locked, .failed, .closed: return nil
             }
             lane.ask { $0.settlementFailed() }

@@ -98,6 +98,8 @@ extension MetricsPage {
         The job store was full for a quarter of five minutes.
         .It Cm WaystationStoreStalled Pq critical
         The disk of the job store has taken no writes for a minute.
+        .It Cm WaystationStoreGone Pq critical
+        A file of the job store was removed or replaced.
         .It Cm WaystationStoreErrors Pq critical
         The disk of the job store failed within 15 minutes.
         .It Cm WaystationStoreCorrupt Pq critical

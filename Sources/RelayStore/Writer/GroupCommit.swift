@@ -10,6 +10,8 @@ final class GroupCommit {
     private let removeFiles: ([String]) -> Void
     private var isFull = true
     private var hasBallast = false
+    /// Whether a file of the store was removed or replaced.
+    private var isGone = false
     /// What the database took at the end of a late transaction; looked up inside it, where that costs no locks.
     private var pages: (all: Int64, free: Int64) = (0, 0)
     /// Pages written into the log since: the database has taken no more of them, nor of those that were free.
@@ -93,7 +95,7 @@ final class GroupCommit {
 
     private var hasOwnWork: Bool {
         // Without room the claims put dated jobs on the line anew, each a few.
-        !isFull && (writer.keys.wantsStep || writer.wantsTails || writer.volatile.redateFrom != nil)
+        !isFull && !isGone && (writer.keys.wantsStep || writer.wantsTails || writer.volatile.redateFrom != nil)
     }
 
     /// Takes a step of what nobody waits for, in a transaction of its own.
@@ -165,6 +167,11 @@ extension GroupCommit {
     }
 
     private func commit(_ waiting: [CommitQueue.Task]) throws(StoreError) {
+        guard isInPlace() else {
+            publish()
+            for task in waiting { task.fail(gone) }
+            return
+        }
         var tasks = waiting
         if mayBeOver { try lookAtPages() }
         var isOver = isOver
@@ -200,14 +207,37 @@ extension GroupCommit {
                 tasks.remove(at: index)
                 continue
             }
+            // Only who is told that a job is kept has to know that a start would find it.
+            let isKept = !tasks.contains { $0.kind == .accept } || isInPlace()
             // Who is answered and then looks sees the times that the answer was given by.
             publish()
-            for answer in answers { answer() }
+            for (task, answer) in zip(tasks, answers) {
+                if isKept || task.kind != .accept { answer() } else { task.fail(gone) }
+            }
             try giveUpAbandoned()
             announce()
             if tasks.contains(where: { $0.kind != .sweep }) { options.events.changed() }
             return
         }
+    }
+
+    /// Whether the files that are written are those that a start would find.
+    private func isInPlace() -> Bool {
+        let isInPlace = writer.standing.allSatisfy(\.isThere)
+        guard isInPlace == isGone else { return isInPlace }
+        isGone = !isInPlace
+        options.events.notice(
+            isGone ? gone.message : "the files of the job store \(writer.database.path) are back: it accepts jobs"
+        )
+        return isInPlace
+    }
+
+    private var gone: StoreError {
+        StoreError(
+            .gone,
+            "cannot keep jobs: a file of the job store \(writer.database.path) was removed or replaced while waystationd "
+                + "had it open; put back the one that was there, or stop waystationd, restore a backup and start it"
+        )
     }
 
     /// Cancels what was accepted when its caller had stopped to wait, or has it wait, before anybody can claim it.
@@ -408,7 +438,7 @@ extension GroupCommit {
 
     private func publish() {
         let (used, disk) = (usedBytes, disk)
-        let isOver = isOver
+        let (isOver, isGone) = (isOver, isGone)
         let wantsSweeps = emptyAt != nil || !hasBallast || hasOwnWork
         let log = UInt64(writer.database.logPages) * 4_120
         writer.shared.tellOldest(writer.plain.news())
@@ -416,6 +446,7 @@ extension GroupCommit {
             facts.usedBytes = used
             facts.disk = disk
             facts.isFull = isOver
+            facts.isGone = isGone
             facts.wantsSweeps = wantsSweeps
             facts.commits = writer.commits
             facts.operations = writer.volatile.operations

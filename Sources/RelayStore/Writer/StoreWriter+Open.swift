@@ -165,6 +165,9 @@ extension StoreWriter {
         if let error = Database.takeDirectoryError() {
             throw .directory(PosixError("fsync", error, path: directory.path))
         }
+        do throws(PosixError) {
+            writer.standing = [try FileIdentity(directory.database), try FileIdentity(directory.log)]
+        } catch { throw .directory(error) }
         return writer
     }
 

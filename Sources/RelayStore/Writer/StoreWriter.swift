@@ -9,6 +9,8 @@ final class StoreWriter {
     let options: SQLiteJobStore.Options
     let shared: StoreShared
     let epoch: Int64
+    /// What has to stay in its place for a transaction to be found by the next start.
+    var standing: [FileIdentity] = []
     var routes: [String: Int64] = [:]
     var routeNames: [Int64: String] = [:]
     var keys: IdempotencyKeys

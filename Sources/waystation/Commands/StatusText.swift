@@ -96,6 +96,12 @@ struct StatusText {
         if storage["state"] == .string("stalled") {
             troubles.append("The disk of the job store takes no writes: no job is accepted until it does.")
         }
+        if storage["state"] == .string("gone") {
+            troubles.append(
+                "A file of the job store was removed or replaced while the daemon has it open: no job is accepted or "
+                    + "delivered; put it back, or stop the daemon, restore a backup and start it."
+            )
+        }
         if let corrupt = storage["corrupt_records"]?.integer, corrupt > 0 {
             troubles.append("Damaged records met in the job store since the start: \(corrupt).")
         }

@@ -115,6 +115,19 @@ extension Meaning {
             causes: "A failing disk, or one that others keep busy; network storage that is away.",
             remedy: "Look at the disk and at the kernel's log; it goes on by itself when writes do."
         ),
+        Meaning(
+            .storeState,
+            "gone",
+            """
+            A file of the job store was removed, or another was put in its place, while the relay had it open: no job \
+            is accepted or delivered, since no start would find what is written.
+            """,
+            causes: "Somebody cleans the state directory, or restores a backup under a relay that runs.",
+            remedy: """
+                Move the files that were there back, and it goes on by itself; or stop the relay, restore a backup and \
+                start it. What was deleted can be copied from /proc/PID/fd while the relay runs.
+                """
+        ),
     ]
 }
 
