@@ -113,7 +113,7 @@ struct WriterTests {
                 fingerprint: [],
                 window: .seconds(1)
             )
-            return try keys.accept(idempotency, job(UInt64(number)).record, now: 0, in: database)
+            return try keys.accept(idempotency, job(UInt64(number)).record, now: 0, latest: 0, in: database)
         }
         try database.execute("BEGIN")
         for number in 0..<IdempotencyKeys.runSize { #expect(try accept(number) == nil) }

@@ -37,6 +37,9 @@ extension MemoryJobStore.State {
         guard var entry = entries[position] else { return false }
         let was = entry.machine
         guard step(&entry.machine) else { return false }
+        if entry.machine.finishedAt != nil, was.finishedAt == nil {
+            entry.machine.finishedAt = timeline.latest
+        }
         if entry.machine.state.isTerminal, !was.state.isTerminal, entry.dropsContent { entry.dropContent() }
         entries[position] = entry
         let machine = entry.machine
@@ -85,7 +88,7 @@ extension MemoryJobStore.State {
             keys[name] = MemoryJobStore.KnownKey(
                 id: record.id,
                 fingerprint: idempotency.fingerprint,
-                until: JobTimeline.advance(now, by: idempotency.window)
+                until: JobTimeline.advance(timeline.latest, by: idempotency.window)
             )
         }
         if positions[record.id] != nil { return .duplicate(record.id) }
@@ -105,7 +108,7 @@ extension MemoryJobStore.State {
         }
         var machine = JobStateMachine(
             runAt: runAt,
-            expiresAt: job.expiresAfter.map { JobTimeline.advance(now, by: $0) },
+            expiresAt: job.expiresAfter.map { JobTimeline.advance(timeline.latest, by: $0) },
             mayRepeat: record.mayRepeat,
             isDated: date != nil,
             isBlocked: isBlocked,
@@ -233,6 +236,11 @@ extension MemoryJobStore.State {
             guard batch.claims.count < limit else { return batch }
             if change(position, { $0.expire(now: now) }) {
                 tell(position)
+                continue
+            }
+            if let end = entry.machine.expiresAt, timeline.isDoubtful(end) {
+                let time = timeline.beliefAt
+                change(position) { $0.postpone(until: time) }
                 continue
             }
             if isRunning(before: position, entry.record) {

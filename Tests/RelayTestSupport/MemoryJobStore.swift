@@ -65,7 +65,8 @@ package final class MemoryJobStore: JobStore {
     package init(afterCrashOf other: MemoryJobStore, at now: JobMoment) {
         var copy = other.state.withLock { $0 }
         let skew = copy.timeline.skew
-        copy.timeline = JobTimeline(line: copy.timeline.now, skew: copy.timeline.skew, at: now)
+        let timeline = copy.timeline
+        copy.timeline = JobTimeline(line: timeline.now, skew: timeline.skew, owed: timeline.owed, at: now)
         copy.isClosed = false
         let line = copy.timeline.now
         for position in copy.entries.keys.sorted() {

@@ -150,6 +150,14 @@ extension JobStateMachine {
         return true
     }
 
+    /// Waits until it is known whether it has expired.
+    package mutating func postpone(until time: Int64) -> Bool {
+        guard isReady, runAt < time else { return false }
+        runAt = time
+        version += 1
+        return true
+    }
+
     /// Waits until the job with its supersede key that runs has come to rest.
     package mutating func block() -> Bool {
         guard isReady else { return false }

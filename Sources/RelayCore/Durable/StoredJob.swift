@@ -56,8 +56,8 @@ package struct StoredJob: Sendable {
         failureStatus = machine.failureStatus
         self.createdAt = createdAt
         runAt = timeline.wall(ofLine: machine.runAt)
-        expiresAt = machine.expiresAt.map { timeline.wall(ofLine: $0) }
-        finishedAt = machine.finishedAt.map { timeline.wall(ofLine: $0) }
+        expiresAt = machine.expiresAt.map { timeline.shown($0) }
+        finishedAt = machine.finishedAt.map { timeline.shown($0) }
         attempts = Int(machine.attempts)
         spentAttempts = Int(machine.spentAttempts)
         earlierAttempts = Int(machine.earlierAttempts)

@@ -66,11 +66,14 @@ struct IdempotencyKeys {
 
     /// Looks the key up and, when it is free, makes it stand for this job.
     ///
+    /// Its window ends by `latest`.
+    ///
     /// - Returns: nil when it was free.
     mutating func accept(
         _ idempotency: NewJob.Idempotency,
         _ record: JobRecord,
         now: Int64,
+        latest: Int64,
         in database: Database
     ) throws(StoreError) -> EnqueueResult? {
         if let known = try known(idempotency, record, now: now, in: database) { return known }
@@ -78,7 +81,7 @@ struct IdempotencyKeys {
         let entry = KeyEntry(
             id: record.id,
             print: hash(idempotency.fingerprint),
-            until: JobTimeline.advance(now, by: idempotency.window)
+            until: JobTimeline.advance(latest, by: idempotency.window)
         )
         let insert = try database.statement("INSERT INTO idemnew(n, v) VALUES(?, ?)")
         insert.bind(1, nextNew)

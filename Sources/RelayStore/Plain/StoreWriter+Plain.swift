@@ -13,7 +13,7 @@ extension StoreWriter {
         let record = job.record
         let seq = try takeSeq()
         var plain = PlainRow(seq: seq, record, bytes, route: route, runAt: now, created: moment.wall)
-        plain.expiresAt = job.expiresAfter.map { JobTimeline.advance(now, by: $0) }
+        plain.expiresAt = job.expiresAfter.map { JobTimeline.advance(latest, by: $0) }
         if case .after(let delay) = job.due, case let time = JobTimeline.advance(now, by: delay), time > now {
             plain.schedule(at: time)
         } else if let upstream = job.upstream, job.wait?.isGivenUp != true, !shared.isClosing,
@@ -92,7 +92,7 @@ extension StoreWriter {
         guard let job = plain.running[token.position], job.token == token.number, job.id == token.id,
             EndedRow.fits(settlement)
         else { return nil }
-        let now = now
+        let now = latest
         let insert = try database.statement("INSERT INTO ended(seq, route, fin, record) VALUES(?, ?, ?, ?)")
         insert.bind(1, token.position)
         insert.bind(2, job.route)

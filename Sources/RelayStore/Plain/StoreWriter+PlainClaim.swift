@@ -33,6 +33,11 @@ extension StoreWriter {
                 try passed(next.seq, claims.route, priority)
                 continue
             }
+            guard !volatile.timeline.isDoubtful(next.expiresAt) else {
+                if let old = try intact(next.seq) { try postpone(old) }
+                try passed(next.seq, claims.route, priority)
+                continue
+            }
             guard let stored = try soundPlain(next.seq, claims.route) else {
                 try passed(next.seq, claims.route, priority)
                 continue

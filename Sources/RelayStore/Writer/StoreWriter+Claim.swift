@@ -137,10 +137,20 @@ extension StoreWriter {
         return due
     }
 
+    /// Puts a job aside until it is known whether it has expired.
+    func postpone(_ old: JobRow) throws(StoreError) {
+        let time = volatile.timeline.beliefAt
+        try change(old) { $0.postpone(until: time) }
+    }
+
     private func claim(_ old: JobRow, route: String, _ begun: BegunAttempt) throws(StoreError) -> Claim? {
         let (seq, now) = (old.seq, now)
         if let row = try change(old, { $0.expire(now: now) }) {
             tell(row)
+            return nil
+        }
+        if let end = old.machine.expiresAt, volatile.timeline.isDoubtful(end) {
+            try postpone(old)
             return nil
         }
         if try isRunning(before: old) {

@@ -26,7 +26,7 @@ extension StoreWriter {
         }
         if !job.staysUnawaited, job.wait?.isGivenUp == true { return .abandoned }
         if let idempotency = job.idempotency,
-            let known = try keys.accept(idempotency, record, now: now, in: database)
+            let known = try keys.accept(idempotency, record, now: now, latest: latest, in: database)
         {
             return known
         }
@@ -53,7 +53,7 @@ extension StoreWriter {
         }
         let machine = JobStateMachine(
             runAt: runAt,
-            expiresAt: job.expiresAfter.map { JobTimeline.advance(now, by: $0) },
+            expiresAt: job.expiresAfter.map { JobTimeline.advance(latest, by: $0) },
             mayRepeat: record.mayRepeat,
             isDated: date != nil,
             isBlocked: previous != nil,

@@ -121,7 +121,7 @@ extension StoreWriter {
         var timeline = JobTimeline(at: moment)
         var hasStepped = false
         if let line = try meta("line"), let skew = try meta("skew") {
-            timeline = JobTimeline(line: line, skew: skew, at: moment)
+            timeline = JobTimeline(line: line, skew: skew, owed: try meta("owed") ?? 0, at: moment)
             hasStepped = abs(timeline.skew - skew) >= JobTimeline.stepMilliseconds
         }
         let epoch = (try meta("epoch") ?? 0) + 1

@@ -38,8 +38,7 @@ extension StoreWriter {
     /// Writes how far the line has come: with what else is written, when its skew is another, and at times while there
     /// are jobs; a store at rest leaves the disk alone.
     private func writeLine() throws(StoreError) {
-        try setMeta("line", now)
-        try setMeta("skew", volatile.timeline.skew)
+        try keepTimeline()
         volatile.written = (now, volatile.timeline.skew, database.allChanges)
     }
 

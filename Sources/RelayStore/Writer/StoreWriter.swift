@@ -101,6 +101,8 @@ final class StoreWriter {
     }
 
     var now: Int64 { volatile.timeline.now }
+    /// What begins now and lasts ends by it.
+    var latest: Int64 { volatile.timeline.latest }
 
     /// Takes the caller's clocks; after a step of the wall clock dated jobs come first.
     func advance(to moment: JobMoment) throws(StoreError) {
@@ -151,6 +153,7 @@ extension StoreWriter {
     /// Puts `row` in the place of `old` and moves the counts; a job that has changed is plain no more.
     func save(_ row: JobRow, replacing old: JobRow) throws(StoreError) {
         var row = row
+        if row.machine.finishedAt != nil, old.machine.finishedAt == nil { row.machine.finishedAt = latest }
         if old.isPlain {
             try unfold(row.seq)
             row.isPlain = false
@@ -325,6 +328,7 @@ extension StoreWriter {
     func keepTimeline() throws(StoreError) {
         try setMeta("line", now)
         try setMeta("skew", volatile.timeline.skew)
+        try setMeta("owed", volatile.timeline.owed)
     }
 
     /// The number of a route, given on first use.
