@@ -184,8 +184,27 @@ struct BrokenConfigurationTests {
     func flood() {
         let unknown = (0..<50_000).map { "\"key\($0)\": 1, \"key\($0)\": 2" }.joined(separator: ",\n")
         let diagnostics = read("{\n\(unknown)\n}").diagnostics
-        #expect(diagnostics.count == 200)
-        #expect(diagnostics.contains { $0.message == "more than 199 findings: the rest is left out" })
+        #expect(diagnostics.count { $0.severity == .error } == 200 && diagnostics.count <= 400)
+        #expect(diagnostics.contains { $0.message == "more than 199 errors: the rest is left out" })
+    }
+
+    @Test("Warnings refuse nothing, however many, and an error behind them does", arguments: [199, 200, 500])
+    func warnings(count: Int) {
+        // Each of these routes ends with an upstream that no rule leads to.
+        let routes = (0..<count).map {
+            #""r\#($0)": {"upstreams": [{"name": "u", "url": "https://u.example/"}, "#
+                + #"{"name": "v", "url": "https://v.example/", "use": "failover_only"}]}"#
+        }
+        let result = read(#"{"routes": {\#(routes.joined(separator: ",\n"))}}"#)
+        #expect(result.configuration != nil)
+        #expect(result.diagnostics.count == min(count, 200))
+        #expect(result.diagnostics.allSatisfy { $0.severity == .warning })
+        let cut = "more than 199 warnings: the rest is left out"
+        let isCut = result.diagnostics.contains { $0.message == cut }
+        #expect(isCut == (count >= 200))
+        let broken = read(#"{"routes": {\#(routes.joined(separator: ",\n"))}, "zzz": 1}"#)
+        #expect(broken.configuration == nil)
+        #expect(broken.diagnostics.contains { $0.severity == .error && $0.message.contains("zzz") })
     }
 
     @Test("A file that is too large or too deep is refused")

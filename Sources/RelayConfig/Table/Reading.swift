@@ -34,7 +34,7 @@ struct Reading {
         var shown: [UInt8]?
     }
 
-    /// Findings after which nobody reads on.
+    /// Errors after which nobody reads on, and warnings after which the rest is left out.
     static let findingLimit = 200
 
     let root: JSONNode
@@ -45,6 +45,7 @@ struct Reading {
     let notesValues: Bool
     private(set) var path: [String] = []
     private(set) var findings: [Finding] = []
+    private var errorCount = 0
     /// Strings that no message may show.
     private(set) var masked: [Range<Int>] = []
     /// Where strings begin that nothing shows.
@@ -63,8 +64,12 @@ struct Reading {
         self.notesValues = notesValues
     }
 
-    /// Whether so much has been found that nothing more is noted.
-    var isFull: Bool { findings.count >= Self.findingLimit }
+    /// Whether so much is wrong that nothing more is noted; warnings refuse nothing, however many.
+    var isFull: Bool { hasAll(areErrors: true) }
+
+    private func hasAll(areErrors: Bool) -> Bool {
+        (areErrors ? errorCount : findings.count - errorCount) >= Self.findingLimit
+    }
 
     mutating func within<Result>(_ token: String, _ body: (inout Reading) -> Result) -> Result {
         path.append(token)
@@ -129,14 +134,14 @@ extension Reading {
 
     private mutating func add(_ finding: Finding) {
         // A rule of the defaults is checked again for every route that takes it over.
-        guard !isFull else { return }
+        guard !hasAll(areErrors: finding.isError) else { return }
         let isKnown = findings.contains { $0.range == finding.range && $0.message == finding.message }
         if isKnown { return }
         findings.append(finding)
-        guard isFull else { return }
-        findings[findings.count - 1].isError = true
+        if finding.isError { errorCount += 1 }
+        guard hasAll(areErrors: finding.isError) else { return }
         findings[findings.count - 1].message =
-            "more than \(Self.findingLimit - 1) findings: the rest is left out"
+            "more than \(Self.findingLimit - 1) \(finding.isError ? "errors" : "warnings"): the rest is left out"
         findings[findings.count - 1].hint = nil
     }
 
