@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+import time
 import unittest
 
 from caller import Caller, ask, request
@@ -120,6 +121,32 @@ class Memory(RelayTest):
                 caller.close()
             eventually(lambda: self.used(relay) == 0, "who goes away leaves nothing")
         told()
+
+    def test_many_streams_that_nobody_reads_keep_the_whole_process_small(self):
+        """What their upstreams have sent is counted as well, wherever it stands: 100 of 64 jobs of 400 kB each."""
+        limit, content = 32, b"x" * 400_000
+        self.upstream.on("/some", lambda _: answer(200, content))
+        relay = self.new_relay(
+            {"up": route(self.upstream.url, **PATIENT)}, limits={"memory": f"{limit}MiB"}).start()
+        # What a process takes once, whoever it serves.
+        self.assertEqual(relay.ask("GET", "/r/up/some").status, 200)
+        idle, most = relay.resident(), 0
+        jobs = b'{"route":"up","request":{"method":"GET","path":"some"}}\n' * 64
+        callers = [relay.caller() for _ in range(100)]
+        for caller in callers:
+            caller.send(request("POST", "/v1/stream", [("Content-Length", str(len(jobs)))]) + jobs)
+        began, before = time.monotonic(), -1
+        # Until nothing moves any more.
+        while time.monotonic() < began + 60 and before != (before := len(self.upstream.seen("/some"))):
+            for _ in range(40):
+                most = max(most, relay.resident())
+                time.sleep(0.05)
+        # Of 6,400 requests and jobs, each with its records and its place in a stream, 10 kB are no body.
+        self.assertLess(most, idle + limit + 64, f"idle {idle:.0f} MiB, at most {most:.0f}")
+        print(f"idle {idle:.0f} MiB, at most {most:.0f} with {before} answers")
+        for caller in callers:
+            caller.close()
+        eventually(lambda: self.used(relay) == 0, "who goes away leaves nothing")
 
     def test_an_answer_that_finds_no_room_is_refused_by_name(self):
         hold = threading.Event()
