@@ -89,6 +89,32 @@ class Routes(DurableTest):
         self.assertEqual(sorted(spent), [["interrupted", "success"]] + [["success"]] * 4)
         self.assertEqual({seen["Authorization"] for seen in self.upstream.seen("/x")}, {"Bearer T"})
 
+    def test_a_job_waits_while_its_credential_is_refused_also_when_it_is_fresh(self):
+        tokens = self.new_upstream()
+        count = []
+
+        def token(_):
+            count.append(1)
+            return as_json(200, json.dumps({"access_token": f"T{len(count)}", "token_type": "Bearer"}))
+        tokens.on("/token", token)
+        good = []
+        self.upstream.on("/x", lambda got: answer(200 if good else 401, "no"))
+        relay = self.new_relay({})
+        auth = {"type": "oauth2_client_credentials", "token_url": tokens.url + "token", "client_id": "me",
+                "client_secret": relay.secret("client", "s3cret")}
+        relay.write({"up": kept(self.upstream.url, auth=auth, max_attempts=2)})
+        relay.start()
+        id = self.hand_over(relay, "/r/up/x", method="PUT")
+        eventually(lambda: len(self.upstream.seen("/x")) >= 4, "it is tried again", 20)
+        eventually(
+            lambda: self.look(relay, id).get("blocker", {}).get("reason") == "credentials", "it says what it waits for")
+        job = self.look(relay, id)
+        self.assertEqual(job["spent_attempts"], 0, job)
+        self.assertEqual((job["last_failure"]["kind"], job["last_failure"]["status"]), ("credentials_failed", 401), job)
+        good.append(True)
+        job = self.wait_for_end(relay, id, seconds=45)
+        self.assertEqual(job["spent_attempts"], 1, job)
+
     def test_a_document_shows_a_job_as_it_was_at_one_moment(self):
         self.upstream.on("/x", *[answer(503)] * 60, answer(200))
         relay = self.new_relay({"up": kept(self.upstream.url, recovery=[again(wait="1ms", attempts=99)], **UNBOUNDED)}).start()

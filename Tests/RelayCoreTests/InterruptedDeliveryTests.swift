@@ -38,12 +38,36 @@ struct InterruptedDeliveryTests {
         #expect(bench.sink.events.isEmpty)
     }
 
-    @Test("When the credential fails after a 401, the 401 stays on record and only it counts")
+    @Test("When the credential fails after a 401, the 401 stays on record, and it does not count")
     func failedRefresh() async {
         let bench = tokenBench { $0 == 1 ? .answer(200, [], #"{"access_token":"t1"}"#) : .answer(500) }
         let run = await bench.deliver(on: refreshing)
         #expect(run.words == "back credentials" && run.attempts.map(\.status) == [401])
-        #expect(JobHistory().carried(run).spentAttempts == 1)
+        #expect(JobHistory().carried(run).spentAttempts == 0)
+    }
+
+    @Test(
+        "A credential that is refused when it is fresh as well holds a kept job back, which spends nothing on it"
+    )
+    func refusedAnew() async {
+        let bench = tokenBench { .answer(200, [], #"{"access_token":"t\#($0)"}"#) }
+        let route = refreshing(isGivenUp: false)
+        let memory = RouteMemory()
+        let first = await bench.deliver(on: route, memory: memory)
+        #expect(first.words == "back credentials" && first.attempts.map(\.status) == [401, 401])
+        #expect(first.failure?.kind == .credentialsFailed && first.failure?.status == 401)
+        let history = JobHistory().carried(first)
+        #expect(history.spentAttempts == 0 && history.attempts == 2)
+        bench.time.advance(by: .seconds(3_600))
+        let second = await bench.deliver(on: route, history, memory: memory)
+        #expect(second.words == "succeeded 200 upstream" && second.attempts.map(\.status) == [401, 200])
+    }
+
+    @Test("A rule that is for the refusal ends the job all the same")
+    func givenUp() async {
+        let bench = tokenBench { .answer(200, [], #"{"access_token":"t\#($0)"}"#) }
+        let run = await bench.deliver(on: refreshing)
+        #expect(run.words == "dead rejected" && run.attempts.map(\.status) == [401, 401])
     }
 
     @Test("A token that was refused is not tried again after the wait for a better one")
@@ -60,12 +84,13 @@ struct InterruptedDeliveryTests {
         #expect(tokens == ["Bearer t1", "Bearer t3"])
     }
 
-    private var refreshing: Route {
+    private var refreshing: Route { refreshing(isGivenUp: true) }
+
+    private func refreshing(isGivenUp: Bool) -> Route {
         makeRoute {
             $0.authentication = Authentication(form: .bearer, credential: "key")
-            $0.recovery = [
-                rule("fresh", ["401"], .refreshCredentials(maxTimes: 1)), rule("r", ["any"], .deadLetter),
-            ]
+            $0.recovery = [rule("fresh", ["401"], .refreshCredentials(maxTimes: 1))]
+            if isGivenUp { $0.recovery.append(rule("r", ["any"], .deadLetter)) }
         }
     }
 

@@ -28,7 +28,7 @@ extension JobHistory {
         for attempt in delivery.attempts {
             next.attempts += 1
             if attempt.isSpent { next.spentAttempts += 1 }
-            if let rule = attempt.rule { next.ruleUses[rule, default: 0] += 1 }
+            next.count(attempt)
         }
         return next
     }

@@ -15,5 +15,21 @@ package struct JobHistory: Sendable {
     /// Where its attempts go on record before they are sent; nil where nobody keeps them.
     package var log: (any AttemptLog)?
 
+    /// How often each rule has fetched a credential that nobody has refused for good since.
+    private var refreshes: [String: Int] = [:]
+
     package init() {}
+
+    /// Takes an attempt of an earlier run into account.
+    package mutating func count(_ attempt: Attempt) {
+        if let rule = attempt.chargedRule {
+            ruleUses[rule, default: 0] += 1
+            if case .refreshCredentials? = attempt.next { refreshes[rule, default: 0] += 1 }
+        }
+        wasInterrupted = attempt.failure?.kind == .interrupted
+        guard attempt.failure?.kind == .credentialsFailed else { return }
+        // The job waits until the upstream takes a credential, and may fetch another then.
+        for (rule, uses) in refreshes { ruleUses[rule, default: 0] -= uses }
+        refreshes = [:]
+    }
 }

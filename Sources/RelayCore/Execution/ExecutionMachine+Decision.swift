@@ -105,6 +105,7 @@ extension ExecutionMachine {
             step = .keep(keeping)
             return
         }
+        if case .fail = decision, awaitsCredential(failure) { return waitForCredential(failure, moment) }
         if let attempt = recovery.attempts.last { notes.append(.attemptFailed(attempt)) }
         switch decision {
         case .consult: break

@@ -154,6 +154,27 @@ extension ExecutionMachine {
         end(.back(hold?.reason.waitReason), failure)
     }
 
+    /// Whether a kept job failed only since the upstream refuses the credential, of which the route may get another, and no
+    /// rule ends it for that.
+    func awaitsCredential(_ failure: Failure) -> Bool {
+        guard isDelivery, canRefresh, token != nil, recovery.refusesCredential(failure) else { return false }
+        return recovery.attempts.last?.rule == nil
+    }
+
+    /// It goes on once the upstream takes a credential of the route, and nothing is spent on that.
+    mutating func waitForCredential(_ refusal: Failure, _ moment: Moment) {
+        var failure = Failure(
+            .credentialsFailed,
+            sent: refusal.sent,
+            "the upstream refuses the route's credential, also when it was fetched anew: \(refusal.detail)",
+            status: refusal.status
+        )
+        failure.exchange = refusal.exchange
+        recovery.attemptInterrupted(failure, at: moment.now)
+        if let attempt = recovery.attempts.last { notes.append(.attemptFailed(attempt)) }
+        end(.back(.credentials), failure)
+    }
+
     /// Nobody wants the job any more, which waited after that failure.
     mutating func stopped(after failure: Failure, _ moment: Moment) {
         if isDelivery { return end(endOfStopped(failure), failure) }

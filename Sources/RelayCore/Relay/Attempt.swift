@@ -107,8 +107,12 @@ extension Attempt {
     /// How far it got.
     package var sent: Sent { failure?.sent ?? .answered }
 
-    /// Whether it counts against its job's allowance: a stop burns no attempt, not even one that it met on the wire.
-    package var isSpent: Bool { sent != .neverSent && failure?.kind != .cancelled }
+    /// Whether it counts against its job's allowance: a stop burns no attempt, not even one that it met on the wire, and
+    /// neither does a credential that was refused.
+    package var isSpent: Bool {
+        if case .refreshCredentials? = next { return false }
+        return sent != .neverSent && failure?.kind != .cancelled && failure?.kind != .credentialsFailed
+    }
 
     /// What is known of an attempt that a crash cut short.
     package init(interrupted begun: BegunAttempt, number: Int) {

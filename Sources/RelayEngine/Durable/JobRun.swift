@@ -269,8 +269,7 @@ extension JobRun {
         while last < job.attempts {
             let page = try await store.attempts(of: id, after: last, limit: 256)
             for attempt in page {
-                if let rule = attempt.chargedRule { history.ruleUses[rule, default: 0] += 1 }
-                history.wasInterrupted = attempt.failure?.kind == .interrupted
+                history.count(attempt)
                 last = max(last, attempt.number)
             }
             if page.count < 256 { break }
