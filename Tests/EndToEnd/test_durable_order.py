@@ -1,5 +1,6 @@
 """Which durable job goes when: keys, urgency, dates, and newer jobs in the place of older ones."""
 
+import json
 import datetime
 import pathlib
 import subprocess
@@ -158,6 +159,30 @@ class Order(DurableTest):
         door.open()
         self.wait_for_end(relay, new)
         self.assertEqual(self.bodies(), ["new"])
+
+    def test_a_job_whose_place_a_newer_one_took_is_sent_after_it_only_with_a_word_more(self):
+        self.upstream.on("/x", answer(200))
+        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        key = ("Waystation-Supersede-Key", "stock-7")
+        old = self.hand_over(relay, "/r/up/x", key, ("Waystation-Delay", "1h"), body=b"old")
+        self.wait_for_end(relay, self.hand_over(relay, "/r/up/x", key, body=b"new"))
+        got = ask(relay.control, "POST", f"/v1/jobs/{old}/retry")
+        self.assert_problem(got, 409, "job_state")
+        self.assertIn("a newer job", got.json()["detail"])
+        self.assertIn("--superseded", got.json()["detail"])
+
+        def retry_all(**members):
+            order = {"action": "retry", "filter": {}, **members}
+            told = ask(relay.control, "POST", "/v1/jobs/actions", [("Content-Type", "application/json")],
+                       json.dumps(order).encode()).json()
+            return told["matched"], told["changed"], told["superseded"]
+        for is_dry in (True, False):
+            self.assertEqual(retry_all(dry_run=is_dry), (2, 0, 1))
+        self.assertEqual(retry_all(superseded=True), (2, 1, 0))
+        self.assertEqual(self.bodies(), ["new"])
+        self.assertEqual(ask(relay.control, "POST", f"/v1/jobs/{old}/retry?superseded=true").status, 200)
+        self.wait_for_end(relay, old)
+        self.assertEqual(self.bodies(), ["new", "old"])
 
     def test_a_running_job_that_is_superseded_is_not_sent_again_and_the_newer_one_comes_after_it(self):
         for last, state in ((500, "cancelled"), (200, "succeeded")):

@@ -270,6 +270,17 @@ class JobsAPI(RelayTest):
         self.assertEqual(self.control("DELETE", f"/v1/jobs/{job}").status, 204)
         self.assert_problem(self.relay.ask("GET", f"/v1/jobs/{job}"), 404, "job_not_found")
 
+    def test_a_job_that_was_answered_at_once_is_told_of_as_one_that_was_kept(self):
+        got = self.relay.ask("GET", "/r/up/ok")
+        told = self.relay.ask("GET", f"/v1/jobs/{got['Waystation-Job']}").json()
+        moments = [told["created_at"], told["attempts"][0]["started_at"], told["finished_at"]]
+        self.assertEqual(moments, sorted(moments), "to the millisecond, none ends before it begins")
+        for moment in moments:
+            self.assertRegex(moment, r"\.\d{3}Z$")
+        self.assertEqual((told["attempt_count"], told["version"]), (1, 1))
+        self.assertEqual(self.relay.ask("GET", told["links"]["attempts"]).json()["attempts"], told["attempts"])
+        self.assertEqual(self.relay.ask("GET", told["links"]["self"]).json(), told)
+
     # Acting on many.
 
     def test_a_bulk_action_counts_then_acts_and_says_what_it_did(self):
@@ -277,8 +288,9 @@ class JobsAPI(RelayTest):
         jobs = [self.hand_over("bulk") for _ in range(5)]
         wanted = {"action": "cancel", "filter": {"route": "bulk"}}
         dry = self.control("POST", "/v1/jobs/actions", wanted)
-        self.assertEqual(dry.json(), {"action": "cancel", "dry_run": True, "matched": 5, "changed": 0, "asked": 0,
-                                      "body_expired": 0, "left_alone": 0, "next": None}, dry)
+        self.assertEqual(dry.json(), {"action": "cancel", "dry_run": True, "matched": 5, "changed": 5, "asked": 0,
+                                      "body_expired": 0, "left_alone": 0, "superseded": 0, "next": None}, dry)
+        self.assertEqual({self.control("GET", f"/v1/jobs/{job}").json()["state"] for job in jobs}, {"queued"}, "nothing was changed")
         done = self.control("POST", "/v1/jobs/actions", {**wanted, "filter": {"ids": jobs[:2]}, "dry_run": False})
         self.assertEqual((done.json()["matched"], done.json()["changed"]), (2, 2), done)
         first = self.control("POST", "/v1/jobs/actions", {**wanted, "dry_run": False, "limit": 3})

@@ -79,6 +79,13 @@ class JobArrays(DurableTest):
         self.assertTrue(all(one["error"]["retry_after_ms"] for one in told[3:]), told)
         self.assertEqual(len(relay.ask("GET", "/v1/jobs").json()["jobs"]), 3)
 
+    def test_an_array_of_which_nothing_is_kept_is_no_success(self):
+        relay = self.start()
+        got = post(relay, [job(route="upp"), {"rout": "up"}])
+        self.assertEqual((got.status, got.json()["refused"]), (422, 2), got)
+        self.assertEqual([one["error"]["code"] for one in got.json()["jobs"]], ["route_not_found", "invalid_job"])
+        self.assertEqual(post(relay, [job(route="upp"), job()]).status, 200)
+
     def test_an_array_that_is_none_is_refused_as_a_whole(self):
         relay = self.start()
         fine = job(options={"delay": "1h"})

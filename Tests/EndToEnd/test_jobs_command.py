@@ -205,10 +205,11 @@ class JobsCommandTest(RelayTest):
         told = self.run_command("dead")
         self.assertRegex(told, r"KIND +COUNT .*\nhttp_status 503 +3 .* once +exhausted ")
         command = re.search(r"Retry:  waystation (jobs retry .*)\n", told)[1].split()
-        self.assertIn("3 jobs match\n", self.run_command(*command, code=2))
+        self.assertIn("3 jobs match, 3 would be retried\n", self.run_command(*command, code=2))
         self.assertIn("Nothing was changed", self.errors)
         self.assertEqual([self.state(job) for job in jobs], ["dead"] * 3)
-        self.assertEqual(self.run_command("jobs", "drop", "--where", "state=dead", "-n"), "3 jobs match\n")
+        self.assertEqual(self.run_command("jobs", "drop", "--where", "state=dead", "-n"),
+                         "3 jobs match, 3 would be dropped\n")
         self.assertEqual(self.run_command(*command, "--yes"), "3 jobs match, 3 retried\n")
         for job in jobs:
             self.run_command("jobs", "watch", job, "--timeout", "15s", code=6)

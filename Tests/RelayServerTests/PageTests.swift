@@ -40,9 +40,9 @@ struct PageTests {
         #expect(PageDocument.allCases.filter { $0.tag == document.tag } == [document])
     }
 
-    @Test("All that is served is smaller than 100 KB, and holds nothing from elsewhere and nothing inline")
+    @Test("All that is served is smaller than 100 KiB, and holds nothing from elsewhere and nothing inline")
     func size() {
-        #expect(PageDocument.allCases.map(\.bytes.count).reduce(0, +) < 100_000)
+        #expect(PageDocument.allCases.map(\.bytes.count).reduce(0, +) < 102_400)
         let html = String(decoding: PageDocument.page.bytes, as: UTF8.self)
         for word in ["http:", "https:", "<style", "style=", "onclick", "javascript:", "//"] {
             #expect(!html.contains(word), "\(word)")

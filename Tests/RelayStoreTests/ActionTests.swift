@@ -21,7 +21,14 @@ struct ActionTests {
                 let id = try await make(bench, state)
                 let before = try await bench.job(id)
                 #expect(before.state == state)
+                var dry = ActionOrder(action, JobFilter(ids: [id]), limit: 9, by: .user(9, isBulk: false))
+                dry.isDryRun = true
+                let counted = try await bench.store.apply(dry, at: bench.now)
                 let report = try await bench.apply(action, id, by: 9)
+                #expect(
+                    counted.wouldChange == report.changed && counted.changes.isEmpty && counted.matched == 1,
+                    "\(action) in \(state)"
+                )
                 let isLegal = legal[state]?.contains(action) == true
                 let after = try await bench.store.job(id) ?? before
                 let told = isLegal ? [text(after, .action(action, by: 9))] : []

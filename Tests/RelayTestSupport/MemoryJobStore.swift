@@ -197,10 +197,14 @@ extension MemoryJobStore {
             state.wake()
             let page = state.page(order.filter, .oldestFirst, order.limit, order.cursor)
             report.next = page.next
+            if order.isDryRun {
+                for job in page.jobs { report.count(job, action, order.filter) }
+                return report
+            }
             report.matched = page.jobs.count
-            let spared = page.jobs.filter { order.filter.spares($0) }.map(\.position)
-            report.spared = spared.count
-            if order.isDryRun { return report }
+            let spares = page.jobs.compactMap { job in order.filter.spares(job).map { (job.position, $0) } }
+            for (_, spare) in spares { report.spare(spare) }
+            let spared = spares.map(\.0)
             let cause = JobReport.Cause(action, by: origin)
             for job in page.jobs where !spared.contains(job.position) {
                 let delay = order.spacing?.delay(of: report.changed)

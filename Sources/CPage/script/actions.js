@@ -196,7 +196,7 @@ function bulkAction(word, filter, name) {
   });
   // Call by call, since one takes so many jobs and no more.
   const perform = async (values, isDry, signal, most, progress) => {
-    const sum = { matched: 0, changed: 0, asked: 0, body_expired: 0, left_alone: 0 };
+    const sum = { matched: 0, changed: 0, asked: 0, body_expired: 0, left_alone: 0, superseded: 0 };
     let cursor = null;
     try {
       do {
@@ -263,6 +263,7 @@ function counted(sum, word, isDry) {
     if (sum.body_expired) text += `, ${sum.body_expired} not: their bodies are no longer kept`;
   }
   if (sum.left_alone) text += `, ${sum.left_alone} left alone: they may have been carried out; ask the upstream first`;
+  if (sum.superseded) text += `, ${sum.superseded} left alone: a newer job took their place`;
   return text;
 }
 

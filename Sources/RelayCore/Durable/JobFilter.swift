@@ -24,14 +24,26 @@ package struct JobFilter: Hashable, Sendable {
     package var version: UInt64?
     /// Whether a retry leaves alone the jobs in doubt that would not be sent by themselves; they match all the same.
     package var sparesUncertain = false
+    /// Whether a retry leaves alone the jobs whose place a newer one took: each would be sent after that one.
+    package var sparesSuperseded = false
 
     package init() {}
 
     package init(ids: [JobID]) { self.ids = ids }
 
-    /// Whether a retry leaves the job alone.
-    package func spares(_ job: StoredJob) -> Bool {
-        sparesUncertain && job.isInDoubt && (job.state.isTerminal || job.state == .held)
+    /// Why a retry leaves a job alone.
+    package enum Spare: Sendable {
+        /// It may have been carried out.
+        case uncertain
+        /// A newer one took its place.
+        case superseded
+    }
+
+    /// Why a retry leaves the job alone; nil where it does not.
+    package func spares(_ job: StoredJob) -> Spare? {
+        if sparesSuperseded, job.end == .superseded { return .superseded }
+        let isSpared = sparesUncertain && job.isInDoubt && (job.state.isTerminal || job.state == .held)
+        return isSpared ? .uncertain : nil
     }
 
     package func matches(_ job: StoredJob) -> Bool {

@@ -16,16 +16,20 @@ package final class Operations: Sendable {
 
     /// Acts on one job, with `version` only while it is at that version.
     ///
+    /// A retry sends a job whose place a newer one took only with `takesSuperseded`.
+    ///
     /// - Returns: the job afterwards; nil when it was dropped.
     /// - Throws: `job_not_found`, `job_state`, `body_expired`, `precondition_failed`.
     package func act(
         _ action: JobAction,
         on id: JobID,
         version: UInt64? = nil,
+        takesSuperseded: Bool = false,
         by user: UInt32?
     ) async throws(Problem) -> StoredJob? {
         var filter = JobFilter(ids: [id])
         filter.version = version
+        filter.sparesSuperseded = action == .retry && !takesSuperseded
         let report = try await act(ActionOrder(action, filter, limit: 1, by: .user(user, isBulk: false)))
         guard report.matched > 0 else {
             guard version != nil else { throw Problem.noJob(id) }
@@ -47,7 +51,13 @@ package final class Operations: Sendable {
         let job = try await store.present(id)
         if action == .cancel, job.isCancelAsked { return job }
         let (code, detail): (Problem.Code, String) =
-            if report.expunged > 0 || action == .retry && !job.hasBody {
+            if report.superseded > 0 {
+                (
+                    .jobState,
+                    "a newer job with its supersede key took its place, and it would be sent after that one; where that is "
+                        + "wanted say ?superseded=true (jobs retry --superseded)"
+                )
+            } else if report.expunged > 0 || action == .retry && !job.hasBody {
                 (.bodyExpired, "the job's body is no longer kept, so it cannot be sent again")
             } else {
                 (

@@ -8,6 +8,7 @@ extension APICall.Resource {
         case .version, .status, .live, .ready, .reload, .constrained, .contract, .page: nil
         case .jobs: method == .get ? JobListing.parameters : []
         case .stream: StreamOptions.parameters
+        case .job(_, .action(.retry)) where method == .post: [JobLook.superseded]
         case .job(_, let part): method == .get ? part.parameters : []
         case .actions, .routes, .route, .metrics: []
         case .events: EventOptions.parameters
@@ -42,6 +43,11 @@ enum JobLook {
         name: "include",
         values: [("body", true)],
         doc: "Adds the bodies to the document."
+    )
+    static let superseded = WordParameter(
+        name: "superseded",
+        values: [("true", true)],
+        doc: "Retries it though a newer job took its place: it is then sent after that one."
     )
     static let wait = DurationParameter(
         name: "wait",

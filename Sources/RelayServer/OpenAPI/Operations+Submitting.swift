@@ -17,7 +17,7 @@ extension Operation {
             ]),
             examples: [("one", submissionExample), ("several", severalExample)]
         ),
-        replies: [submitted, accepted],
+        replies: [submitted, accepted, refusedArray],
         problems: Problem.Code.ofAcceptance + [.unsupportedMediaType, .invalidJob]
     )
 
@@ -50,7 +50,7 @@ extension Operation {
                         .example(
                             """
                             {"action": "retry", "dry_run": false, "matched": 212, "changed": 210, "asked": 0,
-                             "body_expired": 1, "left_alone": 1, "next": null}
+                             "body_expired": 1, "left_alone": 1, "superseded": 0, "next": null}
                             """
                         )
                     )
@@ -174,6 +174,15 @@ extension Operation {
             ),
         ],
         fields: [.location, .job, .replayed, .applied]
+    )
+
+    private static let refusedArray = Reply(
+        422,
+        "The outcomes of an array of which no job was accepted; or the job is not valid.",
+        content: [
+            .init(schema: .named("ListedOutcomes")),
+            .init(type: MediaType.problemJSON, schema: .named("Problem"), problems: [.invalidJob]),
+        ]
     )
 
     private static var accepted: Reply {

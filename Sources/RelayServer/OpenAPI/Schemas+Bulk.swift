@@ -12,7 +12,11 @@ extension OpenAPI {
                 }
             )
             .with("if", retry.json)
-            .with("else", Schema.not(.anyOf([.requires(["rate"]), .requires(["unknown"])])).json)
+            .with(
+                "else",
+                Schema.not(.anyOf([.requires(["rate"]), .requires(["unknown"]), .requires(["superseded"])]))
+                    .json
+            )
         ),
         (
             "JobFilter",
@@ -23,13 +27,19 @@ extension OpenAPI {
             "BulkResult",
             .object([
                 Property("action", .word(JobAction.allCases.map(\.rawValue))), Property("dry_run", .boolean),
-                Property("matched", .count), Property("changed", .count),
+                Property("matched", .count),
+                Property("changed", .count, "Jobs that were changed, or that a dry run would change."),
                 Property("asked", .count, "Running jobs that were asked to end."),
                 Property("body_expired", .count, "Jobs that cannot be sent again."),
                 Property(
                     "left_alone",
                     .count,
                     "Jobs that may have been carried out, which a retry did not touch."
+                ),
+                Property(
+                    "superseded",
+                    .count,
+                    "Jobs whose place a newer one took, which a retry did not touch."
                 ),
                 Property("next", .orNull(.text), "Until it is null there is more to do."),
             ])
@@ -48,6 +58,10 @@ extension OpenAPI {
         case "unknown":
             .boolean.standard(.bool(false)).doc(
                 "Whether jobs that may have been carried out are retried too."
+            )
+        case "superseded":
+            .boolean.standard(.bool(false)).doc(
+                "Whether jobs whose place a newer one took are retried too, and so sent after it."
             )
         case "dry_run": .boolean.standard(.bool(true)).doc("Nothing is changed, only counted.")
         case "rate":

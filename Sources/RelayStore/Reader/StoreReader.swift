@@ -122,8 +122,7 @@ final class StoreReader {
             query.deadline = pageEnd
             let page = try query.page(limit: order.limit, timeline: shared.timeline)
             var report = ActionReport()
-            report.matched = page.jobs.count
-            report.spared = page.jobs.count { filter.spares($0) }
+            for job in page.jobs { report.count(job, order.action, filter) }
             report.next = page.next
             return report
         }

@@ -19,8 +19,8 @@ extension StoreWriter {
             }
             report.matched += 1
             guard var old = try intact(job.position) else { continue }
-            if filter.spares(job) {
-                report.spared += 1
+            if let spare = filter.spares(job) {
+                report.spare(spare)
                 continue
             }
             let due = order.spacing.map { JobTimeline.advance(now, by: $0.delay(of: report.changed)) }

@@ -14,6 +14,8 @@ struct BulkRun {
         var expired: Int64 = 0
         /// Jobs that may have been carried out.
         var leftAlone: Int64 = 0
+        /// Jobs whose place a newer one took.
+        var superseded: Int64 = 0
     }
 
     private let daemon: DaemonAccess
@@ -22,6 +24,8 @@ struct BulkRun {
     private let rate: JobRate?
     /// Whether jobs that may have been carried out are retried too.
     private let takesUnknown: Bool
+    /// Whether those are retried too whose place a newer one took.
+    private let takesSuperseded: Bool
     private let isQuiet: Bool
 
     /// Jobs of one call; with a rate as many as the API takes, because each call spaces its own jobs.
@@ -34,6 +38,7 @@ struct BulkRun {
         _ filter: WhereClause,
         _ rate: JobRate?,
         takesUnknown: Bool = false,
+        takesSuperseded: Bool = false,
         isQuiet: Bool
     ) {
         self.daemon = daemon
@@ -41,6 +46,7 @@ struct BulkRun {
         self.filter = filter
         self.rate = rate
         self.takesUnknown = takesUnknown
+        self.takesSuperseded = takesSuperseded
         self.isQuiet = isQuiet
     }
 
@@ -59,6 +65,7 @@ struct BulkRun {
             count.asked += answer["asked"]?.integer ?? 0
             count.expired += answer["body_expired"]?.integer ?? 0
             count.leftAlone += answer["left_alone"]?.integer ?? 0
+            count.superseded += answer["superseded"]?.integer ?? 0
             cursor = answer["next"]?.text
             progress.update("\(verb): \(isDryRun ? count.matched : count.changed) jobs")
             if let rate, !isDryRun, cursor != nil {
@@ -77,6 +84,7 @@ struct BulkRun {
             JSONValue.Member("limit", .number(JSONNumber(rate == nil ? BulkRun.usual : BulkRun.most))),
         ]
         if takesUnknown { members.append(JSONValue.Member("unknown", .bool(true))) }
+        if takesSuperseded { members.append(JSONValue.Member("superseded", .bool(true))) }
         if let rate { members.append(JSONValue.Member("rate", .string(rate.text))) }
         if let cursor { members.append(JSONValue.Member("cursor", .string(cursor))) }
         return JSONValue.object(members).encoded()
@@ -95,14 +103,17 @@ extension BulkRun.Count {
     func text(_ action: JobActionWord, isDryRun: Bool) -> String {
         let jobs = matched == 1 ? "1 job matches" : "\(matched) jobs match"
         var text = jobs
-        if !isDryRun {
-            text += ", \(changed) \(action.done)"
-            if asked > 0 { text += ", \(asked) running asked to end" }
-            if expired > 0 { text += ", \(expired) not: their bodies are no longer kept" }
-        }
+        text += isDryRun ? ", \(changed) would be \(action.done)" : ", \(changed) \(action.done)"
+        if asked > 0 { text += ", \(asked) running asked to end" }
+        if expired > 0 { text += ", \(expired) not: their bodies are no longer kept" }
         if leftAlone > 0 {
             text +=
                 ", \(leftAlone) left alone: they may have been carried out; ask the upstream first, then say --unknown"
+        }
+        if superseded > 0 {
+            text +=
+                ", \(superseded) left alone: a newer job took their place, and they would be sent after it; say "
+                + "--superseded where that is wanted"
         }
         return text + "\n"
     }
@@ -116,6 +127,7 @@ extension BulkRun.Count {
         json.member("asked", asked)
         json.member("body_expired", expired)
         json.member("left_alone", leftAlone)
+        json.member("superseded", superseded)
         return json.bytes + [UInt8(ascii: "\n")]
     }
 }

@@ -37,6 +37,7 @@ struct JobActionOrder {
     private let target: Target
     private let rate: JobRate?
     private let takesUnknown: Bool
+    private let takesSuperseded: Bool
     private let isDryRun: Bool
     private let isYes: Bool
     private let isQuiet: Bool
@@ -45,7 +46,7 @@ struct JobActionOrder {
 
     init(_ action: JobActionWord, _ arguments: Arguments, _ words: [String]) throws(CommandFailure) {
         try arguments.allow(
-            ["where", "rate", "unknown", "dry-run", "yes", "output", "quiet", "socket"],
+            ["where", "rate", "unknown", "superseded", "dry-run", "yes", "output", "quiet", "socket"],
             in: action.rawValue
         )
         self.action = action
@@ -61,6 +62,10 @@ struct JobActionOrder {
         }
         if arguments.has("unknown"), action != .retry {
             throw .usage("only a retry takes --unknown", of: "jobs")
+        }
+        takesSuperseded = arguments.has("superseded")
+        if takesSuperseded, action != .retry {
+            throw .usage("only a retry takes --superseded", of: "jobs")
         }
         var ids: [String] = []
         for word in words { ids.append(try jobID(word, of: "jobs")) }
@@ -105,7 +110,10 @@ struct JobActionOrder {
                 let response =
                     action == .drop
                     ? try daemon.change(.delete, "/v1/jobs/\(id)")
-                    : try daemon.change(.post, "/v1/jobs/\(id)/\(action.rawValue)")
+                    : try daemon.change(
+                        .post,
+                        "/v1/jobs/\(id)/\(action.rawValue)\(takesSuperseded ? "?superseded=true" : "")"
+                    )
                 guard !isQuiet else { continue }
                 if isJSON {
                     if !response.body.isEmpty { Output.standard.write(response.body + [UInt8(ascii: "\n")]) }
@@ -127,7 +135,15 @@ struct JobActionOrder {
 
     /// Acts on every job that matches, after a count and a yes.
     private func all(_ filter: WhereClause, isSure: Bool) throws(CommandFailure) -> ExitCode {
-        let run = BulkRun(daemon, action, filter, rate, takesUnknown: takesUnknown, isQuiet: isQuiet)
+        let run = BulkRun(
+            daemon,
+            action,
+            filter,
+            rate,
+            takesUnknown: takesUnknown,
+            takesSuperseded: takesSuperseded,
+            isQuiet: isQuiet
+        )
         if isDryRun || !isSure {
             let count = try run.perform(isDryRun: true)
             if count.matched == 0 {

@@ -26,7 +26,9 @@ extension Command {
               waystation jobs retry --where route=partner-hooks,state=dead,status=503 --rate 50/s
 
             A retry --where leaves jobs alone that may have been carried out (in_doubt), however they
-            ended, and says how many; ask the upstream, then say --unknown or name the jobs.
+            ended, and says how many; ask the upstream, then say --unknown or name the jobs. A job whose
+            place a newer one took (superseded) would be sent after that one: a retry takes --superseded for it,
+            named or not.
 
             """,
         operands: [
@@ -67,6 +69,7 @@ extension Command {
             OptionSpec("where", value: "FILTER", "act on every job that matches"),
             OptionSpec("rate", value: "N/s", "how many retried jobs become due in a second; also N/m, N/h"),
             OptionSpec("unknown", nil, "retry also what may have been carried out"),
+            OptionSpec("superseded", nil, "retry also what a newer job took the place of"),
             OptionSpec("dry-run", "n", "count only"),
             OptionSpec("yes", "y", "do not ask"),
         ] + OptionSpec.list

@@ -45,6 +45,7 @@ extension APICall {
         json.member("asked", done.asked)
         json.member("body_expired", done.expunged)
         json.member("left_alone", done.spared)
+        json.member("superseded", done.superseded)
         if let next = done.next {
             json.member("next", wanted.next(next, after: done.changed, from: began))
         } else {

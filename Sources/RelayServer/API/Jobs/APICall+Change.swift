@@ -5,13 +5,14 @@ import RelayHTTP
 extension APICall {
     /// Does to one job what the call asks.
     func change(_ id: String, _ part: JobPart, _ caller: Caller) async throws(Problem) -> Answer {
-        _ = try query()
+        let query = try query()
         let action: JobAction =
             switch part {
             case .action(let action): action
             case .content: .expunge
             case .whole, .attempts, .response, .responseBody, .requestBody: .drop
             }
+        let takesSuperseded = try query.word(JobLook.superseded) ?? false
         let durable = caller.server.durable
         let sight = Sight(caller)
         let job: StoredJob
@@ -34,7 +35,13 @@ extension APICall {
         let patience = Patience(caller.server.relay.ports, JobOptions())
         let user = caller.client?.user
         let changed = try await patience.write(in: durable.store) { () throws(Problem) in
-            try await durable.operations.act(action, on: id, version: version, by: user)
+            try await durable.operations.act(
+                action,
+                on: id,
+                version: version,
+                takesSuperseded: takesSuperseded,
+                by: user
+            )
         }
         guard let changed else { return Answer(204, []) }
         let document = try await JobView(caller.server).document(of: changed.record.id)

@@ -20,7 +20,7 @@ struct BulkAction {
     static let mostJobs = 10_000
     /// Ids of one filter.
     static let mostIDs = 1_000
-    static let members = ["action", "filter", "unknown", "dry_run", "rate", "limit", "cursor"]
+    static let members = ["action", "filter", "unknown", "superseded", "dry_run", "rate", "limit", "cursor"]
     static let filterMembers = [
         "route", "state", "reason", "end", "failure_kind", "status", "label", "created_after",
         "created_before", "ids",
@@ -35,6 +35,7 @@ struct BulkAction {
         var named: JobAction?
         var hasFilter = false
         var takesUncertain: Bool?
+        var takesSuperseded: Bool?
         reader.members(value, "", BulkAction.members) { reader, name, value in
             switch name {
             case "action":
@@ -45,6 +46,9 @@ struct BulkAction {
             case "unknown":
                 guard let isOn = reader.bool(value, "/unknown") else { return }
                 takesUncertain = isOn
+            case "superseded":
+                guard let isOn = reader.bool(value, "/superseded") else { return }
+                takesSuperseded = isOn
             case "dry_run":
                 guard let isOn = reader.bool(value, "/dry_run") else { return }
                 isDryRun = isOn
@@ -76,10 +80,14 @@ struct BulkAction {
             if takesUncertain != nil, named != .retry {
                 reader.fail("/unknown", "only a retry takes jobs that may have been carried out")
             }
+            if takesSuperseded != nil, named != .retry {
+                reader.fail("/superseded", "only a retry takes jobs whose place a newer one took")
+            }
         }
         try reader.check("the action", or: .invalidJob)
         if let named { action = named }
         filter.sparesUncertain = named == .retry && takesUncertain != true
+        filter.sparesSuperseded = named == .retry && takesSuperseded != true
     }
 
     private mutating func readFilter(_ value: JSONValue, _ reader: inout SubmissionReader) {
