@@ -70,7 +70,10 @@ final class StoreShared: Sendable {
 
     /// Something could not be done.
     func countError(_ error: StoreError) {
-        state.withLock { $0.facts.errors[error.code, default: 0] += 1 }
+        // A record that is damaged was counted where that was known.
+        if error.code != .corrupt || error.isStructural {
+            state.withLock { $0.facts.errors[error.code, default: 0] += 1 }
+        }
         if error.isStructural { suspect() }
     }
 
@@ -79,6 +82,7 @@ final class StoreShared: Sendable {
         let isNews = state.withLock { state in
             if let error, state.told.contains(error.message) { return false }
             state.facts.corruptRecords += 1
+            if error?.isStructural != true { state.facts.errors[.corrupt, default: 0] += 1 }
             guard let error, state.told.count < Self.toldLimit else { return false }
             return state.told.insert(error.message).inserted
         }

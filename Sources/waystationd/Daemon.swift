@@ -235,6 +235,7 @@ final class Daemon: Sendable {
             isConstrained: condition.isConstrained,
             hidesCallers: hidesCallers,
             storageState: storageState,
+            facts: storage.facts,
             journal: (journal.blockedSeconds, journal.lost)
         )
     }

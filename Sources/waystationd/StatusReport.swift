@@ -25,6 +25,8 @@ struct StatusReport {
     /// Whether the kernel names every caller by the same user.
     let hidesCallers: Bool
     let storageState: StorageState
+    /// Of the store at this moment, as the metrics tell them.
+    let facts: StoreFacts
     /// How long the journal has not taken a record, and how many were lost for that since the start.
     let journal: (blockedSeconds: Int64, lost: Int)
 
@@ -61,7 +63,7 @@ struct StatusReport {
             jobs.member("dead", counters.count(.dead))
             jobs.member("running", durable.inFlight)
         }
-        let storage = durable.watch.facts
+        let storage = facts
         json.object("storage") { store in
             store.member("state", storageState.rawValue)
             store.member("used_bytes", storage.usedBytes)

@@ -68,6 +68,21 @@ struct JobTextTests {
         )
     }
 
+    @Test("a job that died of its record on disk is not blamed on the upstream, nor to be retried")
+    func damaged() throws {
+        let document = """
+            {"id":"1","route":"r","state":"dead","end":"corrupt","created_at":"2026-11-21T04:07:10.000Z",
+             "finished_at":"2026-11-21T04:17:01.000Z","attempt_count":1,"status":500,
+             "attempts":[{"number":1,"upstream":"u","started_at":"2026-11-21T04:10:00.000Z","status":500,
+               "kind":"http_status","sent":"answered"}],
+             "last_failure":{"kind":"http_status","status":500,"detail":"the upstream answered 500"}}
+            """
+        let text = JobStory(try json(document), moments).text(for: .standard)
+        #expect(text.contains("dead (corrupt): the disk no longer holds what was written\n"), "\(text)")
+        let advice = text.split(separator: "\n").last ?? ""
+        #expect(advice.hasPrefix("Do: hand the request over again") && !advice.contains("retry"), "\(text)")
+    }
+
     @Test("what was done to a job stands among its attempts, in order of time")
     func actions() throws {
         let document = """

@@ -259,6 +259,9 @@ class JobsCommandTest(RelayTest):
         self.run_command("send", "up", "ok", "--async", "--wait", "1s", "--delay", "1h", code=7)
         self.run_command("send", "up", "ok", "--wait", "1s", "--delay", "1h", code=7)
         self.assertTrue(self.run_command("send", "up", "ok", "--wait", "15s").startswith("fine\0"))
+        # Its last answer is printed all the same.
+        self.assertTrue(self.run_command("send", "once", "bad", "--wait", "15s", code=6))
+        self.assertRegex(self.errors, "^waystation: .*503")
         self.run_command("send", "none", "ok", "--async", code=3)
 
     def test_a_paused_route_keeps_its_jobs_until_it_is_resumed(self):

@@ -53,6 +53,7 @@ struct StatusReportTests {
             hidesCallers: trouble == .hidden,
             storageState: trouble == .stalled
                 ? .stalled : trouble == .gone ? .gone : bench.jobs.acceptance.lacksRoom ? .full : .ok,
+            facts: bench.jobs.watch.facts,
             journal: (trouble == .mute ? 3 : trouble == .slow ? 2 : 0, 5)
         )
     }

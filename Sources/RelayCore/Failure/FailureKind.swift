@@ -91,7 +91,8 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
         .httpResponseHeaderSectionSize, .httpResponseContentCoding, .httpStatus, .apiError, .invalidResponse,
         .decoding, .emptyResponse, .preparation, .overloaded, .breakerOpen, .rateLimited, .credentialsFailed,
         .deadlineExceeded,
-        .cancelled, .clientGone, .httpRequestError, .interrupted,
+        .cancelled, .clientGone, .httpRequestError, .interrupted, .storedBodyCorrupt, .storedBodyUnread,
+        .attemptUnrecorded,
     ]
 }
 

@@ -122,13 +122,7 @@ package struct DurableDocument {
         json.member("priority", job.record.priority)
         json.member("durable", true)
         json.member("version", job.version)
-        let path = "/v1/jobs/\(job.record.id)"
-        json.object("links") { links in
-            links.member("self", path)
-            links.member("attempts", path + "/attempts")
-            if job.hasBody { links.member("request_body", path + "/request/body") }
-            if job.hasAnswer { links.member("response", path + "/response") }
-        }
+        json.links(of: job.record.id, hasBody: job.hasBody, hasAnswer: job.hasAnswer)
     }
 
     private var outcome: String? {
@@ -144,5 +138,18 @@ extension ActionRecord {
         if let user { json.member("uid", user) }
         if isBulk { json.member("bulk", true) }
         if isAsked { json.member("asked", true) }
+    }
+}
+
+extension JSONObjectWriter {
+    /// Where more of a job is found.
+    mutating func links(of id: JobID, hasBody: Bool = false, hasAnswer: Bool = false) {
+        let path = "/v1/jobs/\(id)"
+        object("links") { links in
+            links.member("self", path)
+            links.member("attempts", path + "/attempts")
+            if hasBody { links.member("request_body", path + "/request/body") }
+            if hasAnswer { links.member("response", path + "/response") }
+        }
     }
 }

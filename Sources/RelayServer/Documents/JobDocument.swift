@@ -17,14 +17,15 @@ extension JobReport {
             }
             if let reason = sentOnceBecause { request.member("sent_once_because", reason) }
         }
-        json.member("created_at", UTCTime.format(seconds: id.milliseconds / 1000))
-        json.member("finished_at", UTCTime.format(seconds: finishedAt / 1000))
+        json.moment("created_at", id.milliseconds)
+        json.moment("finished_at", finishedAt)
         if let status = status { json.member("status", status.rawValue) }
         if let source = source { json.member("source", source.rawValue) }
         writeKeeping(into: &json)
         if let context = context { json.member("max_attempts", context.maxAttempts) }
         if let wait = permitWait { json.member("permit_wait_ms", wait.saturatedNanoseconds / 1_000_000) }
         if let path = context?.way.path { json.ordinaryPath(path) }
+        json.member("attempt_count", attempts.count)
         json.array("attempts") { attemptDocuments(into: &$0) }
         if let failure = failure {
             json.object("last_failure") { $0.members(of: failure) }
@@ -40,6 +41,7 @@ extension JobReport {
             json.strings("labels", labels)
         }
         json.member("version", 1)
+        json.links(of: id)
         return json
     }
 

@@ -27,7 +27,10 @@ import RelayPosix
 
     init(_ path: String, readOnly: Bool) throws(StoreError) {
         guard Self.isConfigured else {
-            throw StoreError(.failed, "cannot open the job store \(path): this SQLite keeps failed syncs to itself")
+            throw StoreError(
+                .failed,
+                "cannot open the job store \(path): this SQLite keeps failed syncs to itself"
+            )
         }
         self.path = path
         var opened: OpaquePointer?

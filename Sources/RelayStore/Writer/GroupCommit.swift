@@ -95,7 +95,8 @@ final class GroupCommit {
 
     private var hasOwnWork: Bool {
         // Without room the claims put dated jobs on the line anew, each a few.
-        !isFull && !isGone && (writer.keys.wantsStep || writer.wantsTails || writer.volatile.redateFrom != nil)
+        guard !isFull, !isGone else { return false }
+        return writer.keys.wantsStep || writer.wantsTails || writer.volatile.redateFrom != nil
     }
 
     /// Takes a step of what nobody waits for, in a transaction of its own.
@@ -226,8 +227,9 @@ extension GroupCommit {
         let isInPlace = writer.standing.allSatisfy(\.isThere)
         guard isInPlace == isGone else { return isInPlace }
         isGone = !isInPlace
+        let path = writer.database.path
         options.events.notice(
-            isGone ? gone.message : "the files of the job store \(writer.database.path) are back: it accepts jobs"
+            isGone ? gone.message : "the files of the job store \(path) are back: it accepts jobs"
         )
         return isInPlace
     }

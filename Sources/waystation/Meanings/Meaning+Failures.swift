@@ -242,8 +242,12 @@ extension Meaning {
         Meaning(
             .failure,
             "credentials_failed",
-            "The route's credential could not be obtained; nothing was sent.",
-            causes: "The token endpoint is down or refuses; the secret was replaced.",
+            """
+            The route's credential could not be obtained, and nothing was sent; or the upstream refuses it, also when \
+            it was fetched anew.
+            """,
+            causes:
+                "The token endpoint is down or refuses; the secret was replaced; the upstream has withdrawn access.",
             remedy: """
                 See in detail what the token endpoint answered; compare token_url, client_id and the secret \
                 with what it expects.
@@ -292,6 +296,27 @@ extension Meaning {
                 Look into the journal for the crash. The attempt counts, and is repeated only where that \
                 is safe.
                 """
+        ),
+        Meaning(
+            .failure,
+            "stored_body_corrupt",
+            "The body of a kept job is no longer what was stored, so it is not sent; the upstream has no part in that.",
+            causes: "A failing disk, or somebody who changed the store's files.",
+            remedy: "Look at the disk; hand the request over again."
+        ),
+        Meaning(
+            .failure,
+            "stored_body_unread",
+            "The body of a kept job, or the copy of a body, could not be read; the upstream has no part in that.",
+            causes: "A disk that fails or does not answer.",
+            remedy: "Look at the disk and at the kernel's log; the job is tried again."
+        ),
+        Meaning(
+            .failure,
+            "attempt_unrecorded",
+            "The next attempt of a kept job could not be put on record, so it was not sent.",
+            causes: "The job store has no room, or its disk fails.",
+            remedy: "See waystation status for the store; the job is tried again."
         ),
     ]
 }

@@ -106,13 +106,14 @@ struct JobStory {
     private func now(_ output: Output) -> String {
         guard !job.isOver else {
             // A failure says itself what the answer was.
-            let answered = job.json["status"]?.integer.flatMap { job.failure == nil ? $0 : nil }
+            let answered =
+                isDamaged ? nil : job.json["status"]?.integer.flatMap { job.failure == nil ? $0 : nil }
             let status = answered.map { ": answered \($0)" } ?? ""
             let standIn =
                 job.json["source"]?.text.flatMap { $0 == "upstream" ? nil : " with the \(safe($0))" } ?? ""
             let rules = job.wasExhaustedByNoRule ? ", no rule acts on it" : ""
             let end = job.string("end").flatMap { $0 == job.state ? nil : " (\($0)\(rules))" } ?? ""
-            let failure = job.failure.map { ": \($0)" } ?? ""
+            let failure = isDamaged ? JobStory.damage : job.failure.map { ": \($0)" } ?? ""
             let style: Output.Style = job.state == "succeeded" ? .green : .red
             let word = output.styled(job.state, style)
             return line(job.json["finished_at"]?.text, word + end + status + standIn + failure, "")
@@ -157,6 +158,10 @@ struct JobStory {
         return text + "\n"
     }
 
+    /// Whether it died of its record on disk: what the upstream answered before has no part in that.
+    private var isDamaged: Bool { job.state == "dead" && job.string("end") == "corrupt" }
+    private static let damage = ": the disk no longer holds what was written"
+
     private var isInDoubt: Bool {
         job.json["in_doubt"] == .bool(true) || DeadGroups.doubts.contains(job.string("end") ?? "")
     }
@@ -175,6 +180,8 @@ struct JobStory {
                 "if it was carried out: " + advice("jobs drop \(job.id)"),
                 "if it was not: " + advice("jobs retry \(job.id)"), journal,
             ]
+        case ("dead", _) where isDamaged:
+            return ["hand the request over again, then: " + advice("jobs drop \(job.id)"), journal]
         case ("dead", _), ("cancelled", _), ("expired", _):
             return [advice("jobs retry \(job.id)"), advice("jobs drop \(job.id)"), journal]
         case (_, "route_paused"):
