@@ -1,3 +1,5 @@
+import RelayCore
+
 /// Those who wait for a permit of one route, and whose turn it is.
 ///
 /// Callers have their turns one after the other, whatever each of them has waiting, and kept jobs among them as one
@@ -28,20 +30,14 @@ package struct WaitingLine: Sendable {
     /// What one caller has waiting of one urgency.
     fileprivate struct Lane {
         let urgency: UInt8
-        /// The lane whose turn is lowest comes next.
-        var turn: UInt64
         /// Ids in the order of their arrival, also those that have given up.
         var ids = FirstInFirstOut<UInt64>()
         var count = 0
-
-        /// A lane with twice the turns has half the step.
-        var step: UInt64 { 1 << UInt64(urgency) }
     }
 
     fileprivate struct Party {
         var lanes: [Lane] = []
-        /// That of the lane that came last.
-        var turn: UInt64 = 0
+        var turns = UrgencyTurns()
         var count = 0
     }
 
@@ -61,6 +57,9 @@ package struct WaitingLine: Sendable {
     var isEmpty: Bool { places.isEmpty }
     /// Requests that wait.
     var requests: Int { places.count - count(of: .keptJobs) }
+
+    /// Callers that have something waiting, kept jobs among them.
+    var waiting: [Caller] { parties.filter { $0.value.count > 0 }.map(\.key) }
 
     func count(of caller: Caller) -> Int { parties[caller]?.count ?? 0 }
 
@@ -114,23 +113,19 @@ extension WaitingLine.Party {
             index = found
         } else {
             index = lanes.count
-            lanes.append(WaitingLine.Lane(urgency: urgency, turn: turn))
-            // Who comes one by one gets no more turns than who has many waiting.
-            lanes[index].turn += lanes[index].step
+            lanes.append(WaitingLine.Lane(urgency: urgency))
         }
         lanes[index].ids.append(id)
         lanes[index].count += 1
     }
 
     fileprivate mutating func next(_ places: inout [UInt64: WaitingLine.Place]) -> UInt64? {
-        let first = lanes.indices.min {
-            (lanes[$0].turn, lanes[$0].urgency) < (lanes[$1].turn, lanes[$1].urgency)
-        }
-        guard let index = first else { return nil }
+        let waiting = lanes.reduce(UInt8(0)) { $0 | 1 << $1.urgency }
+        let urgency = turns.next(waiting)
+        guard let index = lanes.firstIndex(where: { $0.urgency == urgency }) else { return nil }
         while let id = lanes[index].ids.popFirst() {
             guard places.removeValue(forKey: id) != nil else { continue }
-            turn = lanes[index].turn
-            lanes[index].turn += lanes[index].step
+            turns.took(urgency, waiting)
             leave(index)
             return id
         }

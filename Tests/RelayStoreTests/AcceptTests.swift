@@ -184,13 +184,14 @@ struct AcceptTests {
                 $0.record.submitter = user.map { JobRecord.Submitter(user: $0, unit: nil) }
             }
         }
-        let (hers, nobodys) = (try await submit(1000), try await submit(nil))
+        let hers = try await submit(1000)
         let claim = try await bench.claim("hooks", 1)[0]
+        let nobodys = try await submit(nil)
         let his = try await submit(1001)
         #expect(try await bench.state(nobodys) == .queued)
         #expect(claim.token.id == hers && claim.job.record.supersedeKey == "k")
         // Nor does he wait for her running one.
-        #expect(try await bench.claim().map(\.token.id) == [nobodys, his])
+        #expect(Set(try await bench.claim().map(\.token.id)) == [nobodys, his])
         try await bench.settle(claim, .retry(after: .seconds(1), .backoff))
         #expect(try await bench.state(hers) == .retrying)
     }

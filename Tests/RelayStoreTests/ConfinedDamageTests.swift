@@ -150,7 +150,7 @@ struct ConfinedDamageTests {
         for place in places { Files.write(path, [seq ^ 0x40], at: off_t(place + 6)) }
         try database.execute("UPDATE meta SET v = v WHERE k = 'epoch'")
         // The entry of the second stands for a job that is not there; from the table it is made anew.
-        #expect(try await bench.claim().map(\.token.id) == [ids[0], ids[2], ids[1]])
+        #expect(try await bench.claim().map(\.token.id) == ids)
         #expect(try await bench.claim().isEmpty)
     }
 

@@ -5,8 +5,17 @@ import Testing
 @testable import RelayStore
 
 extension StoreBench {
-    /// What makes a closed store of the seventh layout, all of whose jobs are unfolded, one of the sixth.
+    /// What makes a closed store of the eighth layout one of the seventh.
+    static let seventhLayout = """
+        UPDATE job SET lane = lane & 15 WHERE lane > 15;
+        DELETE FROM meta WHERE k = 'unturned';
+        PRAGMA user_version = 7;
+
+        """
+
+    /// The same of one all of whose jobs are unfolded, for one of the sixth.
     static let sixthLayout = """
+        \(seventhLayout)
         CREATE UNIQUE INDEX job_id ON job(id);
         DROP TABLE id; DROP TABLE plain; DROP TABLE ended; DROP TABLE claimed; DROP TABLE zone;
         PRAGMA user_version = 6;

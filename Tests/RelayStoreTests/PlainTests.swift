@@ -169,17 +169,18 @@ struct PlainTests {
     @Test("Whatever goes from the middle of a line leaves the others in order, and the oldest is known")
     func line() {
         var jobs = PlainJobs()
+        let lane = JobLane(ClaimTurns.party(of: 7), 0)
         for seq in 1...Int64(3_000) {
-            jobs.wait(seq, route: 1, priority: 0, runAt: seq, expiresAt: nil, created: seq)
+            jobs.wait(seq, route: 1, lane, runAt: seq, expiresAt: nil, created: seq)
         }
         for seq in 1...Int64(3_000) where seq % 3 > 0 { _ = jobs.close(seq, route: 1) }
         #expect(jobs.waiting == 1_000)
         var found: [Int64] = []
-        jobs[1]?.lines[0].each { found.append($0.seq) }
+        jobs[1]?.eachWaiting { found.append($0.seq) }
         #expect(found == (1...1_000).map { $0 * 3 })
         #expect(jobs[1]?.oldest == 3)
         for seq in found.dropLast() { _ = jobs.close(seq, route: 1) }
-        #expect(jobs[1]?.oldest == 3_000 && jobs[1]?.lines[0].first?.seq == 3_000)
+        #expect(jobs[1]?.oldest == 3_000 && jobs[1]?.first(in: lane)?.seq == 3_000)
         _ = jobs.close(3_000, route: 1)
         #expect(jobs[1]?.oldest == nil && jobs.waiting == 0)
     }

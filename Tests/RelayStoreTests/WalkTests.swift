@@ -105,6 +105,7 @@ struct Walk {
         let route = route()
         var job = disk.newJob(route, body: String(repeating: "x", count: roll(50)))
         job.record.priority = UInt8(roll(8))
+        if roll(4) > 0 { job.record.submitter = JobRecord.Submitter(user: UInt32(roll(3)), unit: nil) }
         // Half of them are plain ones in any case.
         let mayBeOther = roll(2) == 0
         if mayBeOther, roll(3) == 0 { job.record.orderingKey = "k\(roll(3))" }
@@ -264,7 +265,7 @@ extension Walk {
         let free = left.filter {
             [.queued, .running, .retrying].contains($0.state) && $0.reason != .ordering
         }
-        let keys = free.compactMap { job in job.record.orderingKey.map { job.record.route + $0 } }
+        let keys = free.compactMap { job in job.record.orderingScope.map { job.record.route + $0 } }
         #expect(Set(keys).count == keys.count, "\(place)")
     }
 

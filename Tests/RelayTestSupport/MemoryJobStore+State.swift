@@ -223,41 +223,77 @@ extension MemoryJobStore.State {
 
     mutating func claim(_ route: String, limit: Int, _ begun: BegunAttempt) -> ClaimBatch {
         wake()
-        let now = timeline.now
         var batch = ClaimBatch()
-        let due = entries.filter {
-            $0.value.record.route == route && $0.value.machine.isReady && $0.value.machine.runAt <= now
-        }.sorted {
-            let (left, right) = ($0.value, $1.value)
-            return (left.record.priority, left.machine.runAt, $0.key)
-                < (right.record.priority, right.machine.runAt, $1.key)
-        }
-        for (position, entry) in due {
-            guard batch.claims.count < limit else { return batch }
-            if change(position, { $0.expire(now: now) }) {
-                tell(position)
+        var line: [Int64: [Int64]]?
+        while batch.claims.count < limit {
+            if line == nil { line = due(route) }
+            guard let (party, position) = next(route, line ?? [:]) else { break }
+            guard let claim = claim(position, begun) else {
+                // It has let others go.
+                line = nil
                 continue
             }
-            if let end = entry.machine.expiresAt, timeline.isDoubtful(end) {
-                let time = timeline.beliefAt
-                change(position) { $0.postpone(until: time) }
-                continue
-            }
-            if isRunning(before: position, entry.record) {
-                change(position) { $0.block() }
-                continue
-            }
-            let number = nextToken
-            nextToken += 1
-            guard change(position, { $0.claim(token: number, begun, now: now) }), let job = job(position)
-            else {
-                continue
-            }
-            let token = ClaimToken(id: entry.record.id, position: position, number: number)
-            batch.claims.append(Claim(token: token, job: job, body: entry.body))
+            let waiting = urgencies(line?[party] ?? [])
+            turns[route, default: ClaimTurns()].took(Int(claim.job.record.urgency), party, waiting)
+            line?[party]?.removeAll { $0 == position }
+            batch.claims.append(claim)
         }
         if batch.claims.count < limit { batch.nextDue = nextDue(route) }
         return batch
+    }
+
+    /// What may be claimed, by party and in order.
+    private func due(_ route: String) -> [ClaimTurns.Party: [Int64]] {
+        let now = timeline.now
+        let due = entries.filter {
+            $0.value.record.route == route && $0.value.machine.isReady && $0.value.machine.runAt <= now
+        }.sorted { ($0.value.machine.runAt, $0.key) < ($1.value.machine.runAt, $1.key) }
+        return Dictionary(grouping: due.map(\.key)) {
+            ClaimTurns.party(of: entries[$0]?.record.submitter?.user)
+        }
+    }
+
+    private func urgencies(_ positions: [Int64]) -> UInt8 {
+        positions.reduce(0) { $0 | 1 << (entries[$1]?.record.urgency ?? 0) }
+    }
+
+    /// The one whose turn it is.
+    private func next(
+        _ route: String,
+        _ line: [ClaimTurns.Party: [Int64]]
+    ) -> (party: ClaimTurns.Party, position: Int64)? {
+        let turns = turns[route] ?? ClaimTurns()
+        let parties = line.filter { !$0.value.isEmpty }.keys.sorted()
+        guard let party = parties.first(where: { $0 > turns.last }) ?? parties.first,
+            let waiting = line[party]
+        else { return nil }
+        let urgency = turns.urgency(party, urgencies(waiting))
+        return waiting.first { entries[$0].map { Int($0.record.urgency) } == urgency }.map { (party, $0) }
+    }
+
+    private mutating func claim(_ position: Int64, _ begun: BegunAttempt) -> Claim? {
+        let now = timeline.now
+        guard let entry = entries[position] else { return nil }
+        if change(position, { $0.expire(now: now) }) {
+            tell(position)
+            return nil
+        }
+        if let end = entry.machine.expiresAt, timeline.isDoubtful(end) {
+            let time = timeline.beliefAt
+            change(position) { $0.postpone(until: time) }
+            return nil
+        }
+        if isRunning(before: position, entry.record) {
+            change(position) { $0.block() }
+            return nil
+        }
+        let number = nextToken
+        nextToken += 1
+        guard change(position, { $0.claim(token: number, begun, now: now) }), let job = job(position) else {
+            return nil
+        }
+        let token = ClaimToken(id: entry.record.id, position: position, number: number)
+        return Claim(token: token, job: job, body: entry.body)
     }
 
     func nextDue(_ route: String) -> Int64? {
@@ -309,4 +345,9 @@ extension MemoryJobStore.Entry {
             isRevived: before?.isTerminal == true && !machine.state.isTerminal
         )
     }
+}
+
+extension JobRecord {
+    /// Its priority, of which there are eight.
+    fileprivate var urgency: UInt8 { min(priority, 7) }
 }

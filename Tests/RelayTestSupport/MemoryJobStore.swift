@@ -49,6 +49,8 @@ package final class MemoryJobStore: JobStore {
         /// Jobs that this call has ended without anybody's asking for it.
         var ended: [JobReport] = []
         var pauses: [String: RoutePause] = [:]
+        /// By route, whose turn it is.
+        var turns: [String: ClaimTurns] = [:]
         var isClosed = false
     }
 
@@ -68,6 +70,7 @@ package final class MemoryJobStore: JobStore {
         let timeline = copy.timeline
         copy.timeline = JobTimeline(line: timeline.now, skew: timeline.skew, owed: timeline.owed, at: now)
         copy.isClosed = false
+        copy.turns = [:]
         let line = copy.timeline.now
         for position in copy.entries.keys.sorted() {
             guard let before = copy.entries[position]?.machine,

@@ -19,7 +19,8 @@ package protocol JobStore: AnyObject, Sendable {
         _ told: @escaping @Sendable (Result<EnqueueResult, StoreError>) -> Void
     ) -> Bool
 
-    /// Claims up to `limit` due jobs of a route: most urgent first, then longest due, then oldest.
+    /// Claims up to `limit` due jobs of a route, as `ClaimTurns` has it: users take turns, and in them their urgencies; of
+    /// one urgency those due longest come first, then the oldest.
     ///
     /// Each claim puts its next attempt on record, as one to `upstream` that begins at `now`: a crash cuts off what
     /// became of it, and not that it was. Where a job with the same supersede key runs, the newer one waits.

@@ -20,11 +20,22 @@ struct PlainJobs {
         var left: Int
     }
 
+    /// What waits of one user for one route.
+    private final class Party {
+        /// By priority; each job with the time it is due since, and when it expires.
+        var lines = [PlainLine](repeating: PlainLine(), count: 8)
+        /// The priorities of which some wait, a bit each.
+        var waiting: UInt8 = 0
+    }
+
     /// Those of one route.
     final class Route {
-        /// By priority; each job with the time it is due since.
-        var lines = [PlainLine](repeating: PlainLine(), count: 8)
-        /// All that wait or run, each with the time of its acceptance.
+        private var parties: [ClaimTurns.Party: Party] = [:]
+        /// Those of which some wait, in their order.
+        private var numbers: [ClaimTurns.Party] = []
+        /// Parties without any that are kept all the same: most are back in a moment.
+        private static let idleParties = 8
+        /// All that wait or run, each with the time of its acceptance and the lane it waits in, or waited in.
         var open = PlainLine()
         /// Whether one of them was accepted by an earlier wall clock than one before it.
         var hasStepped = false
@@ -34,13 +45,74 @@ struct PlainJobs {
         fileprivate var isChanged = false
         fileprivate var told: Int64?
 
-        func add(_ seq: Int64, created: Int64) {
+        func add(_ seq: Int64, created: Int64, lane: JobLane?) {
             if open.first == nil { hasStepped = false } else if created < lastCreated { hasStepped = true }
             lastCreated = created
-            open.append(PlainLine.Job(seq: seq, at: created))
+            open.append(PlainLine.Job(seq: seq, at: created, mark: lane?.value ?? -1))
         }
 
         var hasWaiting: Bool { waiting > 0 }
+
+        /// The next party behind that one of which some wait.
+        func party(behind party: ClaimTurns.Party) -> ClaimTurns.Party? {
+            let index = place(of: party + 1)
+            return index < numbers.count ? numbers[index] : nil
+        }
+
+        /// The priorities of which some of the party wait, a bit each.
+        func priorities(of party: ClaimTurns.Party) -> UInt8 { parties[party]?.waiting ?? 0 }
+
+        /// The first that waits in a lane.
+        func first(in lane: JobLane) -> PlainLine.Job? { parties[lane.party]?.lines[lane.priority].first }
+
+        /// Calls `body` with each that waits.
+        func eachWaiting(_ body: (PlainLine.Job) -> Void) {
+            for number in numbers { for line in parties[number]?.lines ?? [] { line.each(body) } }
+        }
+
+        fileprivate func wait(_ job: PlainLine.Job, in lane: JobLane) {
+            let party = parties[lane.party] ?? Party()
+            if party.waiting == 0 {
+                parties[lane.party] = party
+                numbers.insert(lane.party, at: place(of: lane.party))
+            }
+            party.waiting |= 1 << lane.priority
+            party.lines[lane.priority].append(job)
+            waiting += 1
+        }
+
+        fileprivate func removeFirst(in lane: JobLane) {
+            guard let party = parties[lane.party] else { return }
+            party.lines[lane.priority].removeFirst()
+            left(party, lane)
+        }
+
+        /// - Returns: whether it waited there.
+        fileprivate func remove(_ seq: Int64, in lane: JobLane) -> Bool {
+            guard let party = parties[lane.party], party.lines[lane.priority].remove(seq) != nil else {
+                return false
+            }
+            left(party, lane)
+            return true
+        }
+
+        private func left(_ party: Party, _ lane: JobLane) {
+            waiting -= 1
+            guard party.lines[lane.priority].first == nil else { return }
+            party.waiting &= ~(1 << lane.priority)
+            guard party.waiting == 0 else { return }
+            numbers.remove(at: place(of: lane.party))
+            if parties.count > numbers.count + Self.idleParties { parties[lane.party] = nil }
+        }
+
+        private func place(of party: ClaimTurns.Party) -> Int {
+            var (low, high) = (0, numbers.count)
+            while low < high {
+                let middle = low + (high - low) / 2
+                if numbers[middle] < party { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
 
         /// When the one was accepted that has waited or run for longest.
         var oldest: Int64? {
@@ -82,16 +154,15 @@ struct PlainJobs {
     mutating func wait(
         _ seq: Int64,
         route: Int64,
-        priority: Int,
+        _ lane: JobLane,
         runAt: Int64,
         expiresAt: Int64?,
         created: Int64
     ) {
         let place = place(route)
-        place.lines[priority].append(PlainLine.Job(seq: seq, at: runAt, expiresAt: expiresAt ?? .max))
-        place.add(seq, created: created)
+        place.wait(PlainLine.Job(seq: seq, at: runAt, mark: expiresAt ?? .max), in: lane)
+        place.add(seq, created: created, lane: lane)
         waiting += 1
-        place.waiting += 1
         if let expiresAt { firstExpiry = min(firstExpiry, expiresAt) }
         note(place, route)
     }
@@ -99,7 +170,7 @@ struct PlainJobs {
     /// One that was born running, or that a start has found in a row of `claimed`.
     mutating func run(_ seq: Int64, _ job: Running) {
         let place = place(job.route)
-        place.add(seq, created: job.created)
+        place.add(seq, created: job.created, lane: nil)
         running[seq] = job
         if job.claim != 0 { claims[job.claim]?.left += 1 }
         note(place, job.route)
@@ -141,18 +212,15 @@ struct PlainJobs {
     func waiting(in positions: ClosedRange<Int64>) -> [Int64] {
         var found: [Int64] = []
         for place in routes.values {
-            for line in place.lines {
-                line.each { if positions.contains($0.seq) { found.append($0.seq) } }
-            }
+            place.eachWaiting { if positions.contains($0.seq) { found.append($0.seq) } }
         }
         return found.sorted()
     }
 
-    /// The first that waits is claimed.
-    mutating func claimFirst(_ priority: Int, _ seq: Int64, _ job: Running) {
+    /// The first that waits in a lane is claimed.
+    mutating func claimFirst(in lane: JobLane, _ seq: Int64, _ job: Running) {
         guard let place = routes[job.route] else { return }
-        place.lines[priority].removeFirst()
-        place.waiting -= 1
+        place.removeFirst(in: lane)
         waiting -= 1
         running[seq] = job
         claims[job.claim]?.left += 1
@@ -163,12 +231,10 @@ struct PlainJobs {
     /// - Returns: the row of `claimed` that has no other job.
     mutating func close(_ seq: Int64, route: Int64) -> Int64? {
         guard let place = routes[route] else { return nil }
-        if place.open.remove(seq) { note(place, route) }
+        let open = place.open.remove(seq)
+        if open != nil { note(place, route) }
         guard let job = running.removeValue(forKey: seq) else {
-            if place.lines.indices.contains(where: { place.lines[$0].remove(seq) }) {
-                place.waiting -= 1
-                waiting -= 1
-            }
+            if let open, place.remove(seq, in: JobLane(value: open.mark)) { waiting -= 1 }
             return nil
         }
         guard job.claim != 0, let left = claims[job.claim]?.left else { return nil }
@@ -185,13 +251,11 @@ struct PlainJobs {
         guard firstExpiry <= now else { return [] }
         var (found, next): ([Int64], Int64) = ([], .max)
         for place in routes.values {
-            for line in place.lines {
-                line.each { job in
-                    if job.expiresAt <= now, found.count < limit {
-                        found.append(job.seq)
-                    } else {
-                        next = min(next, job.expiresAt)
-                    }
+            place.eachWaiting { job in
+                if job.mark <= now, found.count < limit {
+                    found.append(job.seq)
+                } else {
+                    next = min(next, job.mark)
                 }
             }
         }

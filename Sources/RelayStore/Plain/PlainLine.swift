@@ -4,7 +4,8 @@ struct PlainLine {
         var seq: Int64
         /// A time that its holder has a use for.
         var at: Int64
-        var expiresAt: Int64 = .max
+        /// Another number that its holder has a use for.
+        var mark: Int64
 
         fileprivate static let gone = Int64.min
     }
@@ -29,13 +30,14 @@ struct PlainLine {
         shrink()
     }
 
-    /// - Returns: whether it was there.
-    mutating func remove(_ seq: Int64) -> Bool {
-        guard let index = index(of: seq) else { return false }
+    /// - Returns: nil where it was not there.
+    mutating func remove(_ seq: Int64) -> Job? {
+        guard let index = index(of: seq) else { return nil }
+        let job = jobs[index]
         jobs[index].at = Job.gone
         gone += 1
         shrink()
-        return true
+        return job
     }
 
     func contains(_ seq: Int64) -> Bool { index(of: seq) != nil }
@@ -56,7 +58,7 @@ struct PlainLine {
             gone -= 1
         }
         if head == jobs.count {
-            jobs.removeAll(keepingCapacity: jobs.count < 4_096)
+            jobs.removeAll(keepingCapacity: jobs.count < 512)
             head = 0
         } else if head + gone > max(1_024, jobs.count / 2) {
             jobs.removeFirst(head)

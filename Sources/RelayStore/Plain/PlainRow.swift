@@ -48,6 +48,9 @@ struct PlainRow {
         user = record.submitter?.user
     }
 
+    /// Where it waits once it is due.
+    var waitingLane: JobLane { JobLane(ClaimTurns.party(of: user), Int(lane)) }
+
     /// It waits for its time.
     mutating func schedule(at time: Int64) {
         lane = JobRow.scheduledLane

@@ -34,7 +34,7 @@ extension StoreWriter {
             self.plain.wait(
                 seq,
                 route: route,
-                priority: Int(plain.lane),
+                plain.waitingLane,
                 runAt: now,
                 expiresAt: plain.expiresAt,
                 created: plain.created

@@ -2,79 +2,71 @@ import RelayCore
 
 /// What one call claims of plain jobs: they share a row of `claimed`, which has its number before the first of them.
 struct PlainClaims {
-    let route: Int64
     var row: ClaimedRow
     var number: Int64?
-
-    init(of route: Int64, _ begun: BegunAttempt) {
-        self.route = route
-        row = ClaimedRow(begun)
-    }
 }
 
 extension StoreWriter {
-    /// Claims plain jobs of a priority in order, up to `limit` of the call, as far as they come before `edge`.
+    /// Claims the plain job that is the first of its lane.
+    ///
+    /// - Returns: false when it could not be, and is in the lane no more.
     func claimPlain(
-        _ claims: inout PlainClaims,
-        _ priority: Int,
-        before edge: (runAt: Int64, seq: Int64),
-        _ limit: Int,
-        _ batch: inout ClaimBatch
-    ) throws(StoreError) {
+        _ next: PlainLine.Job,
+        _ lane: JobLane,
+        _ call: inout ClaimCall
+    ) throws(StoreError) -> Bool {
         let now = now
-        while batch.claims.count < limit, let next = plain[claims.route]?.lines[priority].first,
-            (next.at, next.seq) < edge
-        {
-            guard next.expiresAt > now else {
-                // It leaves the line in any case.
-                if let old = try intact(next.seq), let row = try change(old, { $0.expire(now: now) }) {
-                    tell(row)
-                }
-                try passed(next.seq, claims.route, priority)
-                continue
+        guard next.mark > now else {
+            // It leaves the line in any case.
+            if let old = try intact(next.seq), let row = try change(old, { $0.expire(now: now) }) {
+                tell(row)
             }
-            guard !volatile.timeline.isDoubtful(next.expiresAt) else {
-                if let old = try intact(next.seq) { try postpone(old) }
-                try passed(next.seq, claims.route, priority)
-                continue
-            }
-            guard let stored = try soundPlain(next.seq, claims.route) else {
-                try passed(next.seq, claims.route, priority)
-                continue
-            }
-            let number = claims.number ?? plain.beginClaims(claims.row.begun)
-            claims.number = number
-            let token = volatile.nextToken
-            volatile.nextToken += 1
-            claims.row.add(next.seq, token: token)
-            var row = JobRow(stored)
-            row.run(token: token, claims.row.begun)
-            plain.claimFirst(
-                priority,
-                next.seq,
-                PlainJobs.Running(
-                    id: row.id,
-                    route: row.route,
-                    token: token,
-                    created: row.created,
-                    claim: number
-                )
-            )
-            count(row.route, .queued, created: row.created, -1)
-            count(row.route, .running, created: row.created, 1)
-            batch.claims.append(
-                Claim(
-                    token: ClaimToken(id: row.id, position: row.seq, number: token),
-                    job: row.job(stored.record, volatile.timeline),
-                    body: .bytes(stored.body)
-                )
-            )
+            try passed(next.seq, call.route, lane)
+            return false
         }
+        guard !volatile.timeline.isDoubtful(next.mark) else {
+            if let old = try intact(next.seq) { try postpone(old) }
+            try passed(next.seq, call.route, lane)
+            return false
+        }
+        guard let stored = try soundPlain(next.seq, call.route) else {
+            try passed(next.seq, call.route, lane)
+            return false
+        }
+        let begun = call.plainClaims.row.begun
+        let number = call.plainClaims.number ?? plain.beginClaims(begun)
+        call.plainClaims.number = number
+        let token = volatile.nextToken
+        volatile.nextToken += 1
+        call.plainClaims.row.add(next.seq, token: token)
+        var row = JobRow(stored)
+        row.run(token: token, begun)
+        plain.claimFirst(
+            in: lane,
+            next.seq,
+            PlainJobs.Running(
+                id: row.id,
+                route: row.route,
+                token: token,
+                created: row.created,
+                claim: number
+            )
+        )
+        count(row.route, .queued, created: row.created, -1)
+        count(row.route, .running, created: row.created, 1)
+        call.batch.claims.append(
+            Claim(
+                token: ClaimToken(id: row.id, position: row.seq, number: token),
+                job: row.job(stored.record, volatile.timeline),
+                body: .bytes(stored.body)
+            )
+        )
+        return true
     }
 
     /// A job that could not be claimed is in the line no more, or the next look would find it again.
-    private func passed(_ seq: Int64, _ route: Int64, _ priority: Int) throws(StoreError) {
-        guard plain[route]?.lines[priority].first?.seq == seq else { return }
+    private func passed(_ seq: Int64, _ route: Int64, _ lane: JobLane) throws(StoreError) {
+        guard plain[route]?.first(in: lane)?.seq == seq else { return }
         try hidePlain(seq)
     }
 

@@ -21,7 +21,8 @@ extension StoreWriter {
         for block in try blocks.numbers() {
             let select = try database.statement(
                 """
-                SELECT seq, route, lane, run_at, expires, created FROM plain WHERE seq BETWEEN ? AND ? AND lane NOT IN (-1, 8)
+                SELECT seq, route, lane, run_at, expires, created, user FROM plain
+                WHERE seq BETWEEN ? AND ? AND lane NOT IN (-1, 8)
                 AND NOT EXISTS (SELECT 1 FROM ended WHERE ended.seq = plain.seq) ORDER BY seq
                 """
             )
@@ -40,10 +41,11 @@ extension StoreWriter {
                 } else if lane == JobRow.runningLane {
                     try restore(seq, nil, into: &jobs, &damage)
                 } else if (0..<8).contains(lane), runAt > .min, created > .min {
+                    let user = select.optionalInt(6).map { UInt32(truncatingIfNeeded: $0) }
                     jobs.wait(
                         seq,
                         route: select.int(1),
-                        priority: Int(lane),
+                        JobLane(ClaimTurns.party(of: user), Int(lane)),
                         runAt: runAt,
                         expiresAt: select.optionalInt(4),
                         created: created

@@ -13,26 +13,4 @@ extension Database {
         defer { select.reset() }
         return try select.step() ? select.optionalInt(0) : nil
     }
-
-    /// When the first waiting job of a route is due, on the line.
-    func nextDue(_ route: Int64) throws(StoreError) -> Int64? {
-        let select = try statement(
-            """
-            SELECT min(due) FROM (
-            SELECT min(run_at) AS due FROM job WHERE route = ?1 AND lane = 0
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 1
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 2
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 3
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 4
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 5
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 6
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 7
-            UNION ALL SELECT min(run_at) FROM job WHERE route = ?1 AND lane = 8
-            UNION ALL SELECT min(due) FROM zone WHERE route = ?1 AND due IS NOT NULL)
-            """
-        )
-        select.bind(1, route)
-        defer { select.reset() }
-        return try select.step() ? select.optionalInt(0) : nil
-    }
 }

@@ -212,16 +212,25 @@ final class StoreReader {
     /// When the first of a route's jobs that wait for their date is due.
     private func next(_ route: Int64, after moment: JobMoment) throws(StoreError) -> Int64? {
         let timeline = shared.timeline
+        let lanes = try database.statement(
+            "SELECT lane FROM job WHERE route = ? AND lane > ? AND lane <= ? ORDER BY lane LIMIT 1"
+        )
         let select = try database.statement(
             "SELECT run_at FROM job WHERE route = ? AND lane = ? AND run_at > ? ORDER BY run_at LIMIT 1"
         )
         var first: Int64?
-        for priority in 0..<8 {
-            select.bind(1, route)
-            select.bind(2, Int64(priority))
-            select.bind(3, timeline.line(ofWall: moment.wall))
-            defer { select.reset() }
-            if try select.step() { first = min(first ?? .max, select.int(0)) }
+        lanes.bind(1, route)
+        select.bind(1, route)
+        select.bind(3, timeline.line(ofWall: moment.wall))
+        // Between them is what is scheduled or runs.
+        for (low, high) in [(-1, JobRow.scheduledLane - 1), (JobRow.runningLane, .max)] {
+            lanes.bind(2, low)
+            lanes.bind(3, high)
+            while let lane = try lanes.numbers().first {
+                select.bind(2, lane)
+                if let due = try select.numbers().first { first = min(first ?? .max, due) }
+                lanes.bind(2, lane)
+            }
         }
         return first.map(timeline.wall(ofLine:))
     }

@@ -75,8 +75,13 @@ struct JobRow {
         switch machine.state {
         case .scheduled: Self.scheduledLane
         case .running: Self.runningLane
-        default: machine.isReady ? priority : nil
+        default: waitingLane?.value
         }
+    }
+
+    /// Where it waits to be claimed; nil while nobody may.
+    var waitingLane: JobLane? {
+        machine.isReady ? JobLane(ClaimTurns.party(of: user), Int(priority)) : nil
     }
 
     var side: Int64? {

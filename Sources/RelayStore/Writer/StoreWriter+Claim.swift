@@ -69,72 +69,23 @@ extension StoreWriter {
         try advance(to: moment)
         let begun = BegunAttempt(upstream: upstream, beganAt: moment.wall)
         try wake()
-        var batch = ClaimBatch()
-        guard let number = routes[route] else { return batch }
-        var passed: Set<Int64> = []
-        var claims = PlainClaims(of: number, begun)
-        for priority in 0..<8 {
-            var hasMore = true
-            while hasMore, batch.claims.count < limit {
-                let left = limit - batch.claims.count
-                let due = try hasUsualDue(number) ? try due(number, priority, limit: left) : []
-                hasMore = false
-                for (runAt, seq) in due {
-                    try claimPlain(&claims, priority, before: (runAt, seq), limit, &batch)
-                    guard batch.claims.count < limit else { break }
-                    if let row = try intact(seq), let claim = try claim(row, route: route, begun) {
-                        batch.claims.append(claim)
-                    } else {
-                        // It is ready no more, and another one takes its place.
-                        hasMore = true
-                        if !passed.insert(seq).inserted { try mendIndex(&passed) }
-                    }
-                }
-                if !hasMore { try claimPlain(&claims, priority, before: (.max, .max), limit, &batch) }
-            }
+        guard let number = routes[route] else { return ClaimBatch() }
+        var call = ClaimCall(route, number, begun, plain[number], turns[number] ?? ClaimTurns(), limit: limit)
+        if try hasUsualDue(number) {
+            try findLanes(number)
+            call.usualLanes = usual[number]?.count(by: now) ?? 0
         }
-        try put(claims)
+        while call.left > 0, try claimNext(&call) {}
+        turns[number] = call.turns
+        try put(call.plainClaims)
         // Of most routes it is known that nothing waits.
-        if batch.claims.count < limit, volatile.firstDue[number] != .max {
-            try flushDue()
-            let next = try database.nextDue(number)
+        if call.left > 0, volatile.firstDue[number] != .max {
+            let next = try nextDue(number)
             volatile.firstDue[number] = next ?? .max
-            batch.nextDue = next.map { volatile.timeline.wall(ofLine: $0) }
+            call.batch.nextDue = next.map { volatile.timeline.wall(ofLine: $0) }
         }
-        volatile.operations += UInt64(batch.claims.count)
-        return batch
-    }
-
-    /// The index names a job that is not there or is not ready, again and again: makes it anew from the table, once.
-    private func mendIndex(_ passed: inout Set<Int64>) throws(StoreError) {
-        guard !passed.contains(.min) else {
-            throw StoreError(
-                .corrupt,
-                "the index of waiting jobs names one that does not wait, also when made anew"
-            )
-        }
-        try database.execute("REINDEX job_lane")
-        shared.countCorrupt()
-        passed = [.min]
-    }
-
-    /// The next jobs that are not plain, in order.
-    private func due(
-        _ route: Int64,
-        _ priority: Int,
-        limit: Int
-    ) throws(StoreError) -> [(runAt: Int64, seq: Int64)] {
-        let select = try database.statement(
-            "SELECT run_at, seq FROM job WHERE route = ? AND lane = ? AND run_at <= ? ORDER BY run_at, seq LIMIT ?"
-        )
-        select.bind(1, route)
-        select.bind(2, Int64(priority))
-        select.bind(3, now)
-        select.bind(4, Int64(limit))
-        defer { select.reset() }
-        var due: [(Int64, Int64)] = []
-        while try select.step() { due.append((select.int(0), select.int(1))) }
-        return due
+        volatile.operations += UInt64(call.batch.claims.count)
+        return call.batch
     }
 
     /// Puts a job aside until it is known whether it has expired.
@@ -143,7 +94,7 @@ extension StoreWriter {
         try change(old) { $0.postpone(until: time) }
     }
 
-    private func claim(_ old: JobRow, route: String, _ begun: BegunAttempt) throws(StoreError) -> Claim? {
+    func claim(_ old: JobRow, route: String, _ begun: BegunAttempt) throws(StoreError) -> Claim? {
         let (seq, now) = (old.seq, now)
         if let row = try change(old, { $0.expire(now: now) }) {
             tell(row)

@@ -69,6 +69,8 @@ extension StoreWriter {
     }
 
     private func unindex(_ seq: Int64) throws(StoreError) {
+        // Where it waited is not known.
+        usual.removeAll()
         let update = try database.statement(
             "UPDATE job SET lane = NULL, side = NULL, state = -1 WHERE seq = ?"
         )

@@ -116,8 +116,7 @@ extension StoreWriter {
     /// The same of those that are not plain.
     func hasUsualDue(_ route: Int64) throws(StoreError) -> Bool {
         if let first = volatile.firstDue[route], first > now { return false }
-        try flushDue()
-        let first = try database.nextDue(route) ?? .max
+        let first = try nextDue(route) ?? .max
         volatile.firstDue[route] = first
         return first <= now
     }
@@ -170,6 +169,7 @@ extension StoreWriter {
         insert.bind(25, Int64(row.machine.attempts))
         insert.bind(26, Int64(row.machine.spentAttempts))
         try insert.run()
+        noteLane(row, before: nil)
     }
 
     func insertPayload(_ seq: Int64, _ record: JobRecord, _ body: StoredBody) throws(StoreError) {

@@ -144,6 +144,7 @@ extension StoreWriter {
         )
         let rest = try meta("redate") ?? Self.redated
         volatile.redateFrom = hasStepped ? 0 : rest == Self.redated ? nil : rest
+        volatile.hasUnturned = try meta("unturned") != nil
         volatile.fileBytes = try database.number("SELECT coalesce(sum(length), 0) FROM file")
         let writer = StoreWriter(
             database: database,

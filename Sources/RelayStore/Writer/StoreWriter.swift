@@ -22,6 +22,10 @@ final class StoreWriter {
     /// As the open transaction has them; the tables have the same.
     var plain = PlainJobs()
     var lately = LatelyAccepted()
+    /// By route, where usual jobs wait; nothing of routes where nobody has looked yet.
+    var usual: [Int64: UsualLanes] = [:]
+    /// By route, whose turn it is.
+    var turns: [Int64: ClaimTurns] = [:]
     /// Room in which the records of plain rows are written, one after the other.
     var record = RecordWriter(capacity: 4_096)
     var commits: UInt64 = 0
@@ -53,6 +57,8 @@ final class StoreWriter {
         var nextScheduled: Int64
         /// By route, no waiting job is due before it; nothing of routes where nobody has looked yet.
         var firstDue: [Int64: Int64] = [:]
+        /// Whether jobs may wait that were accepted before there were turns.
+        var hasUnturned = false
         /// The clock has stepped: dated jobs have to be put on the line anew, from this position on.
         var redateFrom: Int64?
         /// The line as it was last written, and how many rows had been changed by then.
@@ -138,6 +144,7 @@ extension StoreWriter {
     func forgetRows() {
         running.removeAll(keepingCapacity: true)
         lately.removeAll()
+        usual.removeAll()
     }
 
     func seq(of id: JobID) throws(StoreError) -> Int64? { try database.seq(of: id) }
@@ -163,6 +170,7 @@ extension StoreWriter {
             row.side == old.side && machine.runAt == old.machine.runAt
             && machine.expiresAt == old.machine.expiresAt
         try write(row, stays: stays)
+        noteLane(row, before: old)
         try mark(row, before: old)
         if machine.state == .running || old.machine.state == .running { remember(row) }
         if old.machine.state != machine.state {
