@@ -22,17 +22,23 @@ struct PlainJobs {
 
     /// What waits of one user for one route.
     private final class Party {
+        let number: ClaimTurns.Party
+        // No method of it or of its route leads back here (decision 169); so with every field that is declared unchecked.
         /// By priority; each job with the time it is due since, and when it expires.
-        var lines = [PlainLine](repeating: PlainLine(), count: 8)
+        @safe @exclusivity(unchecked) var lines = [PlainLine](repeating: PlainLine(), count: 8)
         /// The priorities of which some wait, a bit each.
-        var waiting: UInt8 = 0
+        @safe @exclusivity(unchecked) var waiting: UInt8 = 0
+
+        init(_ number: ClaimTurns.Party) { self.number = number }
     }
 
     /// Those of one route.
     final class Route {
-        private var parties: [ClaimTurns.Party: Party] = [:]
+        @safe @exclusivity(unchecked) private var parties: [ClaimTurns.Party: Party] = [:]
+        /// The one that was asked for last.
+        @safe @exclusivity(unchecked) private var last: Party?
         /// Those of which some wait, in their order.
-        private var numbers: [ClaimTurns.Party] = []
+        @safe @exclusivity(unchecked) private var numbers: [ClaimTurns.Party] = []
         /// Parties without any that are kept all the same: most are back in a moment.
         private static let idleParties = 8
         /// All that wait or run, each with the time of its acceptance and the lane it waits in, or waited in.
@@ -40,7 +46,7 @@ struct PlainJobs {
         /// Whether one of them was accepted by an earlier wall clock than one before it.
         var hasStepped = false
         private var lastCreated = Int64.min
-        fileprivate var waiting = 0
+        @safe @exclusivity(unchecked) fileprivate var waiting = 0
         /// Whether its oldest job may be another one than was last told.
         fileprivate var isChanged = false
         fileprivate var told: Int64?
@@ -60,10 +66,10 @@ struct PlainJobs {
         }
 
         /// The priorities of which some of the party wait, a bit each.
-        func priorities(of party: ClaimTurns.Party) -> UInt8 { parties[party]?.waiting ?? 0 }
+        func priorities(of party: ClaimTurns.Party) -> UInt8 { known(party)?.waiting ?? 0 }
 
         /// The first that waits in a lane.
-        func first(in lane: JobLane) -> PlainLine.Job? { parties[lane.party]?.lines[lane.priority].first }
+        func first(in lane: JobLane) -> PlainLine.Job? { known(lane.party)?.lines[lane.priority].first }
 
         /// Calls `body` with each that waits.
         func eachWaiting(_ body: (PlainLine.Job) -> Void) {
@@ -71,9 +77,8 @@ struct PlainJobs {
         }
 
         fileprivate func wait(_ job: PlainLine.Job, in lane: JobLane) {
-            let party = parties[lane.party] ?? Party()
+            let party = known(lane.party) ?? made(lane.party)
             if party.waiting == 0 {
-                parties[lane.party] = party
                 numbers.insert(lane.party, at: place(of: lane.party))
             }
             party.waiting |= 1 << lane.priority
@@ -82,14 +87,14 @@ struct PlainJobs {
         }
 
         fileprivate func removeFirst(in lane: JobLane) {
-            guard let party = parties[lane.party] else { return }
+            guard let party = known(lane.party) else { return }
             party.lines[lane.priority].removeFirst()
             left(party, lane)
         }
 
         /// - Returns: whether it waited there.
         fileprivate func remove(_ seq: Int64, in lane: JobLane) -> Bool {
-            guard let party = parties[lane.party], party.lines[lane.priority].remove(seq) != nil else {
+            guard let party = known(lane.party), party.lines[lane.priority].remove(seq) != nil else {
                 return false
             }
             left(party, lane)
@@ -102,7 +107,23 @@ struct PlainJobs {
             party.waiting &= ~(1 << lane.priority)
             guard party.waiting == 0 else { return }
             numbers.remove(at: place(of: lane.party))
-            if parties.count > numbers.count + Self.idleParties { parties[lane.party] = nil }
+            guard parties.count > numbers.count + Self.idleParties else { return }
+            parties[lane.party] = nil
+            last = nil
+        }
+
+        private func known(_ number: ClaimTurns.Party) -> Party? {
+            if let last, last.number == number { return last }
+            let found = parties[number]
+            if let found { last = found }
+            return found
+        }
+
+        private func made(_ number: ClaimTurns.Party) -> Party {
+            let party = Party(number)
+            parties[number] = party
+            last = party
+            return party
         }
 
         private func place(of party: ClaimTurns.Party) -> Int {

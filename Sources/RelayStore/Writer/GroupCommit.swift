@@ -97,6 +97,7 @@ final class GroupCommit {
         // Without room the claims put dated jobs on the line anew, each a few.
         guard !isFull, !isGone else { return false }
         return writer.keys.wantsStep || writer.wantsTails || writer.volatile.redateFrom != nil
+            || writer.volatile.hasUnturned
     }
 
     /// Takes a step of what nobody waits for, in a transaction of its own.
@@ -109,6 +110,7 @@ final class GroupCommit {
             if writer.keys.wantsStep { try writer.keys.step(in: writer.database) }
             if writer.wantsTails { try writer.stepTails() }
             if writer.volatile.redateFrom != nil { try writer.wake() }
+            if writer.volatile.hasUnturned { try writer.giveTurns() }
             try writer.flushTally()
             if wantsPages { try lookAtPages() }
             try commitTransaction()

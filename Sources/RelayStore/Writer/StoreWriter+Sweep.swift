@@ -9,7 +9,6 @@ extension StoreWriter {
         try expire(limit, &report)
         try sweepPlain(retention, limit, &report)
         try unfoldStragglers(limit, &report)
-        try giveTurns(&report)
         for state in [JobState.succeeded, .dead, .cancelled, .expired] {
             let age = state == .succeeded ? retention.succeeded : retention.dead
             try remove(state, finishedBy: before(age), limit, &report)

@@ -130,9 +130,8 @@ extension StoreWriter {
     /// Jobs that one step gives their lanes.
     private static let turnedAtOnce: Int64 = 512
 
-    /// Gives jobs that were accepted before there were turns the lanes of their users, some in each sweep.
-    func giveTurns(_ report: inout SweepReport) throws(StoreError) {
-        guard volatile.hasUnturned else { return }
+    /// Gives jobs that were accepted before there were turns the lanes of their users, some in each step.
+    func giveTurns() throws(StoreError) {
         let update = try database.statement(
             """
             UPDATE job SET lane = (coalesce(user, -1) + 2) << 4 | lane WHERE seq IN (
@@ -141,11 +140,8 @@ extension StoreWriter {
         )
         update.bind(1, Self.turnedAtOnce)
         try update.run()
-        guard database.changes == 0 else {
-            usual.removeAll()
-            report.hasMore = true
-            return
-        }
+        usual.removeAll()
+        guard database.changes < Self.turnedAtOnce else { return }
         try database.execute("DELETE FROM meta WHERE k = 'unturned'")
         volatile.hasUnturned = false
     }
