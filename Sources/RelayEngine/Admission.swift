@@ -10,7 +10,7 @@ package final class Admission: Sendable {
     /// Seconds since 1970.
     package let acceptedAt: Int64
     /// Whose turn it has to wait for where its route is full.
-    let caller: WaitingLine.Caller
+    package let caller: WaitingLine.Caller
     /// RFC 9218 urgency: 0 first, 7 last.
     let urgency: UInt8
     /// Whether the job is kept before anything is sent.
@@ -62,6 +62,12 @@ package final class Admission: Sendable {
 
     /// The same of one that is answered, and that a rule may keep then; nil where none does.
     package var keptLater: DurableOptions? { isDurable ? nil : keeping }
+
+    /// Whether it asks for an answer without an end, as one user among others.
+    var wantsStream: Bool {
+        guard snapshot.settings.callers.isEnabled, let accept = fields[.accept] else { return false }
+        return accept.lowercased().contains(text: MediaType.eventStream)
+    }
 
     package var route: Route { entry.route }
     package var state: RouteState { entry.state }

@@ -1,3 +1,5 @@
+package import RelayCore
+
 /// Bounds how many requests of a route are with the upstream, and how many may wait.
 ///
 /// Waiting requests are let in by turns of their callers, as `WaitingLine` has it.
@@ -14,6 +16,10 @@ package struct ConcurrencyMachine: Sendable {
     private var line = WaitingLine()
     /// Permits, of those in flight, of which nobody knows yet whether there is a kept job for them.
     private var looking = 0
+    /// Answers that are on their way.
+    private var streams = StreamShares()
+    /// Requests whose answers would stream, of callers that have their share of that, in the order of their arrival.
+    private var apart: [(id: UInt64, caller: Caller, urgency: UInt8)] = []
 
     package init(limit: Int, maxPending: Int) {
         self.limit = limit
@@ -33,7 +39,12 @@ package struct ConcurrencyMachine: Sendable {
     package var isFull: Bool { inFlight >= most }
 
     /// Requests that wait.
-    package var pending: Int { line.requests }
+    package var pending: Int { line.requests + apart.count }
+
+    /// Whether requests wait, and those that one caller has waiting, with all that are under way, are so many.
+    package func isCrowded(by caller: Caller, atLeast count: Int) -> Bool {
+        pending > 0 && inFlight + line.count(of: caller) >= count
+    }
 
     package enum Arrival: Sendable {
         case admit
@@ -53,9 +64,10 @@ package struct ConcurrencyMachine: Sendable {
         return .wait
     }
 
-    /// A request wants a permit, and takes it where one is free and nobody waits.
+    /// A request wants a permit, and takes it where one is free and nobody waits, not even for another stream.
     mutating func arrivedPlainly() -> Bool {
-        guard inFlight < most, line.isEmpty else { return false }
+        guard inFlight < most, line.isEmpty, apart.isEmpty, streams.isEmpty || !streams.mayBeFull(of: limit)
+        else { return false }
         inFlight += 1
         return true
     }
@@ -85,7 +97,7 @@ package struct ConcurrencyMachine: Sendable {
         // limit takes none of the room.
         let room = maxPending + looking + (limit - most)
         if pending < room { return true }
-        let own = line.count(of: caller)
+        let own = line.count(of: caller) + (apart.isEmpty ? 0 : apart.count { $0.caller == caller })
         return room > 0 && own < max(1, room / (line.callers + (own == 0 ? 1 : 0)))
     }
 
@@ -115,6 +127,9 @@ package struct ConcurrencyMachine: Sendable {
     package mutating func resized(limit: Int, maxPending: Int) -> [UInt64] {
         self.limit = limit
         self.maxPending = maxPending
+        // Who waits for a stream to end may have a share now that is not taken.
+        for next in apart { line.join(next.id, next.caller, urgency: next.urgency) }
+        apart = []
         return admitted()
     }
 
@@ -149,5 +164,68 @@ package struct ConcurrencyMachine: Sendable {
     /// A waiting request gave up.
     ///
     /// - Returns: false when it had been let in already: it then has a permit to give back.
-    package mutating func gaveUp(_ id: UInt64) -> Bool { line.gaveUp(id) }
+    package mutating func gaveUp(_ id: UInt64) -> Bool {
+        if let index = apart.firstIndex(where: { $0.id == id }) {
+            apart.remove(at: index)
+            return true
+        }
+        return line.gaveUp(id)
+    }
+}
+
+// What answers hold that stream.
+extension ConcurrencyMachine {
+    /// A request wants a permit whose answer would stream, as far as that is known.
+    package mutating func arrived(
+        _ id: UInt64,
+        stream caller: Caller,
+        urgency: UInt8,
+        _ now: Instant
+    ) -> Arrival {
+        guard streams.isFull(caller, of: limit, now) else { return arrived(id, caller, urgency: urgency) }
+        guard hasRoom(for: caller) else { return .refuse }
+        apart.append((id, caller, urgency))
+        return .wait
+    }
+
+    /// Whether the answer to a request of the caller is taken for one that streams.
+    package func isCautious(of caller: Caller, _ now: Instant) -> Bool { streams.isCautious(of: caller, now) }
+
+    /// Whether the caller has as many permits with answers that stream as it may; who waits is told so.
+    package func hasItsStreams(_ caller: Caller, _ now: Instant) -> Bool {
+        streams.isFull(caller, of: limit, now)
+    }
+
+    package mutating func streamBegan(_ id: UInt64, _ caller: Caller, isEndless: Bool, _ now: Instant) {
+        streams.began(id, caller, isEndless: isEndless, now)
+    }
+
+    /// An answer is over, and its permit comes back by itself.
+    ///
+    /// - Returns: those who are let in by that.
+    package mutating func streamEnded(_ id: UInt64, _ now: Instant) -> [UInt64] {
+        streams.ended(id)
+        guard let index = apart.firstIndex(where: { !streams.isFull($0.caller, of: limit, now) }) else {
+            return []
+        }
+        let next = apart.remove(at: index)
+        line.join(next.id, next.caller, urgency: next.urgency)
+        return admitted()
+    }
+
+    /// The answer that has to end, since a request of that caller waits for want of a permit.
+    package mutating func recall(for caller: Caller, _ now: Instant) -> UInt64? {
+        line.isEmpty || streams.isEmpty ? nil : streams.recall(for: caller, of: limit, now)
+    }
+
+    /// The same whoever waits.
+    package mutating func recallForAnybody(_ now: Instant) -> UInt64? {
+        if line.isEmpty || streams.isEmpty { return nil }
+        for caller in line.waiting {
+            if let id = streams.recall(for: caller, of: limit, now) { return id }
+        }
+        return nil
+    }
+
+    package func nextRecall(_ now: Instant) -> Instant? { streams.nextRecall(of: limit, now) }
 }

@@ -64,6 +64,12 @@ extension Problem {
                     "\(limits.maxQueuedJobs ?? 0) jobs of \(who) wait for their delivery already "
                         + "(\(bound.rawValue))"
                 )
+            case .streams:
+                (
+                    .overloaded,
+                    "answers that stream to \(who) hold as many permits of the route as they may: all but an eighth of "
+                        + bound.rawValue
+                )
             case .rate:
                 (
                     .rateLimited,

@@ -163,7 +163,17 @@ package final class RequestRun {
 
     private func enter() {
         guard case .new(let body) = stage else { return }
-        switch admission.state.enter(admission.caller, urgency: admission.urgency) {
+        if let crowd = admission.context.share?.crowd, crowd > 0, turn == nil, isCrowding(crowd) {
+            stage = .ended(Outcome(admission.context, crowding(crowd)))
+            return
+        }
+        let streams = admission.state.hasStreams && admission.wantsStream
+        switch admission.state.enter(
+            admission.caller,
+            urgency: admission.urgency,
+            streams: streams,
+            began
+        ) {
         case .permitted(let permit):
             hold?.take(permit)
             stage = .permitted(body)
@@ -198,15 +208,47 @@ package final class RequestRun {
     /// Waits for a permit; the wait counts against the job's time.
     @inline(never)
     private func wait(_ place: RouteState.Turn, _ body: Body) async {
-        let (queued, deadline) = (relay.ports.time.now(), admission.deadline(since: head, moved: moved))
-        _ = await cancelling(at: deadline, relay.ports.time) { await place.wait() }
-        permitWait = queued.duration(to: relay.ports.time.now())
+        let time = relay.ports.time
+        let (queued, deadline) = (time.now(), admission.deadline(since: head, moved: moved))
+        var now = queued
+        repeat {
+            // An answer may begin to stream meanwhile, and be one too many of its caller's.
+            let look = admission.state.nextRecall(now) ?? now.advanced(by: StreamShares.patience)
+            let isOver = await cancelling(at: min(deadline, look), time) { await place.wait() } != nil
+            now = time.now()
+            if isOver || place.isAdmitted { break }
+            admission.state.waits(admission.caller, now)
+        } while now < deadline && !Task.isCancelled
+        permitWait = queued.duration(to: now)
         if let permit = place.take() {
             hold?.take(permit)
             stage = .permitted(body)
         } else {
             stage = .ended(Outcome(admission.context, missed))
         }
+    }
+
+    /// Whether the route has its requests wait, and most connections of the caller, which has nearly all it may have.
+    ///
+    /// What is known of the others that are with the upstream is how many they are: they count as the caller's.
+    @inline(never)
+    private func isCrowding(_ connections: Int) -> Bool {
+        let entry = admission.entry
+        let half = (connections + 1) / 2
+        if admission.state.isCrowded(by: admission.caller, atLeast: half) { return true }
+        guard admission.state.load.inFlight >= half else { return false }
+        return entry.memory.traffic.room(entry.route, relay.ports.time.now(), atMost: 1).hold != nil
+    }
+
+    private func crowding(_ connections: Int) -> Failure {
+        var failure = Failure(
+            .overloaded,
+            sent: .neverSent,
+            "most of its user's \(connections) connections carry requests that wait on this route; the last eighth is left "
+                + "to others (limits.per_user.max_connections)"
+        )
+        failure.retryAfter = .seconds(1)
+        return failure
     }
 
     private var overloaded: Failure {
@@ -223,11 +265,15 @@ package final class RequestRun {
     /// Why there is no permit at the end of the wait for it.
     private var missed: Failure {
         if Task.isCancelled { return Failure(.cancelled, sent: .neverSent, "the caller hung up") }
-        return Failure(
-            .deadlineExceeded,
-            sent: .neverSent,
-            "no permit of the route was free before the deadline (concurrency)"
-        )
+        let isForStreams =
+            admission.wantsStream
+            && admission.state.hasItsStreams(admission.caller, relay.ports.time.now())
+        let words =
+            isForStreams
+            ? "the answers that stream to its user hold as many permits of the route as they may, all but an eighth, and "
+                + "none ended before the deadline (concurrency)"
+            : "no permit of the route was free before the deadline (concurrency)"
+        return Failure(.deadlineExceeded, sent: .neverSent, words)
     }
 }
 

@@ -9,6 +9,8 @@ package final class RouteState: Sendable {
         var machine: ConcurrencyMachine
         var turns: [UInt64: Waiter] = [:]
         var nextTurn: UInt64 = 0
+        /// How answers are ended that stream, where another caller's request waits.
+        fileprivate var streams: [UInt64: @Sendable () -> Void] = [:]
         var pause: PauseInForce?
         var traffic: RouteTraffic
     }
@@ -34,6 +36,8 @@ package final class RouteState: Sendable {
     package let meter: RouteMeter
     /// Whether there may be a pause to look at.
     private let mayBePaused = Atomic<Bool>(false)
+    /// Answers that are on their way.
+    private let streamCount = Atomic<Int>(0)
 
     /// `lanes` are those of `RouteMeter`.
     package init(
@@ -57,6 +61,11 @@ package final class RouteState: Sendable {
 
     package var load: (inFlight: Int, pending: Int) {
         core.state.withLock { ($0.machine.inFlight, $0.machine.pending) }
+    }
+
+    /// As `ConcurrencyMachine` has it.
+    func isCrowded(by caller: WaitingLine.Caller, atLeast count: Int) -> Bool {
+        core.state.withLock { $0.machine.isCrowded(by: caller, atLeast: count) }
     }
 
     /// Who is with the upstream, and who waits for a permit.
@@ -100,13 +109,21 @@ extension RouteState {
         /// Returns when its permit is there, or when the task is cancelled.
         package func wait() async { await state.wait(id) }
 
+        /// Whether its permit is there.
+        var isAdmitted: Bool { state.isAdmitted(id) }
+
         /// The permit, if it is there; otherwise the turn is over.
         package func take() -> Permit? { state.take(id) ? Permit(state) : nil }
     }
 
-    /// Asks for a permit; `urgency` is that of RFC 9218.
-    package func enter(_ caller: WaitingLine.Caller = .unknown, urgency: UInt8 = 3) -> Entry {
-        let (arrival, id) = arrive(caller, urgency)
+    /// Asks for a permit; `urgency` is that of RFC 9218, and `streams` says whether the answer will, as far as is known.
+    package func enter(
+        _ caller: WaitingLine.Caller = .unknown,
+        urgency: UInt8 = 3,
+        streams: Bool = false,
+        _ now: Instant = Instant(nanoseconds: 0)
+    ) -> Entry {
+        let (arrival, id) = arrive(caller, urgency, streams, now)
         return switch arrival {
         case .admit: .permitted(Permit(self))
         case .wait: .queued(Turn(self, id))
@@ -116,23 +133,32 @@ extension RouteState {
 
     private func arrive(
         _ caller: WaitingLine.Caller,
-        _ urgency: UInt8
+        _ urgency: UInt8,
+        _ streams: Bool,
+        _ now: Instant
     ) -> (ConcurrencyMachine.Arrival, UInt64) {
-        core.state.withLock { state in
+        let (arrival, id, end) = core.state.withLock { state in
             state.nextTurn += 1
             state.machine.width = state.traffic.width
-            let arrival = state.machine.arrived(state.nextTurn, caller, urgency: urgency)
+            let id = state.nextTurn
+            let arrival =
+                streams || state.machine.isCautious(of: caller, now)
+                ? state.machine.arrived(id, stream: caller, urgency: urgency, now)
+                : state.machine.arrived(id, caller, urgency: urgency)
             state.noteFullness()
-            if case .wait = arrival { state.turns[state.nextTurn] = .queued }
-            return (arrival, state.nextTurn)
+            guard case .wait = arrival else { return (arrival, id, nil as (@Sendable () -> Void)?) }
+            state.turns[id] = .queued
+            return (arrival, id, state.recall(for: caller, now))
         }
+        end?()
+        return (arrival, id)
     }
 
     /// A permit to look for kept jobs with, when its turn among the requests has come.
     ///
     /// - Returns: nil when the task is cancelled first.
-    func permitToLook() async -> Permits? {
-        switch arrive(.keptJobs, 3) {
+    func permitToLook(_ now: Instant) async -> Permits? {
+        switch arrive(.keptJobs, 3, false, now) {
         case (.admit, _): return Permits(self)
         case (.wait, let id):
             await wait(id)
@@ -190,6 +216,10 @@ extension RouteState {
             }
             waiter?.resume()
         }
+    }
+
+    private func isAdmitted(_ id: UInt64) -> Bool {
+        core.state.withLock { if case .admitted? = $0.turns[id] { true } else { false } }
     }
 
     private func take(_ id: UInt64) -> Bool {
@@ -254,6 +284,92 @@ extension RouteState {
             state.pause = pause
             mayBePaused.store(pause != nil, ordering: .relaxed)
         }
+    }
+}
+
+// Answers that are on their way.
+extension RouteState {
+    /// An answer that is on its way, until its end.
+    package final class Stream: Sendable {
+        private let state: RouteState
+        private let id: UInt64
+        private let time: any TimeSource
+
+        fileprivate init(_ state: RouteState, _ id: UInt64, _ time: any TimeSource) {
+            self.state = state
+            self.id = id
+            self.time = time
+        }
+
+        deinit { state.streamEnded(id, time.now()) }
+    }
+
+    /// The head of an answer to that caller is out, and the rest will follow.
+    ///
+    /// `isEndless` says that by its head it has no end of its own; it is told to `end` on any thread, once, where another
+    /// caller needs its permit.
+    package func streams(
+        to caller: WaitingLine.Caller,
+        isEndless: Bool,
+        _ time: any TimeSource,
+        end: @escaping @Sendable () -> Void
+    ) -> Stream {
+        let (now, id) = (time.now(), core.state.withLock { $0.takeTurn() })
+        let ends = core.state.withLock { state in
+            state.machine.streamBegan(id, caller, isEndless: isEndless, now)
+            state.streams[id] = end
+            streamCount.add(1, ordering: .relaxed)
+            return state.recallForAnybody(now)
+        }
+        ends?()
+        return Stream(self, id, time)
+    }
+
+    private func streamEnded(_ id: UInt64, _ now: Instant) {
+        let admitted = core.state.withLock { state in
+            state.streams[id] = nil
+            streamCount.subtract(1, ordering: .relaxed)
+            let next = state.machine.streamEnded(id, now)
+            state.noteFullness()
+            return next.compactMap { state.admit($0) }
+        }
+        for waiter in admitted { waiter.resume() }
+    }
+
+    /// Whether any answer is on its way.
+    var hasStreams: Bool { streamCount.load(ordering: .relaxed) > 0 }
+
+    /// A request of the caller still waits: an answer that has begun to stream meanwhile may have to end.
+    func waits(_ caller: WaitingLine.Caller, _ now: Instant) {
+        core.state.withLock { $0.recall(for: caller, now) }?()
+    }
+
+    /// When to look at that again; nil where no answer will be one too many.
+    func nextRecall(_ now: Instant) -> Instant? { core.state.withLock { $0.machine.nextRecall(now) } }
+
+    /// Whether the caller has as many permits with streams as it may.
+    func hasItsStreams(_ caller: WaitingLine.Caller, _ now: Instant) -> Bool {
+        core.state.withLock { $0.machine.hasItsStreams(caller, now) }
+    }
+}
+
+extension RouteState.State {
+    fileprivate mutating func takeTurn() -> UInt64 {
+        nextTurn += 1
+        return nextTurn
+    }
+
+    /// How the answer is ended that has to be, where a request of that caller waits.
+    fileprivate mutating func recall(
+        for caller: WaitingLine.Caller,
+        _ now: Instant
+    ) -> (@Sendable () -> Void)? {
+        machine.recall(for: caller, now).flatMap { streams.removeValue(forKey: $0) }
+    }
+
+    /// The same where a request of anybody's waits.
+    fileprivate mutating func recallForAnybody(_ now: Instant) -> (@Sendable () -> Void)? {
+        machine.recallForAnybody(now).flatMap { streams.removeValue(forKey: $0) }
     }
 }
 

@@ -55,12 +55,7 @@ final class AcceptWatcher: Watcher {
         do throws(ConnectionPlacesMachine.Refusal) {
             place = try server.places.enter(user: peer?.user, by: listener.door)
         } catch {
-            let problem = error.problem(peer?.user)
-            // Who is refused is heard to the end, so that the answer arrives; a flood of them only gets the answer.
-            guard server.refusals < server.limits.maxRefusals else { return turnAway(descriptor, problem) }
-            add(Connection(server: server, listener: listener, client: nil, place: nil), descriptor)?
-                .refuse(problem)
-            return
+            return hear(descriptor, error.problem(peer?.user))
         }
         let client = peer.map { peer in
             ClientIdentity(
@@ -72,6 +67,7 @@ final class AcceptWatcher: Watcher {
             )
         }
         let share = listener.door == .shared ? server.engine.callers.enter(peer?.user) : nil
+        if let share { server.places.note(share) }
         let connection = Connection(
             server: server,
             listener: listener,
@@ -102,6 +98,16 @@ final class AcceptWatcher: Watcher {
         return connection
     }
 
+    /// Hears what a caller asks that has no place, and then says why not: an answer to nothing is taken for a fault by
+    /// some, and one whose caller is still writing gets lost.
+    private func hear(_ descriptor: consuming FileDescriptor, _ problem: Problem) {
+        let connection = Connection(server: server, listener: listener, client: nil, place: nil)
+        server.makeRoomForRefusal()
+        guard add(connection, descriptor) != nil else { return }
+        server.refusals.append((connection, problem))
+        connection.awaitRefusal()
+    }
+
     /// Says why and closes, without another look at what the caller sends.
     private func turnAway(_ descriptor: consuming FileDescriptor, _ problem: Problem) {
         let raw = descriptor.raw
@@ -118,6 +124,13 @@ final class AcceptWatcher: Watcher {
         descriptor.close()
     }
 
+    /// What one without a place is told whose own reason is gone.
+    static let noPlace = Problem(
+        .overloaded,
+        "the relay has as many connections as it may",
+        retryAfter: .seconds(1)
+    )
+
     private static let noDescriptor: Problem = {
         Problem(
             .overloaded,
@@ -128,6 +141,10 @@ final class AcceptWatcher: Watcher {
 }
 
 extension ConnectionPlacesMachine.Refusal {
+    private static func who(_ user: UInt32?) -> String {
+        user.map { "uid \($0) has" } ?? "callers of ports have"
+    }
+
     /// What the user is told.
     fileprivate func problem(_ user: UInt32?) -> Problem {
         let detail =
@@ -136,8 +153,10 @@ extension ConnectionPlacesMachine.Refusal {
                 "the relay has as many connections as limits.max_connections allows (\(limit))"
             case .listener(let limit): "the listener has as many connections as it may (\(limit))"
             case .share(let limit):
-                (user.map { "uid \($0) has" } ?? "callers of ports have")
-                    + " as many connections as limits.per_user.max_connections allows (\(limit))"
+                Self.who(user) + " as many connections as limits.per_user.max_connections allows (\(limit))"
+            case .rest(let limit):
+                Self.who(user) + " \(limit) connections, as many as others leave it: half of the rest of "
+                    + "limits.max_connections, and of the last places one (limits.per_user.max_connections)"
             }
         return Problem(.overloaded, detail, retryAfter: .seconds(1))
     }

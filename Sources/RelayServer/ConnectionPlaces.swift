@@ -1,3 +1,4 @@
+import RelayCore
 import Synchronization
 
 /// How many connections callers may have at once.
@@ -5,11 +6,19 @@ package struct ConnectionLimits: Sendable, Equatable {
     /// Over all listeners.
     package var total = 512
     /// Of one user; callers of a port, whom nobody knows, count as one.
-    package var perUser = 256
+    ///
+    /// Nil is half of what the others leave.
+    package var perUser: Int?
+    /// Whether users are told apart; otherwise each may have all.
+    package var tellsUsersApart = true
     /// Of each listener with the role admin or metrics, beside `total`: no other takes them.
     package var reserved = 32
 
     package init() {}
+
+    /// The last places, of which each user has one at most: somebody who has none gets in beside those who take all they
+    /// may.
+    var last: Int { tellsUsersApart ? min(32, total / 16) : 0 }
 }
 
 /// Decides who may have another connection.
@@ -37,8 +46,9 @@ package struct ConnectionPlacesMachine: Sendable {
     package enum Refusal: Error, Hashable, Sendable {
         /// All places are taken.
         case full(limit: Int)
-        /// The user has its share.
+        /// The user has its share, as it was configured or as the others leave it.
         case share(limit: Int)
+        case rest(limit: Int)
         /// The listener's own places are taken.
         case listener(limit: Int)
     }
@@ -68,10 +78,31 @@ package struct ConnectionPlacesMachine: Sendable {
             if case .metrics = door { throw .listener(limit: limits.reserved) }
         }
         guard shared < limits.total else { throw .full(limit: limits.total) }
-        guard byUser[user, default: 0] < limits.perUser else { throw .share(limit: limits.perUser) }
+        if limits.tellsUsersApart { try findShare(of: user) }
         shared += 1
         byUser[user, default: 0] += 1
         return .shared(user: user)
+    }
+
+    /// With 512 places one user may have 256, another one beside it 128, and so on to the last 32.
+    private func findShare(of user: UInt32?) throws(Refusal) {
+        let own = byUser[user, default: 0]
+        if let most = limits.perUser, own >= most { throw .share(limit: most) }
+        guard own > 0 else { return }
+        if limits.perUser == nil, own >= most(of: user) { throw .rest(limit: own) }
+        if limits.total - shared <= limits.last { throw .rest(limit: own) }
+    }
+
+    private func most(of user: UInt32?) -> Int {
+        guard limits.tellsUsersApart else { return limits.total }
+        let others = shared - byUser[user, default: 0]
+        return limits.perUser ?? max(1, (limits.total - others + 1) / 2)
+    }
+
+    /// The user's connections, where they are more than all but an eighth of those that it may have; otherwise zero.
+    package func crowd(of user: UInt32?) -> Int {
+        let (own, most) = (byUser[user, default: 0], most(of: user))
+        return own > most - max(1, most / 8) ? own : 0
     }
 
     /// A connection is over.
@@ -117,6 +148,11 @@ package final class ConnectionPlaces: Sendable {
     }
 
     func leave(_ place: Place) { machine.withLock { $0.left(place) } }
+
+    /// Notes with the share of a user, of whose connections one has come or gone, whether it has nearly all it may have.
+    func note(_ share: CallerShare) {
+        share.crowd = machine.withLock { $0.crowd(of: share.user) }
+    }
 
     func turnedAway() { refusals.add(1, ordering: .relaxed) }
 }

@@ -23,8 +23,11 @@ package final class LoopServer {
     /// What answers are composed in.
     let output = OutputLoan()
     private(set) var isDraining = false
-    /// Connections without a place that are told why.
-    private(set) var refusals = 0
+    /// Connections without a place, the oldest first, and what each is told, or was told, once it has asked.
+    var refusals: [(connection: Connection, problem: Problem)] = []
+    /// Answers that are on their way, by their connections.
+    var streams: [ObjectIdentifier: (serial: Int, stream: RouteState.Stream)] = [:]
+    var nextStream = 0
     private let clock: LoopClock
     let passThrough: PassThrough
     let idleNanoseconds: Int64
@@ -94,7 +97,20 @@ package final class LoopServer {
     func opened(_ connection: Connection) {
         connections[ObjectIdentifier(connection)] = connection
         connection.listener.cells.opened()
-        if connection.place == nil { refusals += 1 }
+    }
+
+    /// Ends the connections without a place that have been there longest, where one more is too many: whoever asks has
+    /// its answer in a moment, and who only holds one holds nothing for long.
+    func makeRoomForRefusal() {
+        while refusals.count >= max(1, limits.maxRefusals) {
+            let isAnswered = refusals.firstIndex { $0.connection.phase == .lingering }
+            refusals[isAnswered ?? 0].connection.endRefusal()
+        }
+    }
+
+    /// What a connection without a place is told.
+    func refusal(of connection: Connection) -> Problem? {
+        refusals.first { $0.connection === connection }?.problem
     }
 
     /// A connection has a deadline before the next look.
@@ -115,8 +131,15 @@ package final class LoopServer {
     func closed(_ connection: Connection) {
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         connection.listener.cells.closed()
-        if let place = connection.place { places.leave(place) } else { refusals -= 1 }
-        if let share = connection.share { engine.callers.leave(share) }
+        connection.streamEnds()
+        if let place = connection.place {
+            places.leave(place)
+        } else {
+            refusals.removeAll { $0.connection === connection }
+        }
+        guard let share = connection.share else { return }
+        places.note(share)
+        engine.callers.leave(share)
     }
 
     /// Adds the `Date` line.

@@ -1,7 +1,9 @@
 /// How long and how much a caller may take.
 package struct ServerLimits: Sendable {
-    /// Connections of one loop that are refused and still heard to the end; one more is told why and closed at once.
+    /// Connections of one loop that have no place and are heard all the same; one more ends the oldest.
     package var maxRefusals = 32
+    /// How long such a caller may take to ask.
+    package var refusedHead: Duration = .seconds(1)
     /// From the first byte of a head to its end.
     package var head: Duration = .seconds(10)
     /// From the end of the head to the end of a document for the API; the body of a request has its route's limits.

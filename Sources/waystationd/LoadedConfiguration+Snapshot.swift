@@ -34,12 +34,11 @@ extension LoadedConfiguration {
 }
 
 extension Limits {
-    /// Without a share of its own a user has half of all places.
     var forConnections: ConnectionLimits {
         var limits = ConnectionLimits()
         limits.total = maxConnections
-        limits.perUser =
-            perUser.isEnabled ? perUser.maxConnections ?? (maxConnections + 1) / 2 : maxConnections
+        limits.perUser = perUser.maxConnections
+        limits.tellsUsersApart = perUser.isEnabled
         return limits
     }
 

@@ -94,7 +94,7 @@ struct ConcurrencyTests {
         var turns: [RouteState.Turn] = []
         var job: RouteState.Permit?
         do {
-            guard var permits = await state.permitToLook() else {
+            guard var permits = await state.permitToLook(Instant(nanoseconds: 0)) else {
                 Issue.record("there was no permit to look with")
                 return
             }

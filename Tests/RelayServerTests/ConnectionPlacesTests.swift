@@ -71,4 +71,41 @@ struct ConnectionPlacesTests {
         machine.left(.reserved(listener: "prometheus"))
         #expect(try machine.arrived(user: nil, by: door) == .reserved(listener: "prometheus"))
     }
+
+    /// How many connections each of so many users gets that want all they can have, one user after the other.
+    private func taken(_ limits: ConnectionLimits, users: Int) -> [Int] {
+        var machine = ConnectionPlacesMachine(limits)
+        return (0..<UInt32(users)).map { user in
+            (0..<1_000).count { _ in (try? machine.arrived(user: user, by: .shared)) != nil }
+        }
+    }
+
+    @Test(
+        "Without a share of its own each user has half of what the others leave, and of the last places one"
+    )
+    func rest() {
+        #expect(taken(ConnectionLimits(), users: 6) == [256, 128, 64, 32, 1, 1])
+        #expect(taken(ConnectionLimits(), users: 60).reduce(0, +) == 512, "no place stays empty")
+        var small = ConnectionLimits()
+        small.total = 6
+        #expect(taken(small, users: 4) == [3, 2, 1, 0])
+    }
+
+    @Test("A configured share holds but for the last places, and where users are not told apart none does")
+    func configuredShare() {
+        var limits = limits(total: 64, perUser: 64, reserved: 0)
+        #expect(taken(limits, users: 6) == [60, 1, 1, 1, 1, 0])
+        limits.tellsUsersApart = false
+        #expect(taken(limits, users: 2) == [64, 0])
+    }
+
+    @Test("A user is crowded that has more than all but an eighth of what it may have")
+    func crowd() throws {
+        var machine = ConnectionPlacesMachine(ConnectionLimits())
+        for count in 1...256 {
+            _ = try machine.arrived(user: 1, by: .shared)
+            #expect(machine.crowd(of: 1) == (count > 224 ? count : 0))
+        }
+        #expect(throws: Refusal.rest(limit: 256)) { try machine.arrived(user: 1, by: .shared) }
+    }
 }

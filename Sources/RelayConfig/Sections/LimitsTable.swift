@@ -133,14 +133,16 @@ extension ConfigurationTable {
                     .boolean,
                     \.isEnabled,
                     "Whether users are told apart. Without, nobody has a share: who waits for a full route is let in by "
-                        + "urgency and then in the order of arrival, and the other keys mean nothing."
+                        + "urgency and then in the order of arrival, and the other keys mean nothing. Kept jobs have their "
+                        + "turns by user all the same."
                 ),
                 Field(
                     "max_connections",
                     .integer(1...65_536),
                     \.maxConnections,
                     "Connections of one user that may be open at once; one more is answered 503 overloaded. Without the "
-                        + "key half of limits.max_connections."
+                        + "key half of what the others leave of limits.max_connections. Of the last places, a sixteenth "
+                        + "and 32 at most, each user has one in any case."
                 ),
                 Field(
                     "max_requests",

@@ -258,7 +258,9 @@ extension ConfigurationTable {
                     "max_requests",
                     .integer(1...65_536),
                     \.maxRequests,
-                    "Requests that may be with the upstream."
+                    "Requests that may be with the upstream. Answers that stream hold at most all but an eighth of them a "
+                        + "user; another stream of that user waits, and where several began at once the latest ends when "
+                        + "another user's request waits."
                 ),
                 Field(
                     "max_pending_requests",

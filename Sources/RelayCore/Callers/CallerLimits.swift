@@ -22,4 +22,6 @@ package enum CallerBound: String, CaseIterable, Sendable {
     case bytes = "limits.per_user.max_bytes"
     case queuedJobs = "limits.per_user.max_queued_jobs"
     case rate = "limits.per_user.rate"
+    /// All but an eighth of a route's permits, with answers that stream.
+    case streams = "concurrency.max_requests"
 }

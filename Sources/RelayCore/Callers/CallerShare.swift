@@ -8,6 +8,7 @@ package final class CallerShare: Sendable {
     package let user: UInt32?
     private let underWay = Atomic<Int>(0)
     private let charged = Atomic<Int>(0)
+    private let crowding = Atomic<Int>(0)
     private let pace = Mutex(RateLimitMachine())
     private let tallies = Mutex<[CallerBound: RefusalTally]>([:])
 
@@ -17,6 +18,11 @@ package final class CallerShare: Sendable {
     package var requests: Int { underWay.load(ordering: .relaxed) }
     /// Bytes of bodies in memory and in the spool.
     package var bytes: Int { charged.load(ordering: .relaxed) }
+    /// Its connections, where they are nearly all that it may have; otherwise zero.
+    package var crowd: Int {
+        get { crowding.load(ordering: .relaxed) }
+        set { crowding.store(newValue, ordering: .relaxed) }
+    }
     /// By the bound: refusals, as long as the caller is known.
     package var refusals: [CallerBound: RefusalTally] { tallies.withLock { $0 } }
 

@@ -22,4 +22,6 @@ public enum MediaType {
     public static let jpeg = "image/jpeg"
     /// GIF.
     public static let gif = "image/gif"
+    /// Events, without an end of their own (WHATWG HTML §9.2).
+    public static let eventStream = "text/event-stream"
 }

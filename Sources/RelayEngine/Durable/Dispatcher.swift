@@ -155,7 +155,7 @@ extension Dispatcher {
     private func claim(_ count: Int, _ lane: DispatchLane, _ relay: Relay) async {
         let time = relay.ports.time
         guard let entry = engine.snapshot.routes[lane.route] else { return lane.end() }
-        guard var permits = await entry.state.permitToLook() else { return }
+        guard var permits = await entry.state.permitToLook(time.now()) else { return }
         // While it waited, the lane may have been paused or ended.
         guard let entry = engine.snapshot.routes[lane.route],
             case .claim(let count) = lane.step(time.now(), entry, isShort: isShort)

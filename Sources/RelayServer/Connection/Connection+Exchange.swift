@@ -126,6 +126,7 @@ extension Connection: AnswerReceiver {
     func finish(_ upload: Upload) {
         task = nil
         self.upload = nil
+        streamEnds()
         guard phase == .busy else { return }
         // What was not read of this body would be taken for the next request.
         guard keepsAlive, upload.decoder.isComplete, !server.isDraining else { return lingerThenClose() }
@@ -151,7 +152,7 @@ extension Connection: AnswerReceiver {
     /// Answers a request that never became one, and closes.
     func refuse(_ problem: Problem) {
         keepsAlive = false
-        answer(problem, isHead: false)
+        answer(place == nil ? server.refusal(of: self) ?? problem : problem, isHead: false)
     }
 
     /// Answers without a task: the socket takes a small answer at once or the caller is not reading.

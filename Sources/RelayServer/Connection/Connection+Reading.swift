@@ -128,12 +128,17 @@ extension Connection {
         switch result {
         case .needsMore:
             self.parser = HeldParser(parser)
+            // One without a place has been in it from its beginning.
             if phase == .idle {
                 phase = .head
                 setDeadline(server.limits.head)
             }
             return 0
         case .head(let head, let consumed):
+            if place == nil {
+                refuse(AcceptWatcher.noPlace)
+                return bytes.count
+            }
             wasUsed = true
             clearDeadline()
             keepsAlive = head.keepsAlive && !server.isDraining

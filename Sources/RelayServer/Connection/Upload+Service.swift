@@ -99,7 +99,23 @@ extension Upload {
     /// Writes the answer of a relayed request as far as that needs no waiting, and returns the rest.
     func write(_ outcome: Outcome, on connection: Connection) -> Streaming? {
         guard case .relay(let admission) = purpose else { return nil }
-        return connection.write(outcome.answer(admission, refusal: refusal), isHead: head.method == .head)
+        // Kept idle, the connection would keep the place that others of its user are refused for.
+        if outcome.failure?.kind == .overloaded, connection.share?.crowd ?? 0 > 0 {
+            connection.keepsAlive = false
+        }
+        let answer = outcome.answer(admission, refusal: refusal)
+        let isShared = admission.snapshot.settings.callers.isEnabled
+        // Whoever has the head may send the next request at once: it is known by then.
+        if isShared, case .stream = answer.body {
+            connection.streamBegins(admission.state, to: admission.caller, isEndless: outcome.isEndless)
+        }
+        let rest = connection.write(answer, isHead: head.method == .head)
+        if rest == nil {
+            connection.streamEnds()
+        } else if isShared, case .bytes = answer.body {
+            connection.streamBegins(admission.state, to: admission.caller, isEndless: false)
+        }
+        return rest
     }
 
     private func answer(_ caller: Caller) async throws(Problem) -> Answer {
@@ -147,5 +163,13 @@ extension Connection {
         )
         server.engine.rest.end()
         server.relay.ports.sink.record(.requestRefused(refused))
+    }
+}
+
+extension Outcome {
+    /// Whether its answer says that it has no end of its own.
+    fileprivate var isEndless: Bool {
+        let type = answer?.fields[.contentType]?.lowercased()
+        return type?.hasPrefix(MediaType.eventStream) ?? false
     }
 }

@@ -47,7 +47,10 @@ extension Connection: PassThroughCaller {
     func answered(_ answer: PassThroughAnswer, by sender: any PassThroughSender) -> Bool {
         guard let exchange = passing else { return false }
         passingSender = nil
-        if !answer.isWhole { passage = Passage(sender: sender, isChunked: answer.isChunked) }
+        if !answer.isWhole {
+            passage = Passage(sender: sender, isChunked: answer.isChunked)
+            unsafe streamBegins(exchange, answer)
+        }
         let passThrough = server.passThrough
         unsafe passThrough.answer(exchange, answer, sender, self)
         #if DEBUG
@@ -75,6 +78,17 @@ extension Connection: PassThroughCaller {
         return phase == .busy && unsent.isEmpty && !answer.isWhole
     }
 
+    @inline(never)
+    private func streamBegins(
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ answer: PassThroughAnswer
+    ) {
+        let route = unsafe exchange.pointee.entry.route
+        guard route.snapshot.settings.callers.isEnabled else { return }
+        let caller = client.map { WaitingLine.Caller.user($0.user) } ?? .unknown
+        streamBegins(route.entry.state, to: caller, isEndless: answer.isEventStream)
+    }
+
     /// The socket has not taken all of it: the permit is held until it has.
     @inline(never)
     private func sendRest(_ bytes: UnsafeRawBufferPointer, _ sent: Written) {
@@ -100,6 +114,7 @@ extension Connection: PassThroughCaller {
         guard let exchange = passing else { return }
         passing = nil
         unsafe server.passThrough.over(exchange, share)
+        streamEnds()
         guard phase == .busy else { return }
         isOver()
     }

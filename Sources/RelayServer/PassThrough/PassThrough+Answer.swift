@@ -228,6 +228,13 @@ extension PassThrough {
 }
 
 extension PassThroughAnswer {
+    /// Whether it says that it has no end of its own.
+    var isEventStream: Bool {
+        guard isChunked, type.count >= 17 else { return false }
+        let text = unsafe UnsafeBufferPointer(start: base + type.lowerBound, count: 17)
+        return unsafe String(decoding: text, as: UTF8.self).lowercased() == MediaType.eventStream
+    }
+
     /// Whether what has come of the content is sent from where it stands.
     var isLent: Bool { !isChunked && body.count > Connection.copiedBody }
 

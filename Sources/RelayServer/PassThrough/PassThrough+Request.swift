@@ -66,7 +66,8 @@ extension PassThrough {
         let route = entry.route
         let state = route.entry.state
         connection.ordinaryReason = .held
-        guard !connection.server.isDraining, engine.admitsPlainly(), !state.isPausedNow, state.enterPlainly()
+        guard !connection.server.isDraining, engine.admitsPlainly(), !state.isPausedNow,
+            connection.share?.crowd ?? 0 == 0, state.enterPlainly()
         else { return false }
         guard let (sender, leave) = outlet(entry, now) else {
             state.leavePlainly()

@@ -86,7 +86,8 @@ extension Meaning {
             "concurrency",
             "The route's permits are taken: concurrency.max_requests are with the upstream.",
             causes: """
-                The upstream is slow, or a backlog drains; the upstream's window is narrow (adaptive_concurrency); \
+                The upstream is slow, or a backlog drains; answers stream; the upstream's window is narrow \
+                (adaptive_concurrency); \
                 memory is short, when kept jobs have a quarter of the permits (limits.shedding).
                 """,
             remedy: "Wait; raise concurrency.max_requests when the upstream can bear it."

@@ -69,7 +69,8 @@ extension Meaning {
             causes: """
                 concurrency.max_requests are under way and concurrency.max_pending_requests wait; \
                 limits.max_connections or limits.max_requests is reached, or by one user its \
-                limits.per_user.max_connections, max_requests or max_bytes; the process has no descriptors left \
+                limits.per_user.max_connections, max_requests or max_bytes, or nearly the first by requests that wait \
+                on this route; the process has no descriptors left \
                 but those kept for operators; a body found no room in limits.memory in time; memory is short \
                 (limits.shedding); the upstream has become slow.
                 """,
