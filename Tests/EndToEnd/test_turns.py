@@ -193,7 +193,10 @@ class Turns(RelayTest):
 
     def test_requests_that_wait_for_one_route_leave_their_user_connections_for_others(self):
         relay = self.new_relay({
-            "slow": route(self.upstream.url, concurrency={"max_requests": 8}), "up": route(self.upstream.url)}).start()
+            # Longer than anything here waits.
+            "slow": route(self.upstream.url, concurrency={"max_requests": 8},
+                          timeouts={name: "120s" for name in ("attempt", "idle", "total")}),
+            "up": route(self.upstream.url)}).start()
         waiting = []
         for _ in range(250):
             caller = caller_as(ONE, relay.jobs)
