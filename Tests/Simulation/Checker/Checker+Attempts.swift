@@ -98,6 +98,7 @@ extension Checker {
             }
         case .job(let number):
             guard let job = jobs[number] else { return }
+            if let since = record.readSince { job.contentMoved(for: now - since) }
             switch record.stage {
             case .ended:
                 note(job, .streamEnded)

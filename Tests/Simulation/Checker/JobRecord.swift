@@ -37,7 +37,9 @@ final class JobRecord {
     let isShareable: Bool
     /// Names what a kept answer is kept for.
     let answerKey: Int
-    let deadline: Int64
+    /// When its own time is over, which stands still while content is collected, and what bounds all of it.
+    private var patience: Int64
+    private let end: Int64
     let attemptTimeout: Int64
     let maxAttempts: Int
     /// Whether it is kept and sent in runs, between which it waits.
@@ -111,9 +113,8 @@ final class JobRecord {
         self.content = content
         let policy = route.policy
         isDurable = expiresAfter != nil
-        let total =
-            expiresAfter ?? min(options.timeout ?? policy.timeouts.total, policy.timeouts.total)
-        deadline = began + total.saturatedNanoseconds
+        patience = isDurable ? .max : began + policy.timeouts.total.saturatedNanoseconds
+        end = (expiresAfter ?? options.timeout).map { began + $0.saturatedNanoseconds } ?? .max
         attemptTimeout =
             min(options.attemptTimeout ?? policy.timeouts.attempt, policy.timeouts.attempt)
             .saturatedNanoseconds
@@ -122,6 +123,11 @@ final class JobRecord {
         uses = Array(repeating: 0, count: policy.recovery.count)
         isKeyed = options.hasIdempotencyKey
     }
+
+    var deadline: Int64 { min(patience, end) }
+
+    /// Content was collected for so long.
+    func contentMoved(for time: Int64) { if patience < .max { patience += time } }
 
     /// When the attempt at hand must be over.
     var attemptDeadline: Int64 { min((attemptBegan.last ?? 0) + attemptTimeout, deadline) }

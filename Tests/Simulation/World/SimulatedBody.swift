@@ -12,7 +12,9 @@ final class StreamRecord {
     }
 
     var stage = Stage.open
-    var wasRead = false
+    /// Since when it is read; nil where it is not.
+    var readSince: Int64?
+    var wasRead: Bool { readSince != nil }
 
     var isOpen: Bool { if case .open = stage { true } else { false } }
 }
@@ -68,7 +70,7 @@ final class SimulatedBody: BodySource {
     func cancel() { if world.value.plant != .leakedBody { leave() } }
 
     func next() async throws(Failure) -> [UInt8]? {
-        record.value.wasRead = true
+        record.value.readSince = record.value.readSince ?? world.value.timeline.now
         switch record.value.stage {
         case .open: break
         case .ended: return nil
