@@ -385,7 +385,7 @@ class Storage(DurableTest):
         eventually(lambda: self.storage(relay)["corrupt_records"] >= 2, "the status counts them")
         self.assertEqual(self.storage(relay)["corrupt_records"], 2, "each of them once")
         figures = ask(relay.control, "GET", "/metrics").body.decode()
-        for line in 'waystation_store_errors_total{kind="corrupt"} 2', "waystation_store_corrupt_records 2":
+        for line in 'waystation_store_errors_total{kind="corrupt"} 2', "waystation_store_corrupt_records_total 2":
             self.assertIn(f"\n{line}\n", figures)
 
     def test_a_damaged_body_is_an_error_to_who_reads_it_and_told_to_the_operator(self):

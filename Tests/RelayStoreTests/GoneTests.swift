@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayStore
 
-@Suite("A store whose files were taken away acknowledges nothing till they are back", .timeLimit(.minutes(1)))
+@Suite("A store whose files were taken away acknowledges nothing till they are back", .timeLimit(.minutes(5)))
 struct GoneTests {
     private let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
 

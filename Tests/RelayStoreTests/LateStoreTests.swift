@@ -4,7 +4,7 @@ import RelayStore
 import RelayTestSupport
 import Testing
 
-@Suite("A store that a full disk keeps from being opened comes later", .timeLimit(.minutes(2)))
+@Suite("A store that a full disk keeps from being opened comes later", .timeLimit(.minutes(5)))
 struct LateStoreTests {
     private let now = JobMoment(wall: 1_800_000_000_000, steady: 1_000)
 
