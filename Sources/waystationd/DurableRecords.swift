@@ -141,7 +141,7 @@ enum DurableRecords {
                 JournalRecord(
                     .warning,
                     .breakerOpened,
-                    "\(upstream) is sent nothing that fails: its circuit breaker is open, and a probe goes in "
+                    "\(upstream) fails: its circuit breaker is open, and a probe goes in "
                         + DurationText.text(wait) + (change.failing.map { "; \($0)" } ?? "")
                 )
             } else {

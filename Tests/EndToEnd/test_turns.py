@@ -123,8 +123,11 @@ class Turns(RelayTest):
         streams[0].close()
         got = waiting.head()
         self.assertEqual(got.status, 200)
-        job = ask(relay.control, "GET", f"/v1/jobs/{got['Waystation-Job']}").json()
-        self.assertGreater(job["permit_wait_ms"], 0)
+        waiting.close()
+        # What it came to is known when it is over.
+        eventually(
+            lambda: ask(relay.control, "GET", f"/v1/jobs/{got['Waystation-Job']}").json().get("permit_wait_ms", 0) > 0,
+            "its record tells that it waited")
         self.assertEqual(self.refusals(relay, ONE), {})
 
     def test_streams_that_begin_at_once_give_one_up_when_another_user_comes(self):

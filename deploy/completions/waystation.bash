@@ -17,7 +17,7 @@ _waystation_options() {
         'pause') echo '--for --reason --output -o --utc --socket --help' ;;
         'resume') echo '--output -o --utc --socket --help' ;;
         'breaker') echo '--for --output -o --utc --socket --help' ;;
-        'limits') echo '--output -o --utc --socket --help' ;;
+        'limits') echo '--clear --upstream --class --output -o --utc --socket --help' ;;
         'metrics') echo '--openmetrics --socket --help' ;;
         'init') echo '--route --auth --secret --user --header --token-url --client-id --durable --generate-keys --allow-addresses --output -o --force --help' ;;
         'check') echo '--strict --output -o --help' ;;
@@ -60,7 +60,7 @@ _waystation_spec() {
         'jobs --state') spec='words scheduled queued running retrying held succeeded dead cancelled expired' ;;
         'jobs --reason') spec='words backoff breaker_open rate_limited concurrency route_paused ordering not_before operator_hold credentials throttled due route_removed' ;;
         'jobs --end') spec='words exhausted rejected poison outcome_unknown not_repeatable corrupt superseded cancelled expired' ;;
-        'jobs --failed-by') spec='words dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited credentials_failed deadline_exceeded cancelled client_gone interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' ;;
+        'jobs --failed-by') spec='words dns_timeout dns_error destination_unavailable destination_ip_prohibited connection_refused connection_terminated connection_timeout connection_read_timeout connection_write_timeout connection_limit_reached tls_protocol_error tls_certificate_error tls_alert_received http_response_incomplete http_response_timeout http_protocol_error http_response_body_size http_response_header_section_size http_response_content_coding http_status api_error invalid_response decoding empty_response preparation overloaded breaker_open rate_limited credentials_failed deadline_exceeded cancelled client_gone http_request_error interrupted stored_body_corrupt stored_body_unread attempt_unrecorded' ;;
         'jobs --status') spec='nothing' ;;
         'jobs --label') spec='asked labels' ;;
         'jobs --since') spec='nothing' ;;
@@ -86,7 +86,7 @@ _waystation_spec() {
         'shape --socket') spec='file' ;;
         'events --route') spec='asked routes' ;;
         'events --job') spec='asked jobs' ;;
-        'events --type') spec='words job.accepted job.attempt.started job.attempt.failed job.recovered job.succeeded job.dead job.cancelled job.expired job.held route.paused route.resumed route.breaker route.credentials.refreshed route.credentials.failed config.reloaded config.rejected storage.stalled storage.resumed gap heartbeat' ;;
+        'events --type') spec='words job.accepted job.attempt.started job.attempt.failed job.recovered job.succeeded job.dead job.cancelled job.expired job.held route.paused route.resumed route.breaker route.limits.cleared route.credentials.refreshed route.credentials.failed config.reloaded config.rejected storage.stalled storage.resumed gap heartbeat' ;;
         'events --after') spec='nothing' ;;
         'events --output' | 'events -o') spec='words table json ndjson name' ;;
         'events --socket') spec='file' ;;
@@ -112,6 +112,8 @@ _waystation_spec() {
         'breaker --socket') spec='file' ;;
         'breaker 1') spec='asked upstreams' ;;
         'breaker 2') spec='words open closed auto' ;;
+        'limits --upstream') spec='nothing' ;;
+        'limits --class') spec='nothing' ;;
         'limits --output' | 'limits -o') spec='words table json' ;;
         'limits --socket') spec='file' ;;
         'limits 1') spec='asked routes' ;;
