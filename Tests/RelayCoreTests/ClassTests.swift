@@ -3,7 +3,12 @@ import Testing
 
 @testable import RelayCore
 
-private func asked(_ method: Method, _ target: String, user: UInt32? = nil, length: UInt64? = 0) -> RequestClass {
+private func asked(
+    _ method: Method,
+    _ target: String,
+    user: UInt32? = nil,
+    length: UInt64? = 0
+) -> RequestClass {
     RequestClass(method, target: target, contentLength: length, user: user)
 }
 
@@ -14,12 +19,15 @@ struct RequestClassTests {
         arguments: [
             ("", "GET /"), ("/", "GET /"), ("orders", "GET /orders"), ("/orders/7", "GET /orders/7"),
             ("orders/7/items?x=1", "GET /orders/7"), ("orders?secret=1", "GET /orders"),
-            ("a\u{1}b", "GET /a?b"), (String(repeating: "x", count: 100), "GET /" + String(repeating: "x", count: 64)),
+            ("a\u{1}b", "GET /a?b"),
+            (String(repeating: "x", count: 100), "GET /" + String(repeating: "x", count: 64)),
         ]
     )
     func names(target: String, name: String) { #expect(asked(.get, target).name == name) }
 
-    @Test("Users, sizes and credentials make classes of their own, and only credentials what an upstream limits")
+    @Test(
+        "Users, sizes and credentials make classes of their own, and only credentials what an upstream limits"
+    )
     func parts() {
         let plain = asked(.post, "x", user: 1)
         #expect(plain != asked(.post, "x", user: 2))
@@ -31,7 +39,10 @@ struct RequestClassTests {
     }
 }
 
-@Suite("An open circuit breaker stops the classes of requests that fail, and no others", .timeLimit(.minutes(1)))
+@Suite(
+    "An open circuit breaker stops the classes of requests that fail, and no others",
+    .timeLimit(.minutes(1))
+)
 struct ClassTableTests {
     private let bad = asked(.post, "bad")
     private let good = asked(.get, "good")
@@ -43,7 +54,9 @@ struct ClassTableTests {
         return table
     }
 
-    @Test("A class that fails is stopped; one that is not known tries, one request at a time, and goes on when it is answered")
+    @Test(
+        "A class that fails is stopped; one that is not known tries, one request at a time, and goes on when it is answered"
+    )
     func tells() {
         var table = opened()
         #expect(table.pass(bad, at(1)) == .fails)
@@ -104,7 +117,9 @@ struct HoldTableTests {
         table.hold(of: asked, longest: .seconds(60), at(now))?.until
     }
 
-    @Test("It holds the kind of request that was answered, and everything once a second kind is told the same")
+    @Test(
+        "It holds the kind of request that was answered, and everything once a second kind is told the same"
+    )
     func scopes() {
         var table = HoldTable()
         table.told(word(50), to: a, at(0))
@@ -162,7 +177,10 @@ struct UsualTimeTests {
     @Test("It is four times what 99 of 100 took, 250 ms at least; little is known before twenty answers")
     func times() {
         var usual = UsualTime()
-        #expect(usual.time(attempt: .seconds(10)) == .seconds(2) && usual.time(attempt: .seconds(1)) == .seconds(1))
+        #expect(
+            usual.time(attempt: .seconds(10)) == .seconds(2)
+                && usual.time(attempt: .seconds(1)) == .seconds(1)
+        )
         for _ in 0..<400 { usual.answered(nanoseconds: 5_000_000) }
         #expect(usual.time(attempt: .seconds(10)) == .milliseconds(250))
         for _ in 0..<400 { usual.answered(nanoseconds: 1_000_000_000) }
@@ -176,9 +194,12 @@ struct FailureCauseTests {
     @Test(
         "Statuses and kinds say whose fault it is",
         arguments: [
-            (.httpStatus, 500, nil, .request), (.httpStatus, 501, nil, .request), (.httpStatus, 404, nil, .request),
-            (.httpStatus, 502, nil, .upstream), (.httpStatus, 503, nil, .upstream), (.httpStatus, 504, nil, .upstream),
-            (.httpStatus, 503, 5, .tooMany), (.httpStatus, 429, nil, .tooMany), (.apiError, 200, nil, .request),
+            (.httpStatus, 500, nil, .request), (.httpStatus, 501, nil, .request),
+            (.httpStatus, 404, nil, .request),
+            (.httpStatus, 502, nil, .upstream), (.httpStatus, 503, nil, .upstream),
+            (.httpStatus, 504, nil, .upstream),
+            (.httpStatus, 503, 5, .tooMany), (.httpStatus, 429, nil, .tooMany),
+            (.apiError, 200, nil, .request),
             (.invalidResponse, 200, nil, .request), (.httpResponseIncomplete, 200, nil, .upstream),
             (.connectionRefused, nil, nil, .upstream), (.dnsError, nil, nil, .upstream),
             (.httpResponseTimeout, nil, nil, .upstream), (.clientGone, nil, nil, .caller),

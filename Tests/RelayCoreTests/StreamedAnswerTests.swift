@@ -16,7 +16,7 @@ struct StreamedAnswerTests {
     private func answer(_ end: AnswerEnd, _ traffic: RouteTraffic) throws -> BreakerChange? {
         let leave = try #require(traffic.leavePlainly(route, now.nanoseconds))
         #expect(traffic.answeringPlainly(leave, of: route, random: 0, now.nanoseconds) == nil)
-        return traffic.answerEndedPlainly(leave, end, of: route, random: 0, now.nanoseconds)
+        return traffic.answerEndedPlainly(leave, end, nil, of: route, random: 0, now.nanoseconds)
     }
 
     @Test("An upstream that cuts its answers off opens the breaker, which counts each attempt once")
@@ -45,7 +45,7 @@ struct StreamedAnswerTests {
         let leave = try #require(traffic.leavePlainly(route, now.nanoseconds))
         _ = traffic.answeringPlainly(leave, of: route, random: 0, now.nanoseconds)
         #expect(traffic.standing(of: route, now).upstreams[0].underWay == 0)
-        _ = traffic.answerEndedPlainly(leave, .whole, of: route, random: 0, now.nanoseconds)
+        _ = traffic.answerEndedPlainly(leave, .whole, nil, of: route, random: 0, now.nanoseconds)
         #expect(traffic.standing(of: route, now).upstreams[0].underWay == 0)
     }
 

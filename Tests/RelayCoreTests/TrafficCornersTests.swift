@@ -118,7 +118,9 @@ struct TrafficCornersTests {
         left.status = 200
         #expect(AttemptWord(left, named: left, BreakerSettings(), nil, wallMilliseconds: 0) == AttemptWord())
         let silent = Failure(.httpResponseTimeout, sent: .unknown, "")
-        #expect(AttemptWord(silent, named: silent, BreakerSettings(), nil, wallMilliseconds: 0).breaker == .fails)
+        #expect(
+            AttemptWord(silent, named: silent, BreakerSettings(), nil, wallMilliseconds: 0).breaker == .fails
+        )
     }
 
     @Test("A wish for patience that a reload has cut short hides none that comes later")

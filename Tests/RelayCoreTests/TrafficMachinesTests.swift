@@ -348,6 +348,8 @@ struct RateLimitFieldsTests {
             let parts = line.split(separator: ":", maxSplits: 1)
             fields.append(String(parts[0]), String(parts[1]).trimmingBlanks)
         }
-        #expect(RateLimitFields.hold(fields, wallMilliseconds: Self.now)?.wait == seconds.map { .seconds($0) })
+        #expect(
+            RateLimitFields.hold(fields, wallMilliseconds: Self.now)?.wait == seconds.map { .seconds($0) }
+        )
     }
 }

@@ -151,7 +151,8 @@ struct TrafficTests {
     @Test(
         "What the relay itself lacks opens no breaker, and neither does what the upstream refuses with reason",
         arguments: [
-            .fail(.connectionLimitReached, .neverSent), .answer(404), .answer(401), .answer(429), .answer(500),
+            .fail(.connectionLimitReached, .neverSent), .answer(404), .answer(401), .answer(429),
+            .answer(500),
             .answer(501),
         ] as [ScriptedTransport.Step]
     )

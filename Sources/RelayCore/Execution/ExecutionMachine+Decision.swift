@@ -193,7 +193,9 @@ extension ExecutionMachine {
     mutating func ended(_ last: Failure, _ moment: Moment) {
         var failure = last
         // An answer that is at hand says more than why no other attempt was sent.
-        if last.isHold, answer != nil, let real = recovery.attempts.last(where: { $0.failure?.isHold == false }) {
+        if last.isHold, answer != nil,
+            let real = recovery.attempts.last(where: { $0.failure?.isHold == false })
+        {
             failure = real.failure ?? last
         }
         if !failure.sent.mayHaveActed { failure.sent = recovery.furthest }

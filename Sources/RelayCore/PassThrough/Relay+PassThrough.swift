@@ -11,16 +11,24 @@ extension RouteTraffic {
         return answering(leave, word, of: route, random: random, Instant(nanoseconds: now))
     }
 
-    /// That content has come to its end.
+    /// That content has come to its end; `asked` is the request's class, which counts where it did not come whole.
     package func answerEndedPlainly(
         _ leave: TrafficLeave,
         _ end: AnswerEnd,
+        _ asked: RequestClass?,
         of route: Route,
         random: UInt64,
         _ now: Int64
     ) -> BreakerChange? {
         let word = AttemptWord(end, of: nil, on: route)
-        return answerEnded(leave, word, of: route, random: random, Instant(nanoseconds: now))
+        return answerEnded(
+            leave,
+            word,
+            asked: { asked },
+            of: route,
+            random: random,
+            Instant(nanoseconds: now)
+        )
     }
 
     /// Leave for a first attempt at the first upstream where nothing holds it back; nil where there is more to ask.

@@ -194,7 +194,12 @@ extension Execution {
         if let turn = attemptTurn, turn.place != machine.plan.place { giveBackTurn() }
         var asking = machine.asking(moment, holdsBudget: holdsBudget, turnPlace: attemptTurn?.place)
         if asking.isKept { asking.random = ports.entropy.next() }
-        switch context.memory.traffic.leave(context.route, asking, of: { machine.asked(of: context) }, moment.now) {
+        switch context.memory.traffic.leave(
+            context.route,
+            asking,
+            of: { machine.asked(of: context) },
+            moment.now
+        ) {
         case .go(let leave):
             self.leave = leave
             holdsBudget = false
@@ -318,6 +323,7 @@ extension Execution {
         let change = context.memory.traffic.answerEnded(
             leave,
             AttemptWord(end, of: machine.recovery.attempts.last, on: context.route),
+            asked: { machine.asked(of: context) },
             of: context.route,
             random: ports.entropy.next(),
             ports.time.now()

@@ -71,7 +71,8 @@ struct HoldTable: Sendable {
             return hold(.resource(resource, credential: asked.credential), until, now)
         }
         let isSecond = holds.contains { hold in
-            if case .asked(let other) = hold.scope { return other.name != asked.name } else { return false }
+            guard case .asked(let other) = hold.scope else { return false }
+            return other.name != asked.name
         }
         hold(.asked(asked), until, now)
         if isSecond { hold(.everything, until, now) }
@@ -89,9 +90,11 @@ struct HoldTable: Sendable {
 
     /// Those that last, in the order of their ends.
     func standing(longest: Duration, _ now: Instant) -> [Hold] {
-        holds.map { Hold(scope: $0.scope, since: $0.since, until: min($0.until, $0.since.advanced(by: longest))) }
-            .filter { $0.until > now }
-            .sorted { $0.until < $1.until }
+        holds.map {
+            Hold(scope: $0.scope, since: $0.since, until: min($0.until, $0.since.advanced(by: longest)))
+        }
+        .filter { $0.until > now }
+        .sorted { $0.until < $1.until }
     }
 
     mutating func clear() { holds.removeAll() }
@@ -117,7 +120,9 @@ struct HoldTable: Sendable {
             if holds[index].until < until { holds[index] = Hold(scope: scope, since: now, until: until) }
             return
         }
-        if holds.count >= HoldTable.most, let first = holds.indices.min(by: { holds[$0].until < holds[$1].until }) {
+        if holds.count >= HoldTable.most,
+            let first = holds.indices.min(by: { holds[$0].until < holds[$1].until })
+        {
             holds.remove(at: first)
         }
         holds.append(Hold(scope: scope, since: now, until: until))

@@ -86,7 +86,9 @@ struct PaceMachine: Sendable {
         let took = PaceMachine.measured(&taken, since: first, least: 1, now)
         var begin = rate * PaceMachine.decrease
         // What it took while it refused others is what it takes.
-        if limit != nil, let first, first.duration(to: now) >= PaceMachine.patience { begin = min(begin, took) }
+        if limit != nil, let first, first.duration(to: now) >= PaceMachine.patience {
+            begin = min(begin, took)
+        }
         begin = max(PaceMachine.least, begin)
         // While it refuses everything it says nothing of how much it would take.
         let before = limit.map { took > 0 ? max(took, $0.taken * PaceMachine.fading) : $0.taken } ?? took

@@ -166,12 +166,15 @@ package final class RouteTraffic: Sendable {
     func answerEnded(
         _ leave: TrafficLeave,
         _ word: AttemptWord,
+        asked: () -> RequestClass? = { nil },
         of route: Route,
         random: @autoclosure () -> UInt64,
         _ now: Instant
     ) -> BreakerChange? {
         let random = random()
-        return tell(route, now) { $0.answerEnded(leave, word, of: route, random: random, now) }
+        return tell(route, now) {
+            $0.answerEnded(leave, word, asked: asked, of: route, random: random, now)
+        }
     }
 
     /// Asks, or tells, what is known of the route's traffic.

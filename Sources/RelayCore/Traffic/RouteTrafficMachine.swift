@@ -248,13 +248,7 @@ struct RouteTrafficMachine: Sendable {
         let ended = upstreams[leave.place].ended(word, leave, of: asked, route, random: random, now)
         var verdict = AttemptVerdict(blamed: ended.blamed)
         if ended.hasChanged {
-            let upstream = upstreams[leave.place]
-            verdict.change = BreakerChange(
-                upstream: upstream.name,
-                state: upstream.breaker.state,
-                failing: upstream.failingWords,
-                now: now
-            )
+            verdict.change = change(of: leave.place, now)
         }
         return verdict
     }
@@ -299,21 +293,31 @@ struct RouteTrafficMachine: Sendable {
         return lifted
     }
 
+    private func change(of place: Int, _ now: Instant) -> BreakerChange {
+        let upstream = upstreams[place]
+        return BreakerChange(
+            upstream: upstream.name,
+            state: upstream.breaker.state,
+            failing: upstream.failingWords,
+            now: now
+        )
+    }
+
     /// The content of an answer has come to its end whose head was told by `ended`.
     ///
     /// - Returns: what has become of the breaker, when it has changed by that.
     mutating func answerEnded(
         _ leave: TrafficLeave,
         _ word: AttemptWord,
+        asked: () -> RequestClass? = { nil },
         of route: Route,
         random: UInt64,
         _ now: Instant
     ) -> BreakerChange? {
-        guard upstreams[leave.place].answerEnded(word, leave, of: route, random: random, now) else {
+        guard upstreams[leave.place].answerEnded(word, leave, of: asked, route, random: random, now) else {
             return nil
         }
-        let upstream = upstreams[leave.place]
-        return BreakerChange(upstream: upstream.name, state: upstream.breaker.state, now: now)
+        return change(of: leave.place, now)
     }
 
     /// Takes what a retry needs of the budget, for a failure that is about to be decided on.

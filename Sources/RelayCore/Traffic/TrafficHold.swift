@@ -122,7 +122,8 @@ extension TrafficHold {
             "the upstream \(name) has failed too often, and a request finds out now whether it answers (circuit_breaker)\(what)"
         case .breakerOpen:
             "the upstream \(name) has failed too often and is \(moment.map { "tried again \($0)" } ?? "not tried") (circuit_breaker)\(what)"
-        case .forcedOpen: "an operator keeps the circuit breaker of the upstream \(name) open (waystation breaker)"
+        case .forcedOpen:
+            "an operator keeps the circuit breaker of the upstream \(name) open (waystation breaker)"
         case .breakerTrial:
             "the upstream \(name) has failed too often, and a request like this finds out whether it is answered (circuit_breaker)\(what)"
         case .unanswered:

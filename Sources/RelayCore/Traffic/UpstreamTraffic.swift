@@ -183,7 +183,8 @@ struct UpstreamTraffic: Sendable {
     mutating func answerEnded(
         _ word: AttemptWord,
         _ leave: TrafficLeave,
-        of route: Route,
+        of asked: () -> RequestClass?,
+        _ route: Route,
         random: UInt64,
         _ now: Instant
     ) -> Bool {
@@ -193,7 +194,36 @@ struct UpstreamTraffic: Sendable {
         if word.window == .lost, settings.window.isEnabled, !leave.isProbe {
             window.ended(.lost, began: leave.began, wasFull: leave.wasFull, now)
         }
-        return breaker.ended(word.breaker, epoch: leave.epoch, settings.breaker, random: random, now)
+        let before = breaker.state
+        let hasChanged = breaker.ended(
+            word.breaker,
+            epoch: leave.epoch,
+            settings.breaker,
+            random: random,
+            now
+        )
+        tell(word.breaker == .fails ? false : nil, of: asked, hasChanged, since: before, settings, now)
+        return hasChanged
+    }
+
+    /// How requests of the class fare; `works` is nil where this end says nothing of that.
+    private mutating func tell(
+        _ works: Bool?,
+        of asked: () -> RequestClass?,
+        _ hasChanged: Bool,
+        since before: BreakerMachine.State,
+        _ settings: TrafficSettings,
+        _ now: Instant
+    ) {
+        if works == false || before != .closed, let asked = asked() {
+            classes.ended(asked, works: works, now)
+        }
+        if hasChanged, before == .closed { classes.opened(settings.breaker.counted, now) }
+        if hasChanged, before != .closed, breaker.state == .closed {
+            window.restart(settings.window)
+            classes.clear()
+            lastProbe = nil
+        }
     }
 
     /// An attempt has ended; of what class is asked only where that matters.
@@ -247,16 +277,9 @@ struct UpstreamTraffic: Sendable {
             random: random,
             now
         )
-        if let asked, said == .fails || before != .closed {
-            classes.ended(asked, works: said == .fails ? false : isAnswered ? true : nil, now)
-        }
         if leave.isProbe, said == .fails { lastProbe = asked }
-        if hasChanged, before == .closed { classes.opened(settings.breaker.counted, now) }
-        if hasChanged, before != .closed, breaker.state == .closed {
-            window.restart(settings.window)
-            classes.clear()
-            lastProbe = nil
-        }
+        let works = said == .fails ? false : isAnswered ? true : nil
+        tell(works, of: { asked }, hasChanged, since: before, settings, now)
         return Ended(hasChanged: hasChanged, blamed: blamed)
     }
 
@@ -369,6 +392,7 @@ extension UpstreamTraffic {
         guard let first = failing.first else { return nil }
         let more = failing.count > 1 ? " and \(failing.count - 1) more" : ""
         let works = classes.working.map { "; \($0.name) is answered" } ?? ""
-        return "\(first.entry.failures) of \(first.entry.attempts) failed on \(first.asked.name)\(more)\(works)"
+        return
+            "\(first.entry.failures) of \(first.entry.attempts) failed on \(first.asked.name)\(more)\(works)"
     }
 }

@@ -81,7 +81,9 @@ extension DurableJobs {
         }
         switch job.reason {
         case .throttled?, .breakerOpen?:
-            if let hold = holds(job) { return Blocker(hold, engine.time.now(), engine.time.wallMilliseconds()) }
+            if let hold = holds(job) {
+                return Blocker(hold, engine.time.now(), engine.time.wallMilliseconds())
+            }
             return Blocker(
                 job.reason ?? .throttled,
                 "it is held back to spare the upstream",

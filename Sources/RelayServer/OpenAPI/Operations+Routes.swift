@@ -68,7 +68,8 @@ extension Operation {
         id: "clearLimits",
         tag: .routes,
         summary: "Lift what holds the requests of a route back",
-        detail: "What upstreams have asked for, the rates and windows that were learnt, and which requests fail: all of it "
+        detail:
+            "What upstreams have asked for, the rates and windows that were learnt, and which requests fail: all of it "
             + "begins anew. Pauses and circuit breakers stay; a second call changes nothing more.",
         content: RequestContent(
             type: MediaType.json,

@@ -37,7 +37,11 @@ extension OpenAPI {
             "ClearOrder",
             .strict([
                 .maybe("upstream", .text(JobFilter.textLengths), "Without it all of the route."),
-                .maybe("requests", .text(JobFilter.textLengths), "As `failing` and `holds` name them; without it all."),
+                .maybe(
+                    "requests",
+                    .text(JobFilter.textLengths),
+                    "As `failing` and `holds` name them; without it all."
+                ),
             ])
         ),
         (

@@ -169,21 +169,35 @@ extension PassThrough {
     ) {
         guard var record = unsafe exchange.pointee.streamed.take() else { return }
         let entry = record.route.entry
-        if let leave = unsafe exchange.pointee.leave.take() {
-            let (traffic, random) = (entry.memory.traffic, random.next())
-            let change = traffic.answerEndedPlainly(leave, end, of: entry.route, random: random, loop.now)
-            tell(change, entry.route)
-        }
         record.finishedAt = clock.milliseconds
-        if case .whole = end { return unsafe add(record, exchange) }
+        if case .whole = end {
+            unsafe tell(end, nil, exchange, entry)
+            return unsafe add(record, exchange)
+        }
         let rest = unsafe exchange.pointee.rest
         let target = unsafe UnsafeBufferPointer(
             start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
             count: rest.count
         )
         let report = unsafe record.report(target: String(decoding: target, as: UTF8.self))
+        let asked = report.context.map {
+            RequestClass($0.method, target: $0.target, contentLength: 0, user: $0.client?.user)
+        }
+        unsafe tell(end, asked, exchange, entry)
         let taken = unsafe loop.now &- exchange.pointee.began
         relay.ports.tell(report, end, taken: .nanoseconds(taken))
+    }
+
+    private func tell(
+        _ end: AnswerEnd,
+        _ asked: RequestClass?,
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ entry: Snapshot.Entry
+    ) {
+        guard let leave = unsafe exchange.pointee.leave.take() else { return }
+        let (traffic, random) = (entry.memory.traffic, random.next())
+        let change = traffic.answerEndedPlainly(leave, end, asked, of: entry.route, random: random, loop.now)
+        tell(change, entry.route)
     }
 
     private func tell(_ change: BreakerChange?, _ route: Route) {

@@ -19,7 +19,8 @@ extension Command {
         options: [
             OptionSpec("clear", nil, "lift it first"),
             OptionSpec("upstream", value: "NAME", "of that upstream only"),
-            OptionSpec("class", value: "REQUESTS", "of those requests only"), .output, OptionSpec("utc", nil, "print times in UTC"), .control,
+            OptionSpec("class", value: "REQUESTS", "of those requests only"), .output,
+            OptionSpec("utc", nil, "print times in UTC"), .control,
         ]
     ) { arguments throws(CommandFailure) in
         let route = try routeOperand(arguments)
@@ -90,11 +91,18 @@ struct LimitsSheet {
             if let rate = upstream["rate"]?.integer {
                 let attempts = "\(rate) attempt\(rate == 1 ? "" : "s")"
                 let what = upstream["rate_of"]?.text.map { safe($0) + " " } ?? ""
-                rows.append(("  Throttled", "\(what)sent at most \(attempts) a second, as it said too many came"))
+                rows.append(
+                    ("  Throttled", "\(what)sent at most \(attempts) a second, as it said too many came")
+                )
             }
             for hold in upstream["holds"]?.elements ?? [] {
                 let until = hold["until"]?.text.map { moments.short($0) } ?? "?"
-                rows.append(("  Patience", "it has asked for it with \(safe(hold["requests"]?.text ?? "?")), until \(until)"))
+                rows.append(
+                    (
+                        "  Patience",
+                        "it has asked for it with \(safe(hold["requests"]?.text ?? "?")), until \(until)"
+                    )
+                )
             }
             if let held = upstream["held_until"]?.text {
                 rows.append(("  Patience", "it has asked to be left alone until \(moments.short(held))"))
