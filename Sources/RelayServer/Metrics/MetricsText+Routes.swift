@@ -99,7 +99,7 @@ extension MetricsText {
                 )
             }
             if let window = upstream.window { add(.window, [route, upstream.name], window) }
-            if let until = upstream.heldUntil {
+            if let until = ([upstream.heldUntil] + upstream.holds.map(\.until)).compactMap({ $0 }).max() {
                 let milliseconds = wall + now.duration(to: until).saturatedNanoseconds / 1_000_000
                 add(.heldUntil, [route, upstream.name], Int64((Double(milliseconds) / 1_000).rounded()))
             }
