@@ -78,7 +78,7 @@ struct DemoConfiguration {
             route(
                 "feed",
                 """
-                "timeouts": { "attempt": "600ms" },
+                "timeouts": { "idle": "600ms" },
                       "response": { "expect": "json" },
                       "recovery": [
                         { "name": "empty-feed", "on": ["any"],

@@ -57,12 +57,12 @@ struct DemoScene {
             moral: "The route takes 302 as a success and follows nothing."
         ),
         DemoScene(
-            title: "An answer that never ends",
+            title: "An answer that stops in the middle",
             route: "feed",
             path: "latest",
             status: 200,
             attempts: 1,
-            moral: "Given up after 600ms; a placeholder keeps the caller going."
+            moral: "Given up after 600ms without a byte; a placeholder keeps the caller going."
         ),
         DemoScene(
             title: "A POST whose answer is lost",

@@ -3,8 +3,8 @@ import RelayCore
 /// What the demo's upstream does with a request.
 enum ScriptedAnswer {
     case answer(Status, fields: [(name: String, value: String)] = [], body: String = "")
-    /// A head, and then a byte now and again for ever.
-    case drip
+    /// A head, a byte, and silence.
+    case stall
     /// The request is taken and the connection ends without a word.
     case hangUp
 
@@ -40,7 +40,7 @@ struct UpstreamScript {
             guard count > 1 else { return .json(#"{"status": {"code": 7, "text": "busy"}, "data": null}"#) }
             return .json(#"{"status": {"code": 0, "text": "ok"}, "data": {"EUR": 1.08}}"#)
         case "sign-in": return .answer(302, fields: [("Location", "/home?session=new")])
-        case "feed": return .drip
+        case "feed": return .stall
         case "orders":
             // The first order of each path is taken, and its answer lost.
             guard count > 1 else { return .hangUp }

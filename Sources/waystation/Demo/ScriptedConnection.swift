@@ -38,16 +38,11 @@ struct ScriptedConnection: ~Copyable {
             HeadWriter.appendLineEnd(to: &answer)
             answer.append(text: body)
             _ = send(answer.bytes)
-        case .drip:
-            var bytes = Array(
-                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".utf8
-            )
+        case .stall:
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"
+            guard send(Array(head.utf8)) else { return }
             // Longer than the demo waits; the relay hangs up long before.
-            for _ in 0..<300 {
-                guard send(bytes) else { return }
-                bytes = Array("1\r\n \r\n".utf8)
-                if waitFor(socket.raw, Int16(POLLIN), milliseconds: 100) { return }
-            }
+            _ = waitFor(socket.raw, Int16(POLLIN), milliseconds: 30_000)
         }
     }
 
