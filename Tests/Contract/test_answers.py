@@ -12,7 +12,7 @@ LINES = [("Content-Type", "application/x-ndjson")]
 RARE = {
     "resent", "damaged", "crashes", "sent_once_because", "not_kept_because", "in_doubt", "past_deadline", "api_code",
     "api_title", "ports", "refused_by", "expires_in_seconds", "lost", "next_upstream", "own_kinds", "held_until",
-    "permit_wait_ms", "rate", "credential", "next_turn_at", "unit",
+    "permit_wait_ms", "rate", "rate_of", "credential", "next_turn_at", "unit",
 }
 
 
@@ -106,6 +106,15 @@ class Answers(unittest.TestCase):
         self.call("getRoute", route="good")
         self.call("setBreaker", JSON, b'{"state": "auto"}', route="good")
         self.call("setBreaker", JSON, b'{"state": "ajar"}', route="good", status=400)
+        # Both kinds of requests hold themselves back, and nothing else.
+        for path in ["bad"] * 20 + ["patient"]:
+            self.world.ask("GET", f"/r/wary/{path}/x")
+        [upstream] = self.call("getRoute", route="wary").json()["upstreams"]
+        self.assertEqual([hold["requests"] for hold in upstream["holds"]], ["GET /patient/x"])
+        self.call("clearLimits", JSON, b'{"requests": "GET /patient/x"}', route="wary")
+        self.call("clearLimits", JSON, b'{"upstream": "nowhere"}', route="wary", status=400)
+        [upstream] = self.call("clearLimits", route="wary").json()["upstreams"]
+        self.assertEqual(upstream.keys() & {"holds", "failing"}, set())
         for by in ("route", "state", "failure_kind"):
             self.call("getShape", query=f"?by={by}")
         self.call("getHistory")
@@ -273,7 +282,7 @@ class Answers(unittest.TestCase):
         asked = ("Submission", "SubmissionRequest", "SubmissionOptions", "BulkAction", "Filter", "Order")
         told = {
             member for schema, member in properties(self.contract.document) if not schema.endswith(asked)
-            and not member.startswith("limits.")}
+            and not member.startswith(("limits.", "concurrency."))}
         self.assertEqual(told - self.seen - RARE, set())
         self.assertEqual(RARE - told, set(), "no longer told of")
         self.assertEqual(RARE & self.seen, set(), "not rare")

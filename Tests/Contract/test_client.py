@@ -79,6 +79,7 @@ class Client(unittest.TestCase):
         breaker = models.BreakerOrder.from_dict({"state": "closed"})
         got = self.call("set_breaker", "good", body=breaker).parsed
         self.assertEqual(got.upstreams[0].breaker.value, "forced_closed")
+        self.assertEqual(self.call("clear_limits", "good", body=models.ClearOrder.from_dict({})).parsed.name, "good")
         self.assertGreater(self.call("get_shape").parsed.total.total, 0)
         # Jobs.
         request = {"path": "charges", "json": {"amount": 17}}

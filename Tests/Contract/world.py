@@ -32,6 +32,7 @@ class Peer(Upstream):
             "text": answer(200, b"plain\n", ("Content-Type", "text/plain")),
             "bytes": answer(200, b"\x00\xff", ("Content-Type", "application/octet-stream")),
             "large": answer(200, b"x" * 100_000),
+            "patient": answer(429, b"", ("Retry-After", "3600")),
         }.get(name, OK)]
 
     def wait(self, _request):
@@ -64,6 +65,7 @@ class World:
             "slow": route(url + "door", **kept, **long, concurrency={"max_requests": jobs}),
             "later": route(url + "bad", **kept, recovery=[{"name": "hourly", "on": ["any"], **hour}]),
             "still": route(url, **kept),
+            "wary": route(url),
             "standing": route(url + "bad", recovery=[
                 {"name": "stand_in", "on": ["any"], "respond": {
                     "as": "placeholder", "status": 200, "json": {"queued": True}, "and": "keep"}},

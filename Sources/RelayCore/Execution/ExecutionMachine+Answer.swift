@@ -118,6 +118,7 @@ extension ExecutionMachine {
     }
 
     mutating func succeeded(_ response: HTTPResponse, _ maker: Maker) {
+        if case .stream = response.body { answersByStream = true }
         switch maker {
         case .upstream:
             let response = outgoing(response)

@@ -54,16 +54,6 @@ extension ExecutionMachine {
         }
     }
 
-    /// Whether it has ended with an answer whose content is still on its way; mutating like `turn`.
-    var answersByStream: Bool {
-        mutating get {
-            guard case .end(.answered(let response, _)) = step, case .stream = response.body else {
-                return false
-            }
-            return true
-        }
-    }
-
     /// Whether there is nothing to tell or to answer before what the step waits for; mutating like `turn`.
     var isQuiet: Bool {
         mutating get { notes.isEmpty && word == nil && turn != .answer }

@@ -28,6 +28,8 @@ package struct ExecutionMachine: Sendable {
     /// The last answer of a run had no room for its content.
     var lacksContent = false
     package internal(set) var step: Step
+    /// Whether it has ended with an answer whose content is still on its way.
+    var answersByStream = false
     var notes: [Note] = []
     /// How the attempt was that had leave, for the route's traffic; nil once that was told.
     var word: AttemptWord?

@@ -53,15 +53,19 @@ extension Relay {
         sending: any Sending
     ) throws(Failure) -> (Execution, OutboundRequest) {
         let moment = Moment(now: Instant(nanoseconds: began), wall: wall)
-        let machine = try ExecutionMachine(
-            request,
-            context,
-            added: addedFields(for: request),
-            canRefresh: canRefresh(context.route, vault),
-            since: moment.now,
-            moment
+        // Without a name it is not copied.
+        let execution = Execution(
+            try ExecutionMachine(
+                request,
+                context,
+                added: addedFields(for: request),
+                canRefresh: canRefresh(context.route, vault),
+                since: moment.now,
+                moment
+            ),
+            ports: ports,
+            vault: vault
         )
-        let execution = Execution(machine, ports: ports, vault: vault)
         execution.adopt(token, sending, moment)
         let outbound = try execution.machine.outbound(moment, signer: ports.signer)
         // Until here the caller gives it back.

@@ -56,6 +56,11 @@ package struct BreakerMachine: Sendable {
 
     init(_ settings: BreakerSettings) { counts = RollingCounts(over: settings.counted) }
 
+    /// From now on it counts for as long as these say.
+    mutating func configured(_ settings: BreakerSettings) {
+        if !counts.covers(settings.counted) { counts = RollingCounts(over: settings.counted) }
+    }
+
     mutating func leave(_ settings: BreakerSettings, _ now: Instant) -> Leave {
         if let order = order(at: now) {
             return order.order == .open ? .refused(until: order.until) : .go
@@ -122,7 +127,7 @@ package struct BreakerMachine: Sendable {
         switch (state, word) {
         case (.closed, .nothing), (.open, _): return false
         case (.closed, _):
-            count(bad: word == .fails, slow: isSlow, settings, now)
+            count(bad: word == .fails, slow: isSlow, now)
             guard settings.isEnabled, order(at: now) == nil, isTooMuch(settings) else { return false }
             since = now
             open(settings.breakDuration, random, now)
@@ -147,13 +152,12 @@ package struct BreakerMachine: Sendable {
     func isAtRest(_ now: Instant) -> Bool { state == .closed && order(at: now) == nil }
 
     /// An attempt of the present has succeeded, while it is closed.
-    mutating func worked(_ settings: BreakerSettings, _ now: Instant) {
-        count(bad: false, slow: false, settings, now)
+    mutating func worked(_ now: Instant) {
+        count(bad: false, slow: false, now)
     }
 
     @inline(__always)
-    private mutating func count(bad: Bool, slow: Bool, _ settings: BreakerSettings, _ now: Instant) {
-        if !counts.covers(settings.counted) { counts = RollingCounts(over: settings.counted) }
+    private mutating func count(bad: Bool, slow: Bool, _ now: Instant) {
         counts.add(bad: bad, slow: slow, now)
         latest = latest << 1 | (bad ? 1 : 0)
         if latestCount < 64 { latestCount += 1 }

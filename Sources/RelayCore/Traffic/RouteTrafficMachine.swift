@@ -362,6 +362,7 @@ struct RouteTrafficMachine: Sendable {
     mutating func configured(_ route: Route) {
         self.route = route
         for index in upstreams.indices {
+            upstreams[index].breaker.configured(route.policy.traffic.breaker)
             upstreams[index].window.configured(limit: route.policy.concurrency.maxRequests)
         }
     }

@@ -105,7 +105,7 @@ struct UpstreamTraffic: Sendable {
         usual.answered(nanoseconds: taken)
         underWay -= 1
         endings &+= 1
-        breaker.worked(settings.breaker, now)
+        breaker.worked(now)
         if route.longestHold != nil { pace.took(now) }
         return true
     }

@@ -112,12 +112,14 @@ package final class PassThroughRecords: Sendable {
         ring.withLock { $0.places.reserveCapacity(capacity) }
     }
 
-    package func add(_ record: PassThroughRecord, _ target: UnsafeBufferPointer<UInt8>) {
+    /// Keeps the record, and gives back the one that makes room for it.
+    package func add(_ record: inout PassThroughRecord, _ target: UnsafeBufferPointer<UInt8>) {
         ring.withLock { ring in
             if ring.places.count < capacity {
                 ring.places.append(Place(record))
             } else {
-                ring.places[ring.next].record = record
+                // Neither is copied.
+                swap(&ring.places[ring.next].record, &record)
             }
             unsafe ring.places[ring.next].set(target)
             ring.next = ring.next + 1 == capacity ? 0 : ring.next + 1

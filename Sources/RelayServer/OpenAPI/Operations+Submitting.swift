@@ -180,7 +180,21 @@ extension Operation {
         422,
         "The outcomes of an array of which no job was accepted; or the job is not valid.",
         content: [
-            .init(schema: .named("ListedOutcomes")),
+            .init(
+                schema: .named("ListedOutcomes"),
+                examples: [
+                    (
+                        "all_refused",
+                        .example(
+                            """
+                            {"jobs": [{"ok": false, "error": {"type": "urn:waystation:problem:route_not_found",
+                                       "title": "There is no such route", "status": 404, "code": "route_not_found",
+                                       "detail": "the configuration has no route \"billling\""}}], "refused": 1}
+                            """
+                        )
+                    )
+                ]
+            ),
             .init(type: MediaType.problemJSON, schema: .named("Problem"), problems: [.invalidJob]),
         ]
     )

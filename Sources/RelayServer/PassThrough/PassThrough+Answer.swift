@@ -93,7 +93,8 @@ extension PassThrough {
         }
         let bucket = meter.answeredPlainly(taken, now, lane: lane)
         if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
-        unsafe add(record(exchange, answer, sender, client, taken), exchange)
+        var record = unsafe record(exchange, answer, sender, client, taken, route)
+        unsafe add(&record, exchange, route)
         return taken
     }
 
@@ -103,11 +104,12 @@ extension PassThrough {
         _ answer: PassThroughAnswer,
         _ sender: any PassThroughSender,
         _ client: ClientIdentity?,
-        _ taken: Int64
+        _ taken: Int64,
+        _ route: PassThroughRoute
     ) -> PassThroughRecord {
         unsafe PassThroughRecord(
             id: exchange.pointee.id,
-            route: exchange.pointee.entry.route,
+            route: route,
             client: client,
             address: sender.address,
             wall: exchange.pointee.wall,
@@ -122,18 +124,22 @@ extension PassThrough {
 
     /// Counts and keeps a success.
     @inline(__always)
-    private func add(_ record: PassThroughRecord, _ exchange: UnsafeMutablePointer<PassThroughExchange>) {
+    private func add(
+        _ record: inout PassThroughRecord,
+        _ exchange: UnsafeMutablePointer<PassThroughExchange>,
+        _ route: PassThroughRoute
+    ) {
         let rest = unsafe exchange.pointee.rest
         let target = unsafe UnsafeBufferPointer(
             start: UnsafePointer(exchange.pointee.bytes) + rest.lowerBound,
             count: rest.count
         )
         let lane = relay.ports.lane
-        guard record.route.entry.memory.meter.countPlain(lane: lane) else {
+        guard route.entry.memory.meter.countPlain(lane: lane) else {
             return unsafe endInTrouble(record, target)
         }
-        record.route.plain.meter?.countPlain(record.duration, lane: lane)
-        unsafe engine.plain.add(record, target)
+        route.plain.meter?.countPlain(record.duration, lane: lane)
+        unsafe engine.plain.add(&record, target)
     }
 
     /// Tells traffic and meters of an answer's head whose content follows by pieces.
@@ -157,7 +163,8 @@ extension PassThrough {
         let bucket = meter.answeredPlainly(taken, now, lane: relay.ports.lane)
         if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
         meter.isAnswered()
-        unsafe exchange.pointee.streamed = record(exchange, answer, sender, client, taken)
+        let route = unsafe exchange.pointee.entry.route
+        unsafe exchange.pointee.streamed = record(exchange, answer, sender, client, taken, route)
         return taken
     }
 
@@ -168,11 +175,12 @@ extension PassThrough {
         _ client: ClientIdentity?
     ) {
         guard var record = unsafe exchange.pointee.streamed.take() else { return }
-        let entry = record.route.entry
+        let passed = record.route
+        let entry = passed.entry
         record.finishedAt = clock.milliseconds
         if case .whole = end {
             unsafe tell(end, nil, exchange, entry)
-            return unsafe add(record, exchange)
+            return unsafe add(&record, exchange, passed)
         }
         let rest = unsafe exchange.pointee.rest
         let target = unsafe UnsafeBufferPointer(

@@ -52,7 +52,7 @@ import RelayPosix
     var timeLimit: TimeLimit?
     var idleName: StaticString = "timeouts.idle"
     /// Content as it moves; nil for an exchange none of whose content is waited for.
-    var transfer: Transfer?
+    @safe @exclusivity(unchecked) var transfer: Transfer?
 
     // The request on its way out.
     var output = PendingOutput()
