@@ -37,7 +37,7 @@ struct LimitsTests {
                 Upstream     us: 12 under way
                   Breaker    closed; 1 of 9 failed in the last 30s
                   Throttled  sent at most 3 attempts a second, as it said too many came
-                  Patience   it has asked to be left alone until 04:18:00
+                  Patience   it has asked requests to wait until 04:18:00
                 Upstream     old: 0 under way
                 Upstream     idle: 0 under way
                   Breaker    open; the last 10 failed, none in the last 30s

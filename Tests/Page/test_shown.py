@@ -242,7 +242,7 @@ class Shown(PageTest):
         self.assertRegex(text, r"Keeps \d+ jobs until they can be delivered, the oldest \d+[sm] old, the next attempt in 59m")
         # Each upstream has a reason of its own.
         for name, detail in ("eu", r"the upstream answered 503 \(http_status\)"), ("us", r"cannot connect to .* \(connection_refused\)"):
-            self.assertRegex(text, rf"Upstream {name} has failed so often that it is left alone; its last failure, \d+[sm] ago: {detail}\.")
+            self.assertRegex(text, rf"Upstream {name} has failed so often that its breaker is open; its last failure, \d+[sm] ago: {detail}\.")
         self.assertNotRegex(text, r"(127\.0\.0\.1:\d+) \(\1\)", "an address is told once")
         cards = self.browser.script("return [...document.querySelectorAll('.trouble h3')].map((node) => node.textContent)")
         self.assertEqual([card for card in cards if "login" in card], ["Credential route:login failing"], "what comes of one thing is one card")

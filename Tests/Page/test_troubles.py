@@ -67,7 +67,7 @@ class Troubles(PageTest):
                 ("adviceFor", {**failing, "pause": {"reason": "", "began_at": failure["at"]}}, ["When the cause is gone: waystation resume quiet"]),
                 ("doneAbout", retrying, ["keeps 1 job until it can be delivered, the next attempt now"]),
                 ("wrongWith", {**failing, "consecutive_failures": 1, "upstreams": [{"name": "eu", "breaker": "open", "last_failure": failure}]}, [
-                    "upstream eu has failed so often that it is left alone", "the last request failed; the latest failure, .*"]),
+                    "upstream eu has failed so often that its breaker is open", "the last request failed; the latest failure, .*"]),
                 ("wrongWith", {**failing, "consecutive_failures": 3}, [
                     r"the last 3 requests failed; the latest failure, \d+d ago: u1 is left alone \(breaker_open\)"])):
             with self.subTest(function=function, told=told):

@@ -4,7 +4,7 @@ import Testing
 @testable import RelayCore
 
 @Suite(
-    "An upstream that fails is left alone, and one request at a time finds out whether it is back",
+    "An upstream that fails is sent no more, and one request at a time finds out whether it is back",
     .timeLimit(.minutes(1))
 )
 struct BreakerMachineTests {

@@ -41,6 +41,12 @@ function acceptedText(job) {
   return parts.join(", ");
 }
 
+// Told where the fault is not where one looks first.
+const causes = {
+  too_many: "the upstream had too much to do: nobody's fault", caller: "the caller's doing: it counts for nothing",
+  relay: "the relay's doing: it counts for nothing against the upstream",
+};
+
 function attemptEntry(attempt, at) {
   const what = joined(" ", attempt.status, (attempt.kind !== "http_status" || !attempt.status) && attempt.kind);
   const timing = attempt.timing_ms || {};
@@ -49,7 +55,7 @@ function attemptEntry(attempt, at) {
       timing[name] >= 1).map(([name, title]) => `${title} ${short(timing[name])}`) : [];
   const place = joined(" ", attempt.upstream, attempt.address);
   const took = attempt.duration_ms === undefined ? "" : `in ${short(attempt.duration_ms)}`;
-  const notes = [];
+  const notes = causes[attempt.cause] ? [causes[attempt.cause]] : [];
   if (attempt.api_code || attempt.api_title) {
     notes.push(joined("", "the upstream says", attempt.api_code && " " + attempt.api_code, attempt.api_title && `: "${attempt.api_title}"`));
   }

@@ -28,7 +28,7 @@ function breakerText(upstream) {
 const throttledText = upstream => upstream.rate
   && `sent at most ${plural(upstream.rate, "attempt")} a second, as it said too many came`;
 const patienceText = upstream => upstream.held_until
-  && `it has asked to be left alone until ${moment(upstream.held_until)}`;
+  && `it has asked requests to wait until ${moment(upstream.held_until)}`;
 const underWayText = upstream =>
   `${upstream.under_way}${upstream.window ? ` of a window of ${upstream.window}` : ""} under way`;
 

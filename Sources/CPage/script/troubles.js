@@ -40,7 +40,7 @@ function wrongWith(route, credential) {
     const failure = one.last_failure;
     // That of the only one is told below as the route's.
     const isTold = !failure || isFailing(route) && route.upstreams.length === 1 && failure.detail === route.last_failure?.detail;
-    wrong.push(`upstream ${one.name} ${isOpen(one) ? "has failed so often that it is left alone" : "fails"}${
+    wrong.push(`upstream ${one.name} ${isOpen(one) ? "has failed so often that its breaker is open" : "fails"}${
       isTold ? "" : `; its last failure, ${agoText(failure)}`}`);
   }
   if (isFailing(route)) {

@@ -94,7 +94,7 @@ package enum ManualPage {
         Names the failure, whatever found it.
         .It Cm recovery
         The first rule that is for the failure and may act does.
-        What is not sent since an upstream is left alone fails as breaker_open or
+        What is not sent to a failing upstream fails as breaker_open or
         rate_limited: failover and respond act on that as on what has led to it
         (500, 502, 503, 504, connection and timeout; 429 and 503), and a retry that is
         for those counts as spent.

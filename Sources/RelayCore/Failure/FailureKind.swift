@@ -65,7 +65,7 @@ public struct FailureKind: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static let preparation: FailureKind = "preparation"
     /// The program has too much to do to take the request.
     public static let overloaded: FailureKind = "overloaded"
-    /// The upstream has failed so often that it is left alone for a while.
+    /// The upstream's circuit breaker is open for requests like this one.
     public static let breakerOpen: FailureKind = "breaker_open"
     /// The upstream has asked for patience, or the route's own limit is reached, for longer than the job can wait.
     public static let rateLimited: FailureKind = "rate_limited"

@@ -4,7 +4,7 @@ struct AttemptWord: Sendable, Equatable {
     var window = WindowMachine.Word.nothing
     /// Whether a retry did what it was for; nil where nothing is known.
     var succeeded: Bool?
-    /// How long the upstream is to be left alone, as it has asked.
+    /// How long requests are to wait, as the upstream has asked.
     var hold: HoldTable.Word?
     /// Whether it says that it was sent too much in too short a time.
     var isTooFast = false

@@ -1,4 +1,4 @@
-/// What an upstream has asked to be left alone with, and until when: no more than it has said.
+/// The requests that an upstream has asked to wait with, and until when: no more than it has said.
 ///
 /// An answer speaks of the kind of request that it answers, with the credential that came with it, or of all that share the
 /// limit it names (`X-RateLimit-Resource`). It speaks of the whole upstream when a second kind of request is told the same
@@ -35,7 +35,7 @@ struct HoldTable: Sendable {
 
     /// What an answer says.
     struct Word: Hashable, Sendable {
-        /// How long the upstream wants to be left alone.
+        /// How long the upstream wants them to wait.
         var wait: Duration
         /// The limit's name.
         var resource: String?

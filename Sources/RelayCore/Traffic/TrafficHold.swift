@@ -77,7 +77,7 @@ package struct TrafficHold: Sendable, Hashable {
     package var until: Instant
     /// Since when that has held; nil where that is not known.
     package var since: Instant?
-    /// What the upstream did that is left alone; nil where that is not known.
+    /// What the upstream did that is sent nothing; nil where that is not known.
     var cause: Cause?
     /// Whether a probe is under way.
     var isProbing = false

@@ -1,6 +1,6 @@
 /// What keeps a route's requests from making an upstream's trouble worse; each part can be switched off by itself.
 public struct TrafficSettings: Sendable {
-    /// When an upstream is left alone because it fails.
+    /// When the circuit breaker stops traffic to an upstream that fails.
     public var breaker = BreakerSettings()
     /// How much of the load retries may be.
     public var budget = RetryBudgetSettings()
@@ -31,7 +31,7 @@ public struct TrafficSettings: Sendable {
     }
 }
 
-/// When an upstream is left alone because it fails.
+/// When the circuit breaker stops traffic to an upstream that fails.
 ///
 /// Only what is the upstream's fault counts (``FailureCause/upstream``). Requests of a class that the upstream answers go on
 /// while it is open.

@@ -10,7 +10,7 @@ struct UpstreamTraffic: Sendable {
     private(set) var underWay = 0
     /// Whether nothing is known to be wrong: neither breaker nor holds nor pace has to be asked.
     private(set) var isCalm = true
-    /// What it has asked to be left alone with.
+    /// The requests that it has asked to wait with.
     var holds = HoldTable()
     /// How requests of each class fare while it fails.
     var classes = ClassTable()

@@ -43,7 +43,7 @@ extension Problem.Code {
         case .invalidResponse: (502, "The upstream's answer is not valid")
         case .credentialsFailed: (502, "The credentials could not be obtained")
         case .preparationFailed: (400, "The request could not be prepared")
-        case .breakerOpen: (503, "The upstream is left alone")
+        case .breakerOpen: (503, "The circuit breaker is open")
         case .overloaded: (503, "There is no room")
         case .draining: (503, "The relay is stopping")
         case .notStarted: (503, "The relay could not start")

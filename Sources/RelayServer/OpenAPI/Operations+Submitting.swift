@@ -189,7 +189,7 @@ extension Operation {
                             """
                             {"jobs": [{"ok": false, "error": {"type": "urn:waystation:problem:route_not_found",
                                        "title": "There is no such route", "status": 404, "code": "route_not_found",
-                                       "detail": "the configuration has no route \"billling\""}}], "refused": 1}
+                                       "detail": "the configuration has no route \\\"billling\\\""}}], "refused": 1}
                             """
                         )
                     )

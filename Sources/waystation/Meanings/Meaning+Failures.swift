@@ -225,7 +225,7 @@ extension Meaning {
         Meaning(
             .failure,
             "breaker_open",
-            "The upstream is left alone because it fails, so nothing was sent.",
+            "The circuit breaker stops requests that fail at the upstream, so nothing was sent.",
             causes:
                 "Of the attempts that ended in the last 2 s, or of the last 20, 95 in a hundred failed, or what circuit_breaker says.",
             remedy: "Mend the upstream; give the route a rule on breaker_open that fails over or responds."

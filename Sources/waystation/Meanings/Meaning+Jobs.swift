@@ -70,7 +70,7 @@ extension Meaning {
         Meaning(
             .reason,
             "breaker_open",
-            "The upstream has failed so often that it is left alone; the job has lost no attempt.",
+            "The circuit breaker stops requests that fail at the upstream; the job has lost no attempt.",
             causes:
                 "Of the attempts that ended in the last 2 s, or of the last 20, 95 in a hundred failed, or what circuit_breaker says.",
             remedy: "Mend the upstream; one job at a time tries it again, and the others follow."

@@ -54,7 +54,7 @@ extension Meaning {
             .problem,
             "breaker_open",
             status: 503,
-            "The upstream is left alone because it fails, so nothing was sent.",
+            "The circuit breaker stops requests that fail at the upstream, so nothing was sent.",
             causes:
                 "Of the attempts that ended in the last 2 s, or of the last 20, 95 in a hundred failed, or what circuit_breaker says.",
             remedy: "Wait as Retry-After says; mend the upstream, or give the route a rule on breaker_open."

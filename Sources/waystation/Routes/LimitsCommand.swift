@@ -105,7 +105,7 @@ struct LimitsSheet {
                 )
             }
             if let held = upstream["held_until"]?.text {
-                rows.append(("  Patience", "it has asked to be left alone until \(moments.short(held))"))
+                rows.append(("  Patience", "it has asked requests to wait until \(moments.short(held))"))
             }
         }
         if let passing = route.passing { rows.append(("Passing on", passing)) }
