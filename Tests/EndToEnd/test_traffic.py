@@ -78,7 +78,7 @@ class Traffic(DurableTest):
         problem = self.assert_problem(relay.ask("GET", "/r/hasty/x"), 429, "rate_limited")
         self.assertIn("has asked for patience with GET /x", problem["detail"])
         self.assertEqual(len(self.upstream.seen("/x")), 2)
-        self.assertIn("it has asked for it with GET /x", self.command(relay, "limits", "hasty"))
+        self.assertIn("it has asked GET /x to wait until", self.command(relay, "limits", "hasty"))
         self.command(relay, "limits", "hasty", "--clear", "--class", "GET /y")
         self.assert_problem(relay.ask("GET", "/r/hasty/x"), 429, "rate_limited")
         self.command(relay, "limits", "hasty", "--clear", "--class", "GET /x")

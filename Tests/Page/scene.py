@@ -108,7 +108,8 @@ class Scene:
         relay = self.relay
         for _ in range(5):
             relay.ask("GET", "/r/ok/good")
-        for _ in range(14):
+        # As many as the breakers of both upstreams look at.
+        for _ in range(30):
             relay.ask("POST", "/r/billing/charges", body=b"amount=17")
         self.keep("stock", "items", 6, ("Waystation-Label", "order=8841"))
         self.keep("hooks", "a", 4, ("Waystation-Label", "note=" + HOSTILE[:40]))

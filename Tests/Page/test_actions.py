@@ -5,6 +5,7 @@ import unittest
 from browser import ENTER, ESCAPE, TAB
 from page import PageTest
 from scene import Port, Scene, eventually
+from upstream import answer
 
 
 class Actions(PageTest):
@@ -242,6 +243,29 @@ class Actions(PageTest):
         self.follow(line)
         self.assertEqual(word(), "forced_open")
         self.scene.api("PUT", "/v1/routes/quiet/breaker", {"state": "auto"})
+
+    def test_limits_are_cleared_of_the_requests_that_are_named(self):
+        def holds():
+            return [hold["requests"] for hold in self.scene.api("GET", "/v1/routes/quiet")["upstreams"][0].get("holds", [])]
+
+        def ask():
+            self.scene.relay.ask("GET", "/r/quiet/patient")
+            eventually(lambda: holds() == ["GET /patient"], "it waits")
+
+        self.scene.upstream.on("/patient", answer(429, b"", ("Retry-After", "60")))
+        ask()
+        self.view("#/route/quiet", "it has asked GET /patient to wait until")
+        self.order("Clear limits…")
+        [field] = self.browser.call("POST", "/elements", {"using": "css selector", "value": "dialog input"})
+        self.browser.type(field, "GET /patient" + TAB)
+        line = self.command()
+        self.assertIn("limits quiet --clear --upstream u1 --class", line)
+        self.confirm("Clear")
+        self.closed()
+        eventually(lambda: not holds(), "the page lifted it")
+        ask()
+        self.follow(line)
+        self.assertEqual(holds(), [])
 
     def test_the_configuration_is_reloaded_and_a_refusal_is_told(self):
         self.view("#/", "Routes")

@@ -93,6 +93,11 @@ class Shown(PageTest):
 
         def limits():
             told = [plain(line) for line in self.said("limits", "billing", "--utc").splitlines()]
+            spared = "; ".join(row["What it is spared"] for row in self.rows("Upstreams"))
+            words = [line for line in told if line.startswith(("Stopped ", "Throttled ", "Patience "))]
+            if not words or "; ".join(line.split(" ", 1)[1] for line in words) != spared:
+                return False
+            told = [line for line in told if line not in words]
             shown = ["Route billing", f"Permits {self.shown('Permits')}"]
             for row in self.rows("Upstreams"):
                 shown += [f"Upstream {row['Upstream']}: {row['Under way']}", f"Breaker {row['Breaker']}", f"Failed {row['Last failure']}"]

@@ -329,6 +329,20 @@ function breakerAction(route, upstream) {
   }));
 }
 
+function clearAction(route, upstream) {
+  return action("Clear limits…", "operate", () => ({
+    title: `Clear the limits of ${route}/${upstream}`,
+    text: "Lifts what it has asked for and what was learnt of it, but not its breaker.",
+    fields: [{ name: "class", title: "Only of these requests, such as GET /reports" }],
+    command: values => command("limits", route, "--clear", options({ upstream, ...values })),
+    button: () => "Clear",
+    run: async values => {
+      await ask("POST", routeCall(route, "limits/clear"), given({ upstream, requests: values.class }));
+      return `The limits of ${upstream} are cleared`;
+    },
+  }));
+}
+
 function constrainedAction() {
   return action("Network…", "operate", () => ({
     title: "Say whether the network is constrained",

@@ -20,15 +20,17 @@ function breakerText(upstream) {
   const counts = upstream.counts;
   if (!counts) return text;
   const { attempts, failed, failed_in_a_row: row, span_ms: lately } = counts;
-  const isRow = row > 1;
-  if (!attempts) return `${text}; ${isRow ? `the last ${row} failed, ` : ""}none in the last ${exact(lately)}`;
-  return `${text}; ${failed} of ${attempts} failed in the last ${exact(lately)}${isRow ? `, ${row} in a row` : ""}`;
+  return text + (!attempts ? `; ${row > 1 ? `the last ${row} failed, ` : ""}none in the last `
+    : `; ${failed} of ${attempts} failed in the last `) + exact(lately) + (attempts && row > 1 ? `, ${row} in a row` : "");
 }
 
-const throttledText = upstream => upstream.rate
-  && `sent at most ${plural(upstream.rate, "attempt")} a second, as it said too many came`;
-const patienceText = upstream => upstream.held_until
-  && `it has asked requests to wait until ${moment(upstream.held_until)}`;
+// What an upstream is not sent, or not so fast; as `waystation limits` tells it.
+const sparedText = ({ failing = [], rate, rate_of: paced, holds = [], held_until: held }) => joined("; ",
+  ...failing.map(({ requests, uid, failed, attempts }) =>
+    `${requests}${uid === undefined ? "" : ` of user ${uid}`}: ${failed} of ${attempts} failed; others go on`),
+  rate && `${paced ? paced + " " : ""}sent at most ${plural(rate, "attempt")} a second, as it said too many came`,
+  ...holds.map(({ requests, until }) => `it has asked ${requests} to wait until ${moment(until)}`),
+  held && `it has asked requests to wait until ${moment(held)}`);
 const underWayText = upstream =>
   `${upstream.under_way}${upstream.window ? ` of a window of ${upstream.window}` : ""} under way`;
 
@@ -94,9 +96,8 @@ function showRoute(name, { route, status = {}, history, shape = { rows: [] } }) 
           cells: [upstream.name, [upstream.breaker === "off" ? "off" : badge("", upstream.breaker),
             h("span.note", " ",
             (breakerText(upstream) || "").slice(spaced(upstream.breaker).length).replace(/^; /, ""))],
-            underWayText(upstream), joined("; ", patienceText(upstream), throttledText(upstream))
-              || "nothing", upstream.last_failure ? failureText(upstream.last_failure) : "–",
-            breakerAction(name, upstream.name) || "–"],
+            underWayText(upstream), sparedText(upstream) || "nothing", upstream.last_failure ? failureText(upstream.last_failure) : "–",
+            [breakerAction(name, upstream.name) || "–", sparedText(upstream) && clearAction(name, upstream.name)]],
         })))),
     section("counts", "Since the daemon's start",
       sheet([

@@ -18,7 +18,7 @@ function conditionText({ state, consecutive_failures: count, last_failure: failu
 // Breakers that are not closed, upstreams that are spared.
 const forcedUpstreams = route => route.upstreams.filter(({ breaker }) => breaker.startsWith("forced"));
 const hasActed = upstream => !["closed", "off"].includes(upstream.breaker);
-const troubledUpstreams = route => route.upstreams.filter(one => hasActed(one) || one.held_until || one.rate);
+const troubledUpstreams = route => route.upstreams.filter(one => hasActed(one) || one.held_until || one.holds || one.rate);
 const isOpen = ({ breaker }) => ["open", "probing"].includes(breaker);
 // Of several upstreams each may fail for a reason of its own.
 const failingUpstreams = ({ upstreams }) =>
@@ -66,8 +66,7 @@ function wrongWith(route, credential) {
 function doneAbout(route, hour) {
   const done = [];
   for (const upstream of troubledUpstreams(route)) {
-    done.push(`upstream ${upstream.name}: ${joined("; ", hasActed(upstream) && `breaker ${breakerText(upstream)}`, patienceText(upstream),
-      throttledText(upstream))}`);
+    done.push(`upstream ${upstream.name}: ${joined("; ", hasActed(upstream) && `breaker ${breakerText(upstream)}`, sparedText(upstream))}`);
   }
   const { held, retrying } = route.jobs;
   const waiting = waitingOf(route) - held;

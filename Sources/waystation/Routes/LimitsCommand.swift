@@ -84,7 +84,7 @@ struct LimitsSheet {
                     (
                         "  Stopped",
                         "\(safe(failing["requests"]?.text ?? "?"))\(user): \(number(failing["failed"])) of "
-                            + "\(number(failing["attempts"])) failed; others that are answered go on"
+                            + "\(number(failing["attempts"])) failed; others go on"
                     )
                 )
             }
@@ -100,7 +100,7 @@ struct LimitsSheet {
                 rows.append(
                     (
                         "  Patience",
-                        "it has asked for it with \(safe(hold["requests"]?.text ?? "?")), until \(until)"
+                        "it has asked \(safe(hold["requests"]?.text ?? "?")) to wait until \(until)"
                     )
                 )
             }
