@@ -12,7 +12,7 @@ LINES = [("Content-Type", "application/x-ndjson")]
 RARE = {
     "resent", "damaged", "crashes", "sent_once_because", "not_kept_because", "in_doubt", "past_deadline", "api_code",
     "api_title", "ports", "refused_by", "expires_in_seconds", "lost", "next_upstream", "own_kinds", "held_until",
-    "permit_wait_ms", "rate", "rate_of", "credential", "next_turn_at", "unit",
+    "permit_wait_ms", "credential", "next_turn_at", "unit",
 }
 
 

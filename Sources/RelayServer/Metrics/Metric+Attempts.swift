@@ -20,7 +20,7 @@ extension Metric {
         .gauge,
         ["route", "upstream", "state"],
         "1 for the state the upstream's breaker is in, 0 for the others.",
-        do: "open: the upstream fails, and requests that fail there are not sent; waystation limits ROUTE says until when."
+        do: "open: requests that fail at the upstream are not sent; waystation limits ROUTE says until when."
     )
     package static let breakerTransitions = Metric(
         "waystation_breaker_transitions",
