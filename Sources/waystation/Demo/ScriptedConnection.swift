@@ -39,8 +39,8 @@ struct ScriptedConnection: ~Copyable {
             answer.append(text: body)
             _ = send(answer.bytes)
         case .stall:
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-            guard send(Array((head + "1\r\n{\r\n").utf8)) else { return }
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+            guard send(Array((head + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n").utf8)) else { return }
             // Longer than the demo waits; the relay hangs up long before.
             _ = waitFor(socket.raw, Int16(POLLIN), milliseconds: 30_000)
         }
