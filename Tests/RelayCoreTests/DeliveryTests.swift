@@ -11,7 +11,7 @@ struct DeliveryTests {
         arguments: [
             (.fail(.connectionRefused, .neverSent), "retry"),
             (.fail(.httpResponseTimeout, .unknown), "retry"),
-            (.answer(503), "retry"), (.answer(429), "retry"), (.answer(400), "dead exhausted"),
+            (.answer(503), "retry"), (.answer(400), "dead exhausted"),
         ] as [(ScriptedTransport.Step, String)]
     )
     func later(step: ScriptedTransport.Step, words: String) async {
@@ -21,6 +21,23 @@ struct DeliveryTests {
         if case .retry(let wait) = delivery.ending {
             #expect((.seconds(4) ... .seconds(6)).contains(wait))
         }
+    }
+
+    @Test(
+        "What an upstream refuses as one too many costs a job of a route without rules nothing, and waits for moments",
+        arguments: [([:], 429), (["Retry-After": "1"], 503)] as [([String: String], UInt16)]
+    )
+    func tooMany(fields: [String: String], status: UInt16) async {
+        let refusal = ScriptedTransport.Step.answer(Status(rawValue: status), fields.map { ($0, $1) })
+        let bench = Bench(Array(repeating: refusal, count: 30) + [.answer(200)])
+        let runs = await bench.deliverToTheEnd(on: makeRoute { $0.deliversLater = true })
+        #expect(runs.last?.words == "succeeded 200 upstream", "\(runs.map(\.words))")
+        let waits: [Duration] = runs.compactMap { run in
+            if case .retry(let wait) = run.ending { wait } else { nil }
+        }
+        #expect(waits.count == 30 && waits.allSatisfy { $0 <= .seconds(256) })
+        #expect(fields.isEmpty ? waits[0] <= .milliseconds(250) : waits[0] == .seconds(1))
+        #expect(runs.flatMap(\.attempts).count { $0.isSpent } == 1)
     }
 
     @Test("A success ends the job with the whole answer, and no event tells of it from here")

@@ -106,6 +106,10 @@ package enum ManualPage {
         and a second time only after a 401
         to a credential that can be fetched again; a kept job is then sent again for
         two days.
+        An answer that says too many came, 429 or 503 with
+        .Li Retry-After ,
+        costs such a job no attempt: it is sent again after a quarter of a second, and
+        after twice as long each time, up to 256 s.
         """#
 
     private static let footer = #"""

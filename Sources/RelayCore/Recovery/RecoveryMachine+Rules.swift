@@ -96,9 +96,9 @@ extension RecoveryMachine {
         _ decision: Decision
     ) -> Decision {
         if uses.isEmpty { uses = Array(repeating: 0, count: rules.count) }
-        uses[index] += 1
         attempts[attempts.count - 1].rule = rule.name
         attempts[attempts.count - 1].next = next
+        if attempts[attempts.count - 1].chargedRule != nil { uses[index] += 1 }
         return decision
     }
 
@@ -123,10 +123,16 @@ extension RecoveryMachine {
         _ failure: Failure,
         _ situation: Situation
     ) -> Duration {
-        let wait = policy.backoff.wait(beforeRetry: count(index) + 1, random: situation.random)
+        let wait =
+            failure.blamed == .tooMany
+            ? RecoveryRule.untilRoom.wait(beforeRetry: refusals, random: situation.random)
+            : policy.backoff.wait(beforeRetry: count(index) + 1, random: situation.random)
         guard policy.honorsRetryAfter, let asked = failure.retryAfter else { return wait }
         return max(wait, min(asked, policy.maxRetryAfter))
     }
+
+    /// Attempts of a kept job that cost it nothing, the last one included.
+    private var refusals: Int { max(1, (history?.attempts ?? 0) + attempts.count - countedAttempts) }
 
     private func spent(_ policy: RetryPolicy, _ index: Int) -> HeldBack.Reason? {
         count(index) + 1 < policy.maxAttempts ? nil : .ruleSpent(policy.maxAttempts)

@@ -253,12 +253,14 @@ package struct RecoveryMachine: Sendable {
 
     /// An attempt failed, or could not be sent.
     package mutating func attemptFailed(_ failure: Failure, _ situation: Situation) -> Decision {
+        var failure = failure
+        if isDurable, route.policy.deliversLater, failure.cause == .tooMany { failure.blamed = .tooMany }
         note(failure, at: situation.now)
         if failure.sent == .neverSent {
             if !failure.isHold { unsentAttempts += 1 }
             unsentInARow += 1
         } else {
-            countedAttempts += 1
+            if failure.blamed != .tooMany { countedAttempts += 1 }
             unsentInARow = 0
         }
         // That a later one was refused says nothing of this one.

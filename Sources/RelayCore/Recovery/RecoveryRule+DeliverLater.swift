@@ -17,4 +17,10 @@ extension RecoveryRule {
         ]
         return RecoveryRule(name: "deliver-later", on: FailureMatcher(failures), action: .retry(retry))
     }()
+
+    /// Its waits after answers that say too many came: the upstream is there, and may have room in a moment.
+    static let untilRoom = Backoff(
+        schedule: .exponential(base: .milliseconds(250), multiplier: 2, maximum: .seconds(256)),
+        jitter: .equal
+    )
 }

@@ -102,16 +102,22 @@ extension Attempt {
     package var metNoRule: Bool { failure != nil && rule == nil && next == nil && heldBack.isEmpty }
 
     /// The rule that is charged with what came next.
-    package var chargedRule: String? { resentBy ?? rule }
+    package var chargedRule: String? {
+        if isSpared, case .retry? = next { return nil }
+        return resentBy ?? rule
+    }
+
+    /// Whether the upstream refused it as one too many, and its job waits as the relay likes: it costs the job nothing.
+    package var isSpared: Bool { failure?.blamed == .tooMany }
 
     /// How far it got.
     package var sent: Sent { failure?.sent ?? .answered }
 
     /// Whether it counts against its job's allowance: a stop burns no attempt, not even one that it met on the wire, and
-    /// neither does a credential that was refused.
+    /// neither does a credential that was refused, or what is spared.
     package var isSpent: Bool {
         if case .refreshCredentials? = next { return false }
-        return sent != .neverSent && failure?.kind != .cancelled && failure?.kind != .credentialsFailed
+        return sent != .neverSent && failure?.kind != .cancelled && failure?.kind != .credentialsFailed && !isSpared
     }
 
     /// What is known of an attempt that a crash cut short.

@@ -8,6 +8,8 @@ extension Connection {
     /// Not to be called after the last piece: the connection may then serve another request.
     func nextPiece(_ serial: UInt64) async throws(Failure) -> (piece: [UInt8]?, isLast: Bool) {
         pool.collectsAnswers = true
+        // Until now its reader has made the peer wait.
+        lastProgress = loop.now
         while true {
             guard self.serial == serial, phase == .reading else {
                 throw body.fault ?? Failure(.cancelled, sent: .unknown, "the response body was given up")
