@@ -13,8 +13,10 @@ from upstream import answer, unread
 MIB = 1 << 20
 # How many of each kind; the figures of the design are 60 and 256.
 COUNT = int(os.environ.get("WAYSTATION_MEMORY_COUNT", "12"))
-LIMIT = int(os.environ.get("WAYSTATION_MEMORY_LIMIT", "96"))
-LARGE = b'{"ok":true,"filler":"' + b"x" * (15 * MIB - 23) + b'"}'
+LIMIT = int(os.environ.get("WAYSTATION_MEMORY_LIMIT", "32"))
+# Of each, in MiB; the figure of the design is 15.
+BODY = int(os.environ.get("WAYSTATION_MEMORY_BODY", "5"))
+LARGE = b'{"ok":true,"filler":"' + b"x" * (BODY * MIB - 23) + b'"}'
 LOOKED_INTO = {"success": {"inspect_limit": "16MiB", "require": [{"json": "/ok", "equals": True}]}}
 JOB = b'{"route":"up","request":{"method":"GET","path":"large"}}\n'
 # A loaded machine may take minutes.
@@ -160,11 +162,11 @@ class Memory(RelayTest):
             hold.wait(20)
             return LARGE[-10:]
         self.upstream.on("/slow", slowly)
-        relay = self.new_relay({"up": route(self.upstream.url, **LOOKED_INTO)}, limits={"memory": "40MiB"}).start()
+        relay = self.new_relay({"up": route(self.upstream.url, **LOOKED_INTO)}, limits={"memory": f"{BODY * 8 // 3}MiB"}).start()
         with relay.caller() as first, relay.caller() as second:
             for caller in first, second:
                 caller.send(request("GET", "/r/up/slow"))
-            eventually(lambda: self.used(relay) == 30 * MIB, "two have their room")
+            eventually(lambda: self.used(relay) == 2 * BODY * MIB, "two have their room")
             got = relay.ask("GET", "/r/up/large", [("Waystation-Timeout", "500ms")])
             problem = self.assert_problem(got, 503, "overloaded")
             self.assertIn("limits.memory", problem["detail"])
@@ -178,13 +180,13 @@ class Memory(RelayTest):
         eventually(lambda: self.used(relay) == 0, "all room is given back")
 
     def test_an_answer_that_may_never_have_room_is_refused_at_once(self):
-        relay = self.new_relay({"up": route(self.upstream.url, **LOOKED_INTO)}, limits={"memory": "16MiB"}).start()
+        relay = self.new_relay({"up": route(self.upstream.url, **LOOKED_INTO)}, limits={"memory": f"{BODY + 1}MiB"}).start()
         problem = self.assert_problem(relay.ask("GET", "/r/up/large"), 503, "overloaded")
         self.assertIn("half of limits.memory", problem["detail"])
 
     def test_a_job_whose_answer_has_no_room_is_delivered_without_it(self):
         relay = self.new_relay(
-            {"kept": route(self.upstream.url, delivery={"mode": "durable"})}, limits={"memory": "16MiB"}).start()
+            {"kept": route(self.upstream.url, delivery={"mode": "durable"})}, limits={"memory": f"{BODY + 1}MiB"}).start()
         job = relay.ask("POST", "/r/kept/large", body=b"x")["Waystation-Job"]
         eventually(lambda: relay.ask("GET", f"/v1/jobs/{job}").json()["state"] == "succeeded", "the job is delivered")
         self.assert_problem(relay.ask("GET", f"/v1/jobs/{job}/response"), 410, "body_expired")

@@ -117,7 +117,8 @@ extension Attempt {
     /// neither does a credential that was refused, or what is spared.
     package var isSpent: Bool {
         if case .refreshCredentials? = next { return false }
-        return sent != .neverSent && failure?.kind != .cancelled && failure?.kind != .credentialsFailed && !isSpared
+        return sent != .neverSent && failure?.kind != .cancelled && failure?.kind != .credentialsFailed
+            && !isSpared
     }
 
     /// What is known of an attempt that a crash cut short.
