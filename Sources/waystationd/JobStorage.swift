@@ -124,6 +124,7 @@ final class JobStorage: Sendable {
         options.events.ended = { jobs in for job in jobs { announcer.record(.ended(job)) } }
         options.events.changed = { [rest = audience.engine.rest] in rest.end() }
         options.events.notice = { journal.record(JournalRecord(.critical, .storeNotice, $0)) }
+        options.events.relief = { journal.record(JournalRecord(.notice, .storeNotice, $0)) }
         let fatal: @Sendable (StoreError) -> Void = { error in
             journal.record(JournalRecord(.critical, .storeFailed, error.message))
             journal.flush(milliseconds: 1000)

@@ -106,6 +106,8 @@ MALFORMED = [
     ("a host without a scheme", target("//evil.example/x"), 400, "bad_target", False),
     ("an asterisk", "OPTIONS * HTTP/1.1\r\nHost: relay.of.tests\r\n\r\n", 400, "bad_target", False),
     ("a tunnel", "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n", 501, "not_implemented", False),
+    ("a WebSocket", GET + "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n", 501,
+     "not_implemented", False),
     ("a route with an at sign", target("/r/up@evil.example/x"), 404, "path_not_found", False),
     ("a route with a port", target("/r/up:80/x"), 404, "path_not_found", False),
     ("an encoded route", target("/r/%75p/x"), 404, "path_not_found", False),

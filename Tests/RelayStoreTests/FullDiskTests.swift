@@ -21,6 +21,7 @@ struct FullDiskTests {
         options.spaceInterval = .milliseconds(1)
         let log = StoreBench.Log<String>()
         options.events.notice = { log.add([$0]) }
+        options.events.relief = options.events.notice
         options.events.fatal = { log.add(["fatal: \($0)"]) }
         let store = try await SQLiteJobStore.open(options, at: now)
 

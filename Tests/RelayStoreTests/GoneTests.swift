@@ -27,6 +27,7 @@ struct GoneTests {
         var options = SQLiteJobStore.Options(directory: directory)
         options.ballast = 0
         options.events.notice = { log.add([$0]) }
+        options.events.relief = options.events.notice
         let store = try await SQLiteJobStore.open(options, at: now)
         #expect(try await store.enqueue([job(1)], at: now) == [.accepted])
         #expect(!store.standing.isGone && log.values.isEmpty)

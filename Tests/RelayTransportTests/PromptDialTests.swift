@@ -61,8 +61,8 @@ struct PromptDialTests {
             switch self {
             case .refused: .connectionRefused
             case .noSocket, .longPath: .destinationUnavailable
-            case .notFound: .dnsError
-            case .nameFails, .nameTakesLong: .dnsTimeout
+            case .notFound, .nameFails: .dnsError
+            case .nameTakesLong: .dnsTimeout
             case .prohibited: .destinationIPProhibited
             case .untrusted, .noAuthority: .tlsCertificateError
             case .noTLS: .tlsProtocolError

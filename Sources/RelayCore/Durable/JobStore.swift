@@ -132,6 +132,8 @@ package struct JobStoreEvents: Sendable {
     package var fatal: @Sendable (StoreError) -> Void = { _ in }
     /// Something an operator should read.
     package var notice: @Sendable (String) -> Void = { _ in }
+    /// Takes the end of such a trouble.
+    package var relief: @Sendable (String) -> Void = { _ in }
     /// Jobs ended that no settlement, no action and no sweep answers for, and that is on disk.
     package var ended: @Sendable ([JobReport]) -> Void = { _ in }
     /// Something has changed on disk that is no sweep's doing; called for every transaction, so it has to be quick.

@@ -20,6 +20,12 @@ extension Upload {
         let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
         if head.target.hasPrefix("/r/") {
             try connection.listener.checkSubmits()
+            if let wish = FieldName("Upgrade").flatMap({ head.fields[$0] }), wish.lowercased().contains("websocket") {
+                throw Problem(
+                    .notImplemented,
+                    "a WebSocket cannot be relayed: what goes through it cannot be retried; dial the upstream itself"
+                )
+            }
             let target: RelayTarget
             do throws(HTTPParseError) {
                 target = try RelayTarget.parse(head.target)

@@ -230,9 +230,11 @@ extension GroupCommit {
         guard isInPlace == isGone else { return isInPlace }
         isGone = !isInPlace
         let path = writer.database.path
-        options.events.notice(
-            isGone ? gone.message : "the files of the job store \(path) are back: it accepts jobs"
-        )
+        if isGone {
+            options.events.notice(gone.message)
+        } else {
+            options.events.relief("the files of the job store \(path) are back: it accepts jobs")
+        }
         return isInPlace
     }
 
@@ -389,7 +391,7 @@ extension GroupCommit {
         guard findRoom(), isFull else { return }
         isFull = false
         regainedAt = SystemClock.monotonic()
-        options.events.notice("the job store \(writer.database.path) has room again and accepts jobs")
+        options.events.relief("the job store \(writer.database.path) has room again and accepts jobs")
     }
 
     /// Takes the ballast where there is room for it.

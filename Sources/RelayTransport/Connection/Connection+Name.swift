@@ -52,10 +52,14 @@ extension Connection {
         }
     }
 
+    /// Resolvers wait for five seconds by default, and an operator may ask for one (resolv.conf(5)).
+    private static let slowNames: Int64 = 900_000_000
+
     private func nameFailure(_ error: NameError, _ host: String) -> Failure {
         let kind: FailureKind =
             switch error {
-            case .temporary: .dnsTimeout
+            // The resolver says the same of a server that answers with a failure and of one that does not answer.
+            case .temporary: nameLookup >= Self.slowNames ? .dnsTimeout : .dnsError
             case .overloaded: .overloaded
             case .notFound, .failed, .cancelled: .dnsError
             }
