@@ -20,10 +20,13 @@ extension Upload {
         let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
         if head.target.hasPrefix("/r/") {
             try connection.listener.checkSubmits()
-            if let wish = FieldName("Upgrade").flatMap({ head.fields[$0] }), wish.lowercased().contains("websocket") {
+            if let wish = FieldName("Upgrade").flatMap({ head.fields[$0] }),
+                wish.lowercased().contains("websocket")
+            {
                 throw Problem(
                     .notImplemented,
-                    "a WebSocket cannot be relayed: what goes through it cannot be retried; dial the upstream itself"
+                    "a WebSocket cannot be relayed: what goes through it cannot be retried; "
+                        + "connect to the upstream itself"
                 )
             }
             let target: RelayTarget
