@@ -3,6 +3,8 @@ import RelayEngine
 import RelayHTTP
 import RelayPosix
 
+private let upgrade = FieldName("Upgrade")
+
 extension Upload {
     /// Decides by the head alone what a request is.
     ///
@@ -20,9 +22,7 @@ extension Upload {
         let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
         if head.target.hasPrefix("/r/") {
             try connection.listener.checkSubmits()
-            if let wish = FieldName("Upgrade").flatMap({ head.fields[$0] }),
-                wish.lowercased().contains("websocket")
-            {
+            if let upgrade, let wish = head.fields[upgrade], wish.lowercased().contains("websocket") {
                 throw Problem(
                     .notImplemented,
                     "a WebSocket cannot be relayed: what goes through it cannot be retried; "
