@@ -28,6 +28,7 @@ package final class LoopServer {
     /// Answers that are on their way, by their connections.
     var streams: [ObjectIdentifier: (serial: Int, stream: RouteState.Stream)] = [:]
     var nextStream = 0
+    let youngStreams: YoungStreams
     private let clock: LoopClock
     let passThrough: PassThrough
     let idleNanoseconds: Int64
@@ -53,6 +54,7 @@ package final class LoopServer {
     ) {
         self.loop = loop
         clock = LoopClock(loop)
+        youngStreams = YoungStreams(loop)
         self.engine = engine
         self.durable = durable
         self.relay = relay

@@ -45,7 +45,7 @@ class Headers(RelayTest):
     def test_hop_by_hop_fields_of_the_caller_stay_here(self):
         self.relay.ask("GET", "/r/up/x", [
             ("Connection", "keep-alive, X-Mine"), ("X-Mine", "1"), ("Keep-Alive", "timeout=5"), ("TE", "trailers"),
-            ("Upgrade", "websocket"), ("Proxy-Authorization", "Basic eA=="), ("Proxy-Connection", "close"), ("X-Other", "2")])
+            ("Upgrade", "h2c"), ("Proxy-Authorization", "Basic eA=="), ("Proxy-Connection", "close"), ("X-Other", "2")])
         for name in "X-Mine", "Keep-Alive", "TE", "Upgrade", "Proxy-Authorization", "Proxy-Connection":
             self.assertIsNone(self.seen()[name], name)
         self.assertEqual(self.seen()["X-Other"], "2")

@@ -15,6 +15,14 @@ extension Connection {
         server.streams[ObjectIdentifier(self)] = (serial, stream)
     }
 
+    /// The same of an answer that is soon over, as far as is known.
+    func streamMayBegin(_ state: RouteState, to caller: WaitingLine.Caller) {
+        guard let upload else { return }
+        server.nextStream += 1
+        upload.streamSerial = server.nextStream
+        server.youngStreams.add(self, upload.streamSerial, state, caller)
+    }
+
     /// The answer is over, or its connection.
     @inline(__always)
     func streamEnds() {

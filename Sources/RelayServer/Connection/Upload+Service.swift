@@ -115,14 +115,16 @@ extension Upload {
         let answer = outcome.answer(admission, refusal: refusal)
         let isShared = admission.snapshot.settings.callers.isEnabled
         // Whoever has the head may send the next request at once: it is known by then.
-        if isShared, case .stream = answer.body {
-            connection.streamBegins(admission.state, to: admission.caller, isEndless: outcome.isEndless)
+        var isTold = false
+        if isShared, case .stream = answer.body, outcome.isEndless {
+            connection.streamBegins(admission.state, to: admission.caller, isEndless: true)
+            isTold = true
         }
         let rest = connection.write(answer, isHead: head.method == .head)
         if rest == nil {
             connection.streamEnds()
-        } else if isShared, case .bytes = answer.body {
-            connection.streamBegins(admission.state, to: admission.caller, isEndless: false)
+        } else if isShared, !isTold {
+            connection.streamMayBegin(admission.state, to: admission.caller)
         }
         return rest
     }

@@ -28,6 +28,8 @@ final class Upload {
     var relayed: Relayed?
     /// Told what becomes of the answer's content, where that was not there with its head.
     var streamed: StreamedAnswer?
+    /// Which answer it is whose content follows its head; 0 of none.
+    var streamSerial = 0
     /// The part of the answer that has to be waited for.
     var rest: Streaming?
     /// Decoded bytes so far.
