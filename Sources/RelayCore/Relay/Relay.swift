@@ -195,18 +195,24 @@ extension Relay {
         moved: Duration = .zero
     ) -> Result<Execution, Failure> {
         do throws(Failure) {
-            let machine = try ExecutionMachine(
-                request,
-                context,
-                added: addedFields(for: request),
-                canRefresh: canRefresh(context.route, vault),
-                refused: context.history == nil ? nil : context.memory.takeRefusal(of: context.id),
-                isConstrained: ports.isConstrained(for: context.route),
-                since: began,
-                moved: moved,
-                ports.moment
+            // Without a name it is not copied.
+            return .success(
+                Execution(
+                    try ExecutionMachine(
+                        request,
+                        context,
+                        added: addedFields(for: request),
+                        canRefresh: canRefresh(context.route, vault),
+                        refused: context.history == nil ? nil : context.memory.takeRefusal(of: context.id),
+                        isConstrained: ports.isConstrained(for: context.route),
+                        since: began,
+                        moved: moved,
+                        ports.moment
+                    ),
+                    ports: ports,
+                    vault: vault
+                )
             )
-            return .success(Execution(machine, ports: ports, vault: vault))
         } catch {
             return .failure(error)
         }

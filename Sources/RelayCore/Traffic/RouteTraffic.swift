@@ -154,6 +154,9 @@ package final class RouteTraffic: Sendable {
         random: @autoclosure () -> UInt64,
         _ now: Instant
     ) -> BreakerChange? {
+        if !leave.isProbe, state.withLock({ $0.endedWell(leave, word, of: route, isWhole: false, now) }) {
+            return nil
+        }
         var word = word
         if !leave.isProbe { word.breaker = .nothing }
         let random = random()
@@ -171,6 +174,7 @@ package final class RouteTraffic: Sendable {
         random: @autoclosure () -> UInt64,
         _ now: Instant
     ) -> BreakerChange? {
+        if word.breaker == .works, state.withLock({ $0.answerEndedWell(leave, now) }) { return nil }
         let random = random()
         return tell(route, now) {
             $0.answerEnded(leave, word, asked: asked, of: route, random: random, now)

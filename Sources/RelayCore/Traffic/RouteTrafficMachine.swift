@@ -228,9 +228,16 @@ struct RouteTrafficMachine: Sendable {
         _ leave: TrafficLeave,
         _ word: AttemptWord,
         of route: Route,
+        isWhole: Bool = true,
         _ now: Instant
     ) -> Bool {
-        !leave.isRetry && word.isPlainSuccess && upstreams[leave.place].endedWell(leave, of: route, now)
+        !leave.isRetry && word.isPlainSuccess
+            && upstreams[leave.place].endedWell(leave, of: route, isWhole: isWhole, now)
+    }
+
+    /// The same of the end of an answer's content.
+    mutating func answerEndedWell(_ leave: TrafficLeave, _ now: Instant) -> Bool {
+        upstreams[leave.place].answerEndedWell(leave, now)
     }
 
     /// The attempt has ended; `random` is uniform in all of `UInt64`.

@@ -92,8 +92,15 @@ struct UpstreamTraffic: Sendable {
 
     /// An attempt has succeeded, and nothing is known to be wrong.
     ///
+    /// Without being `isWhole` it is a head whose content is on its way, which the breaker counts at its end.
+    ///
     /// - Returns: false where there is more to it than to remember that, and nothing is remembered.
-    mutating func endedWell(_ leave: TrafficLeave, of route: Route, _ now: Instant) -> Bool {
+    mutating func endedWell(
+        _ leave: TrafficLeave,
+        of route: Route,
+        isWhole: Bool = true,
+        _ now: Instant
+    ) -> Bool {
         let settings = route.policy.traffic
         guard isCalm, leave.epoch == breaker.epoch, !leave.isCounted, settings.breaker.slowDuration == nil,
             !settings.window.isEnabled || window.size >= route.policy.concurrency.maxRequests
@@ -105,8 +112,17 @@ struct UpstreamTraffic: Sendable {
         usual.answered(nanoseconds: taken)
         underWay -= 1
         endings &+= 1
-        breaker.worked(now)
+        if isWhole { breaker.worked(now) }
         if route.longestHold != nil { pace.took(now) }
+        return true
+    }
+
+    /// The content of an answer has come to its end as it should.
+    ///
+    /// - Returns: false where there is more to it, and nothing is remembered.
+    mutating func answerEndedWell(_ leave: TrafficLeave, _ now: Instant) -> Bool {
+        guard isCalm, leave.epoch == breaker.epoch else { return false }
+        breaker.worked(now)
         return true
     }
 

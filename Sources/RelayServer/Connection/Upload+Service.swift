@@ -180,7 +180,8 @@ extension Connection {
 extension Outcome {
     /// Whether its answer says that it has no end of its own.
     fileprivate var isEndless: Bool {
-        let type = answer?.fields[.contentType]?.lowercased()
-        return type?.hasPrefix(MediaType.eventStream) ?? false
+        guard let type = answer?.fields[.contentType], type.utf8.first.map({ $0 | 0x20 }) == UInt8(ascii: "t")
+        else { return false }
+        return type.lowercased().hasPrefix(MediaType.eventStream)
     }
 }
