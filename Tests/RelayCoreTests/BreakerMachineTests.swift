@@ -51,6 +51,20 @@ struct BreakerMachineTests {
         #expect((machine.since != nil) == opens)
     }
 
+    @Test(
+        "By default the last twenty are enough when all of them failed, whatever came in the two seconds before",
+        arguments: [(200, 19, false), (200, 20, true), (0, 20, true)]
+    )
+    func row(works: Int, fails: Int, opens: Bool) {
+        let settings = BreakerSettings()
+        #expect((run(words(works, fails), settings, every: 0.01).state != .closed) == opens)
+        let mixed = Array(repeating: [.fails, .fails, .fails, .works] as [BreakerMachine.Word], count: 50)
+        #expect(run(mixed.flatMap(\.self), settings, every: 0.01).state == .closed)
+        var explicit = settings
+        explicit.sampling = .seconds(30)
+        #expect((run(words(works, fails), explicit, every: 0.01).state != .closed) == (opens && works == 0))
+    }
+
     @Test("What is older than the sampling duration counts no more")
     func window() {
         #expect(run(words(0, 40), every: 3.1).state == .closed)

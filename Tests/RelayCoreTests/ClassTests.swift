@@ -214,4 +214,25 @@ struct FailureCauseTests {
         failure.blamed = .caller
         #expect(failure.cause == .caller)
     }
+
+    @Test("A retry that its caller ends sooner than usual is none that failed; one that hung until then is")
+    func retries() {
+        let route = makeRoute { $0.traffic.budget.floor = 0 }
+        func left(after kind: FailureKind, _ seconds: Double) -> Int? {
+            var machine = RouteTrafficMachine()
+            func leave(_ kind: RouteTrafficMachine.Kind) -> TrafficLeave? {
+                let asking = RouteTrafficMachine.Asking(kind: kind, place: 0, isKept: false, turn: .none)
+                return if case .go(let leave) = machine.leave(route, asking, at(0)) { leave } else { nil }
+            }
+            for _ in 0..<10 { _ = leave(.first) }
+            guard machine.takeBudget(route, at(0)), let retry = leave(.retry) else { return nil }
+            let failure = Failure(kind, sent: .unknown, "")
+            var word = AttemptWord(failure, named: failure, BreakerSettings(), nil, wallMilliseconds: 0)
+            word.isCallersEnd = true
+            _ = machine.ended(retry, word, of: route, random: 0, at(seconds))
+            return machine.budget.left(route.policy.traffic.budget, at(seconds))
+        }
+        #expect(left(after: .httpResponseTimeout, 0.1) == 1 && left(after: .cancelled, 0.1) == 1)
+        #expect(left(after: .httpResponseTimeout, 3) == 0 && left(after: .cancelled, 3) == 0)
+    }
 }

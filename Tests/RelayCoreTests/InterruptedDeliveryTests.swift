@@ -70,6 +70,26 @@ struct InterruptedDeliveryTests {
         #expect(run.words == "dead rejected" && run.attempts.map(\.status) == [401, 401])
     }
 
+    @Test(
+        "What may have been carried out is sent again for no credential, whatever its route calls the failure"
+    )
+    func cutOffAsRefusal() async {
+        let bench = tokenBench({ .answer(200, [], #"{"access_token":"t\#($0)"}"#) }) {
+            .fail(.httpResponseIncomplete, .unknown)
+        }
+        var policy = refreshing(isGivenUp: false).policy
+        policy.errorTypes = [
+            ErrorTypeRule(
+                on: FailureMatcher([.kind(.httpResponseIncomplete)]),
+                apiCodes: [],
+                kind: "cut",
+                treatAsStatus: 401
+            )
+        ]
+        let run = await bench.deliver(.post, on: Route(name: "r", policy: policy))
+        #expect(run.words == "dead outcome_unknown")
+    }
+
     @Test("A token that was refused is not tried again after the wait for a better one")
     func refusedToken() async {
         let bench = tokenBench { $0 == 2 ? .answer(500) : .answer(200, [], #"{"access_token":"t\#($0)"}"#) }
@@ -95,7 +115,10 @@ struct InterruptedDeliveryTests {
     }
 
     /// An upstream that takes only the third token, and an endpoint that answers by the number of the request.
-    private func tokenBench(_ answer: @escaping @Sendable (Int) -> ScriptedTransport.Step) -> Bench {
+    private func tokenBench(
+        _ answer: @escaping @Sendable (Int) -> ScriptedTransport.Step,
+        refusing refusal: @escaping @Sendable () -> ScriptedTransport.Step = { .answer(401) }
+    ) -> Bench {
         let settings = OAuth2Settings(
             grant: .clientCredentials,
             endpoint: Upstream(name: "token", origin: .tcp(host: "login.example", port: 443, isTLS: true)),
@@ -105,7 +128,7 @@ struct InterruptedDeliveryTests {
         let asked = Mutex(0)
         return Bench([], credentials: [CredentialDefinition(name: "key", kind: .oauth2(settings))]) {
             guard $0.upstream.name == "token" else {
-                return .answer($0[.authorization] == "Bearer t3" ? 200 : 401)
+                return $0[.authorization] == "Bearer t3" ? .answer(200) : refusal()
             }
             let number = asked.withLock { count in
                 count += 1

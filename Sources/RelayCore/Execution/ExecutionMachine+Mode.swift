@@ -158,7 +158,8 @@ extension ExecutionMachine {
     /// rule ends it for that.
     func awaitsCredential(_ failure: Failure) -> Bool {
         guard isDelivery, canRefresh, token != nil, recovery.refusesCredential(failure) else { return false }
-        return recovery.attempts.last?.rule == nil
+        // What may have been carried out and may not be repeated is no refusal, whatever the route calls it.
+        return recovery.attempts.last?.rule == nil && recovery.endOfUnsafe(failure) == nil
     }
 
     /// It goes on once the upstream takes a credential of the route, and nothing is spent on that.

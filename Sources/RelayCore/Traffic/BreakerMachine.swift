@@ -1,7 +1,7 @@
 /// Stops traffic to an upstream that fails, and finds out with one attempt at a time whether it is back.
 ///
 /// With the defaults it opens when 95 of 100 attempts failed that ended in the last 2 s, of at least 20 (the last 20 where
-/// fewer have ended); after half a second one attempt probes; after a probe that fails the next break is a tenth of the time
+/// fewer have ended), or the last 20 one after the other; after half a second one attempt probes; after a probe that fails the next break is a tenth of the time
 /// since it opened, half a second at least and 15 s at most, so that an upstream that is back is found after a tenth of its
 /// outage; a probe that succeeds closes it. What a probe has taken is a part of the break after it, of which half a second is
 /// left at the least. A break is a fifth longer or shorter, as chance has it, so that the probes of many relays do not meet.
@@ -179,12 +179,13 @@ package struct BreakerMachine: Sendable {
         if let most = settings.consecutiveFailures, failuresInARow >= most { return true }
         var total = counts.total
         let least = settings.minimumThroughput
-        if Int(total.all) < least {
-            guard settings.judgesLatest, latestCount >= least else { return false }
+        if settings.judgesLatest, latestCount >= least {
             let bad = (latest & UInt64.max >> UInt64(64 - least)).nonzeroBitCount
-            total.bad = UInt32(bad)
-            total.all = UInt32(least)
+            // So many in a row are an outage that has begun a moment ago: what is answered goes on all the same.
+            if bad == least { return true }
+            if Int(total.all) < least { (total.all, total.bad) = (UInt32(least), UInt32(bad)) }
         }
+        guard Int(total.all) >= least else { return false }
         return Double(total.bad) >= settings.failureRatio * Double(total.all)
             || settings.slowDuration != nil && Double(total.slow) >= settings.slowRatio * Double(total.all)
     }

@@ -251,8 +251,9 @@ struct RouteTrafficMachine: Sendable {
         random: UInt64,
         _ now: Instant
     ) -> AttemptVerdict {
-        if leave.isRetry { budget.retryEnded(succeeded: word.succeeded, now) }
         let ended = upstreams[leave.place].ended(word, leave, of: asked, route, random: random, now)
+        // What its caller ended too soon is no retry that failed.
+        if leave.isRetry { budget.retryEnded(succeeded: ended.succeeded, now) }
         var verdict = AttemptVerdict(blamed: ended.blamed)
         if ended.hasChanged {
             verdict.change = change(of: leave.place, now)

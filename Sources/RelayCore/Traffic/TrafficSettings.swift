@@ -46,7 +46,8 @@ public struct BreakerSettings: Sendable, Equatable {
     public var minimumThroughput = 20
     /// How long an attempt is remembered: 1 s to 10 min.
     ///
-    /// Nil judges those that ended in the last 2 s, and at least the last `minimumThroughput`; with a ratio below 0.95, slow
+    /// Nil judges those that ended in the last 2 s, and at least the last `minimumThroughput`, which are enough by themselves
+    /// where all of them failed; with a ratio below 0.95, slow
     /// attempts that count, or a `minimumThroughput` above 64 those of the last 30 s.
     public var sampling: Duration?
     /// Failures one after the other at which it opens whatever the ratio: 1 to 10,000; nil counts none.

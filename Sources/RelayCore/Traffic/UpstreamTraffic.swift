@@ -191,6 +191,8 @@ struct UpstreamTraffic: Sendable {
         var hasChanged = false
         /// Whose fault a failure is that is known here only.
         var blamed: FailureCause?
+        /// Whether a retry did what it was for; nil where nothing is known.
+        var succeeded: Bool?
     }
 
     /// The content of an answer has come to its end, or not: what its head said of the load stands.
@@ -296,7 +298,7 @@ struct UpstreamTraffic: Sendable {
         if leave.isProbe, said == .fails { lastProbe = asked }
         let works = said == .fails ? false : isAnswered ? true : nil
         tell(works, of: { asked }, hasChanged, since: before, settings, now)
-        return Ended(hasChanged: hasChanged, blamed: blamed)
+        return Ended(hasChanged: hasChanged, blamed: blamed, succeeded: word.succeeded)
     }
 
     /// The word of an attempt that its caller ended: it counts where the caller waited longer than the upstream usually takes.

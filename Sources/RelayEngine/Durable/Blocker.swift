@@ -67,7 +67,7 @@ extension DurableJobs {
             return Blocker(.ordering, "an earlier job of \(what) is not over")
         }
         if due > now { return later(job, due) }
-        return held(entry, now)
+        return held(entry, now, holds(job))
     }
 
     /// Of a job whose time has not come.
@@ -112,7 +112,9 @@ extension DurableJobs {
     }
 
     /// Of a job of the route that could be sent now.
-    func held(_ entry: Snapshot.Entry, _ now: Int64) -> Blocker {
+    ///
+    /// `own` is what holds requests like it back.
+    func held(_ entry: Snapshot.Entry, _ now: Int64, _ own: TrafficHold? = nil) -> Blocker {
         let route = entry.route.name
         switch dispatcher.gate(of: route) {
         case .shut(let until, _)?:
@@ -127,7 +129,7 @@ extension DurableJobs {
             return Blocker(.credentials, "the route's credential failed; another job is trying it now")
         case .open?, nil: break
         }
-        if let hold = entry.memory.traffic.room(entry.route, engine.time.now(), atMost: 1).hold {
+        if let hold = own ?? entry.memory.traffic.room(entry.route, engine.time.now(), atMost: 1).hold {
             return Blocker(hold, engine.time.now(), now)
         }
         let (limit, width) = (entry.route.policy.concurrency.maxRequests, entry.memory.traffic.width)

@@ -105,12 +105,21 @@ extension Checker {
                 coverage.note(.streamCollected)
             case .broke(let kind):
                 note(job, .streamBroke, 0, 0, kind.rawValue)
-                coverage.note(kind == .httpResponseTimeout ? .streamLate : .streamBroke)
+                coverage.note(
+                    kind == .httpResponseTimeout
+                        ? .streamLate : kind == .connectionReadTimeout ? .streamSlow : .streamBroke
+                )
             default:
                 note(job, .streamLeft)
-                coverage.note(.streamLeft)
+                coverage.note(record.isTooSlow ? .streamSlow : .streamLeft)
             }
         }
+    }
+
+    /// The core wants more of content that came too slowly.
+    func readOn(_ owner: SimulatedBody.Owner) {
+        guard case .job(let number) = owner, jobs[number] != nil else { return }
+        violated(number, "content is collected although it comes too slowly")
     }
 
     /// What the attempt at hand was; nil for a success.
@@ -131,7 +140,7 @@ extension Checker {
         switch reply {
         case .fails(let kind, let sent): return Facts(kind, sent)
         case .answers(let answer):
-            if case .broke(let kind)? = stream?.stage { return Facts(kind, .unknown, status: answer.status) }
+            if let kind = stream?.failure { return Facts(kind, .unknown, status: answer.status) }
             let policy = job.route.policy
             if redirect(job, answer) != nil, !job.isBodyGone {
                 violated(job.number, "a redirect is not followed although its route says so")
@@ -230,6 +239,7 @@ extension Checker {
         facts.name(job.route.policy.errorTypes)
         // What led to a redirect may have had its effect, unless it was asked to be repeated and then answered.
         facts.sent = job.behindHops(facts.sent)
+        job.isRefusedForGood = isRefusedForGood(job, facts, attempt)
         checkReport(job, failure, facts)
         cover(facts)
         let cooldown = job.route.policy.upstreams[job.attemptPlace].cooldown.saturatedNanoseconds
@@ -260,8 +270,9 @@ extension Checker {
     }
 
     private func checkReport(_ job: JobRecord, _ failure: Failure, _ facts: Facts) {
-        if failure.kind != facts.kind {
-            violated(job.number, "a failure is called \(failure.kind.rawValue) and is \(facts.kind.rawValue)")
+        let kind = job.isRefusedForGood ? .credentialsFailed : facts.kind
+        if failure.kind != kind {
+            violated(job.number, "a failure is called \(failure.kind.rawValue) and is \(kind.rawValue)")
         }
         if failure.sent != facts.sent {
             violated(job.number, "a failure's verdict is not what happened on the wire")
@@ -269,7 +280,8 @@ extension Checker {
         if failure.status?.rawValue != facts.status {
             violated(job.number, "a failure has another status than the answer")
         }
-        if failure.retryAfter?.saturatedNanoseconds != facts.retryAfter {
+        // A wait for another credential is not the answer's to name.
+        if !job.isRefusedForGood, failure.retryAfter?.saturatedNanoseconds != facts.retryAfter {
             violated(job.number, "a Retry-After is read as another wait than it asks for")
         }
     }

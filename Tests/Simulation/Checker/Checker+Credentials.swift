@@ -151,6 +151,17 @@ extension Checker {
         return isHeld && job.renewed == 0
     }
 
+    /// Whether a kept job waits for another credential, since its answer refuses the one it has and no rule decides about it.
+    func isRefusedForGood(_ job: JobRecord, _ facts: Facts, _ attempt: Attempt) -> Bool {
+        guard job.isDurable, attempt.rule == nil, let index = job.route.credential,
+            credentials[index].definition.isFetched, let status = facts.treatedAs ?? facts.status,
+            status == 401 || status == 403
+        else { return false }
+        // What may have been carried out is not sent again for the sake of a credential.
+        return renews(job.route, facts)
+            && (!facts.mayHaveActed || mayRepeat(job) { facts.isCaught(by: $0, isExhausted: true) })
+    }
+
     private func renews(_ route: RouteCase, _ facts: Facts) -> Bool {
         route.policy.recovery.contains { rule in
             guard case .refreshCredentials = rule.action else { return false }

@@ -24,10 +24,22 @@ extension Checker {
         }
         job.stage = .waiting(until: until)
         job.earlierAttempts = job.attemptBegan.count
-        if case .back(.credentials) = delivery.ending {} else { job.renewed = 0 }
+        forgive(job)
+        if case .back(.credentials) = delivery.ending, !job.isRefusedForGood {} else { job.renewed = 0 }
+        job.isRefusedForGood = false
         // Each run may go to every upstream again.
         (job.place, job.entered, job.begunAt, job.visited) = (0, [], [], [])
         return until
+    }
+
+    /// Attempts that were refused for their credential count against no allowance, nor do fetches when it was refused for good.
+    private func forgive(_ job: JobRecord) {
+        job.wire -= job.unspent
+        job.unspent = 0
+        guard job.isRefusedForGood else { return }
+        job.wire -= 1
+        for index in job.uses.indices { job.uses[index] -= job.refreshes[index] }
+        job.refreshes = job.refreshes.map { _ in 0 }
     }
 
     /// A durable job's caller stopped it between two runs.
@@ -98,6 +110,10 @@ extension Checker {
             }
             return nil
         }
+        if reason == .credentials, failure.kind == .credentialsFailed, job.isRefusedForGood {
+            coverage.note(.durableRefused)
+            return min(now + 3_000_000_000, job.deadline)
+        }
         guard reason == .credentials, failure.kind == .credentialsFailed, failure.sent == .neverSent else {
             violated(number, "a durable job is put back that nothing keeps from being sent")
             return nil
@@ -120,7 +136,7 @@ extension Checker {
         }
     }
 
-    private func mayRepeat(_ job: JobRecord, _ catches: (FailureMatcher) -> Bool) -> Bool {
+    func mayRepeat(_ job: JobRecord, _ catches: (FailureMatcher) -> Bool) -> Bool {
         if isSafe(job, .idempotentOrKeyed) { return true }
         for rule in job.route.policy.recovery where catches(rule.on) {
             switch rule.action {

@@ -39,7 +39,7 @@ extension Checker {
         var sent = Sent.answered
         switch reply {
         case .fails(_, let found): sent = found
-        case .answers: if case .broke? = stream?.stage { sent = .unknown }
+        case .answers: if stream?.failure != nil { sent = .unknown }
         }
         return job.hops > 0 && (sent != .answered || job.hopDropped) ? .unknown : sent
     }

@@ -39,7 +39,7 @@ extension Checker {
         coverage.note(.noRule)
         coverHeldBack(attempt)
         if attempt.next != nil { violated(job.number, "something is decided without a rule") }
-        job.stage = .closing(.failed(facts.kind))
+        job.stage = .closing(.failed(job.isRefusedForGood ? .credentialsFailed : facts.kind))
     }
 
     private enum Passed {
@@ -135,6 +135,8 @@ extension Checker {
             if job.uses[index] >= maxTimes { violated(number, "a rule refreshes more often than it may") }
             checkRepeat(job, facts, .idempotentOrKeyed)
             refused(job)
+            if facts.sent != .neverSent { job.unspent += 1 }
+            job.refreshes[index] += 1
             begin(job, at: now)
             job.stage = .attempting
         case (.failover(let target, let methods), .failover?):

@@ -106,6 +106,7 @@ struct Coverage {
         case streamCollected
         case streamBroke
         case streamLate
+        case streamSlow
         case streamLeft
         case uploadRead
         case refusedCancelled
@@ -133,6 +134,7 @@ struct Coverage {
         case durableDead
         case durableExpired
         case durableCredentials
+        case durableRefused
         case durableStopped
         case durableUnknown
         case durableNotRepeatable
@@ -235,6 +237,7 @@ struct Coverage {
             case .streamCollected: "stream: collected"
             case .streamBroke: "stream: broke while collected"
             case .streamLate: "stream: too late while collected"
+            case .streamSlow: "stream: too slow while collected"
             case .streamLeft: "stream: let go"
             case .uploadRead: "upload: read"
             case .refusedCancelled: "transport: refused after cancellation"
@@ -260,6 +263,7 @@ struct Coverage {
             case .durableDead: "durable: dead"
             case .durableExpired: "durable: expired"
             case .durableCredentials: "durable: put back for its credential"
+            case .durableRefused: "durable: put back since its credential was refused for good"
             case .durableStopped: "durable: stopped and put back"
             case .durableUnknown: "durable: stopped with an unknown outcome"
             case .durableNotRepeatable: "durable: may have been carried out"

@@ -64,6 +64,10 @@ final class JobRecord {
     /// Attempts that may have reached an upstream.
     var wire = 0
     var uses: [Int]
+    /// Those of them of the present run that count against no allowance of a durable job once it is over.
+    var unspent = 0
+    /// How often each rule has fetched a credential since one was last refused for good.
+    var refreshes: [Int]
     /// Attempts before the run at hand.
     var earlierAttempts = 0
     /// Redirects followed within the attempt at hand, and what they made of the method.
@@ -79,6 +83,8 @@ final class JobRecord {
     var renewed = 0
     /// Whether no credential is fetched after the attempt at hand, since a fresh one was refused.
     var isRefreshHeld = false
+    /// Whether a durable job waits for another credential after the attempt at hand, which was answered.
+    var isRefusedForGood = false
     var isKeyed: Bool
     var key: String?
     var cancelledAt: Int64?
@@ -121,6 +127,7 @@ final class JobRecord {
         let allowed = isDurable ? policy.delivery.maxAttempts ?? policy.maxAttempts : policy.maxAttempts
         maxAttempts = min(options.maxAttempts ?? allowed, allowed)
         uses = Array(repeating: 0, count: policy.recovery.count)
+        refreshes = uses
         isKeyed = options.hasIdempotencyKey
     }
 

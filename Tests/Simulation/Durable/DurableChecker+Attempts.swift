@@ -18,7 +18,7 @@ extension DurableChecker {
             violated(job, "a job is sent while its route is paused")
         }
         if !isDue(job, wall) { violated(job, "a job is sent before it is due") }
-        if now - DurableChecker.rounding >= job.expiresAt {
+        if now - DurableChecker.rounding >= lastMoment(of: job) {
             violated(job, "a job is sent after it has expired")
         }
         if route.flights >= route.mostPlaces(now: now) {

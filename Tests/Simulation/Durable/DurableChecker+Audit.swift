@@ -21,7 +21,9 @@ extension DurableChecker {
                 {
                     violated(job, "a job is over and the feed does not tell")
                 }
-            } else if now.state != .running, isCalm, job.expiresAt < self.now - 6 * DurableChecker.second {
+            } else if now.state != .running, isCalm,
+                lastMoment(of: job) < self.now - 6 * DurableChecker.second
+            {
                 violated(job, "a job has expired and is not over")
             }
             if now.state == .running, job.flight?.isOpen != true {

@@ -17,11 +17,16 @@ final class DurableChecker: SeededChecker {
 
     /// Who waits for a job, by a number of its own.
     var waiters: [Int: (job: DurableFacts, since: Int64, deadline: Int64)] = [:]
-    private var keys: [String: (job: DurableFacts, fingerprint: [UInt8], until: Int64)] = [:]
+    private var keys: [String: (job: DurableFacts, fingerprint: [UInt8], until: Int64, lag: Int64)] = [:]
     private var nextTurn = 0
     private var gates: Set<String> = []
     /// Until when the wall clock was how far ahead.
     var offsets: [(from: Int64, milliseconds: Int64)] = [(0, 0)]
+    /// How far the store's line is behind the steady clock at the most: a start whose clock is behind the line counts none of
+    /// the time before it, until the clock has come back to the line.
+    private var lag: Int64 = 0
+    /// When a call that changes something last came to the store.
+    var lastContact: Int64 = 0
 
     init(_ timeline: Timeline, _ plant: DurablePlant?) {
         self.timeline = timeline
@@ -72,7 +77,11 @@ extension DurableChecker {
         }
         let name = new.idempotency.map { "\($0.user) \(new.record.route) \($0.key)" }
         let known = name.flatMap { keys[$0] }
-        let isClose = known.map { abs($0.until - now) <= 2 * DurableChecker.rounding } ?? false
+        let isClose =
+            known.map {
+                now >= $0.until - 2 * DurableChecker.rounding
+                    && now <= $0.until + lag - $0.lag + 2 * DurableChecker.rounding
+            } ?? false
         if let known, !isClose, known.until > now {
             let expected: EnqueueResult =
                 known.fingerprint == new.idempotency?.fingerprint
@@ -93,7 +102,7 @@ extension DurableChecker {
             claimed(job, attempts: 0, route: new.record.route)
         }
         if let name, let key = new.idempotency {
-            keys[name] = (job, key.fingerprint, now + key.window.saturatedNanoseconds)
+            keys[name] = (job, key.fingerprint, now + key.window.saturatedNanoseconds, lag)
         }
     }
 
@@ -108,6 +117,7 @@ extension DurableChecker {
         nextTurn += 1
         job.turn = nextTurn
         job.orderingKey = new.record.orderingScope
+        job.lag = lag
         if let delay = new.expiresAfter { job.expiresAt = now.addingSaturating(delay.saturatedNanoseconds) }
         job.notBefore = asked
         switch new.due {
@@ -306,9 +316,17 @@ extension DurableChecker {
         route(name)?.pausedUntil = nil
     }
 
+    /// When a job has expired at the latest.
+    func lastMoment(of job: DurableFacts) -> Int64 { job.expiresAt.addingSaturating(lag - job.lag) }
+
     /// A process starts: what is left of a pause is what the wall clock says now.
     func started(_ number: Int, wall: Int64) {
         life = number
+        let behind = -(offsets.last?.milliseconds ?? 0) * 1_000_000 - lag
+        if behind > 0, number > 0 {
+            note("started behind the line")
+            lag += min(behind, now - lastContact)
+        }
         for route in routes {
             guard case .some(.some(let until)) = route.pausedUntil, let end = route.pauseEnd else { continue }
             route.pauseEnd = min(end, now + (until - wall) * 1_000_000)

@@ -40,6 +40,8 @@ final class DurableFacts {
     /// On the wall clock, in milliseconds.
     var date: Int64?
     var expiresAt = Int64.max
+    /// How far the store's line was behind the steady clock when it came.
+    var lag: Int64 = 0
 
     var last = Landing.none
     /// Whether an attempt may have been carried out, whatever came after it.

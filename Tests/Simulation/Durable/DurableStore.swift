@@ -28,6 +28,7 @@ final class DurableStore: JobStore {
     private func write<Value>(
         _ body: () async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
+        checker.lastContact = world.value.timeline.now
         world.value.writes += 1
         defer { world.value.writes -= 1 }
         try await reach()

@@ -102,6 +102,12 @@ enum Plant: String, CaseIterable {
     case deliversStandIn = "delivers-stand-in"
     /// A wait for a credential costs a durable job an attempt.
     case burnsWait = "burns-wait"
+    /// A credential that is refused for good costs a durable job an attempt.
+    case burnsRefusal = "burns-refusal"
+    /// A durable job that has waited for a credential may not fetch another.
+    case chargesFetches = "charges-fetches"
+    /// The core takes content at any pace.
+    case takesAnyPace = "takes-any-pace"
 
     /// Part of the sentence the checker must say.
     var sentence: String {
@@ -156,7 +162,8 @@ enum Plant: String, CaseIterable {
         case .asksAfterCancel: "a strategy is asked after the job was cancelled"
         case .forgetsUses: "repeats more often than it may"
         case .deliversStandIn: "a stand-in counts as delivered"
-        case .burnsWait: "could act, and is passed over"
+        case .burnsWait, .burnsRefusal, .chargesFetches: "could act, and is passed over"
+        case .takesAnyPace: "although it comes too slowly"
         }
     }
 }

@@ -22,6 +22,8 @@ extension Scenario {
             $0.maxAttempts = 100
         }
         world.start()
+        // What is held is what was told so: method and path.
+        world.requestMethod = .post
         world.keep("up", count)
         _ = world.run(until: 30) { asked < world.now }
         let waiting = world.unfinished

@@ -18,8 +18,8 @@ struct Scenario: Sendable {
 
     static let all =
         [outage] + stalls + [flapping] + instants + [tokens, blackHole, neighbours] + shares + [
-            patience, ceiling,
-        ]
+            patience, ceiling, badPath,
+        ] + mixtures + [scope] + refusals
 
     /// A rule that sends again whatever is wrong with the upstream.
     static func again(_ attempts: Int, _ backoff: Backoff = Backoff()) -> RecoveryRule {

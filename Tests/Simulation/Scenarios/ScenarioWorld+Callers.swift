@@ -7,13 +7,15 @@ extension ScenarioWorld {
     final class Call {
         let at: Double
         let user: UInt32
+        let target: String
         fileprivate(set) var ended = Double.infinity
         fileprivate(set) var status: UInt16?
         fileprivate(set) var failure: FailureKind?
 
-        fileprivate init(at: Double, user: UInt32) {
+        fileprivate init(at: Double, user: UInt32, target: String) {
             self.at = at
             self.user = user
+            self.target = target
         }
 
         var isGood: Bool { status == 200 }
@@ -38,19 +40,21 @@ extension ScenarioWorld {
     }
 
     /// Sends requests at that rate from now on, whatever becomes of them.
-    func request(_ route: String, perSecond: Double, until end: Double) {
-        steadily(perSecond, until: end) { here in await here.request(route) }
+    func request(_ route: String, perSecond: Double, target: String = "x", until end: Double) {
+        steadily(perSecond, until: end) { here in await here.request(route, target) }
     }
 
     /// A request.
-    func request(_ route: String) { spawn { here in await here.request(route) } }
+    func request(_ route: String, target: String = "x") {
+        spawn { here in await here.request(route, target) }
+    }
 
     /// So many of a user's requests at once; each goes out when the one before it is answered, and that long after.
     func crowd(_ count: Int, of user: UInt32, _ route: String, pause: Double = 0, until end: Double) {
         for _ in 0..<count {
             spawn { here in
                 while here.value.now < end {
-                    await here.request(route, user: user)
+                    await here.request(route, "x", user: user)
                     // Who is refused comes again in a moment.
                     let rest = here.value.calls.last?.status == nil ? max(pause, 0.01) : pause
                     let until = here.value.timeline.now + Int64(rest * 1e9)
@@ -61,8 +65,8 @@ extension ScenarioWorld {
     }
 
     /// Hands over jobs at that rate from now on.
-    func keep(_ route: String, perSecond: Double, until end: Double) {
-        steadily(perSecond, until: end) { here in await here.keep(route, "x") }
+    func keep(_ route: String, perSecond: Double, target: String = "x", until end: Double) {
+        steadily(perSecond, until: end) { here in await here.keep(route, target) }
     }
 
     /// Hands over so many jobs at once.
@@ -84,7 +88,7 @@ extension ScenarioWorld {
             return try serving.engine.admit(
                 route: route,
                 target: target,
-                method: isKept ? .post : .get,
+                method: isKept ? .post : requestMethod,
                 terms: terms,
                 length: 0,
                 client: ClientIdentity(user: user, group: 1, process: 7, groups: [], unit: nil)
@@ -94,10 +98,13 @@ extension ScenarioWorld {
 }
 
 extension Confined where Value == ScenarioWorld {
-    fileprivate func request(_ route: String, user: UInt32 = 1_000) async {
-        guard let admission = value.admit(route, "x", user: user, isKept: false), let serving = value.serving
+    fileprivate func request(_ route: String, _ target: String, user: UInt32 = 1_000) async {
+        guard let admission = value.admit(route, target, user: user, isKept: false),
+            let serving = value.serving
         else { return }
-        let call = Confined<ScenarioWorld.Call>(ScenarioWorld.Call(at: value.now, user: user))
+        let call = Confined<ScenarioWorld.Call>(
+            ScenarioWorld.Call(at: value.now, user: user, target: target)
+        )
         value.calls.append(call.value)
         let outcome = await serving.engine.run(admission, body: .empty, relay: serving.relay).outcome
         call.value.ended = value.now

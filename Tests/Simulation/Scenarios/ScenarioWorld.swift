@@ -25,6 +25,8 @@ final class ScenarioWorld: Timed {
     var calls: [Call] = []
     /// Jobs that were handed over.
     var kept = 0
+    /// Of requests that wait for their answers.
+    var requestMethod = Method.get
     private(set) var looks: [Look] = []
     private var settings = Snapshot.Settings()
     private var draw: SplitMix64

@@ -5,7 +5,7 @@ extension TrafficChecker {
     /// The breaker of an upstream has changed, as an event tells.
     func breakerChanged(_ name: String, probeIn: Int64?) {
         tell("the breaker of \(name) \(probeIn.map { "opens for \(Moment.time($0))" } ?? "closes")")
-        guard let place = names.firstIndex(of: name), let (flight, sign) = lastEnd else {
+        guard let place = names.firstIndex(of: name), let (flight, _, health) = lastEnd else {
             return violated(nil, "a breaker changes before anything has ended")
         }
         // Whoever is not bound by the breaker may find out for it.
@@ -17,7 +17,7 @@ extension TrafficChecker {
         let side = sides[place]
         guard let probeIn else {
             note("breaker closed")
-            if side.openSince == nil || sign.health != .works || flight.order < side.changed {
+            if side.openSince == nil || health != .works || flight.order < side.probed.order {
                 violated(flight.job, "a breaker closes without an attempt that succeeds")
             }
             return change(place, openSince: nil)
@@ -26,11 +26,14 @@ extension TrafficChecker {
         var base = breaker.pause
         if let since = side.openSince {
             note("breaker stays open")
-            if sign.health != .fails || flight.order < side.changed {
+            if health != .fails || flight.order < side.probed.order {
                 violated(flight.job, "a breaker stays open without a probe that fails")
             }
             // What the probe has taken is a part of it.
-            base = max(base, min(max(base, (now - since) / 10), breaker.longestPause) - (now - flight.began))
+            base = max(
+                base,
+                min(max(base, (now - since) / 10), breaker.longestPause) - (now - side.probed.at)
+            )
         } else {
             note("breaker opened")
             if !hasCause(place, breaker, isSure: false) {
@@ -41,11 +44,30 @@ extension TrafficChecker {
             violated(flight.job, "a break is not within a fifth of what it should be")
         }
         (sides[place].failedAt, sides[place].pause) = (now, base)
+        sides[place].failedOrder = order
         sides[place].longestPause = breaker.longestPause
-        change(place, openSince: side.openSince ?? now)
+        sides[place].probeDue = now + probeIn
+        if side.openSince != nil {
+            sides[place].counts = []
+            return
+        }
+        change(place, openSince: now)
+        recall(place, breaker.counted)
+    }
+
+    /// What failed of late and was not answered since is known to fail.
+    private func recall(_ place: Int, _ window: Int64) {
+        for (like, at) in sides[place].failures where at >= now - window {
+            let isAnswered = sides[place].answers[like].map { $0 >= at } ?? false
+            sides[place].fares[like] = isAnswered ? .unsure : .fails
+        }
     }
 
     private func change(_ place: Int, openSince: Int64?) {
+        (sides[place].fares, sides[place].isTried) = ([:], false)
+        sides[place].probed.order = order
+        // What closes, or is set by an operator, begins anew.
+        if openSince == nil { (sides[place].failures, sides[place].answers) = ([:], [:]) }
         sides[place].openSince = openSince
         sides[place].changed = order
         sides[place].counts = []
@@ -71,32 +93,72 @@ extension TrafficChecker {
             return
         }
         guard let breaker = flight.terms.breaker, side.openSince != nil else { return }
-        if side.underWay.contains(where: { $0.order > side.changed && $0.terms.breaker != nil }) {
-            violated(flight.job, "a second attempt is sent while another probes")
+        let since = side.underWay.filter { $0.order > side.changed && $0.terms.breaker != nil }
+        // What began before it was last found to fail probes no more.
+        let probes = since.filter { $0.isProbe && $0.order > side.failedOrder }
+        let due = min(side.probeDue, side.failedAt + breaker.longestPause * 12 / 10)
+        if now >= due - 1, probes.isEmpty {
+            (flight.isProbe, sides[flight.place].probed) = (true, (flight.order, now))
+            flight.isSureProbe = since.isEmpty
+            for other in since where other.began == now { other.isMaybeProbe = true }
+            return note("probed")
         }
-        let soonest = min(side.pause * 8 / 10, breaker.longestPause * 12 / 10)
-        if now < side.failedAt + soonest - 1 {
-            violated(flight.job, "an upstream is probed before its break is over")
+        let like = flight.job.like
+        // Which of those probes that began in one instant, or beside another that tries, is not known.
+        let isMaybeProbe =
+            probes.contains { $0.began == now }
+            || now >= due - 1 && !probes.contains(where: \.isSureProbe)
+        flight.isMaybeProbe = isMaybeProbe
+        if isMaybeProbe { note("sent beside a probe that began with it") }
+        sides[flight.place].isTried = true
+        switch side.fares[like] {
+        case .answered?: note("sent beside an open breaker")
+        case .fails? where !isMaybeProbe:
+            violated(flight.job, "sent to an open breaker although requests like it fail")
+        case .fails?, .unsure?: break
+        case nil:
+            note("tried beside an open breaker")
+            flight.isTrial = true
+            if !isMaybeProbe, since.contains(where: { $0.isTrial && $0.job.like == like && !$0.isMaybeProbe })
+            {
+                violated(flight.job, "a second request tries for those like it")
+            }
         }
-        flight.isProbe = true
-        note("probed")
+    }
+
+    /// A request was not sent since the breaker is open.
+    func checkStopped(_ job: TrafficJob, _ place: Int) {
+        let side = sides[place]
+        guard side.order(at: now) == nil, side.openSince != nil, present.breaker != nil else { return }
+        switch side.fares[job.like] {
+        case .answered?: violated(job, "an open breaker stops it although requests like it are answered")
+        case .fails?: note("stopped, since requests like it fail")
+        case nil where !side.isTried && endedNow.at < now:
+            violated(job, "an open breaker stops it, and nobody has tried")
+        case nil, .unsure?: break
+        }
     }
 
     /// What the end of an attempt says; old news says nothing.
     func countForBreaker(_ flight: TrafficFlight, _ sign: TrafficSign, isVague: Bool) {
         var health = sign.health
-        if health == .fails, flight.terms.longest != nil, sign.asked ?? 0 > 0 { health = .nothing }
         let place = flight.place
+        if let status = sign.status, flight.terms.breaker?.statuses.contains(status) ?? false {
+            health = .fails
+        }
+        if health == .fails, flight.terms.longest != nil, sign.asked ?? 0 > 0 { health = .nothing }
+        lastEnd?.health = health
+        fares(flight, health, isAnswered: sign.health == .works || sign.load == .fine, isVague)
         guard health != .nothing, flight.order > sides[place].changed, sides[place].openSince == nil else {
             return
         }
-        if let sampling = flight.terms.breaker?.sampling, sampling != sides[place].sampling {
+        if let sampling = flight.terms.breaker?.counted, sampling != sides[place].sampling {
             sides[place].sampling = sampling
             sides[place].sureFrom = sides[place].counts.count
         } else if flight.terms.breaker == nil {
             sides[place].sampling = 0
         }
-        let duration = now - flight.began
+        let duration = now - flight.began - flight.moved
         sides[place].counts.append(
             TrafficSide.Count(
                 at: now,
@@ -111,6 +173,31 @@ extension TrafficChecker {
         sides[place].mustOpen = isBad && hasCause(place, breaker, isSure: true)
     }
 
+    /// What becomes known of those like it.
+    private func fares(
+        _ flight: TrafficFlight,
+        _ health: TrafficSign.Health,
+        isAnswered: Bool,
+        _ isVague: Bool
+    ) {
+        let (place, like) = (flight.place, flight.job.like)
+        if health == .fails, !isVague { sides[place].failures[like] = now }
+        if health != .fails, isAnswered || isVague { sides[place].answers[like] = now }
+        guard sides[place].openSince != nil else { return }
+        let isTried = sides[place].underWay.contains { $0.isTrial && $0.job.like == like }
+        if isVague || flight.isMaybeProbe {
+            sides[place].fares[like] = .unsure
+        } else if health == .fails {
+            sides[place].fares[like] = .fails
+        } else if isAnswered {
+            // Of those of whom nobody asks one that began before says nothing.
+            let isKnown = sides[place].fares[like] != nil || isTried
+            sides[place].fares[like] = isKnown || flight.order > sides[place].changed ? .answered : nil
+        } else if flight.isTrial || isTried {
+            sides[place].fares[like] = .unsure
+        }
+    }
+
     /// Whether there is cause to open: by all that may be counted, or by all that must be.
     private func hasCause(_ place: Int, _ breaker: TrafficTerms.Breaker, isSure: Bool) -> Bool {
         let counts = sides[place].counts
@@ -118,21 +205,42 @@ extension TrafficChecker {
             let row = counts.reversed().prefix { isSure ? $0.failed && !$0.isVague : $0.failed || $0.isVague }
             if row.count >= most { return true }
         }
+        // The last so many, where fewer have ended of late.
+        let latest = counts.suffix(breaker.minimum)
+        func isEnough(_ bad: Int, of all: Int) -> Bool { Double(bad) >= breaker.ratio * Double(all) }
+        // So many in a row are enough whatever came before them.
+        let isRow = latest.count == breaker.minimum && latest.allSatisfy { $0.isVague ? !isSure : $0.failed }
+        if breaker.judgesLatest, isRow { return true }
+        let isLatestEnough =
+            latest.count == breaker.minimum
+            && isEnough(latest.count { $0.isVague ? !isSure : $0.failed }, of: latest.count)
         // What is older goes a tenth of the time at once, and another sampling time may begin to count anew.
-        let (first, last) = (now - breaker.sampling, now - breaker.sampling * 9 / 10)
+        let (first, last) = (now - breaker.counted, now - breaker.counted * 9 / 10)
         let begin = counts.firstIndex { $0.at >= first } ?? counts.count
         let recent = counts.firstIndex { $0.at > last } ?? counts.count
         let answers = (begin...max(recent, sides[place].sureFrom, begin)).map { begin -> Bool in
             let part = counts[begin...]
             let isVague: (TrafficSide.Count) -> Bool = { $0.isVague }
             let all = isSure ? part.count - part.count(where: isVague) : part.count
-            guard all >= breaker.minimum else { return false }
+            guard all >= breaker.minimum else { return breaker.judgesLatest && isLatestEnough }
             let weight = Double(part.count)
             let bad = part.count { $0.isVague ? !isSure : $0.failed }
             let slow = part.count { $0.isVague ? !isSure : $0.slow }
-            return Double(bad) >= breaker.ratio * weight
+            return isEnough(bad, of: part.count)
                 || breaker.slow != nil && Double(slow) >= breaker.slowRatio * weight
         }
+        if isSure, breaker.judgesLatest, counts[begin...].contains(where: \.isVague) { return false }
+        if isSure, breaker.judgesLatest, latest.contains(where: \.isVague) { return false }
+        if !isSure, breaker.judgesLatest, counts.contains(where: \.isVague), hasVagueCause(counts, breaker) {
+            return true
+        }
         return isSure ? answers.allSatisfy(\.self) : answers.contains(true)
+    }
+
+    /// Whether the last so many may have failed, had some that are in doubt not counted at all.
+    private func hasVagueCause(_ counts: [TrafficSide.Count], _ breaker: TrafficTerms.Breaker) -> Bool {
+        let sure = counts.filter { !$0.isVague || $0.failed }.suffix(breaker.minimum)
+        return sure.count == breaker.minimum
+            && Double(sure.count(where: \.failed)) >= breaker.ratio * Double(sure.count)
     }
 }

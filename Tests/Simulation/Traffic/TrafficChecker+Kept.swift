@@ -48,10 +48,12 @@ extension TrafficChecker {
             if !isAny { violated(job, "explained by a breaker that is not open") }
         case "throttled" where isDue:
             let isAny = sides.contains { side in
-                side.patience(terms.longest ?? 0) > now
+                side.anyPatience(terms.longest ?? 0) > now
                     || side.tooFast.contains { $0 > now - 61_000_000_000 }
             }
-            if !isAny { violated(job, "explained by a patience that nobody has asked for") }
+            if !isAny {
+                violated(job, "explained by a patience that nobody has asked for: \(blocker.detail)")
+            }
         case "rate_limited" where isDue:
             if terms.rate == nil { violated(job, "explained by a rate that the route does not have") }
         case "due" where isDue, "concurrency" where isDue:
@@ -59,7 +61,7 @@ extension TrafficChecker {
             if sides[0].order(at: now) == true {
                 violated(job, "not explained by the operator who holds it back")
             }
-            if let longest = terms.longest, sides[0].sure(longest, now) > now {
+            if let longest = terms.longest, sides[0].sure(longest, of: nil, now) > now {
                 violated(job, "not explained by the patience that was asked for")
             }
             if terms.breaker != nil, sides[0].order(at: now) == nil, sides[0].openSince != nil,
@@ -75,7 +77,7 @@ extension TrafficChecker {
     func bothWait(_ terms: TrafficTerms) -> Bool {
         guard terms.number == present.number, let rate = terms.rate, hasPermits() else { return false }
         let isCalm = sides.allSatisfy { side in
-            side.openSince == nil && side.order(at: now) == nil && side.patience(.max / 4) <= now
+            side.openSince == nil && side.order(at: now) == nil && side.anyPatience(.max / 4) <= now
                 && side.tooFast.allSatisfy { $0 < now - 61_000_000_000 }
                 && side.underWay.count < min(side.width ?? .max, terms.limit) / 2
         }

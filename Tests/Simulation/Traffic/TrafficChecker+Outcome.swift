@@ -3,7 +3,9 @@ import RelayCore
 // What requests come to, and what held them back.
 extension TrafficChecker {
     func began(_ job: TrafficJob) {
-        tell("job \(job.number) begins\(job.isKept ? ", kept" : ""), by \(Moment.time(job.deadline))")
+        tell(
+            "job \(job.number), \(job.kind) of \(job.user), begins\(job.isKept ? ", kept" : ""), by \(Moment.time(job.deadline))"
+        )
         jobs.append(job)
         byID[job.id] = job
     }
@@ -18,6 +20,7 @@ extension TrafficChecker {
     func failed(_ id: JobID, _ attempt: Attempt, isDelivery: Bool) {
         guard let job = job(id, isDelivery: isDelivery), let failure = attempt.failure else { return }
         tell("job \(job.number): \(attempt)")
+        checkCause(job, failure)
         let isRetried = if case .retry? = attempt.next { true } else { false }
         let isHold =
             failure.sent == .neverSent && (failure.kind == .breakerOpen || failure.kind == .rateLimited)
@@ -48,8 +51,14 @@ extension TrafficChecker {
         let target: String? = if case .failover(let name)? = attempt.next { name } else { nil }
         if target != nil { job.moving += 1 }
         if failure.kind == .breakerOpen {
-            if job.keeping == nil, !isOpen(place, present) {
-                violated(job, "held back by the breaker of \(names[place]), which is not open")
+            // A class that has its share of what may be under way is told so by the same kind.
+            if failure.detail.contains("(concurrency)") {
+                checkShare(job, place)
+            } else if job.keeping == nil {
+                if !isOpen(place, present) {
+                    violated(job, "held back by the breaker of \(names[place]), which is not open")
+                }
+                checkStopped(job, place)
             }
         } else {
             checkHold(job, place, until: until, isMoved: target != nil || attempt.isAnswered)
@@ -63,12 +72,38 @@ extension TrafficChecker {
         }
     }
 
+    /// The cause that is on record of an attempt is whose fault it was.
+    private func checkCause(_ job: TrafficJob, _ failure: Failure) {
+        guard let sign = job.untold else { return }
+        job.untold = nil
+        guard let cause = sign.cause, failure.kind != .cancelled else { return }
+        note("cause: \(cause.rawValue)")
+        if failure.cause.rawValue != cause.rawValue {
+            violated(job, "is blamed on \(failure.cause.rawValue), and \(cause.rawValue) is to blame")
+        }
+    }
+
+    /// Requests like it, of which nothing is answered, have half of what the others leave.
+    private func checkShare(_ job: TrafficJob, _ place: Int) {
+        note("held back beyond the share of those like it")
+        let side = sides[place]
+        let own = side.underWay.count { $0.job.like == job.like }
+        let width = min(side.width ?? .max, present.limit)
+        if own * 2 < width - (side.underWay.count - own) {
+            violated(job, "held back beyond a share that is not taken")
+        }
+        if let answered = side.answers[job.like], now - answered < 250_000_000 {
+            violated(job, "held back although requests like it are answered")
+        }
+    }
+
     /// Whether a breaker may refuse an attempt now.
     func isOpen(_ place: Int, _ terms: TrafficTerms) -> Bool {
         let side = sides[place]
         if let opens = side.order(at: now) { return opens }
         guard side.openSince != nil else { return false }
-        return now <= side.failedAt + side.pause * 12 / 10 + 1
+        // Whose like has probed in vain leaves the next probe to others for a moment.
+        return now <= max(side.failedAt + side.pause * 12 / 10 + 1, side.probeEnded) + 250_000_000
             || side.underWay.contains { $0.order > side.changed && !$0.terms.isOff }
     }
 
@@ -80,10 +115,12 @@ extension TrafficChecker {
         if !isMoved, !job.isKept, until < job.deadline - needed {
             violated(job, "fails for a hold that would have been over in time")
         }
-        let isFull = side.underWay.count >= min(side.width ?? .max, terms.limit)
+        // An end whose part in the window's size has not been seen may have halved it.
+        let width = side.width.map { side.last == nil ? $0 : max(1, $0 / 2) } ?? .max
+        let isFull = side.underWay.count >= min(width, terms.limit)
         if terms.rate != nil || isTooFast || terms.window != nil && isFull { return }
         // Dates are reckoned in fractions of a second.
-        if side.patience(terms.longest ?? 0) < until - 1_000 {
+        if side.patience(terms.longest ?? 0, of: job.kind) < until - 1_000 {
             violated(job, "held back for \(names[place]), which has not asked for that")
         }
     }
@@ -95,8 +132,9 @@ extension TrafficChecker {
             flight.terms.failovers.contains(where: { $0.whenLimited || $0.whenDown }),
             let longest = flight.terms.longest
         else { return }
-        let asked = sides[0].asked.filter { $0.at < job.began }
-        let until = asked.reduce(0) { max($0, min($1.until, $1.at + longest)) }
+        var side = sides[0]
+        side.asked.removeAll { $0.at >= job.began || $0.isVague || $0.resource != nil }
+        let until = side.patience(longest, of: job.kind)
         if until > job.began, until < job.deadline {
             violated(job, "waits although a rule leads elsewhere")
         }

@@ -33,7 +33,7 @@ extension TrafficChecker {
         }
         let load = flight.isProbe ? .nothing : sign.load
         let isBad = load == .tooMuch || load == .lost
-        let mayShrink = flight.began >= side.shrunk
+        let mayShrink = flight.began + flight.moved >= side.shrunk
         if isBad, mayShrink, flight.terms.window != nil { sides[place].shrunk = now }
         guard let window = flight.terms.window else {
             if width != before, !side.isRestarted {

@@ -28,7 +28,7 @@ final class TrafficChecker: SeededChecker {
     /// Attempts that ended in one instant.
     var endedNow: (at: Int64, count: Int) = (0, 0)
     /// The end of an attempt that was told last.
-    var lastEnd: (flight: TrafficFlight, sign: TrafficSign)?
+    var lastEnd: (flight: TrafficFlight, sign: TrafficSign, health: TrafficSign.Health)?
     /// Whether the route has permits to spare.
     var hasPermits: () -> Bool = { false }
     /// Whether every moment is kept, for who reads a broken promise.
@@ -116,30 +116,59 @@ extension TrafficChecker {
         job.moved += job.moving
         job.moving = 0
         sides[place].underWay.append(flight)
-        sides[place].begun.append(now)
+        sides[place].begun.append((now, job.kind, job.isKept ? 0 : job.began))
         return flight
     }
 
     /// The attempt is over.
-    func landed(_ flight: TrafficFlight, _ sign: TrafficSign) {
+    func landed(_ flight: TrafficFlight, _ said: TrafficSign) {
         guard flight.isOpen else { return }
-        tell("job \(flight.job.number) \(sign.word)")
+        tell("job \(flight.job.number) \(said.word)")
         flight.isOpen = false
         flight.job.landed += 1
-        if sign.isSpent { flight.job.spent += 1 }
-        flight.job.mayHaveActed = sign.mayHaveActed
+        if said.isSpent { flight.job.spent += 1 }
+        flight.job.mayHaveActed = said.mayHaveActed
         sides[flight.place].underWay.removeAll { $0 === flight }
         endedNow = (now, endedNow.at == now ? endedNow.count + 1 : 1)
-        lastEnd = (flight, sign)
+        let (sign, isVague) = judged(flight, said)
+        lastEnd = (flight, sign, sign.health)
+        // How long is usual nobody knows where nothing is asked before an attempt.
+        flight.job.untold = isVague || flight.terms.isOff && sign.cause == .caller ? nil : sign
         if flight.terms.isOff { return }
-        // Who is cancelled in the same instant may have been heard first.
-        let isVague = flight.job.cancelledAt.map { $0 <= now } ?? false
-        // Whoever had less time than the route gives may have had less than is usual.
-        let isImpatient = sign.isLate && now - flight.began < flight.terms.attempt
-        countForBreaker(flight, sign, isVague: isVague || isImpatient)
+        if flight.isProbe || flight.isMaybeProbe { sides[flight.place].probeEnded = now }
+        if sign.health == .works || sign.load == .fine {
+            sides[flight.place].answered += 1
+            sides[flight.place].longestAnswer = max(sides[flight.place].longestAnswer, now - flight.began)
+        }
+        countForBreaker(flight, sign, isVague: isVague)
         countPatience(flight, sign, isVague: isVague)
-        countPace(flight, sign)
+        countPace(flight, sign, isVague: isVague)
         budget.landed(flight, sign, isVague: isVague, now)
-        sides[flight.place].last = (flight, sign, isVague || isImpatient)
+        sides[flight.place].last = (flight, sign, isVague || flight.isMaybeProbe)
+    }
+
+    /// What the end of an attempt says, and whether that is in doubt: it counts against the upstream that its caller gave
+    /// up, or had no time left, where it waited longer than four times what 99 of 100 answers took.
+    private func judged(_ flight: TrafficFlight, _ sign: TrafficSign) -> (TrafficSign, isVague: Bool) {
+        let (side, waited) = (sides[flight.place], now - flight.began)
+        guard sign.isGivenUp || sign.isLate && waited < flight.terms.attempt else {
+            // Who is cancelled in the same instant may have been heard first.
+            return (sign, flight.job.cancelledAt.map { $0 <= now } ?? false)
+        }
+        let unknown = min(flight.terms.attempt, 2_000_000_000)
+        let isKnown = side.answered >= 20
+        // Of what answers took half as much again may be remembered.
+        if waited >= (isKnown ? max(250_000_000, side.longestAnswer * 6) : unknown) {
+            // Who gave up beside another answer has as many as are known.
+            if isKnown || side.answered + endedNow.count < 20 {
+                note("given up after long")
+                return (sign.counted, flight.terms.isOff)
+            }
+        }
+        if waited < min(unknown, 250_000_000) {
+            note("given up soon")
+            return (sign.forgiven, false)
+        }
+        return (sign, true)
     }
 }

@@ -4,6 +4,9 @@ import RelayCore
 final class TrafficJob {
     let number: Int
     let id: JobID
+    let method: String
+    /// Which of the targets it asks for.
+    let path: Int
     let user: UInt32
     /// 0 comes first, 7 last.
     let urgency: UInt8
@@ -15,7 +18,9 @@ final class TrafficJob {
     /// The configuration it began with; that of a kept job is its attempt's.
     let terms: TrafficTerms
     let began: Int64
-    let deadline: Int64
+    private(set) var deadline: Int64
+    /// Whether its deadline is its caller's, which nothing moves.
+    let isBounded: Bool
     /// Whether the route had a permit to spare when it began.
     let foundRoom: Bool
     /// Whether it may be repeated whatever became of it.
@@ -55,9 +60,15 @@ final class TrafficJob {
 
     enum Keeping { case asked, refused }
 
+    /// The end of its last attempt that no record has told of.
+    var untold: TrafficSign?
+
     init(
         _ number: Int,
         _ id: JobID,
+        method: String,
+        path: Int,
+        isBounded: Bool,
         user: UInt32,
         urgency: UInt8,
         isKept: Bool,
@@ -72,6 +83,7 @@ final class TrafficJob {
     ) {
         self.number = number
         self.id = id
+        (self.method, self.path, self.isBounded) = (method, path, isBounded)
         self.user = user
         self.urgency = urgency
         self.isKept = isKept
@@ -89,6 +101,7 @@ final class TrafficJob {
     init(after request: TrafficJob, now: Int64) {
         number = request.number
         id = request.id
+        (method, path, isBounded) = (request.method, request.path, true)
         (user, urgency) = (request.user, request.urgency)
         isKept = true
         allowsFallback = request.allowsFallback
@@ -104,6 +117,30 @@ final class TrafficJob {
     }
 }
 
+extension TrafficJob {
+    private static let segments = ["a/x", "b/x", "a/y"]
+
+    /// A target of that path, in one of the ways to write it.
+    static func target(_ path: Int, _ variant: Int) -> String {
+        segments[path] + ["", "/7", "?q=1", "/7/8?q=1"][variant]
+    }
+
+    /// What the upstream's word about its limits is about: the method and the first two segments of the path.
+    var kind: String { "\(method) /\(TrafficJob.segments[path])" }
+
+    /// Requests that fare alike: of one kind and one user.
+    var like: TrafficLike { TrafficLike(kind: kind, user: user) }
+
+    /// Content has moved for so long, which no limit of the route counts.
+    func contentMoved(for time: Int64) { if !isBounded, !isKept { deadline += time } }
+}
+
+/// Requests that fare alike.
+struct TrafficLike: Hashable {
+    var kind: String
+    var user: UInt32
+}
+
 /// One attempt on the wire.
 final class TrafficFlight {
     let job: TrafficJob
@@ -116,9 +153,17 @@ final class TrafficFlight {
     let isRetry: Bool
     /// Whether it finds out for an open breaker; it then says nothing of how much its upstream takes.
     var isProbe = false
+    /// Whether it does beyond doubt.
+    var isSureProbe = false
+    /// Whether another that began in the same instant may be that instead.
+    var isMaybeProbe = false
+    /// Whether it finds out for those like it.
+    var isTrial = false
     /// Whether, with it, as much was under way as might be.
     var wasFull = false
     var isOpen = true
+    /// For how long its content has moved, which says nothing of how the upstream takes its load.
+    var moved: Int64 = 0
 
     init(
         _ job: TrafficJob,
@@ -154,7 +199,18 @@ struct TrafficSide {
         var until: Int64
         /// The longest that it might ask for.
         var longest: Int64
+        /// What it was asked about, and the limit it named.
+        var kind: String
+        var resource: String?
+        /// Whether another kind was told the same meanwhile, and whether that is beyond doubt.
+        var isWide: Bool
+        var isSurelyWide: Bool
+        /// Whether it is not known what was made of it.
+        var isVague: Bool
     }
+
+    /// What is known of requests that fare alike, while the breaker is open.
+    enum Fare { case answered, fails, unsure }
 
     var underWay: [TrafficFlight] = []
     /// Since the breaker last changed, in the order of their ends.
@@ -169,8 +225,26 @@ struct TrafficSide {
     var openSince: Int64?
     /// When it was last found to fail, the break from there on, and the longest.
     var failedAt: Int64 = 0
+    /// The same in the order of things.
+    var failedOrder = 0
     var pause: Int64 = 0
     var longestPause: Int64 = 0
+    /// When it is probed, as it has told.
+    var probeDue: Int64 = 0
+    /// The last attempt that probes, in the order of things, and when it began.
+    var probed: (order: Int, at: Int64) = (0, 0)
+    /// When one last came to its end.
+    var probeEnded: Int64 = 0
+    /// Those of whom something is known since it opened.
+    var fares: [TrafficLike: Fare] = [:]
+    /// When those failed and were answered last.
+    var failures: [TrafficLike: Int64] = [:]
+    var answers: [TrafficLike: Int64] = [:]
+    /// Whether anybody has been let through since it opened.
+    var isTried = false
+    /// How many attempts were answered, and the longest that took.
+    var answered = 0
+    var longestAnswer: Int64 = 0
     /// What an operator has said.
     var order: (opens: Bool, until: Int64)?
     /// Whether it should have opened in this instant.
@@ -180,9 +254,9 @@ struct TrafficSide {
     /// Ends of attempts that came too fast.
     var tooFast: [Int64] = []
     /// When attempts began.
-    var begun: [Int64] = []
-    /// Until when at most so many may have begun since then, for an answer that they come too fast.
-    var pace: (since: Int64, until: Int64, most: Int)?
+    var begun: [(at: Int64, kind: String, jobBegan: Int64)] = []
+    /// Until when at most so many of the kind may have begun since then, for an answer that they come too fast.
+    var pace: (since: Int64, until: Int64, most: Int, kind: String?)?
 
     /// The window as it was last seen, and when it last shrank.
     var width: Int?
@@ -192,16 +266,33 @@ struct TrafficSide {
     /// Whether the breaker has closed since the window was last seen.
     var isRestarted = false
 
-    /// Until when it is left alone, for who is held back for that long at most.
-    func patience(_ longest: Int64) -> Int64 {
+    /// Limits by the kinds that were answered with their names.
+    var resources: [String: String] = [:]
+
+    private func concerns(_ asked: Asked, _ kind: String?, isSure: Bool) -> Bool {
+        if isSure && asked.isVague { return false }
+        if let resource = asked.resource { return kind.map { resources[$0] == resource } ?? false }
+        return (isSure ? asked.isSurelyWide : asked.isWide) || asked.kind == kind
+    }
+
+    /// Until when requests of the kind are left alone, for who is held back for that long at most; nil asks for all kinds.
+    func patience(_ longest: Int64, of kind: String?) -> Int64 {
+        asked.reduce(0) { concerns($1, kind, isSure: false) ? max($0, min($1.until, $1.at + longest)) : $0 }
+    }
+
+    /// Until when any kind is.
+    func anyPatience(_ longest: Int64) -> Int64 {
         asked.reduce(0) { max($0, min($1.until, $1.at + longest)) }
     }
 
-    /// The same where it is beyond doubt: what was asked for under another configuration may have taken the place of what
-    /// is asked for now, or the other way round.
-    func sure(_ longest: Int64, _ now: Int64) -> Int64 {
+    /// The same as the first where it is beyond doubt: what was asked for under another configuration may have taken the
+    /// place of what is asked for now, or the other way round.
+    func sure(_ longest: Int64, of kind: String?, _ now: Int64) -> Int64 {
         let isMixed = asked.contains { $0.longest != longest && $0.at + 70_000_000_000 > now }
-        return isMixed ? 0 : patience(longest)
+        if isMixed { return 0 }
+        return asked.reduce(0) {
+            concerns($1, kind, isSure: true) ? max($0, min($1.until, $1.at + longest)) : $0
+        }
     }
 
     func order(at now: Int64) -> Bool? { order.flatMap { now < $0.until ? $0.opens : nil } }

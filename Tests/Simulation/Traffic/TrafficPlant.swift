@@ -14,6 +14,16 @@ enum TrafficPlant: String, CaseIterable {
     case shortBreak = "short-break"
     /// Breaks are three times as long.
     case longBreak = "long-break"
+    /// An answer that is a fault of the request looks like the upstream's.
+    case countsRequests = "counts-requests"
+    /// Requests are not told apart, so that an open breaker stops all.
+    case stopsAll = "stops-all"
+    /// They are not, so that one kind's wish for patience holds all.
+    case holdsAll = "holds-all"
+    /// The name of a limit gets lost.
+    case losesResource = "loses-resource"
+    /// A caller's own time looks like the upstream's.
+    case blamesImpatience = "blames-impatience"
     /// Faults of this side look like the upstream's.
     case blamesUpstream = "blames-upstream"
     /// Faults of the upstream look like this side's.
@@ -107,6 +117,11 @@ enum TrafficPlant: String, CaseIterable {
     var sentences: [String] {
         switch self {
         case .noBreaker, .hopefulBreaker, .seesNothingSlow, .blamesUs: ["does not open although"]
+        case .countsRequests: ["opens without a cause"]
+        case .stopsAll: ["although requests like it"]
+        case .holdsAll: ["which has not asked for that"]
+        case .losesResource: ["asked for patience"]
+        case .blamesImpatience: ["is blamed on"]
         case .nervousBreaker: ["opens without a cause"]
         case .shortBreak, .longBreak: ["a break is not within a fifth"]
         case .blamesUpstream: ["opens without a cause", "stays open without a probe that fails"]
@@ -187,16 +202,23 @@ extension TrafficPlant {
         switch (self, kind) {
         case (.blamesUpstream, .fails(let kind, .neverSent)) where kind != .connectionRefused:
             .fails(.connectionRefused, .neverSent)
-        case (.blamesUs, .fails(.connectionRefused, _)): .fails(.dnsError, .neverSent)
+        case (.blamesUs, .fails(.connectionRefused, _)): .fails(.connectionLimitReached, .neverSent)
+        case (.countsRequests, .answers(500, let fields, let asked)): .answers(502, fields, asked: asked)
+        case (.losesResource, .answers(let status, let fields, let asked)):
+            .answers(status, fields.filter { $0.name != "X-RateLimit-Resource" }, asked: asked)
+        case (.blamesImpatience, .fails(.httpResponseTimeout, let sent)): .fails(.connectionReadTimeout, sent)
         case (.losesPatience, .answers(let status, _, let asked)): .answers(status, [], asked: asked)
         case (.hidesTooFast, .answers(429, let fields, let asked)): .answers(400, fields, asked: asked)
-        case (.hidesTooMuch, .answers(503, let fields, let asked)): .answers(500, fields, asked: asked)
+        case (.hidesTooMuch, .answers(503, let fields, let asked)): .answers(502, fields, asked: asked)
         default: kind
         }
     }
 }
 
 extension TrafficPlant {
+    /// Whether the core sees one target, whatever is asked for.
+    var mixesRequests: Bool { self == .stopsAll || self == .holdsAll }
+
     /// What the store is told of a request's attempts instead.
     func change(_ past: inout JobPast) {
         switch self {

@@ -20,6 +20,11 @@ struct TrafficReply {
 struct TrafficSign {
     enum Health { case works, fails, nothing }
     enum Load { case fine, tooMuch, lost, nothing }
+    /// Whose fault a failure is.
+    enum Cause: String {
+        case upstream, request, caller, relay
+        case tooMany = "too_many"
+    }
 
     var health = Health.nothing
     var load = Load.nothing
@@ -27,7 +32,15 @@ struct TrafficSign {
     var succeeded: Bool?
     /// For how long the upstream asks to be left alone, in nanoseconds.
     var asked: Int64?
+    /// The upstream's own name of the limit it speaks of.
+    var resource: String?
     var isTooFast = false
+    /// Nil where it did not fail, or nothing is known.
+    var cause: Cause?
+    /// The status of the answer.
+    var status: UInt16?
+    /// Whether its caller gave up, or had no time left, before there was an answer.
+    var isGivenUp = false
     /// Whether it did not answer in time.
     var isLate = false
     /// Whether it counts against the allowance of who was sent.
@@ -36,7 +49,28 @@ struct TrafficSign {
     var mayHaveActed = false
     var word = ""
 
-    static let cancelled = TrafficSign(word: "is cut off by its caller")
+    static let cancelled: TrafficSign = {
+        var sign = TrafficSign(word: "is cut off by its caller")
+        sign.isGivenUp = true
+        return sign
+    }()
+
+    /// Its caller let the content of an answer go, which says nothing.
+    static let left = TrafficSign(word: "is let go")
+
+    /// The end of an attempt whose caller gave up after longer than answers usually take.
+    var counted: TrafficSign {
+        var sign = self
+        (sign.health, sign.load, sign.succeeded, sign.cause) = (.fails, .lost, false, .upstream)
+        return sign
+    }
+
+    /// The same sooner.
+    var forgiven: TrafficSign {
+        var sign = self
+        (sign.health, sign.load, sign.succeeded, sign.cause) = (.nothing, .nothing, nil, .caller)
+        return sign
+    }
 
     init(word: String) { self.word = word }
 
@@ -46,30 +80,45 @@ struct TrafficSign {
         case .answers(let status, let fields, let asked):
             word = "is answered \(status) \(fields.map { "\($0.name): \($0.value)" })"
             self.asked = asked?.time(wall: wall)
+            self.status = status
+            resource = fields.first { $0.name == "X-RateLimit-Resource" }?.value
             succeeded = status / 100 == 2
+            let waits =
+                if case .form(let form)? = asked { form.wait(wallSeconds: wall / 1000) != nil } else { false }
+            cause =
+                switch status {
+                case 200..<300: nil
+                case 429: .tooMany
+                case 503: waits ? .tooMany : .upstream
+                case 502, 504: .upstream
+                default: .request
+                }
             isSpent = true
             // A client error refuses, and so does an upstream that has no room and says for how long.
             mayHaveActed = status >= 500 && (status != 503 || asked == nil)
             switch status {
             case 429: (health, load, isTooFast) = (.works, .tooMuch, true)
             case 503: (health, load) = (.fails, .tooMuch)
-            case 500...: (health, load) = (.fails, .fine)
+            case 502, 504: (health, load) = (.fails, .fine)
             default: (health, load) = (.works, .fine)
             }
         case .breaksOff:
             (health, load, succeeded, word) = (.fails, .lost, false, "breaks off")
+            cause = .upstream
             (isSpent, mayHaveActed) = (true, true)
         case .fails(let kind, let sent):
             word = "fails: \(kind) \(sent)"
             (isSpent, mayHaveActed) = (sent != .neverSent, sent.mayHaveActed)
+            cause = .relay
             if TrafficSign.ours.contains(kind) { return }
+            cause = .upstream
             (health, succeeded, isLate) = (.fails, false, kind == .httpResponseTimeout)
             load = sent == .neverSent ? .nothing : .lost
         }
     }
 
     /// Faults of this side of the wire.
-    private static let ours: [FailureKind] = [.dnsError, .dnsTimeout, .connectionLimitReached]
+    private static let ours: [FailureKind] = [.connectionLimitReached]
 }
 
 /// What an answer asks for.

@@ -6,8 +6,11 @@ struct TrafficTerms {
     struct Breaker {
         var ratio: Double
         var minimum: Int
-        var sampling: Int64
+        /// Nil where nothing is said of it.
+        var sampling: Int64?
         var inARow: Int?
+        /// Statuses that count as failures beside 502, 503 and 504.
+        var statuses: [UInt16]
         var pause: Int64
         var longestPause: Int64
         var slow: Int64?
@@ -15,15 +18,22 @@ struct TrafficTerms {
 
         /// The breaks of who says nothing of breakers.
         static let usual = Breaker(
-            ratio: 0.5,
+            ratio: 0.95,
             minimum: 20,
-            sampling: 30_000_000_000,
-            inARow: 10,
+            sampling: nil,
+            inARow: nil,
+            statuses: [],
             pause: 500_000_000,
             longestPause: 15_000_000_000,
             slow: nil,
             slowRatio: 1
         )
+
+        /// Whether the last so many attempts are judged where fewer have ended in the last two seconds.
+        var judgesLatest: Bool { sampling == nil && slow == nil && minimum <= 64 && ratio >= 0.95 }
+
+        /// For how long attempts are counted.
+        var counted: Int64 { judgesLatest ? 2_000_000_000 : sampling ?? 30_000_000_000 }
     }
 
     struct Budget {
@@ -97,10 +107,11 @@ extension TrafficTerms {
         if draw.chance(85) {
             let pause = Int64(draw.pick([100, 500, 500, 2_000])) * 1_000_000
             breaker = Breaker(
-                ratio: draw.pick([0.2, 0.5, 0.5, 0.9]),
+                ratio: draw.pick([0.95, 0.95, 0.95, 0.5, 0.2]),
                 minimum: draw.pick([2, 5, 20, 20, 50]),
-                sampling: Int64(draw.pick([1, 5, 30])) * second,
-                inARow: draw.pick([nil, 3, 10, 10]),
+                sampling: (draw.pick([nil, nil, 1, 5, 30]) as Int64?).map { $0 * second },
+                inARow: draw.pick([nil, nil, 3, 10]),
+                statuses: draw.pick([[], [], [], [500], [500, 501]]),
                 pause: pause,
                 longestPause: max(pause, Int64(draw.pick([1, 5, 15])) * second),
                 slow: draw.chance(20) ? Int64(draw.pick([100, 400])) * 1_000_000 : nil,
@@ -201,7 +212,8 @@ extension TrafficTerms {
             settings.breaker.isEnabled = true
             settings.breaker.failureRatio = breaker.ratio
             settings.breaker.minimumThroughput = breaker.minimum
-            settings.breaker.sampling = .nanoseconds(breaker.sampling)
+            settings.breaker.sampling = breaker.sampling.map { .nanoseconds($0) }
+            settings.breaker.statuses = StatusSet(codes: breaker.statuses)
             settings.breaker.consecutiveFailures = breaker.inARow
             settings.breaker.breakDuration = .nanoseconds(breaker.pause)
             settings.breaker.maxBreakDuration = .nanoseconds(breaker.longestPause)

@@ -46,7 +46,7 @@ final class TrafficTransport: Transport {
         if let failure = world.value.burn(request) { throw failure }
         let flight = world.value.sent(request, place: Int(port - World.upstreamPort))
         let upstream = world.value.upstreams[flight.place]
-        var reply = upstream.reply(now: world.value.timeline.now, wall: world.value.wall)
+        var reply = upstream.reply(flight.job, now: world.value.timeline.now, wall: world.value.wall)
         if case .breaksOff = reply.kind, !flight.job.readsAll { reply.kind = .good }
         let end = request.deadline.nanoseconds
         var at = world.value.timeline.now + reply.after
@@ -109,13 +109,15 @@ final class TrafficBody: BodySource {
 
     func bound(by deadline: Instant) { self.deadline.withLock { $0 = deadline.nanoseconds } }
 
-    func cancel() { world.value.landed(flight.value, .cancelled) }
+    func cancel() { world.value.landed(flight.value, .left) }
 
     func next() async throws(Failure) -> [UInt8]? {
-        let end = deadline.withLock { $0 }
-        let isOver = await world.pause(until: min(end, world.value.timeline.now + 20_000_000))
+        let (began, end) = (world.value.timeline.now, deadline.withLock { $0 })
+        let isOver = await world.pause(until: min(end, began + 20_000_000))
+        flight.value.moved += world.value.timeline.now - began
+        flight.value.job.contentMoved(for: world.value.timeline.now - began)
         guard isOver else {
-            world.value.landed(flight.value, .cancelled)
+            world.value.landed(flight.value, .left)
             throw Failure(.cancelled, sent: .unknown, "cancelled")
         }
         world.value.landed(flight.value, TrafficSign(.breaksOff, wall: world.value.wall))

@@ -71,6 +71,8 @@ extension TrafficWorld {
         let urgency = draw.pick([3, 3, 0, 5] as [UInt8])
         terms.durable.priority = plant == .hidesUrgency ? 3 : urgency
         let method: Method = draw.pick([.get, .post])
+        let path = draw.below(3)
+        let target = TrafficJob.target(plant?.mixesRequests == true ? 0 : path, draw.below(4))
         if !isKept {
             terms.options.collectsAnswer = draw.chance(50)
             terms.options.allowsFallback = draw.chance(90)
@@ -81,7 +83,7 @@ extension TrafficWorld {
         do throws(Problem) {
             admission = try engine.admit(
                 route: TrafficWorld.route,
-                target: "t",
+                target: target,
                 method: method,
                 terms: terms,
                 length: 0,
@@ -100,6 +102,9 @@ extension TrafficWorld {
         let job = TrafficJob(
             number,
             admission.id,
+            method: method.rawValue,
+            path: path,
+            isBounded: terms.options.timeout != nil,
             user: user,
             urgency: urgency,
             isKept: isKept,

@@ -18,6 +18,7 @@ extension Plant {
         case .extraUse: retries(&policy) { $0.maxAttempts += 1 }
         case .otherSchedule:
             retries(&policy) { $0.backoff = Backoff(schedule: .constant(.milliseconds(250))) }
+        case .takesAnyPace: policy.timeouts.minRate = 0
         case .extraAttempt: policy.maxAttempts += 1
         case .longerDeadline: policy.timeouts.total *= 2
         case .falseSuccess: policy.success.statuses = StatusSet(codes: [429], classes: [.success])

@@ -46,7 +46,7 @@ final class RouteCase {
         var listed: [Upstream] = []
         for (place, index) in upstreams.enumerated() {
             let use: Upstream.Use = place == 0 ? .always : place == lighter ? .whenConstrained : .failoverOnly
-            let cooldown = Duration.milliseconds(draw.pick([0, 0, 500, 3_000]))
+            let cooldown = Duration.milliseconds(draw.pick([0, 500, 3_000, 10_000]))
             listed.append(RouteCase.upstream(index, name: "u\(place)", use: use, cooldown: cooldown))
         }
         var believed = RoutePolicy(upstreams: listed)

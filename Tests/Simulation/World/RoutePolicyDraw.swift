@@ -13,6 +13,7 @@ struct RoutePolicyDraw {
         policy.timeouts.connect = .milliseconds(draw.pick([50, 200, 500, 1_000]))
         policy.timeouts.attempt = .milliseconds(draw.pick([150, 500, 1_000, 3_000, 10_000]))
         policy.timeouts.idle = .milliseconds(draw.pick([80, 500, 3_000, 10_000]))
+        policy.timeouts.minRate = draw.pick([1_024, 1_024, 5, 0])
         policy.timeouts.total = .milliseconds(draw.pick([500, 2_000, 10_000, 30_000, 60_000]))
         request(&policy, numbersAttempts)
         answers(&policy)
@@ -86,6 +87,12 @@ struct RoutePolicyDraw {
             ErrorTypeRule(on: nil, apiCodes: ["E42"], kind: "app_error", treatAsStatus: 422),
             ErrorTypeRule(on: matcher(["api_error"]), apiCodes: ["E7"], kind: "never", treatAsStatus: nil),
             ErrorTypeRule(on: matcher(["timeout"]), apiCodes: [], kind: "slow", treatAsStatus: 504),
+            ErrorTypeRule(
+                on: matcher(["http_response_incomplete"]),
+                apiCodes: [],
+                kind: "cut",
+                treatAsStatus: 401
+            ),
             ErrorTypeRule(on: matcher(["invalid_response"]), apiCodes: [], kind: "bad", treatAsStatus: nil),
         ]
         return (0..<draw.number(1...3)).map { _ in draw.pick(all) }

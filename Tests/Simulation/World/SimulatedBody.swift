@@ -15,6 +15,28 @@ final class StreamRecord {
     /// Since when it is read; nil where it is not.
     var readSince: Int64?
     var wasRead: Bool { readSince != nil }
+    /// Whether its pace was below what its route asks for in the time that is over which it is averaged.
+    private(set) var isTooSlow = false
+    private var waited: Int64 = 0
+    private var bytes: Int64 = 0
+
+    /// So many bytes came after that time.
+    func arrived(_ count: Int, after wait: Int64, _ timeouts: Timeouts) {
+        waited += wait
+        bytes += Int64(count)
+        guard waited >= max(30_000_000_000, timeouts.idle.saturatedNanoseconds) else { return }
+        isTooSlow = Double(bytes) < Double(timeouts.minRate) * Double(waited) / 1e9 - 1
+        (waited, bytes) = (0, 0)
+    }
+
+    /// How it failed; nil where it did not.
+    var failure: FailureKind? {
+        switch stage {
+        case .broke(let kind): kind
+        case .left: isTooSlow ? .connectionReadTimeout : nil
+        case .open, .ended: nil
+        }
+    }
 
     var isOpen: Bool { if case .open = stage { true } else { false } }
 }
@@ -28,7 +50,8 @@ final class SimulatedBody: BodySource {
     private let delivery: Delivery
     private let began: Int64
     private let owner: Owner
-    private let state = Mutex(State())
+    private let timeouts: Timeouts
+    private let state: Mutex<State>
 
     enum Owner {
         case job(Int)
@@ -39,6 +62,8 @@ final class SimulatedBody: BodySource {
     private struct State {
         var next = 0
         var deadline = Int64.max
+        /// When something came last.
+        var latest: Int64
     }
 
     init(
@@ -46,8 +71,11 @@ final class SimulatedBody: BodySource {
         _ record: StreamRecord,
         _ owner: Owner,
         _ content: [UInt8],
-        _ delivery: Delivery
+        _ delivery: Delivery,
+        _ timeouts: Timeouts
     ) {
+        self.timeouts = timeouts
+        state = Mutex(State(latest: world.value.timeline.now))
         self.world = world
         self.record = Confined(record)
         self.owner = owner
@@ -70,31 +98,44 @@ final class SimulatedBody: BodySource {
     func cancel() { if world.value.plant != .leakedBody { leave() } }
 
     func next() async throws(Failure) -> [UInt8]? {
-        record.value.readSince = record.value.readSince ?? world.value.timeline.now
+        let began = world.value.timeline.now
+        record.value.readSince = record.value.readSince ?? began
+        if record.value.isTooSlow { world.value.checker.readOn(owner) }
+        var piece = try await arriving()
+        while piece?.isEmpty == true { piece = try await arriving() }
+        guard let piece else { return nil }
+        record.value.arrived(piece.count, after: world.value.timeline.now - began, timeouts)
+        // Of content whose length it knows the transport sees to the pace.
+        if record.value.isTooSlow, delivery.isAnnounced { throw broke(.connectionReadTimeout) }
+        return piece
+    }
+
+    private func arriving() async throws(Failure) -> [UInt8]? {
         switch record.value.stage {
         case .open: break
         case .ended: return nil
         case .broke, .left: throw Failure(.cancelled, sent: .unknown, "the body was given up")
         }
-        let (index, deadline) = state.withLock { ($0.next, $0.deadline) }
+        let (index, deadline, latest) = state.withLock { ($0.next, $0.deadline, $0.latest) }
         let at = began + delivery.gap * Int64(index + 1)
-        guard await world.pause(until: min(at, deadline)) else {
+        let idleEnd = max(latest, record.value.readSince ?? 0) + timeouts.idle.saturatedNanoseconds
+        guard await world.pause(until: min(at, deadline, idleEnd)) else {
             record.value.stage = .left
             world.value.checker.streamEnded(owner, nil, record.value)
             throw Failure(.cancelled, sent: .unknown, "cancelled")
         }
         guard record.value.isOpen else { throw Failure(.cancelled, sent: .unknown, "the body was given up") }
-        if at >= deadline { throw broke(.httpResponseTimeout) }
+        if min(at, idleEnd) >= deadline { throw broke(.httpResponseTimeout) }
+        if at > idleEnd { throw broke(.connectionReadTimeout) }
         if index == delivery.breaksAfter { throw broke(.httpResponseIncomplete) }
         if index >= delivery.pieces || content.isEmpty {
             record.value.stage = .ended
             world.value.checker.streamEnded(owner, nil, record.value)
             return nil
         }
-        state.withLock { $0.next += 1 }
+        state.withLock { ($0.next, $0.latest) = (index + 1, world.value.timeline.now) }
         let size = content.count
-        let piece = content[size * index / delivery.pieces..<size * (index + 1) / delivery.pieces]
-        return piece.isEmpty ? try await next() : Array(piece)
+        return Array(content[size * index / delivery.pieces..<size * (index + 1) / delivery.pieces])
     }
 
     private func broke(_ kind: FailureKind) -> Failure {

@@ -48,15 +48,20 @@ final class SimulatedTransport: Transport {
             world.value.checker.gave(job, reply.kind, nil)
             let isTwisted = world.value.plant == .wrongVerdict
             throw Failure(kind, sent: isTwisted && sent == .unknown ? .neverSent : sent, "simulated")
-        case .answers(let answer): return inbound(answer, job)
+        case .answers(let answer): return inbound(answer, job, timeouts(of: job))
         }
+    }
+
+    /// As the checker believes them to be.
+    private func timeouts(of job: Int) -> Timeouts {
+        world.value.checker.jobs[job]?.route.policy.timeouts ?? Timeouts()
     }
 
     private func isSent(_ reply: Reply) -> Bool {
         if case .fails(_, .neverSent) = reply.kind { false } else { true }
     }
 
-    private func inbound(_ answer: Answer, _ job: Int) -> InboundResponse {
+    private func inbound(_ answer: Answer, _ job: Int, _ timeouts: Timeouts) -> InboundResponse {
         var fields = HeaderFields()
         fields.append("Content-Type", answer.isJSON ? "application/json; charset=utf-8" : "text/html")
         for value in answer.retryAfter?.values ?? [] { fields.append("retry-After", value) }
@@ -67,7 +72,7 @@ final class SimulatedTransport: Transport {
         if answer.delivery.isStream {
             let record = StreamRecord()
             stream = record
-            let source = SimulatedBody(world, record, .job(job), content, answer.delivery)
+            let source = SimulatedBody(world, record, .job(job), content, answer.delivery, timeouts)
             if world.value.plant == .leakedBody { world.value.hoard.append(source) }
             body = .stream(source)
         }
@@ -104,7 +109,14 @@ final class SimulatedTransport: Transport {
                     breaksAfter: breaks ? 1 : nil
                 )
                 body = .stream(
-                    SimulatedBody(world, StreamRecord(), .credential(credential, grant), content, delivery)
+                    SimulatedBody(
+                        world,
+                        StreamRecord(),
+                        .credential(credential, grant),
+                        content,
+                        delivery,
+                        Timeouts()
+                    )
                 )
             } else {
                 body = content.isEmpty ? .empty : .bytes(content)

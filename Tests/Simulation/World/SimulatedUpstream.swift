@@ -188,7 +188,7 @@ final class SimulatedUpstream {
             isStream: true,
             isAnnounced: draw.chance(50),
             pieces: draw.number(1...6),
-            gap: draw.chance(20) ? asked.attempt / 2 : draw.time(0...120)
+            gap: draw.chance(20) ? draw.pick([asked.attempt / 2, 7_500_000_000]) : draw.time(0...120)
         )
         if draw.chance(60) { answer.delivery.breaksAfter = draw.below(answer.delivery.pieces) }
         return Reply(after: draw.time(2...140), kind: .answers(answer))

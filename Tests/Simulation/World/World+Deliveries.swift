@@ -41,8 +41,13 @@ extension Confined where Value == World {
         for attempt in delivery.attempts {
             history.attempts += 1
             if attempt.isSpent { history.spentAttempts += 1 }
-            if let rule = attempt.rule, value.plant != .forgetsUses {
-                history.ruleUses[rule, default: 0] += 1
+            switch value.plant {
+            case .forgetsUses: break
+            case .chargesFetches: if let rule = attempt.rule { history.ruleUses[rule, default: 0] += 1 }
+            default: history.count(attempt)
+            }
+            if value.plant == .burnsRefusal, attempt.failure?.kind == .credentialsFailed {
+                history.spentAttempts += 1
             }
         }
         if value.plant == .burnsWait, case .back(.credentials) = delivery.ending {

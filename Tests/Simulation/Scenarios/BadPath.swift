@@ -1,0 +1,155 @@
+import RelayCore
+
+// A part of what an upstream is asked fails, and the rest does not; with the defaults of a route.
+extension Scenario {
+    /// Requests are told apart by their paths; in the control by nothing, since what they ask for stands in their queries.
+    private static func target(_ name: String, _ world: ScenarioWorld) -> String {
+        world.isControl ? "x?\(name)" : name
+    }
+
+    private static func isBad(_ visit: ScenarioUpstream.Visit) -> Bool { visit.target.hasSuffix("bad") }
+
+    private static func served(_ calls: [ScenarioWorld.Call]) -> Double {
+        let good = calls.filter { $0.target.hasSuffix("good") }
+        return Double(good.count(where: \.isGood)) / Double(max(1, good.count))
+    }
+
+    static let badPath = Scenario(
+        name: "badpath",
+        title: "300 kept jobs for a path that always fails, then two requests a second for another",
+        control: "paths that tell requests apart"
+    ) { world in
+        let upstream = ScenarioUpstream {
+            ScenarioUpstream.Reply(status: isBad($0) ? 502 : 200, after: 0.005)
+        }
+        world.route("up", to: upstream) {
+            $0.recovery = [again(100)]
+            $0.maxAttempts = 100
+        }
+        world.start()
+        world.requestMethod = .post
+        world.keep("up", 300, target: target("bad", world))
+        world.run(until: 20)
+        world.request("up", perSecond: 2, target: target("good", world), until: 80)
+        world.run(until: 82)
+        return [
+            ScenarioFigure("share of the others served", served(world.calls), atLeast: 0.99, control: 0.9),
+            ScenarioFigure(
+                "p99 of the others in ms",
+                percentile(world.calls.filter(\.isGood).map(\.seconds)).map { $0 * 1_000 },
+                atMost: 1_000
+            ),
+            ScenarioFigure(
+                "attempts at the path that fails, a second",
+                Double(upstream.seen(20, 80).count(where: isBad)) / 60,
+                atMost: 5
+            ),
+            ScenarioFigure("explain tells of the breaker", isSo: world.explained() == "breaker_open"),
+        ]
+    }
+
+    static let mixtures = [45, 60, 80].map { share in
+        Scenario(
+            name: "failing-\(share)",
+            title: "100 requests a second, of which \(share) % are for a path that fails",
+            control: "a breaker that needs nearly all to fail, and paths that tell requests apart"
+        ) { world in
+            let upstream = ScenarioUpstream {
+                ScenarioUpstream.Reply(status: isBad($0) ? 502 : 200, after: 0.005)
+            }
+            world.route("up", to: upstream) {
+                guard world.isControl else { return }
+                ($0.traffic.breaker.failureRatio, $0.traffic.breaker.consecutiveFailures) = (0.4, 5)
+            }
+            world.start()
+            world.request("up", perSecond: Double(share), target: target("bad", world), until: 60)
+            world.request("up", perSecond: Double(100 - share), target: target("good", world), until: 60)
+            world.run(until: 75)
+            return [
+                ScenarioFigure(
+                    "share of the others served",
+                    served(world.calls),
+                    atLeast: 0.99,
+                    control: 0.5
+                ),
+                ScenarioFigure(
+                    "p99 of the others in ms",
+                    percentile(world.calls.filter(\.isGood).map(\.seconds)).map { $0 * 1_000 },
+                    atMost: 20
+                ),
+                ScenarioFigure(
+                    "attempts per arrival",
+                    Double(upstream.visits.count) / Double(world.calls.count),
+                    atMost: 1.1
+                ),
+            ]
+        }
+    }
+
+    static let scope = Scenario(
+        name: "scope",
+        title: "One path says Retry-After: an hour, and another is asked for ten times a second",
+        control: "paths that tell requests apart"
+    ) { world in
+        let upstream = ScenarioUpstream {
+            guard isBad($0) else { return ScenarioUpstream.Reply(status: 200, after: 0.005) }
+            return ScenarioUpstream.Reply(status: 429, after: 0.005, fields: [("Retry-After", "3600")])
+        }
+        world.route("up", to: upstream) {
+            $0.recovery = [again(3)]
+            $0.traffic.throttling.longest = .seconds(3_600)
+        }
+        world.start()
+        world.request("up", target: target("bad", world))
+        world.run(until: 1)
+        world.request("up", perSecond: 1, target: target("bad", world), until: 30)
+        world.request("up", perSecond: 10, target: target("good", world), until: 30)
+        world.run(until: 61)
+        return [
+            ScenarioFigure("share of the others served", served(world.calls), atLeast: 1, control: 0.1),
+            ScenarioFigure(
+                "attempts in spite of it",
+                Double(upstream.seen(1).count(where: isBad)),
+                atMost: 0
+            ),
+        ]
+    }
+
+    /// All of an upstream refuses for a while, and then does not.
+    static let refusals: [Scenario] = [(429, "throttling"), (503, "breaker and window")].map {
+        status,
+        control in
+        Scenario(
+            name: "refusal-\(status)",
+            title: "100 requests a second, and 20 s in which the upstream answers \(status) to each",
+            control: control
+        ) { world in
+            let refused = 20.0..<40
+            let upstream = ScenarioUpstream {
+                ScenarioUpstream.Reply(status: refused.contains($0.at) ? UInt16(status) : 200, after: 0.005)
+            }
+            world.route("up", to: upstream, off: status == 429 ? [.throttling] : [.breaker, .window])
+            world.start()
+            world.request("up", perSecond: 100, until: 100)
+            world.run(until: 131)
+            let well = (7..<10).map { slice -> Double in
+                let calls = world.calls.filter { Int($0.at / 10) == slice }
+                return Double(calls.count(where: \.isGood)) / Double(calls.count)
+            }
+            return [
+                ScenarioFigure("least share served in 10 s, from 30 s after it", well.min(), atLeast: 0.95),
+                ScenarioFigure(
+                    "attempts per arrival while it refuses",
+                    Double(upstream.seen(22, 40).count) / 1_800,
+                    atMost: 0.25,
+                    control: 0.9
+                ),
+                ScenarioFigure(
+                    "told that the route is overloaded",
+                    Double(world.calls.count { $0.failure == .overloaded }),
+                    atMost: 0
+                ),
+            ]
+        }
+    }
+}
