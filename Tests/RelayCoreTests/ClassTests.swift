@@ -170,6 +170,30 @@ struct CrowdTableTests {
         crowd.ended(hung, isAnswered: true, at(3.5))
         #expect(!stuck(10, 4, 4))
     }
+
+    @Test("A class that comes back has time again, and none where nothing of it was answered before")
+    func comesBack() {
+        var crowd = CrowdTable()
+        let (hung, fine) = (asked(.get, "hung"), asked(.get, "fine"))
+        func answer(_ now: Double) {
+            _ = crowd.began(fine, at(now))
+            crowd.ended(fine, isAnswered: true, at(now))
+        }
+        func stuck(_ now: Double) -> Bool {
+            crowd.stuck(hung, width: 2, underWay: 1, patience: .seconds(2), at(now)) != nil
+        }
+        for isAnswered in [true, false] {
+            _ = crowd.began(hung, at(0))
+            crowd.ended(hung, isAnswered: isAnswered, at(1))
+            answer(9)
+            #expect(crowd.isAlone(hung))
+            _ = crowd.began(hung, at(10))
+            answer(11)
+            #expect(stuck(11) == !isAnswered)
+            crowd.ended(hung, isAnswered: true, at(12))
+            #expect(!crowd.isAlone(hung))
+        }
+    }
 }
 
 @Suite("How long an upstream usually takes is learnt from its answers", .timeLimit(.minutes(1)))

@@ -18,6 +18,23 @@ struct TrafficCornersTests {
         #expect(machine.hasRoom(settings, isKept: true, at(0)) == false)
     }
 
+    @Test("A retry that fails at once has its place of the floor for a second")
+    func placesOfTheFloor() {
+        let settings = RetryBudgetSettings()
+        var machine = RetryBudgetMachine()
+        var retries = 0
+        for millisecond in 0..<10_000 {
+            let now = at(Double(millisecond) / 1_000)
+            if millisecond % 10 == 0 { machine.began(now) }
+            guard machine.hasRoom(settings, isKept: true, now) else { continue }
+            machine.retryBegan()
+            machine.retryEnded(succeeded: false, now)
+            retries += 1
+        }
+        #expect(retries <= 100 + 3 * 10 + 3, "a tenth of 1,000, and three a second")
+        #expect(machine.left(settings, at(10.1)).map { $0 <= settings.floor } == true)
+    }
+
     @Test("The first turn that is left to kept jobs is none that a request has, or takes next")
     func firstTurn() {
         let spacing = RateLimitMachine.Spacing(interval: 100_000_000, burst: 1)

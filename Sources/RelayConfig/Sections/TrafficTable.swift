@@ -38,7 +38,8 @@ extension ConfigurationTable {
                 \.traffic.throttling,
                 "What becomes of an upstream's word that there is too much: Retry-After of 429 and 503, and RateLimit, "
                     + "RateLimit-Remaining, X-RateLimit-Remaining and X-Rate-Limit-Remaining with their Reset on any "
-                    + "answer, hold back all that goes to it. A request that cannot wait so long fails with "
+                    + "answer, hold back requests like the one it answers, and all once a second kind is told so. "
+                    + "A request that cannot wait so long fails with "
                     + "rate_limited, and kept jobs wait. An upstream that answers 429 is sent less in a second from then on, "
                     + "and more again while it takes that."
             ),
@@ -156,8 +157,8 @@ extension ConfigurationTable {
                     "min_retry_concurrency",
                     .integer(0...1_000),
                     \.floor,
-                    "Retries that may be under way, their waits included, however small that share is; of kept jobs one "
-                        + "may be in any case."
+                    "Retries that may be under way, their waits included, or have failed in the last second, however "
+                        + "small that share is; of kept jobs one may be in any case."
                 ),
             ]
         )

@@ -9,6 +9,8 @@ struct CrowdTable: Sendable {
         /// When the last of it was answered, or when it came.
         var progress: Instant
         var isAnswered = false
+        /// Whether the last of it that ended was not answered.
+        var hasFailed = false
     }
 
     private var entries: [RequestClass: Entry] = [:]
@@ -22,10 +24,18 @@ struct CrowdTable: Sendable {
         _ now: Instant
     ) -> Instant? {
         guard let entry = entries[asked], entry.progress.duration(to: now) > patience,
-            entry.underWay * 2 >= width - (underWay - entry.underWay),
-            entries.values.contains(where: { $0.isAnswered && $0.progress > entry.progress })
+            entry.underWay * 2 >= width - (underWay - entry.underWay), othersGoOn(since: entry.progress)
         else { return nil }
         return entry.progress
+    }
+
+    /// Whether it is the class that gets no answers, and not the upstream that gives none.
+    func isAlone(_ asked: RequestClass) -> Bool {
+        entries[asked].map { othersGoOn(since: $0.progress) } ?? false
+    }
+
+    private func othersGoOn(since progress: Instant) -> Bool {
+        entries.values.contains { $0.isAnswered && $0.progress > progress }
     }
 
     /// An attempt begins.
@@ -37,8 +47,8 @@ struct CrowdTable: Sendable {
             guard entries.count < ClassTable.most else { return false }
         }
         var entry = entries[asked] ?? Entry(progress: now)
-        // A class that comes back has time again.
-        if entry.underWay == 0 { entry.progress = now }
+        // A class that comes back has time again, unless nobody answered it before.
+        if entry.underWay == 0, !entry.hasFailed { entry.progress = now }
         entry.underWay += 1
         entries[asked] = entry
         return true
@@ -48,6 +58,7 @@ struct CrowdTable: Sendable {
     mutating func ended(_ asked: RequestClass, isAnswered: Bool, _ now: Instant) {
         guard var entry = entries[asked] else { return }
         entry.underWay -= 1
+        entry.hasFailed = !isAnswered
         if isAnswered { (entry.progress, entry.isAnswered) = (now, true) }
         entries[asked] = entry
     }

@@ -1,21 +1,27 @@
 /// Bounds what a route's retries add to its load, whatever its rules allow.
 ///
 /// With the defaults, of a route with 100 requests a second: while every attempt fails, 100 retries in each ten seconds,
-/// which are 10 percent of 1,000, and beyond those no more than three at once. A retry that succeeds gives back what it took, and counts as load itself: what drains a
-/// backlog is not held up.
+/// which are 10 percent of 1,000, and beyond those no more than three at once, of which one that fails has its place for a
+/// second: an upstream that refuses within a millisecond is not asked a thousand times a second. A retry that succeeds
+/// gives back what it took, and counts as load itself: what drains a backlog is not held up.
 struct RetryBudgetMachine: Sendable {
     private static let memory: Duration = .seconds(10)
 
     /// Attempts that were no retries, and retries that succeeded.
     private var load = RollingCounts(over: memory)
     private var failed = RollingCounts(over: memory)
+    /// Those of the last second.
+    private var justFailed = RollingCounts(over: .seconds(1))
     /// Retries that were decided on and have not ended, their waits included.
     private(set) var underWay = 0
 
     /// Whether there is anything left; kept jobs are bound by what has failed alone, since their pace is the window's, and
     /// one at a time goes whatever has failed: on a route without other load it would wait for ever.
     mutating func hasRoom(_ settings: RetryBudgetSettings, isKept: Bool = false, _ now: Instant) -> Bool {
-        guard settings.isEnabled, underWay >= max(settings.floor, isKept ? 1 : 0) else { return true }
+        justFailed.advance(to: now)
+        guard settings.isEnabled,
+            underWay + Int(justFailed.total.all) >= max(settings.floor, isKept ? 1 : 0)
+        else { return true }
         load.advance(to: now)
         failed.advance(to: now)
         let spent = (isKept ? 0 : underWay) + Int(failed.total.all)
@@ -25,13 +31,14 @@ struct RetryBudgetMachine: Sendable {
     /// How many retries more requests may decide on now; nil where nothing bounds them.
     func left(_ settings: RetryBudgetSettings, _ now: Instant) -> Int? {
         guard settings.isEnabled else { return nil }
-        var (load, failed) = (load, failed)
+        var (load, failed, justFailed) = (load, failed, justFailed)
+        justFailed.advance(to: now)
         load.advance(to: now)
         failed.advance(to: now)
         let spent = underWay + Int(failed.total.all)
         // As many as keep what is spent below the share, the last one included that begins below it.
         let share = (settings.percent * Int(load.total.all) - spent * 100 + 99) / 100
-        return max(0, settings.floor - underWay, share)
+        return max(0, settings.floor - underWay - Int(justFailed.total.all), share)
     }
 
     /// A request began its first attempt.
@@ -44,7 +51,9 @@ struct RetryBudgetMachine: Sendable {
         underWay -= 1
         switch succeeded {
         case true?: load.add(now)
-        case false?: failed.add(now)
+        case false?:
+            failed.add(now)
+            justFailed.add(now)
         case nil: break
         }
     }

@@ -171,8 +171,12 @@ struct RouteTrafficMachine: Sendable {
             hold.reason = .breakerTrial
             return .held(hold, nil)
         case .refused(let until):
-            if asking.isKept { upstreams[place].looked(inVain: true, now) }
-            return .held(upstreams[place].breakerHold(until: until, now), nil)
+            var hold = upstreams[place].breakerHold(until: until, now)
+            if asking.isKept {
+                upstreams[place].looked(inVain: true, now)
+                hold.pause = upstreams[place].leavesLine(asking.random)
+            }
+            return .held(hold, nil)
         }
         if asking.kind == .keptRetry, !budget.hasRoom(settings.budget, isKept: true, now) {
             // Many wait for that: they come back one by one within the budget's memory.
@@ -215,7 +219,7 @@ struct RouteTrafficMachine: Sendable {
         case .goesBeside, .waits, .refused: break
         }
         if asking.turn != .taken { takeTurn(route, asking, asked, at: now, now) }
-        if asking.isKept { upstreams[place].looked(inVain: false, now) }
+        if asking.isKept, !isProbe { upstreams[place].looked(inVain: false, now) }
         var leave = begin(route, asking, asked, isFull: isFull, isProbe: isProbe, now)
         if let asked { leave.isCounted = upstreams[place].joins(asked, now) }
         return .go(leave)

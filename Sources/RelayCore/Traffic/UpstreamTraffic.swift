@@ -73,7 +73,7 @@ struct UpstreamTraffic: Sendable {
             if until <= now { return (1, hold) }
             // Jobs that have not failed are let through; those that have are told from them only when they ask.
             guard !isForced(now), nextLook <= now, classes.mayPass(now) else { return (0, hold) }
-            return (min(most, UpstreamTraffic.looksAtOnce), hold)
+            return (min(most, looksAtOnce), hold)
         }
         if nextLook > now {
             return (0, TrafficHold(reason: .throttled, upstream: name, until: nextLook))
@@ -241,6 +241,7 @@ struct UpstreamTraffic: Sendable {
             window.restart(settings.window)
             classes.clear()
             lastProbe = nil
+            (vainLooks, nextLook) = (0, now)
         }
     }
 
@@ -275,8 +276,9 @@ struct UpstreamTraffic: Sendable {
             if word.isTooFast { pace.refused(began: leave.began, now, of: asked?.asked) }
             if word.window == .fine { pace.took(now, of: asked?.asked) }
         }
-        // One attempt at a time says nothing of how many the upstream takes.
-        if settings.window.isEnabled, !leave.isProbe {
+        // One attempt at a time says nothing of how many the upstream takes, nor does what hangs where others are answered.
+        let isAlone = word.window == .lost && asked.map { crowd.isAlone($0) } ?? false
+        if settings.window.isEnabled, !leave.isProbe, !isAlone {
             window.ended(
                 word.window,
                 began: leave.began,
@@ -319,9 +321,12 @@ struct UpstreamTraffic: Sendable {
 
 // Requests that are told apart, since the upstream is in trouble or nearly full.
 extension UpstreamTraffic {
-    /// Kept jobs that are claimed at once to find those that have not failed.
-    fileprivate static let looksAtOnce = 4
+    /// Kept jobs that are claimed at once to find those that have not failed: few once a thousand were of those that have.
+    fileprivate var looksAtOnce: Int { vainLooks < UpstreamTraffic.longSearch ? 64 : 4 }
+    private static let longSearch = 1_000
     private static let longestLook: Duration = .milliseconds(250)
+    /// For so long a class may take more than its share without an answer, however soon others are answered.
+    private static let leastPatience: Duration = .seconds(1)
 
     /// What the breaker has to say to a request of that class.
     enum Gate: Hashable, Sendable {
@@ -359,8 +364,13 @@ extension UpstreamTraffic {
             (vainLooks, nextLook) = (0, now)
             return
         }
-        vainLooks = min(vainLooks + 1, 10)
+        vainLooks = min(vainLooks + 1, UpstreamTraffic.longSearch)
         nextLook = now.advanced(by: min(.milliseconds(25) * vainLooks, UpstreamTraffic.longestLook))
+    }
+
+    /// For how long a kept job that fails leaves the line to those that are answered; nil while none is.
+    func leavesLine(_ random: UInt64) -> Duration? {
+        classes.working.map { _ in .seconds(1) + .nanoseconds(Int64(random >> 11) % 9_000_000_000) }
     }
 
     /// Whether so many attempts are under way, and so few end, that those of a class may have taken the places of others.
@@ -379,7 +389,7 @@ extension UpstreamTraffic {
             underWay: underWay,
             patience: max(
                 usual.time(attempt: route.policy.timeouts.attempt),
-                UsualTime.unknown(attempt: route.policy.timeouts.attempt)
+                min(route.policy.timeouts.attempt, UpstreamTraffic.leastPatience)
             ),
             now
         )

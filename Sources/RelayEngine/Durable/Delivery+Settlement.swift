@@ -98,8 +98,8 @@ extension Delivery {
         case .routePaused(_, let end): return end.map { .dead($0) } ?? .held(.routePaused)
         case .back(let reason?)
         where reason == .credentials || reason == .breakerOpen || reason == .rateLimited:
-            // The gate of the route says when, so that the job that waited longest is the next.
-            return .back(after: .zero, reason)
+            // The gate of the route says when, so that the job that waited longest is the next, unless others go on.
+            return .back(after: stop == nil ? hold?.pause ?? .zero : .zero, reason)
         case .back(let reason):
             guard stop == nil else { return .back(after: .zero, reason) }
             return .back(after: hold?.pause ?? .seconds(1), reason ?? .throttled)

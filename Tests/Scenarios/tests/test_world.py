@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from world import picture  # noqa: E402
-from world.figures import Figure, per_slice, percentile, since_when  # noqa: E402
+from world.figures import Figure, densest, per_slice, percentile, since_when  # noqa: E402
 from world.upstream import Ceiling, Queue  # noqa: E402
 
 
@@ -38,6 +38,10 @@ class Figures(unittest.TestCase):
         self.assertEqual(since_when([10, 0, 5, 10, 0, 10], wanted, 0.95, 1, 1), 4)
         self.assertEqual(since_when([0, 10, 10, 10, 10, 10], wanted, 0.95, 1, 1), 0)
         self.assertIsNone(since_when([10] * 5 + [0], wanted, 0.95, 1, 1))
+
+    def test_the_densest_moments_are_found_wherever_they_begin(self):
+        self.assertEqual(densest([0, 0.8, 1.1, 1.2, 1.8, 3], 1), 3)
+        self.assertEqual((densest([0, 1, 2], 1), densest([], 1)), (1, 0))
 
     def test_slices_and_percentiles(self):
         self.assertEqual(per_slice([0, 0.4, 0.5, 1.9, 2.1], 0.5, 2), [2, 1, 0, 1])

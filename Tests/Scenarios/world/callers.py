@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import socket
+
+from users import acting_as
 
 PATIENCE = 60
 
@@ -20,14 +23,22 @@ class Call:
 
 
 class Socket:
-    """Connections to one Unix socket, each used by one request at a time."""
+    """Connections to one Unix socket, each used by one request at a time, of another user where one is named."""
 
-    def __init__(self, path):
-        self.path, self.idle = path, []
+    def __init__(self, path, user=None):
+        self.path, self.user, self.idle = path, user, []
+
+    async def connect(self):
+        if self.user is None:
+            return await asyncio.open_unix_connection(self.path)
+        made = socket.socket(socket.AF_UNIX)
+        with acting_as(self.user):
+            made.connect(self.path)
+        return await asyncio.open_unix_connection(sock=made)
 
     async def ask(self, method, target, fields=(), body=None):
         """The answer as (status, fields by lower-case name, body); raises OSError or EOFError where there is none."""
-        reader, writer = self.idle.pop() if self.idle else await asyncio.open_unix_connection(self.path)
+        reader, writer = self.idle.pop() if self.idle else await self.connect()
         try:
             lines = [f"{method} {target} HTTP/1.1", "Host: relay", *(f"{name}: {value}" for name, value in fields)]
             if body is not None:
@@ -55,8 +66,17 @@ class Socket:
             writer.close()
 
 
+async def steadily(now, per_second, seconds, begin):
+    """Begins one after the other at that rate; none waits for another's end. Returns when all have ended."""
+    begun, first = set(), now()
+    for number in range(int(per_second * seconds)):
+        await asyncio.sleep(first + number / per_second - now())
+        begun.add(asyncio.create_task(begin(number)))
+    await asyncio.gather(*begun)
+
+
 class Callers:
-    """Those of one scenario."""
+    """Those of one user, and of one daemon."""
 
     def __init__(self, clock, socket):
         self.now, self.socket = clock, socket
@@ -78,18 +98,13 @@ class Callers:
         return call
 
     async def _steadily(self, per_second, seconds, begin):
-        """Begins one after the other at that rate; none waits for another's end. Returns when all have ended."""
-        begun, first = set(), self.now()
-        for number in range(int(per_second * seconds)):
-            await asyncio.sleep(first + number / per_second - self.now())
-            begun.add(asyncio.create_task(begin()))
-        await asyncio.gather(*begun)
+        await steadily(self.now, per_second, seconds, lambda _: begin())
 
-    async def request(self, target):
-        return await self._call(self.calls, "GET", target)
+    async def request(self, target, method="GET", fields=(), body=None):
+        return await self._call(self.calls, method, target, fields, body)
 
-    async def requests(self, target, per_second, seconds):
-        await self._steadily(per_second, seconds, lambda: self.request(target))
+    async def requests(self, target, per_second, seconds, *members):
+        await self._steadily(per_second, seconds, lambda: self.request(target, *members))
 
     async def keep(self, target):
         """Hands over one job with a key, so that it may be repeated."""

@@ -47,6 +47,16 @@ def percentile(values, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
 
 
+# How much longer than beside nobody a call may take, whatever the machine does besides.
+P99 = "its p99 ÷ the greater of 20 ms and twice its undisturbed twin's"
+
+
+def beside_twin(seconds, twin):
+    """What `P99` says, of times in seconds; None where there are none."""
+    seconds, twin = percentile(seconds, 0.99), percentile(twin, 0.99)
+    return None if seconds is None or twin is None else seconds / max(0.02, 2 * twin)
+
+
 def per_slice(moments, slice, end):
     """How many of the moments lie in each slice from 0 to `end`."""
     counts = [0] * max(1, int(end / slice + 0.999))
@@ -54,6 +64,16 @@ def per_slice(moments, slice, end):
         if 0 <= moment < end:
             counts[int(moment / slice)] += 1
     return counts
+
+
+def densest(moments, seconds):
+    """The most moments that lie within so many seconds."""
+    ordered, first, most = sorted(moments), 0, 0
+    for last, moment in enumerate(ordered):
+        while moment - ordered[first] >= seconds:
+            first += 1
+        most = max(most, last - first + 1)
+    return most
 
 
 def since_when(good, wanted, share, begin, slice):

@@ -3,16 +3,18 @@
 import asyncio
 
 REASONS = {
-    200: "OK", 401: "Unauthorized", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable"}
+    200: "OK", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error",
+    501: "Not Implemented", 503: "Service Unavailable"}
 
 
 class Attempt:
     """One request as it came in, and what it was answered."""
 
-    __slots__ = ("connection", "at", "beside", "path", "fields", "body", "ended", "status")
+    __slots__ = ("connection", "at", "beside", "method", "path", "fields", "body", "ended", "status")
 
-    def __init__(self, connection, at, beside, path, fields, body):
-        self.connection, self.at, self.path, self.fields, self.body = connection, at, path, fields, body
+    def __init__(self, connection, at, beside, method, path, fields, body):
+        self.connection, self.at, self.method, self.path = connection, at, method, path
+        self.fields, self.body = fields, body
         # Attempts that were with the upstream when this one came, itself included.
         self.beside = beside
         self.ended = self.status = None
@@ -26,6 +28,10 @@ class Attempt:
         head += "".join(f"{name}: {value}\r\n" for name, value in fields)
         self.connection.transport.write(head.encode() + b"\r\n" + body)
         self.connection.end()
+
+    def refuse(self):
+        """Closes its connection without a word."""
+        self.connection.transport.close()
 
 
 class Connection(asyncio.Protocol):
@@ -54,7 +60,7 @@ class Connection(asyncio.Protocol):
         self.held = rest[length:]
         self.upstream.active += 1
         upstream = self.upstream
-        self.attempt = Attempt(self, upstream.now(), upstream.active, first.split(" ")[1], fields, rest[:length])
+        self.attempt = Attempt(self, upstream.now(), upstream.active, *first.split(" ")[:2], fields, rest[:length])
         upstream.attempts.append(self.attempt)
         upstream.model(self.attempt)
 

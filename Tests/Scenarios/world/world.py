@@ -7,13 +7,10 @@ import pathlib
 import sys
 import time
 
-EndToEnd = pathlib.Path(__file__).resolve().parents[2] / "EndToEnd"
-sys.path.insert(0, str(EndToEnd))
-from relay import Relay, daemon, route as plain_route  # noqa: E402
-
-from world.callers import Callers, Socket  # noqa: E402
-from world.figures import per_slice  # noqa: E402
-from world.upstream import Upstream  # noqa: E402
+from world.callers import Callers, Socket
+from world.figures import per_slice
+from world.upstream import Upstream
+from relay import Relay, daemon, route as plain_route
 
 # Seconds between two looks at the route, and width of the slices in which arrivals and attempts are counted.
 LOOK, SLICE = 0.2, 0.5
@@ -40,7 +37,8 @@ class World:
     def __init__(self, is_control=False, is_quick=False):
         self.is_control, self.is_quick = is_control, is_quick
         self.began = time.monotonic()
-        self.upstreams, self.looks, self.relay = [], [], None
+        self.upstreams, self.looks, self.relay, self.twin = [], [], None, None
+        self._sockets = []
         self._looking = None
 
     def now(self):
@@ -62,10 +60,21 @@ class World:
         """Starts the daemon, and the clock with it; the first route is the one that is looked at."""
         self.name = next(iter(routes))
         self.relay = Relay(routes, **{"limits": LIMITS, **members})
-        self.control, self.callers = Socket(self.relay.control), Callers(self.now, Socket(self.relay.jobs))
+        self.control, self.callers = Socket(self.relay.control), self.callers_of(self.relay)
+        self._sockets.append(self.control)
         await asyncio.to_thread(self.relay.start)
         self.began = time.monotonic()
         self._looking = asyncio.create_task(self._look())
+
+    async def start_twin(self, *upstreams):
+        """Starts a second daemon that nothing disturbs but what disturbs the machine, with a plain route `up`."""
+        self.twin = Relay({"up": plain_route(*upstreams)})
+        await asyncio.to_thread(self.twin.start)
+
+    def callers_of(self, relay, user=None):
+        made = Callers(self.now, Socket(relay.jobs, user))
+        self._sockets.append(made.socket)
+        return made
 
     async def until(self, moment):
         await asyncio.sleep(max(0, moment - self.now()))
@@ -173,7 +182,7 @@ class World:
             self._looking.cancel()
         for upstream in self.upstreams:
             upstream.close()
-        if self.relay:
-            self.control.close()
-            self.callers.socket.close()
-            await asyncio.to_thread(self.relay.clean)
+        for socket in self._sockets:
+            socket.close()
+        for relay in filter(None, (self.relay, self.twin)):
+            await asyncio.to_thread(relay.clean)

@@ -1,0 +1,72 @@
+"""Four thousand kept jobs of one user for an upstream that takes fifty at once, and then fifty jobs of another."""
+
+import collections
+import json
+import os
+
+from world.figures import Figure
+from world.upstream import Ceiling
+from world.world import patient
+
+TITLE = "A backlog of another's"
+CONTROL = "all jobs of one user"
+FLOOD, GOOD = 54001, 54002
+MOST, SECONDS, FEW = 50, 0.25, 50
+FIGURES = [
+    # Half of what the upstream takes is theirs while they last.
+    Figure("seconds until nine of ten of the other's are done ÷ what its half of the upstream takes", at_most=4, fails=8),
+    # A job that the upstream refuses twice while the window finds the limit waits for minutes, by the default rule.
+    Figure("seconds until 99 of 100 of the backlog are done ÷ ideal", at_most=patient(1.5, 0.5)),
+    Figure("share refused twice and more, in %", at_most=1),
+]
+
+
+def cases(is_quick):
+    """Only root can be several users."""
+    return [{}] if os.getuid() == 0 else []
+
+
+async def keep(world, user, path, count):
+    """Hands over so many at once."""
+    socket = world.callers_of(world.relay, user).socket
+    for first in range(0, count, 400):
+        jobs = [{"route": "up", "mode": "async", "request": {
+            "method": "PUT", "path": path, "headers": {"Idempotency-Key": f"{path}{number}"}}}
+            for number in range(first, min(count, first + 400))]
+        status, _, told = await socket.ask(
+            "POST", "/v1/jobs", [("Content-Type", "application/json")], json.dumps(jobs).encode())
+        assert status == 200 and json.loads(told)["refused"] == 0, told
+
+
+async def play(world):
+    count = 1_600 if world.is_quick else 4_000
+    ceiling = Ceiling(MOST, SECONDS)
+    upstream = await world.upstream(ceiling)
+    # The limit of the upstream is not known: the window finds it.
+    await world.start({"up": world.route(upstream.url)}, limits={})
+    begin = world.now()
+    await keep(world, FLOOD, "/backlog", count)
+    await world.until(begin + (4 if world.is_quick else 8))
+    came = world.now()
+    await keep(world, FLOOD if world.is_control else GOOD, "/few", FEW)
+
+    def done(path):
+        return [attempt.ended for attempt in upstream.attempts if attempt.path == path and attempt.status == 200]
+
+    ideal = count / MOST * SECONDS
+    await world.wait_for(lambda look: look["at"] > came + 1 and look["unfinished"] <= count / 100, 2 * ideal + 20)
+    few, most = sorted(done("/few"))[:int(0.9 * FEW)], sorted(done("/backlog"))[:int(0.99 * count)]
+    return {
+        "seconds until nine of ten of the other's are done ÷ what its half of the upstream takes":
+            (few[-1] - came) / (2 * FEW / MOST * SECONDS) if len(few) == int(0.9 * FEW) else None,
+        "seconds until 99 of 100 of the backlog are done ÷ ideal":
+            (most[-1] - begin) / ideal if len(most) == int(0.99 * count) else None,
+        "share refused twice and more, in %": refused_twice(upstream) / count * 100,
+    }
+
+
+def refused_twice(upstream):
+    """Jobs with two refusals or more."""
+    refusals = collections.Counter(
+        attempt.fields.get("idempotency-key") for attempt in upstream.attempts if attempt.status == 503)
+    return sum(times > 1 for times in refusals.values())
