@@ -74,9 +74,10 @@ struct InterruptedDeliveryTests {
         "What may have been carried out is sent again for no credential, whatever its route calls the failure"
     )
     func cutOffAsRefusal() async {
-        let bench = tokenBench({ .answer(200, [], #"{"access_token":"t\#($0)"}"#) }) {
-            .fail(.httpResponseIncomplete, .unknown)
-        }
+        let bench = tokenBench(
+            { .answer(200, [], #"{"access_token":"t\#($0)"}"#) },
+            refusing: { .fail(.httpResponseIncomplete, .unknown) }
+        )
         var policy = refreshing(isGivenUp: false).policy
         policy.errorTypes = [
             ErrorTypeRule(

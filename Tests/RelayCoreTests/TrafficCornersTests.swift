@@ -18,7 +18,7 @@ struct TrafficCornersTests {
         #expect(machine.hasRoom(settings, isKept: true, at(0)) == false)
     }
 
-    @Test("A retry that fails at once has its place of the floor for a second")
+    @Test("Four retries that fail within a second take a place of the floor")
     func placesOfTheFloor() {
         let settings = RetryBudgetSettings()
         var machine = RetryBudgetMachine()
@@ -31,7 +31,7 @@ struct TrafficCornersTests {
             machine.retryEnded(succeeded: false, now)
             retries += 1
         }
-        #expect(retries <= 100 + 3 * 10 + 3, "a tenth of 1,000, and three a second")
+        #expect(retries <= 100 + 12 * 10 + 12, "a tenth of 1,000, and twelve a second")
         #expect(machine.left(settings, at(10.1)).map { $0 <= settings.floor } == true)
     }
 

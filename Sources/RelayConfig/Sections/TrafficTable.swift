@@ -157,8 +157,8 @@ extension ConfigurationTable {
                     "min_retry_concurrency",
                     .integer(0...1_000),
                     \.floor,
-                    "Retries that may be under way, their waits included, or have failed in the last second, however "
-                        + "small that share is; of kept jobs one may be in any case."
+                    "Retries that may be under way, their waits included, and four that have failed in the last "
+                        + "second count as one, however small that share is; of kept jobs one may be in any case."
                 ),
             ]
         )

@@ -1,11 +1,13 @@
 /// Bounds what a route's retries add to its load, whatever its rules allow.
 ///
 /// With the defaults, of a route with 100 requests a second: while every attempt fails, 100 retries in each ten seconds,
-/// which are 10 percent of 1,000, and beyond those no more than three at once, of which one that fails has its place for a
-/// second: an upstream that refuses within a millisecond is not asked a thousand times a second. A retry that succeeds
-/// gives back what it took, and counts as load itself: what drains a backlog is not held up.
+/// which are 10 percent of 1,000, and beyond those no more than three at once, nor twelve that fail in a second: an upstream
+/// that refuses within a millisecond is not asked a thousand times a second, and one request with a few quick retries has
+/// them. A retry that succeeds gives back what it took, and counts as load itself: what drains a backlog is not held up.
 struct RetryBudgetMachine: Sendable {
     private static let memory: Duration = .seconds(10)
+    /// Retries that fail one after the other within a second and take one place of the floor.
+    private static let quick = 4
 
     /// Attempts that were no retries, and retries that succeeded.
     private var load = RollingCounts(over: memory)
@@ -20,7 +22,8 @@ struct RetryBudgetMachine: Sendable {
     mutating func hasRoom(_ settings: RetryBudgetSettings, isKept: Bool = false, _ now: Instant) -> Bool {
         justFailed.advance(to: now)
         guard settings.isEnabled,
-            underWay + Int(justFailed.total.all) >= max(settings.floor, isKept ? 1 : 0)
+            underWay + Int(justFailed.total.all) / RetryBudgetMachine.quick
+                >= max(settings.floor, isKept ? 1 : 0)
         else { return true }
         load.advance(to: now)
         failed.advance(to: now)
@@ -38,7 +41,7 @@ struct RetryBudgetMachine: Sendable {
         let spent = underWay + Int(failed.total.all)
         // As many as keep what is spent below the share, the last one included that begins below it.
         let share = (settings.percent * Int(load.total.all) - spent * 100 + 99) / 100
-        return max(0, settings.floor - underWay - Int(justFailed.total.all), share)
+        return max(0, settings.floor - underWay - Int(justFailed.total.all) / RetryBudgetMachine.quick, share)
     }
 
     /// A request began its first attempt.

@@ -498,7 +498,3 @@ extension RouteTrafficMachine {
 extension RouteTrafficMachine.Asking {
     fileprivate var side: RateLimitMachine.Side { isKept ? .kept : .request }
 }
-
-extension WindowSettings {
-    fileprivate var initialWidth: Int { isEnabled ? initial ?? .max : .max }
-}

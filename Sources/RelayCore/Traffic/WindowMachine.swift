@@ -98,3 +98,7 @@ struct WindowMachine: Sendable {
         threshold = healthy / 2
     }
 }
+
+extension WindowSettings {
+    var initialWidth: Int { isEnabled ? initial ?? .max : .max }
+}
