@@ -142,6 +142,19 @@ struct HoldTableTests {
         #expect(until(table, other) == nil)
     }
 
+    @Test("A look for kept jobs in vain puts off the next only while some requests are held")
+    func looks() {
+        let route = makeRoute()
+        var upstream = UpstreamTraffic(route.policy.upstreams[0], of: route)
+        upstream.holds.told(word(60), to: a, at(0))
+        upstream.looked(inVain: true, at(0))
+        let held = upstream.room(route, at(0.01), atMost: 5)
+        #expect(held.count == 0 && held.hold?.reason == .throttled)
+        upstream.holds.clear()
+        let free = upstream.room(route, at(0.01), atMost: 5)
+        #expect(free.count == 5 && free.hold == nil)
+    }
+
     @Test("No hold lasts longer than the route allows, there are 64 at most, and each can be lifted")
     func bounds() {
         var table = HoldTable()

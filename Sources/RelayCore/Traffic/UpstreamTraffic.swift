@@ -75,7 +75,8 @@ struct UpstreamTraffic: Sendable {
             guard !isForced(now), nextLook <= now, classes.mayPass(now) else { return (0, hold) }
             return (min(most, looksAtOnce), hold)
         }
-        if nextLook > now {
+        // Where nothing is held any more there is nothing to look for.
+        if nextLook > now, !holds.isEmpty(now) || pace.rate(now) != nil {
             return (0, TrafficHold(reason: .throttled, upstream: name, until: nextLook))
         }
         guard let spacing = spacing(route, now) else { return (most, nil) }

@@ -86,6 +86,37 @@ extension Scenario {
         }
     }
 
+    static let hanging = [45, 60, 80].map { share in
+        Scenario(
+            name: "hanging-\(share)",
+            title: "100 requests a second, of which \(share) % are for a path that answers nothing",
+            control: "paths that tell requests apart"
+        ) { world in
+            let upstream = ScenarioUpstream {
+                ScenarioUpstream.Reply(status: 200, after: isBad($0) ? .infinity : 0.005)
+            }
+            world.route("up", to: upstream)
+            world.start()
+            world.request("up", perSecond: Double(share), target: target("bad", world), until: 60)
+            world.request("up", perSecond: Double(100 - share), target: target("good", world), until: 60)
+            world.run(until: 95)
+            let settled = world.calls.filter { $0.at >= 15 }
+            return [
+                ScenarioFigure(
+                    "share of the others served, after 15 s",
+                    served(settled),
+                    atLeast: 0.95,
+                    control: 0.8
+                ),
+                ScenarioFigure(
+                    "p99 of the others in ms, after 15 s",
+                    percentile(settled.filter(\.isGood).map(\.seconds)).map { $0 * 1_000 },
+                    atMost: 20
+                ),
+            ]
+        }
+    }
+
     static let scope = Scenario(
         name: "scope",
         title: "One path says Retry-After: an hour, and another is asked for ten times a second",

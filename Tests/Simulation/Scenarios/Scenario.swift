@@ -19,7 +19,7 @@ struct Scenario: Sendable {
     static let all =
         [outage] + stalls + [flapping] + instants + [tokens, blackHole, neighbours] + shares + [
             patience, ceiling, badPath,
-        ] + mixtures + [scope] + refusals
+        ] + mixtures + hanging + [scope] + refusals
 
     /// A rule that sends again whatever is wrong with the upstream.
     static func again(_ attempts: Int, _ backoff: Backoff = Backoff()) -> RecoveryRule {

@@ -56,7 +56,8 @@ struct TrafficBudget {
             return checker.violated(job, "a retry is refused for a budget that there is not")
         }
         let (load, failed) = seen(checker.now, isGenerous: false)
-        if underWay < budget.floor || (underWay + failed) * 100 < budget.percent * load {
+        if underWay + justFailed(checker.now, isGenerous: false) < budget.floor
+            || (underWay + failed) * 100 < budget.percent * load {
             let words = "\(underWay) are under way, \(failed) have failed, the load is \(load)"
             checker.violated(job, "a retry is refused although the budget has room: \(words)")
         }
@@ -71,9 +72,19 @@ struct TrafficBudget {
 
     private func mayRetry(_ terms: TrafficTerms, isKept: Bool, _ now: Int64) -> Bool {
         // A kept job that nobody has left one attempt would wait for ever.
-        guard let budget = terms.budget, underWay >= max(budget.floor, isKept ? 1 : 0) else { return true }
+        guard let budget = terms.budget,
+            underWay + justFailed(now, isGenerous: true) >= max(budget.floor, isKept ? 1 : 0)
+        else { return true }
         let (load, failed) = seen(now, isGenerous: true)
         return ((isKept ? 0 : underWay) + failed) * 100 < budget.percent * load
+    }
+
+    /// Places that are taken by retries that have failed within a second: one by four of them.
+    private func justFailed(_ now: Int64, isGenerous: Bool) -> Int {
+        let count =
+            isGenerous
+            ? failed.count { $0 > now - 900_000_000 } : (failed + vague).count { $0 >= now - 1_000_000_000 }
+        return count / 4
     }
 
     /// Within the tenth by which slices may be off.

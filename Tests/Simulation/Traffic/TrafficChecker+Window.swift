@@ -34,7 +34,7 @@ extension TrafficChecker {
         let load = flight.isProbe ? .nothing : sign.load
         let isBad = load == .tooMuch || load == .lost
         let mayShrink = flight.began + flight.moved >= side.shrunk
-        if isBad, mayShrink, flight.terms.window != nil { sides[place].shrunk = now }
+        if isBad, mayShrink, flight.terms.window != nil, width < before || !isAlone(flight, load) { sides[place].shrunk = now }
         guard let window = flight.terms.window else {
             if width != before, !side.isRestarted {
                 violated(flight.job, "a window changes that is switched off")
@@ -61,9 +61,18 @@ extension TrafficChecker {
                     violated(flight.job, "a window shrinks too far for being slow")
                 }
             }
-        } else if isBad, mayShrink, before > 10 {
+        } else if isBad, mayShrink, before > 10, !isAlone(flight, load) {
             violated(flight.job, "a window does not shrink although there was too much")
         }
+    }
+
+    /// Whether it was not answered in time, and others are answered while nothing of its like is: that says nothing of how
+    /// much the upstream takes.
+    private func isAlone(_ flight: TrafficFlight, _ load: TrafficSign.Load) -> Bool {
+        guard load == .lost else { return false }
+        let answered = sides[flight.place].latest
+        let own = answered[flight.job.like] ?? 0
+        return answered.contains { $0.key != flight.job.like && $0.value > own }
     }
 
     /// The window of an upstream may be another for what an operator or a reload has said.

@@ -138,6 +138,7 @@ extension TrafficChecker {
         if flight.isProbe || flight.isMaybeProbe { sides[flight.place].probeEnded = now }
         if sign.health == .works || sign.load == .fine {
             sides[flight.place].answered += 1
+            sides[flight.place].latest[flight.job.like] = now
             sides[flight.place].longestAnswer = max(sides[flight.place].longestAnswer, now - flight.began)
         }
         countForBreaker(flight, sign, isVague: isVague)
