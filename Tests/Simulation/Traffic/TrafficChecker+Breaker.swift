@@ -37,7 +37,11 @@ extension TrafficChecker {
         } else {
             note("breaker opened")
             if !hasCause(place, breaker, isSure: false) {
-                violated(flight.job, "a breaker opens without a cause")
+                let recent = side.counts.filter { $0.at >= now - counted(present) }
+                let words =
+                    "\(recent.count) counted, \(recent.count(where: \.failed)) of them failed, "
+                    + "\(recent.count(where: \.isVague)) are in doubt"
+                violated(flight.job, "a breaker opens without a cause: \(words)")
             }
         }
         if probeIn < base * 8 / 10 - 1 || probeIn > base * 12 / 10 + 1 {
@@ -152,12 +156,6 @@ extension TrafficChecker {
         guard health != .nothing, flight.order > sides[place].changed, sides[place].openSince == nil else {
             return
         }
-        if let sampling = flight.terms.breaker?.counted, sampling != sides[place].sampling {
-            sides[place].sampling = sampling
-            sides[place].sureFrom = sides[place].counts.count
-        } else if flight.terms.breaker == nil {
-            sides[place].sampling = 0
-        }
         let duration = now - flight.began - flight.moved
         sides[place].counts.append(
             TrafficSide.Count(
@@ -198,6 +196,16 @@ extension TrafficChecker {
         }
     }
 
+    /// Another configuration counts for another time, and begins anew with that.
+    func configured(after before: TrafficTerms) {
+        guard counted(before) != counted(present) else { return }
+        for place in sides.indices { sides[place].sureFrom = sides[place].counts.count }
+    }
+
+    private func counted(_ terms: TrafficTerms) -> Int64 {
+        (terms.breaker ?? TrafficTerms.Breaker.usual).counted
+    }
+
     /// Whether there is cause to open: by all that may be counted, or by all that must be.
     private func hasCause(_ place: Int, _ breaker: TrafficTerms.Breaker, isSure: Bool) -> Bool {
         let counts = sides[place].counts
@@ -215,7 +223,8 @@ extension TrafficChecker {
             latest.count == breaker.minimum
             && isEnough(latest.count { $0.isVague ? !isSure : $0.failed }, of: latest.count)
         // What is older goes a tenth of the time at once, and another sampling time may begin to count anew.
-        let (first, last) = (now - breaker.counted, now - breaker.counted * 9 / 10)
+        let time = counted(present)
+        let (first, last) = (now - time, now - time * 9 / 10)
         let begin = counts.firstIndex { $0.at >= first } ?? counts.count
         let recent = counts.firstIndex { $0.at > last } ?? counts.count
         let answers = (begin...max(recent, sides[place].sureFrom, begin)).map { begin -> Bool in

@@ -34,7 +34,7 @@ extension TrafficChecker {
         let load = flight.isProbe ? .nothing : sign.load
         let isBad = load == .tooMuch || load == .lost
         let mayShrink = flight.began + flight.moved >= side.shrunk
-        if isBad, mayShrink, flight.terms.window != nil, width < before || !isAlone(flight, load) { sides[place].shrunk = now }
+        if width < before, !side.isRestarted { sides[place].shrunk = now }
         guard let window = flight.terms.window else {
             if width != before, !side.isRestarted {
                 violated(flight.job, "a window changes that is switched off")
@@ -66,13 +66,12 @@ extension TrafficChecker {
         }
     }
 
-    /// Whether it was not answered in time, and others are answered while nothing of its like is: that says nothing of how
-    /// much the upstream takes.
+    /// Whether it was not answered in time, and others are: it says nothing of how much the upstream takes where nothing of
+    /// its like is answered, of which only what is beyond half of the window is counted.
     private func isAlone(_ flight: TrafficFlight, _ load: TrafficSign.Load) -> Bool {
         guard load == .lost else { return false }
-        let answered = sides[flight.place].latest
-        let own = answered[flight.job.like] ?? 0
-        return answered.contains { $0.key != flight.job.like && $0.value > own }
+        let since = now - 60_000_000_000
+        return sides[flight.place].latest.contains { $0.key != flight.job.like && $0.value > since }
     }
 
     /// The window of an upstream may be another for what an operator or a reload has said.

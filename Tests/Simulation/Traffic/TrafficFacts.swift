@@ -215,9 +215,7 @@ struct TrafficSide {
     var underWay: [TrafficFlight] = []
     /// Since the breaker last changed, in the order of their ends.
     var counts: [Count] = []
-    /// Of the configuration by which the last attempt was counted.
-    var sampling: Int64 = 0
-    /// From where on it is sure what was counted.
+    /// From where on the present configuration counts.
     var sureFrom = 0
     /// When the breaker last changed, in the order of things.
     var changed = 0

@@ -99,6 +99,7 @@ final class TrafficWorld: SeededWorld, Timed {
         checker.terms.append(
             TrafficTerms(number: checker.terms.count, upstreams: listed.count, &draw)
         )
+        checker.configured(after: checker.terms[checker.terms.count - 2])
         checker.tell("the configuration is another: \(checker.present)")
         checker.note("reloaded")
         engine.install(snapshot(engine.snapshot))
