@@ -57,7 +57,8 @@ struct TrafficBudget {
         }
         let (load, failed) = seen(checker.now, isGenerous: false)
         if underWay + justFailed(checker.now, isGenerous: false) < budget.floor
-            || (underWay + failed) * 100 < budget.percent * load {
+            || (underWay + failed) * 100 < budget.percent * load
+        {
             let words = "\(underWay) are under way, \(failed) have failed, the load is \(load)"
             checker.violated(job, "a retry is refused although the budget has room: \(words)")
         }

@@ -17,7 +17,9 @@ extension TrafficChecker {
         let side = sides[place]
         guard let probeIn else {
             note("breaker closed")
-            if side.openSince == nil || health != .works || flight.order < side.probed.order {
+            if side.openSince == nil || health != .works
+                || flight.order < max(side.changed, side.failedOrder)
+            {
                 violated(flight.job, "a breaker closes without an attempt that succeeds")
             }
             return change(place, openSince: nil)
@@ -26,7 +28,7 @@ extension TrafficChecker {
         var base = breaker.pause
         if let since = side.openSince {
             note("breaker stays open")
-            if health != .fails || flight.order < side.probed.order {
+            if health != .fails || flight.order < max(side.changed, side.failedOrder) {
                 violated(flight.job, "a breaker stays open without a probe that fails")
             }
             // What the probe has taken is a part of it.
@@ -61,6 +63,7 @@ extension TrafficChecker {
 
     /// What failed of late and was not answered since is known to fail.
     private func recall(_ place: Int, _ window: Int64) {
+        for (like, at) in sides[place].doubts where at >= now - window { sides[place].fares[like] = .unsure }
         for (like, at) in sides[place].failures where at >= now - window {
             let isAnswered = sides[place].answers[like].map { $0 >= at } ?? false
             sides[place].fares[like] = isAnswered ? .unsure : .fails
@@ -71,7 +74,9 @@ extension TrafficChecker {
         (sides[place].fares, sides[place].isTried) = ([:], false)
         sides[place].probed.order = order
         // What closes, or is set by an operator, begins anew.
-        if openSince == nil { (sides[place].failures, sides[place].answers) = ([:], [:]) }
+        if openSince == nil {
+            (sides[place].failures, sides[place].answers, sides[place].doubts) = ([:], [:], [:])
+        }
         sides[place].openSince = openSince
         sides[place].changed = order
         sides[place].counts = []
@@ -180,6 +185,7 @@ extension TrafficChecker {
     ) {
         let (place, like) = (flight.place, flight.job.like)
         if health == .fails, !isVague { sides[place].failures[like] = now }
+        if isVague { sides[place].doubts[like] = now }
         if health != .fails, isAnswered || isVague { sides[place].answers[like] = now }
         guard sides[place].openSince != nil else { return }
         let isTried = sides[place].underWay.contains { $0.isTrial && $0.job.like == like }

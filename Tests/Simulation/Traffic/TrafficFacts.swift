@@ -238,6 +238,8 @@ struct TrafficSide {
     /// When those failed and were answered last.
     var failures: [TrafficLike: Int64] = [:]
     var answers: [TrafficLike: Int64] = [:]
+    /// When it was not known which.
+    var doubts: [TrafficLike: Int64] = [:]
     /// The same of answers, whatever became of the breaker.
     var latest: [TrafficLike: Int64] = [:]
     /// Whether anybody has been let through since it opened.
