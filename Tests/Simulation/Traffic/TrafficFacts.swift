@@ -19,8 +19,8 @@ final class TrafficJob {
     let terms: TrafficTerms
     let began: Int64
     private(set) var deadline: Int64
-    /// Whether its deadline is its caller's, which nothing moves.
-    let isBounded: Bool
+    /// Its caller's own, which nothing moves.
+    let end: Int64
     /// Whether the route had a permit to spare when it began.
     let foundRoom: Bool
     /// Whether it may be repeated whatever became of it.
@@ -68,7 +68,7 @@ final class TrafficJob {
         _ id: JobID,
         method: String,
         path: Int,
-        isBounded: Bool,
+        end: Int64,
         user: UInt32,
         urgency: UInt8,
         isKept: Bool,
@@ -83,7 +83,7 @@ final class TrafficJob {
     ) {
         self.number = number
         self.id = id
-        (self.method, self.path, self.isBounded) = (method, path, isBounded)
+        (self.method, self.path, self.end) = (method, path, end)
         self.user = user
         self.urgency = urgency
         self.isKept = isKept
@@ -101,7 +101,7 @@ final class TrafficJob {
     init(after request: TrafficJob, now: Int64) {
         number = request.number
         id = request.id
-        (method, path, isBounded) = (request.method, request.path, true)
+        (method, path, end) = (request.method, request.path, .max)
         (user, urgency) = (request.user, request.urgency)
         isKept = true
         allowsFallback = request.allowsFallback
@@ -132,7 +132,7 @@ extension TrafficJob {
     var like: TrafficLike { TrafficLike(kind: kind, user: user) }
 
     /// Content has moved for so long, which no limit of the route counts.
-    func contentMoved(for time: Int64) { if !isBounded, !isKept { deadline += time } }
+    func contentMoved(for time: Int64) { if !isKept { deadline = min(deadline + time, end) } }
 }
 
 /// Requests that fare alike.

@@ -104,7 +104,7 @@ extension TrafficWorld {
             admission.id,
             method: method.rawValue,
             path: path,
-            isBounded: terms.options.timeout != nil,
+            end: terms.options.timeout.map { timeline.now + $0.saturatedNanoseconds } ?? .max,
             user: user,
             urgency: urgency,
             isKept: isKept,
