@@ -20,6 +20,9 @@ struct AllowanceTests {
         )
     }
 
+    /// Far enough for the budget of retries: no more than twelve fail in a second.
+    private static let apart: Duration = .milliseconds(100)
+
     @Test(
         "Attempts left count down to none, and then nothing more is sent",
         .clauses("G1-11", "T-10", "T-11", "T-12"),
@@ -51,7 +54,7 @@ struct AllowanceTests {
         let log = CallLog()
         let bench = try ServiceBench(
             [],
-            policy: { $0.recovery = [Self.stubborn(log)] },
+            policy: { $0.recovery = [Self.stubborn(log, after: Self.apart)] },
             answer: { _ in .answer(503) }
         )
         #expect(await bench.failure(of: .plain())?.status == 503)
@@ -75,7 +78,7 @@ struct AllowanceTests {
         let bench = try ServiceBench(
             [],
             policy: {
-                $0.recovery = [Self.stubborn(log)]
+                $0.recovery = [Self.stubborn(log, after: Self.apart)]
                 $0.maxAttempts = maxAttempts
             },
             answer: { _ in .answer(401) }
