@@ -141,7 +141,7 @@ package final class RequestRun {
     private func answering(_ execution: Execution, _ outcome: Outcome) -> StreamedAnswer? {
         guard case .stream? = outcome.answer?.body, outcome.failure == nil else { return nil }
         admission.context.memory.meter.isAnswered()
-        return StreamedAnswer(execution, outcome, relay.ports)
+        return StreamedAnswer(execution, outcome.report)
     }
 
     /// How long the caller has waited, with the trace it belongs to.

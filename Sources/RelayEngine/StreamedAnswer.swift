@@ -5,18 +5,15 @@ package import RelayCore
 /// Whoever passes it on tells once how it ended; one that is let go of before was not wanted to its end.
 package final class StreamedAnswer {
     private let execution: Execution
-    private let outcome: Outcome
-    private let ports: RelayPorts
+    private let report: JobReport
     /// When its last attempt began, by the monotonic clock.
     private let began: Instant
     private var isTold = false
 
-    init(_ execution: Execution, _ outcome: Outcome, _ ports: RelayPorts) {
+    init(_ execution: Execution, _ report: JobReport) {
         self.execution = execution
-        self.outcome = outcome
-        self.ports = ports
-        let taken = outcome.attempts.last?.duration ?? .zero
-        began = ports.time.now().advanced(by: .zero - taken)
+        self.report = report
+        began = execution.ports.time.now().advanced(by: .zero - report.lastTook)
     }
 
     deinit { ended(.unwanted) }
@@ -25,13 +22,14 @@ package final class StreamedAnswer {
         guard !isTold else { return }
         isTold = true
         execution.answerEnded(end)
-        ports.tell(outcome.report, end, taken: began.duration(to: ports.time.now()))
+        execution.ports.tell(report, end, taken: began.duration(to: execution.ports.time.now()))
     }
 }
 
 extension RelayPorts {
     /// Tells of a request whose answer's content has ended like that.
     package func tell(_ answered: JobReport, _ end: AnswerEnd, taken: Duration) {
+        if case .whole = end { return sink.record(.ended(answered)) }
         let report = answered.ended(end, taken: taken)
         if report.failure != nil, let context = report.context, let attempt = report.attempts.last {
             sink.record(.attemptFailed(context, attempt))

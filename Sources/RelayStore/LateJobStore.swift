@@ -5,22 +5,21 @@ import Synchronization
 ///
 /// Until it is open every call is refused as by a store that is full.
 package final class LateJobStore: Sendable {
-    private enum Wait {
-        /// Why it is not open. Can transition to: over, closed.
-        case room(StoreError)
-        case over
-        case closed
+    private struct State {
+        /// Nil while it waits for room; once there it stays.
+        var store: SQLiteJobStore?
+        /// Why it is not open.
+        var refusal: StoreError?
+        var maxSize: UInt64
+        var isClosed = false
     }
 
-    private let opened = AtomicLazyReference<SQLiteJobStore>()
-    private let wait: Mutex<Wait>
-    private let maxSize: Mutex<UInt64>
+    private let state: Mutex<State>
     private let options: SQLiteJobStore.Options
 
-    private init(_ options: SQLiteJobStore.Options, _ wait: Wait) {
+    private init(_ options: SQLiteJobStore.Options, _ store: SQLiteJobStore?, _ refusal: StoreError?) {
         self.options = options
-        self.wait = Mutex(wait)
-        maxSize = Mutex(options.maxSize)
+        state = Mutex(State(store: store, refusal: refusal, maxSize: options.maxSize))
     }
 
     /// Opens the store in a directory, or waits with it until there is room.
@@ -35,22 +34,16 @@ package final class LateJobStore: Sendable {
             store = try await SQLiteJobStore.open(options, at: now)
         } catch {
             guard error.code == .full else { throw error }
-            return LateJobStore(options, .room(error))
+            return LateJobStore(options, nil, error)
         }
-        let late = LateJobStore(options, .over)
-        _ = late.opened.storeIfNil(store)
-        return late
+        return LateJobStore(options, store, nil)
     }
 
     /// The store; nil while it waits for room.
-    package var store: SQLiteJobStore? { opened.load() }
+    package var store: SQLiteJobStore? { state.withLock { $0.store } }
 
     /// Why it is not open; nil once it is.
-    package var refusal: StoreError? {
-        wait.withLock { wait in
-            if case .room(let error) = wait { error } else { nil }
-        }
-    }
+    package var refusal: StoreError? { state.withLock { $0.refusal } }
 
     /// Tries once more to open it; to be called by one task only.
     ///
@@ -65,12 +58,10 @@ package final class LateJobStore: Sendable {
             guard error.code == .full else { throw error }
             return false
         }
-        new.setMaxSize(maxSize.withLock { $0 })
-        let isWanted = wait.withLock { wait in
-            if case .closed = wait { return false }
-            // Whoever no longer reads that it waits finds it.
-            _ = opened.storeIfNil(new)
-            wait = .over
+        let isWanted = state.withLock { state in
+            guard !state.isClosed else { return false }
+            new.setMaxSize(state.maxSize)
+            (state.store, state.refusal) = (new, nil)
             return true
         }
         if isWanted { return true }
@@ -80,35 +71,32 @@ package final class LateJobStore: Sendable {
 
     /// - Throws: why it is not open.
     func inUse() throws(StoreError) -> SQLiteJobStore {
-        if let store { return store }
-        let refusal = wait.withLock { wait -> StoreError? in
-            switch wait {
-            case .room(let error): error
-            case .over: nil
-            case .closed: .closed
-            }
-        }
-        if let refusal { throw refusal }
-        guard let store else { throw .closed }
+        let (store, refusal) = state.withLock { ($0.store, $0.refusal) }
+        guard let store else { throw refusal ?? .closed }
         return store
     }
 
     package func close() async {
-        wait.withLock { $0 = .closed }
+        let store = state.withLock { state in
+            (state.isClosed, state.refusal) = (true, nil)
+            return state.store
+        }
         await store?.close()
     }
 
     /// Sets how many bytes may be in use, from the next transaction on.
     package func setMaxSize(_ bytes: UInt64) {
-        maxSize.withLock { $0 = bytes }
-        store?.setMaxSize(bytes)
+        state.withLock { state in
+            state.maxSize = bytes
+            state.store?.setMaxSize(bytes)
+        }
     }
 
     /// The facts as of the last transaction, at once and from anywhere.
     package var standing: StoreFacts {
         if let store { return store.standing }
         var facts = StoreFacts()
-        facts.maxBytes = maxSize.withLock { $0 }
+        facts.maxBytes = state.withLock { $0.maxSize }
         facts.isFull = true
         facts.disk = Ballast(path: options.directory + "/ballast", limit: 0).disk
         return facts

@@ -56,7 +56,11 @@ extension ExecutionMachine {
 
     /// Whether there is nothing to tell or to answer before what the step waits for; mutating like `turn`.
     var isQuiet: Bool {
-        mutating get { notes.isEmpty && word == nil && turn != .answer }
+        mutating get {
+            // A comparison would copy the word.
+            guard notes.isEmpty, case nil = word else { return false }
+            return turn != .answer
+        }
     }
 
     /// The attempt under way with what its answer says; what observers are told.

@@ -20,15 +20,10 @@ extension RouteTraffic {
         random: UInt64,
         _ now: Int64
     ) -> BreakerChange? {
+        let now = Instant(nanoseconds: now)
+        if !end.isBroken, answerEndedWell(leave, now) { return nil }
         let word = AttemptWord(end, of: nil, on: route)
-        return answerEnded(
-            leave,
-            word,
-            asked: { asked },
-            of: route,
-            random: random,
-            Instant(nanoseconds: now)
-        )
+        return answerEnded(leave, word, asked: { asked }, of: route, random: random, now)
     }
 
     /// Leave for a first attempt at the first upstream where nothing holds it back; nil where there is more to ask.

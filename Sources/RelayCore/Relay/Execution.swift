@@ -320,6 +320,7 @@ extension Execution {
         guard isAnswering else { return }
         isAnswering = false
         guard let leave = leave.take() else { return }
+        if !end.isBroken, context.memory.traffic.answerEndedWell(leave, ports.time.now()) { return }
         let change = context.memory.traffic.answerEnded(
             leave,
             AttemptWord(end, of: machine.recovery.attempts.last, on: context.route),

@@ -7,6 +7,8 @@ package enum AnswerEnd: Sendable {
     /// Its caller has gone away, or the relay stops.
     case unwanted
 
+    var isBroken: Bool { if case .broke = self { true } else { false } }
+
     /// Why it is not whole, as the route calls it; nil of one that is.
     func failure(_ route: Route, _ attempt: Attempt?) -> Failure? {
         switch self {
@@ -28,6 +30,9 @@ package enum AnswerEnd: Sendable {
 }
 
 extension JobReport {
+    /// How long its last attempt took.
+    package var lastTook: Duration { attempts.isEmpty ? .zero : attempts[attempts.count - 1].duration }
+
     /// The account of a request whose answer has ended like that; `taken` is how long its last attempt has been under way.
     ///
     /// The answer's head was with the caller by then, and said otherwise.

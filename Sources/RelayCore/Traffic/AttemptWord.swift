@@ -20,10 +20,10 @@ struct AttemptWord: Sendable, Equatable {
     var isPlainSuccess: Bool { breaker == .works && window == .fine && hold == nil && !isTooFast }
 
     /// The content of an answer has ended like that whose head was with its caller before.
-    init(_ end: AnswerEnd, of attempt: Attempt?, on route: Route) {
+    init(_ end: AnswerEnd, of attempt: @autoclosure () -> Attempt?, on route: Route) {
         self.init()
         breaker = .works
-        guard case .broke(let broken) = end, let failure = end.failure(route, attempt) else { return }
+        guard case .broke(let broken) = end, let failure = end.failure(route, attempt()) else { return }
         self = AttemptWord(
             broken,
             named: failure,

@@ -165,7 +165,14 @@ package final class RouteTraffic: Sendable {
         }
     }
 
-    /// The content of such an answer has come to its end.
+    /// The content of such an answer has come to its end, and its upstream is not to blame.
+    ///
+    /// - Returns: false, having done nothing, where that changes what is known of the upstream: `answerEnded` has to be told.
+    func answerEndedWell(_ leave: TrafficLeave, _ now: Instant) -> Bool {
+        state.withLock { $0.answerEndedWell(leave, now) }
+    }
+
+    /// The same, however it ended.
     func answerEnded(
         _ leave: TrafficLeave,
         _ word: AttemptWord,
@@ -174,7 +181,6 @@ package final class RouteTraffic: Sendable {
         random: @autoclosure () -> UInt64,
         _ now: Instant
     ) -> BreakerChange? {
-        if word.breaker == .works, state.withLock({ $0.answerEndedWell(leave, now) }) { return nil }
         let random = random()
         return tell(route, now) {
             $0.answerEnded(leave, word, asked: asked, of: route, random: random, now)

@@ -116,7 +116,7 @@ extension Upload {
         let isShared = admission.snapshot.settings.callers.isEnabled
         // Whoever has the head may send the next request at once: it is known by then.
         var isTold = false
-        if isShared, case .stream = answer.body, outcome.isEndless {
+        if isShared, case .stream(let source) = answer.body, source.length == nil, outcome.isEndless {
             connection.streamBegins(admission.state, to: admission.caller, isEndless: true)
             isTold = true
         }
