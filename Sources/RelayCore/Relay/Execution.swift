@@ -6,7 +6,7 @@ package final class Execution {
     // No method of it leads back here (decision 169); so with every field that is declared unchecked.
     @safe @exclusivity(unchecked) var machine: ExecutionMachine
     private let context: JobContext
-    let ports: RelayPorts
+    package let ports: RelayPorts
     let vault: CredentialVault
     /// The memory that the collected answer takes.
     var room: MemoryHold?
