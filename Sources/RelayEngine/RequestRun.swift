@@ -156,7 +156,7 @@ package final class RequestRun {
     }
 
     /// When its head was there.
-    private var head: Instant { began.advanced(by: .zero - moved) }
+    private var head: Instant { began.before(by: moved) }
 
     /// Who only waits for the disk, whose answer is no upstream's, keeps nobody from the upstream.
     private func leave() { hold?.take(nil) }

@@ -13,7 +13,7 @@ package final class StreamedAnswer {
     init(_ execution: Execution, _ report: JobReport) {
         self.execution = execution
         self.report = report
-        began = execution.ports.time.now().advanced(by: .zero - report.lastTook)
+        began = execution.ports.time.now().before(by: report.lastTook)
     }
 
     deinit { ended(.unwanted) }

@@ -41,18 +41,7 @@ extension ExecutionMachine {
     }
 
     /// Mutating, so that the machine is not copied for it.
-    package var turn: Turn {
-        mutating get {
-            switch step {
-            case .send: .send
-            case .token: .token
-            case .wait, .hold: .pause
-            case .collect, .prepare, .consult, .keep: .wait
-            case .leave, .begin, .classify, .recover, .name, .recall, .accept: .answer
-            case .end: .ended
-            }
-        }
-    }
+    package var turn: Turn { mutating get { step.turn } }
 
     /// Whether there is nothing to tell or to answer before what the step waits for; mutating like `turn`.
     var isQuiet: Bool {
@@ -215,6 +204,19 @@ extension ExecutionMachine {
             failure.blamed = cause
             step = .name(failure)
         default: recovery.blamed(cause)
+        }
+    }
+}
+
+extension ExecutionMachine.Step {
+    var turn: ExecutionMachine.Turn {
+        switch self {
+        case .send: .send
+        case .token: .token
+        case .wait, .hold: .pause
+        case .collect, .prepare, .consult, .keep: .wait
+        case .leave, .begin, .classify, .recover, .name, .recall, .accept: .answer
+        case .end: .ended
         }
     }
 }

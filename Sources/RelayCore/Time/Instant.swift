@@ -17,6 +17,12 @@ public struct Instant: Hashable, Comparable, Sendable {
         return Instant(nanoseconds: overflow ? (duration > .zero ? .max : .min) : sum)
     }
 
+    /// The moment before it by that duration; saturates like `advanced`.
+    package func before(by duration: Duration) -> Instant {
+        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(duration.saturatedNanoseconds)
+        return Instant(nanoseconds: overflow ? (duration > .zero ? .min : .max) : difference)
+    }
+
     /// The time from this moment to `other`; negative when `other` is earlier.
     public func duration(to other: Instant) -> Duration {
         Duration(attoseconds: Int128(other.nanoseconds &- nanoseconds) &* 1_000_000_000)

@@ -13,6 +13,9 @@ private final class HeldProblem {
 final class Upload {
     let head: RequestHead
     let purpose: Purpose
+    /// A document for the API is always collected, and so is a body that is to be wrapped; one that is kept on disk
+    /// first is not wrapped yet.
+    let streams: Bool
     var decoder: BodyDecoder
     /// Decoded bytes nobody has taken yet.
     var collected: [UInt8] = []
@@ -62,6 +65,12 @@ final class Upload {
 
     init(head: RequestHead, purpose: Purpose, limit: Int, holdLimit: Int, began: Int64) {
         self.began = began
+        streams =
+            if case .relay(let admission) = purpose {
+                admission.durable != nil || admission.route.policy.request.wrap == nil
+            } else {
+                false
+            }
         self.head = head
         self.purpose = purpose
         self.limit = limit
@@ -160,10 +169,4 @@ final class Upload {
     /// The body is read by what serves it, line by line.
     var isLineStream: Bool { if case .stream = purpose { true } else { false } }
 
-    /// A document for the API is always collected, and so is a body that is to be wrapped; one that is kept on disk
-    /// first is not wrapped yet.
-    var streams: Bool {
-        guard case .relay(let admission) = purpose else { return false }
-        return admission.durable != nil || admission.route.policy.request.wrap == nil
-    }
 }
