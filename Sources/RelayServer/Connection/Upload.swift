@@ -168,5 +168,4 @@ final class Upload {
 
     /// The body is read by what serves it, line by line.
     var isLineStream: Bool { if case .stream = purpose { true } else { false } }
-
 }
