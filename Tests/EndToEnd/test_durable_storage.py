@@ -359,7 +359,7 @@ class Storage(DurableTest):
     def test_a_job_with_a_damaged_answer_or_body_is_told_of_without_it_and_counted_once(self):
         self.upstream.on("/x", answer(400, b"R" * 4000))
         self.upstream.on("/y", answer(400))
-        relay = self.new_relay({"up": kept(self.upstream.url)}).start()
+        relay = self.new_relay({"up": kept(self.upstream.url, recovery=[again(attempts=2)])}).start()
         ids = [self.hand_over(relay, "/r/up/x"), self.hand_over(relay, "/r/up/y", body=b"S" * 4000)]
         for id in ids:
             self.wait_for_end(relay, id, "dead")

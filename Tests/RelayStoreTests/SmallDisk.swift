@@ -27,11 +27,14 @@ final class SmallDisk {
     func fill(leaving rest: Int = 0) {
         let descriptor = unsafe open(filler, O_WRONLY | O_CREAT, 0o600)
         defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { return }
-        let size = max(0, Int(status.st_size) + available - rest)
-        _ = ftruncate(descriptor, off_t(size))
-        if size > 0 { _ = posix_fallocate(descriptor, 0, off_t(size)) }
+        // Where a store takes some of it at the same moment nothing is taken, and it is tried again.
+        for _ in 0..<1_000 {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0 else { return }
+            let size = max(0, Int(status.st_blocks) * 512 + available - rest)
+            _ = ftruncate(descriptor, off_t(size))
+            if size == 0 || posix_fallocate(descriptor, 0, off_t(size)) == 0 { return }
+        }
     }
 
     /// And gives it back.
