@@ -185,6 +185,8 @@ class Turns(RelayTest):
         holder = hold_as(ONE, relay.jobs, 256)
         self.addCleanup(holder.kill)
         self.assertEqual(holder.stdout.readline(), "connected\n")
+        # With the one that asks; two loops may take connections out of their order.
+        eventually(lambda: relay.status()["connections"] >= 257, "all of them have their places")
         began = time.monotonic()
         with contextlib.closing(caller_as(ONE, relay.jobs)) as caller:
             self.assert_problem(caller.answer(), 503, "overloaded")
