@@ -73,7 +73,7 @@ class DurableTest(RelayTest):
             last.update(job=self.look(relay, id))
             return all(last["job"].get(name) == value for name, value in members.items())
         try:
-            eventually(is_so, f"the job has {members}", self.within(seconds))
+            eventually(is_so, f"the job has {members}", seconds)
         except AssertionError as error:
             raise AssertionError(f"{error}; it is {last}") from None
         return last["job"]
@@ -85,7 +85,7 @@ class DurableTest(RelayTest):
             last.update(job=self.look(relay, id))
             return last["job"]["state"] in FINISHED
         try:
-            eventually(is_over, "the job is over", self.within(seconds))
+            eventually(is_over, "the job is over", seconds)
         except AssertionError as error:
             raise AssertionError(f"{error}; it is {last}") from None
         self.assertEqual(last["job"]["state"], state, last)

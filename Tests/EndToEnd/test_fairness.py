@@ -8,7 +8,7 @@ import unittest
 
 from caller import ask, chunked, request
 from crowd import crowd, tally
-from relay import IS_TIMED, RelayTest, eventually, route
+from relay import RelayTest, eventually, route
 from test_access import ask_as
 from upstream import answer
 
@@ -212,9 +212,10 @@ class Fairness(RelayTest):
 
     def good(self, relay, *others):
         """The figures of a caller with one request at a time, beside others."""
-        others = [crowd(user, relay.jobs, count, 5, mode, target) for user, count, mode, target in others]
+        others = [crowd(user, relay.jobs, count, 9, mode, target) for user, count, mode, target in others]
         time.sleep(0.5)
-        good = tally(crowd(TWO, relay.jobs, 1, 3, "paced", "/r/up/slow"))
+        # Long enough for a machine that is busy otherwise to answer as often as the test asks for.
+        good = tally(crowd(TWO, relay.jobs, 1, 7, "paced", "/r/up/slow"))
         for other in others:
             tally(other)
         return good
@@ -225,10 +226,9 @@ class Fairness(RelayTest):
             relay, (ONE, 120, "flood", "/r/up/slow"), (ONE, 60, "flood", "/r/up/none"), (ONE, 60, "drip", "/"))
         control = self.good(
             self.slow(limits={"per_user": {"enabled": False}}), (ONE, 120, "flood", "/r/up/slow"))
-        # Where others use the processors, too, all of it takes longer, and what is as slow without a flood is more of it.
-        self.assertGreater(good["answered"], 20 if IS_TIMED else 5, good)
+        self.assertGreater(good["answered"], 20, good)
         self.assertLess(good["p99"], 1000 * self.within(0.05), (good, control))
-        self.assertGreater(control["p50"], (4 if IS_TIMED else 2) * good["p50"], (good, control))
+        self.assertGreater(control["p50"], 4 * good["p50"], (good, control))
 
 
 if __name__ == "__main__":
