@@ -7,11 +7,12 @@ const isFailing = ({ state }) => ["failing", "degraded"].includes(state);
 const agoText = ({ at, detail, kind }) => `${age(at)} ago: ${detail} (${kind})`;
 
 // What the state goes by, as `waystation status` tells it.
-function conditionText({ state, consecutive_failures: count, last_failure: failure }) {
-  const how = state === "failing" ? "failed" : count === 1 ? "was answered by a stand-in"
-    : "failed or were answered by a stand-in";
-  const what = count === 0 ? "the last attempt of a kept job failed"
-    : `the last ${count === 1 ? "request" : plural(count, "request")} ${how}`;
+function conditionText({ lately: { requests, failed, stand_ins: others }, last_failure: failure }) {
+  const parts = [];
+  if (failed) parts.push(failed + " failed");
+  if (others) parts.push(`${others} ${others === 1 ? "was" : "were"} answered by a stand-in`);
+  const what = parts.length ? `of the latest ${requests} requests ${parts.join(" and ")}`
+    : "the circuit breaker of an upstream is open";
   return failure ? `${what}; the latest failure, ${agoText(failure)}` : what;
 }
 
