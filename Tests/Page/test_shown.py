@@ -234,7 +234,7 @@ class Shown(PageTest):
         text = self.view(
             "#/", "What is wrong, and what the relay does about it",
             "Credential route:login is failing.",
-            "requests failed or were answered by a stand-in",
+            "were answered by a stand-in",
             "Upstream eu: breaker open since",
             "with a stand-in",
             "Connection refused",

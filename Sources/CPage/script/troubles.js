@@ -8,11 +8,10 @@ const agoText = ({ at, detail, kind }) => `${age(at)} ago: ${detail} (${kind})`;
 
 // What the state goes by, as `waystation status` tells it.
 function conditionText({ lately: { requests, failed, stand_ins: others }, last_failure: failure }) {
-  const parts = [];
-  if (failed) parts.push(failed + " failed");
-  if (others) parts.push(`${others} ${others === 1 ? "was" : "were"} answered by a stand-in`);
-  const what = parts.length ? `of the latest ${requests} requests ${parts.join(" and ")}`
-    : "the circuit breaker of an upstream is open";
+  const parts = [[failed, "failed"], [others, `${others > 1 ? "were" : "was"} answered by a stand-in`]].filter(([count]) => count);
+  const what = !parts.length ? "the circuit breaker of an upstream is open"
+    : requests === 1 ? "the latest request " + parts[0][1]
+    : `of the latest ${requests} requests ${parts.map(part => part.join(" ")).join(" and ")}`;
   return failure ? `${what}; the latest failure, ${agoText(failure)}` : what;
 }
 

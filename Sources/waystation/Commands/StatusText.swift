@@ -242,82 +242,16 @@ struct StatusNotes {
         func count(_ name: String) -> Int { lately?[name]?.integer ?? 0 }
         let (all, failed, standIns) = (count("requests"), count("failed"), count("stand_ins"))
         var parts: [String] = []
-        if failed > 0 { parts.append("\(failed) failed") }
+        if failed > 0 { parts.append(all == 1 ? "failed" : "\(failed) failed") }
         if standIns > 0 {
-            parts.append("\(standIns) \(standIns == 1 ? "was" : "were") answered by a stand-in")
+            let was = (standIns == 1 ? "was" : "were") + " answered by a stand-in"
+            parts.append(all == 1 ? was : "\(standIns) \(was)")
         }
+        let requests = all == 1 ? "the latest request" : "of the latest \(all) requests"
         let what =
             parts.isEmpty
             ? "the circuit breaker of an upstream is open"
-            : "of the latest \(all) requests " + parts.joined(separator: " and ")
-        guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return "–" }
-        let status = failure["status"]?.integer.map { " \($0)" } ?? ""
-        return safe(kind) + status + (failure["at"]?.text.map { ", \(moments.age($0)) ago" } ?? "")
-    }
-
-    private var uptime: String {
-        let seconds = min(max(0, status["uptime_seconds"]?.double ?? 0), 1e10)
-        return seconds < 60 ? "\(Int(seconds))s" : DurationText.short(milliseconds: seconds * 1000)
-    }
-
-    /// Requests the upstream answered with a success, in percent of those that ended and were not given up by
-    /// their callers.
-    private func share(_ route: JSONValue) -> String {
-        let succeeded = route["succeeded"]?.double ?? 0
-        let ended = succeeded + (route["failed"]?.double ?? 0) + (route["fallbacks"]?.double ?? 0)
-        guard ended > 0 else { return "–" }
-        return DurationText.decimals(100 * succeeded / ended, 1) + "%"
-    }
-
-    private func filled(_ text: String, indent: Int) -> String {
-        TextFill.lines(text, columns: columns, indent: indent, hanging: indent + 2)
-    }
-
-    private func count(_ object: JSONValue, _ name: String) -> String {
-        object[name]?.integer.map { String($0) } ?? "–"
-    }
-
-    private func string(_ name: String) -> String { safe(status[name]?.text ?? "?") }
-}
-
-/// What an operator should know of a route beside its figures.
-struct StatusNotes {
-    private let route: JSONValue
-    private let moments: Moments
-
-    init(_ route: JSONValue, _ moments: Moments) {
-        self.route = route
-        self.moments = moments
-    }
-
-    /// Each a sentence that begins with the route's name.
-    var lines: [String] {
-        let name = safe(route["name"]?.text ?? "?")
-        var notes: [String] = []
-        if let reason = route["pause_reason"]?.text { notes.append("paused: \(safe(reason))") }
-        if ["failing", "degraded"].contains(route["state"]?.text) { notes.append(condition) }
-        if let breaches = route["never_fails_breaches"]?.integer, breaches > 0 {
-            notes.append("never_fails breached \(breaches)x")
-        }
-        if let dead = route["dead"]?.integer, dead > 0 {
-            notes.append(
-                "\(dead) dead \(dead == 1 ? "job" : "jobs"), given up until somebody retries or drops"
-                    + " \(dead == 1 ? "it" : "them"): waystation dead --route \(name)"
-            )
-        }
-        return notes.map { "\(name): \($0)" }
-    }
-
-    /// What the state goes by, which is not what OK counts.
-    private var condition: String {
-        let count = route["consecutive_failures"]?.integer ?? 0
-        let isDegraded = route["state"]?.text == "degraded"
-        let what =
-            count == 0
-            ? "the last attempt of a kept job failed"
-            : count == 1
-                ? "the last request \(isDegraded ? "was answered by a stand-in" : "failed")"
-                : "the last \(count) requests \(isDegraded ? "failed or were answered by a stand-in" : "failed")"
+            : "\(requests) \(parts.joined(separator: " and "))"
         guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return what }
         let age = failure["at"]?.text.map { ", \(moments.age($0)) ago" } ?? ""
         return "\(what); the latest failure\(age): \(safe(failure["detail"]?.text ?? "?")) (\(safe(kind)))"
