@@ -122,7 +122,8 @@ struct RouteHealthTests {
     func standIns() {
         for wall in 0..<40 { end(nil, by: .placeholder, at: Int64(wall)) }
         #expect(state(40) == .degraded)
-        #expect(meter.health(at: 40).lately == OutcomeHistory.Counts(standIns: 40))
+        let lately = meter.health(at: 40).lately
+        #expect(lately.standIns == 40 && lately.failed == 0 && lately.good == 0)
     }
 
     @Test(

@@ -40,7 +40,7 @@ extension Snapshot.Entry {
 
     /// Whether the circuit breaker of one of several upstreams is open.
     private func isPartlyOpen(_ now: Instant) -> Bool {
-        guard route.upstreams.count > 1 else { return false }
+        guard route.policy.upstreams.count > 1 else { return false }
         return memory.traffic.standing(of: route, now).upstreams.contains { upstream in
             switch upstream.breaker {
             case .open, .probing, .forcedOpen: true

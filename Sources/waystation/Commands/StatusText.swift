@@ -239,7 +239,7 @@ struct StatusNotes {
     /// What the state goes by, which is not what OK counts.
     private var condition: String {
         let lately = route["lately"]
-        func count(_ name: String) -> Int { lately?[name]?.integer ?? 0 }
+        func count(_ name: String) -> Int64 { lately?[name]?.integer ?? 0 }
         let (all, failed, standIns) = (count("requests"), count("failed"), count("stand_ins"))
         var parts: [String] = []
         if failed > 0 { parts.append(all == 1 ? "failed" : "\(failed) failed") }
