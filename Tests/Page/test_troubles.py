@@ -87,7 +87,7 @@ class Troubles(PageTest):
         scene.keep("stock", "items", 8)
         eventually(lambda: scene.api("GET", "/v1/routes/stock")["jobs"]["retrying"] == 8, "each was tried")
         scene.relay.ask("GET", "/r/stock/fine")
-        self.view("#/", "8 jobs failed and will be tried again")
+        self.view("#/", "Of the latest 10 requests 8 failed")
 
         def told():
             row = next((row for row in self.rows("Routes") if row["Route"] == "stock"), {})
