@@ -3,7 +3,7 @@ import Synchronization
 
 /// The gate and the dispatcher: who may send what, and when.
 package final class Engine: Sendable {
-    let time: any ClockSource
+    package let time: any ClockSource
     let entropy: any Entropy
     private let keys = KeysUnderWay()
     private let current: Mutex<Snapshot>

@@ -140,7 +140,7 @@ package final class RequestRun {
 
     private func answering(_ execution: Execution, _ outcome: Outcome) -> StreamedAnswer? {
         guard case .stream? = outcome.answer?.body, outcome.failure == nil else { return nil }
-        admission.context.memory.meter.isAnswered()
+        admission.context.memory.meter.isAnswered(lane: relay.ports.lane)
         return StreamedAnswer(execution, outcome.report)
     }
 

@@ -59,6 +59,9 @@ package final class RouteState: Sendable {
 
     package var figures: RouteFigures { meter.figures }
 
+    /// How the route is doing; `wall` is in milliseconds since 1970 UTC.
+    package func health(at wall: Int64) -> RouteHealth { meter.health(at: wall) }
+
     package var load: (inFlight: Int, pending: Int) {
         core.state.withLock { ($0.machine.inFlight, $0.machine.pending) }
     }

@@ -103,7 +103,7 @@ struct StatusReport {
         json.array("routes") { list in
             for name in snapshot.routeNames {
                 guard let entry = snapshot.routes[name] else { continue }
-                list.object { write(entry.state, name, counters, into: &$0) }
+                list.object { write(entry, name, counters, into: &$0) }
             }
         }
         json.array("credentials") { list in
@@ -178,14 +178,14 @@ struct StatusReport {
     }
 
     private func write(
-        _ state: RouteState,
+        _ entry: Snapshot.Entry,
         _ name: String,
         _ jobs: JobCounters,
         into json: inout JSONObjectWriter
     ) {
         let pause = durable.pauses.pause(of: name)
         json.member("name", name)
-        state.write(isPaused: pause != nil, into: &json)
+        entry.write(isPaused: pause != nil, engine.time, into: &json)
         if let pause { json.member("pause_reason", pause.reason) }
         json.member("queued", jobs.unfinished(name))
         json.member("held", jobs.count(.held, of: name))

@@ -13,10 +13,10 @@ struct StatusTextTests {
           "failed":1,"cancelled":1,"recovered":2,"fallbacks":0,"last_failure":null,"queued":1,"dead":39},
           {"name":"a-route-with-a-name-that-is-very-long-indeed","state":"degraded","in_flight":0,"pending":0,
           "requests":3,"succeeded":1,"failed":0,"cancelled":0,"recovered":0,"fallbacks":2,"never_fails_breaches":4,
-          "consecutive_failures":2,"queued":0,"dead":0,
+          "consecutive_failures":2,"lately":{"requests":20,"failed":1,"stand_ins":2},"queued":0,"dead":0,
           "last_failure":{"kind":"http_status","status":503,"detail":"the upstream answered 503","at":"2026-11-20T11:02:00Z"}},
           {"name":"hooks","state":"failing","requests":2000000,"succeeded":2000000,"failed":0,"fallbacks":0,
-          "consecutive_failures":0,"queued":184000,"dead":1,"pause_reason":"down"}],
+          "consecutive_failures":0,"lately":{"requests":1,"failed":1,"stand_ins":0},"queued":184000,"dead":1,"pause_reason":"down"}],
          "credentials":[{"name":"books","state":"valid","expires_in_seconds":2460}]}
         """
 
@@ -110,13 +110,13 @@ struct StatusTextTests {
         )
         #expect(
             text.contains(
-                "indeed: the last 2 requests failed or were answered by a stand-in; the latest failure, 17h ago: the "
+                "indeed: of the latest 20 requests 1 failed and 2 were answered by a stand-in; the latest failure, 17h "
             )
         )
         #expect(text.contains("indeed: never_fails breached 4x\n"))
         #expect(
             text.contains(
-                "hooks: paused: down\nhooks: the last attempt of a kept job failed\n"
+                "hooks: paused: down\nhooks: the latest request failed\n"
             )
         )
         #expect(text.contains("  The job store has no room, at 5 of 9 bytes: no job is accepted; "))

@@ -234,13 +234,19 @@ class CommandTest(RelayTest):
         self.assertEqual(code, 0)
         self.assertRegex(said, r"ROUTE +STATE +REQUESTS +OK +STAND-IN +FAILED +QUEUED +DEAD\n")
         self.assertRegex(said, r"up +failing .* 0\.0% ")
-        self.assertRegex(said, r"\nup: the last request failed; the latest failure, \ds ago: the upstream answered\s+500 \(http_status\)\n")
+        self.assertRegex(said, r"\nup: the latest request failed; the latest failure, \ds ago: the upstream answered\s+500 \(http_status\)\n")
         # The configuration's path is as long as it is.
         self.assertLessEqual(max(len(line) for line in said.splitlines() if not line.startswith("config ")), 80, said)
         said = self.run_command("--socket", relay.control, "status", environment={"COLUMNS": "200"})[1]
         self.assertRegex(said, r" OK +RECOVERED +STAND-IN +FAILED +CANCELLED +QUEUED +DEAD +LAST FAILURE\n")
         self.assertRegex(said, r"up +failing .* http_status 500, \ds ago\n")
         relay.ask("GET", "/r/up/x")
+        self.assertEqual(told(), ("failing", 0), "half of the latest")
+        for _ in range(3):
+            relay.ask("GET", "/r/up/x")
+        self.assertEqual(told(), ("degraded", 0))
+        for _ in range(60):
+            relay.ask("GET", "/r/up/x")
         self.assertEqual(told(), ("ok", 0))
 
     def test_a_refused_configuration_reads_in_the_foreground_as_in_a_check(self):

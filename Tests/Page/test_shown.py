@@ -234,7 +234,7 @@ class Shown(PageTest):
         text = self.view(
             "#/", "What is wrong, and what the relay does about it",
             "Credential route:login is failing.",
-            "requests failed or were answered by a stand-in",
+            "were answered by a stand-in",
             "Upstream eu: breaker open since",
             "with a stand-in",
             "Connection refused",
@@ -251,7 +251,7 @@ class Shown(PageTest):
         self.assertNotRegex(text, r"(127\.0\.0\.1:\d+) \(\1\)", "an address is told once")
         cards = self.browser.script("return [...document.querySelectorAll('.trouble h3')].map((node) => node.textContent)")
         self.assertEqual([card for card in cards if "login" in card], ["Credential route:login failing"], "what comes of one thing is one card")
-        self.assertRegex(text, r"login: The last (\d+ )?requests? failed; the latest failure, \d+[sm] ago: the token endpoint")
+        self.assertRegex(text, r"login: (The latest request|Of the latest \d+ requests \d+) failed; the latest failure, \d+[sm] ago: the token endpoint")
         self.assertNotRegex(self.view("#/route/stock", "What the words mean", "waystation routes stock"), r"\bROUTE\b")
         self.view("#/", "Dead letters by cause")
         self.picture("overview")

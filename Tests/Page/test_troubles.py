@@ -66,10 +66,10 @@ class Troubles(PageTest):
                     r"When the cause of the dead jobs is mended: waystation jobs retry --where route=quiet,state=dead.*"]),
                 ("adviceFor", {**failing, "pause": {"reason": "", "began_at": failure["at"]}}, ["When the cause is gone: waystation resume quiet"]),
                 ("doneAbout", retrying, ["keeps 1 job until it can be delivered, the next attempt now"]),
-                ("wrongWith", {**failing, "consecutive_failures": 1, "upstreams": [{"name": "eu", "breaker": "open", "last_failure": failure}]}, [
-                    "upstream eu has failed so often that its breaker is open", "the last request failed; the latest failure, .*"]),
-                ("wrongWith", {**failing, "consecutive_failures": 3}, [
-                    r"the last 3 requests failed; the latest failure, \d+d ago: u1 is left alone \(breaker_open\)"])):
+                ("wrongWith", {**failing, "lately": {"requests": 1, "failed": 1, "stand_ins": 0}, "upstreams": [{"name": "eu", "breaker": "open", "last_failure": failure}]}, [
+                    "upstream eu has failed so often that its breaker is open", "the latest request failed; the latest failure, .*"]),
+                ("wrongWith", {**failing, "lately": {"requests": 9, "failed": 3, "stand_ins": 1}}, [
+                    r"of the latest 9 requests 3 failed and 1 was answered by a stand-in; the latest failure, \d+d ago: u1 is left alone \(breaker_open\)"])):
             with self.subTest(function=function, told=told):
                 shown = self.browser.script(f"return {function}(arguments[0]).map({text})", given)
                 self.assertEqual(len(shown), len(told), shown)
@@ -87,7 +87,7 @@ class Troubles(PageTest):
         scene.keep("stock", "items", 8)
         eventually(lambda: scene.api("GET", "/v1/routes/stock")["jobs"]["retrying"] == 8, "each was tried")
         scene.relay.ask("GET", "/r/stock/fine")
-        self.view("#/", "8 jobs failed and will be tried again")
+        self.view("#/", "Of the latest 10 requests 8 failed")
 
         def told():
             row = next((row for row in self.rows("Routes") if row["Route"] == "stock"), {})

@@ -124,16 +124,6 @@ struct RouteMeterTests {
         #expect(last["u2"]?.kind == .connectionRefused && last["u2"]?.wallSeconds == 9)
     }
 
-    @Test("A success ends what failures began, also on another loop")
-    func health() {
-        let failure = Failure(.httpStatus, sent: .answered, "no")
-        count(report(.dead, by: nil, attempts: [attempt(failed: .httpStatus)], failure: failure), lane: 1)
-        #expect(meter.figures.health.condition(pending: 0) == .failing)
-        count(report(.succeeded, attempts: [attempt()]), lane: 2)
-        #expect(meter.figures.health.condition(pending: 0) == .ok)
-        #expect(meter.figures.health.lastFailure?.kind == .httpStatus)
-    }
-
     @Test("What a kept job lived is told from its acceptance to its end")
     func lives() {
         let done = JobReport(

@@ -54,7 +54,7 @@ struct BreachTests {
             #expect(bench.state.figures.breaches == count && bench.transport.sent.isEmpty)
         }
         #expect(told(bench) == [.preparation, .preparation, .preparation])
-        #expect(bench.state.figures.health.lastFailure?.kind == .preparation)
+        #expect(bench.health.lastFailure?.kind == .preparation)
     }
 
     @Test("A request for which there was no room is one too")

@@ -53,6 +53,9 @@ struct EngineBench: Sendable {
         )
     }
 
+    /// How the route is doing now.
+    var health: RouteHealth { state.health(at: time.wallMilliseconds()) }
+
     /// One request through gate, route and relay, its place given back.
     func run(
         _ target: String = "x",

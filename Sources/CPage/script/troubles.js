@@ -7,11 +7,11 @@ const isFailing = ({ state }) => ["failing", "degraded"].includes(state);
 const agoText = ({ at, detail, kind }) => `${age(at)} ago: ${detail} (${kind})`;
 
 // What the state goes by, as `waystation status` tells it.
-function conditionText({ state, consecutive_failures: count, last_failure: failure }) {
-  const how = state === "failing" ? "failed" : count === 1 ? "was answered by a stand-in"
-    : "failed or were answered by a stand-in";
-  const what = count === 0 ? "the last attempt of a kept job failed"
-    : `the last ${count === 1 ? "request" : plural(count, "request")} ${how}`;
+function conditionText({ lately: { requests, failed, stand_ins: others }, last_failure: failure }) {
+  const parts = [[failed, "failed"], [others, `${others > 1 ? "were" : "was"} answered by a stand-in`]].filter(([count]) => count);
+  const what = !parts.length ? "the circuit breaker of an upstream is open"
+    : requests === 1 ? "the latest request " + parts[0][1]
+    : `of the latest ${requests} requests ${parts.map(part => part.join(" ")).join(" and ")}`;
   return failure ? `${what}; the latest failure, ${agoText(failure)}` : what;
 }
 

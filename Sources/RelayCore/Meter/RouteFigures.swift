@@ -39,5 +39,4 @@ package struct RouteFigures: Sendable {
     package var requests: UInt64 { succeeded + fallbacks + failed + cancelled }
     /// Answered by a stand-in.
     package var fallbacks: UInt64 { fallback + placeholder + stale }
-    package var health: RouteHealth { account.health }
 }

@@ -9,12 +9,10 @@ package final class RouteMeter: Sendable {
     /// By name, of every configuration since the start: those that have gone come back with their figures.
     private let upstreams = Mutex<[String: UpstreamMeter]>([:])
     private let account = Mutex(RouteAccount())
-    /// Whether a success has something to end.
-    private let isTroubled = Atomic<Bool>(false)
 
     /// What one lane counts.
     private final class Lane: Sendable {
-        let counts: InlineArray<14, Atomic<UInt64>>
+        let counts: InlineArray<15, Atomic<UInt64>>
         let answers = DurationCells()
         let lives = DurationCells()
         let delays = DurationCells()
@@ -34,6 +32,8 @@ package final class RouteMeter: Sendable {
 
     private enum Count: Int {
         case success, fallback, placeholder, stale, failure, cancelled
+        /// The head of an answer, whose content followed.
+        case head
         case recovered, breach, accepted
         case jobSucceeded, jobDead, jobCancelled, jobExpired, jobDropped
     }
@@ -48,7 +48,8 @@ package final class RouteMeter: Sendable {
         guard lanes.indices.contains(lane) else { return }
         let cells = lanes[lane]
         if report.state.isTerminal { count(end: report, cells, wall) }
-        if isPlain, !isTroubled.load(ordering: .relaxed) { return }
+        if isPlain { return }
+        let answered = answered
         account.withLock { account in
             if report.cause == .run {
                 for attempt in report.attempts {
@@ -62,8 +63,7 @@ package final class RouteMeter: Sendable {
             {
                 account.count(unsent: failure.kind)
             }
-            account.health.count(report, wallSeconds: wall / 1_000)
-            isTroubled.store(account.health.isTroubled, ordering: .relaxed)
+            account.health.count(report, answered, wall: wall)
         }
     }
 
@@ -84,21 +84,13 @@ package final class RouteMeter: Sendable {
     }
 
     /// Takes up a request that an upstream answered at the first attempt.
-    ///
-    /// - Returns: false, having counted nothing, where there is something that a success ends.
-    package func countPlain(lane: Int) -> Bool {
-        guard lanes.indices.contains(lane), !isTroubled.load(ordering: .relaxed) else { return false }
-        lanes[lane].add(.success)
-        return true
+    package func countPlain(lane: Int) {
+        if lanes.indices.contains(lane) { lanes[lane].add(.success) }
     }
 
-    /// The head of an upstream's answer is there whose content may go on for long: the route is well for now.
-    package func isAnswered() {
-        guard isTroubled.load(ordering: .relaxed) else { return }
-        account.withLock { account in
-            account.health.isAnswered()
-            isTroubled.store(account.health.isTroubled, ordering: .relaxed)
-        }
+    /// The head of an upstream's answer is there whose content may go on for long.
+    package func isAnswered(lane: Int) {
+        if lanes.indices.contains(lane) { lanes[lane].add(.head) }
     }
 
     /// The same as `answered`, in nanoseconds; returns the bucket where an exemplar is wanted, or -1.
@@ -198,6 +190,19 @@ extension RouteMeter {
 extension RouteMeter {
     private func sum(_ count: Count) -> UInt64 {
         lanes.reduce(0) { $0 &+ $1.counts[count.rawValue].load(ordering: .relaxed) }
+    }
+
+    private var answered: RouteHealth.Answered {
+        RouteHealth.Answered(requests: sum(.success), heads: sum(.head))
+    }
+
+    /// How the route is doing now; `wall` is in milliseconds since 1970 UTC.
+    package func health(at wall: Int64) -> RouteHealth {
+        let answered = answered
+        return account.withLock { account in
+            account.health.look(answered, wall: wall)
+            return account.health
+        }
     }
 
     /// All of it, each figure by itself as of now.

@@ -1,4 +1,4 @@
-import RelayCore
+package import RelayCore
 package import RelayEngine
 package import RelayJSON
 
@@ -7,16 +7,15 @@ extension RouteState {
     static let paused = "paused"
     /// The state of a route of which only its jobs are left.
     static let unconfigured = "unconfigured"
+}
 
+extension Snapshot.Entry {
     /// Writes how the route is doing: its word, who is under way, what came of the others, and the last failure.
-    package func write(isPaused: Bool, into json: inout JSONObjectWriter) {
-        let figures = figures
-        let health = figures.health
-        let underWay = underWay
-        json.member(
-            "state",
-            isPaused ? RouteState.paused : health.condition(pending: underWay.pending).rawValue
-        )
+    package func write(isPaused: Bool, _ time: any ClockSource, into json: inout JSONObjectWriter) {
+        let (figures, health) = (state.figures, state.health(at: time.wallMilliseconds()))
+        let underWay = state.underWay
+        let condition = health.condition(pending: underWay.pending, isPartlyOpen: isPartlyOpen(time.now()))
+        json.member("state", isPaused ? RouteState.paused : condition.rawValue)
         json.member("in_flight", underWay.sent)
         json.member("pending", underWay.pending)
         json.member("requests", figures.requests)
@@ -27,11 +26,27 @@ extension RouteState {
         json.member("fallbacks", figures.fallbacks)
         json.member("never_fails_breaches", figures.breaches)
         json.member("consecutive_failures", health.consecutiveFailures)
+        json.object("lately") { lately in
+            lately.member("requests", health.lately.all)
+            lately.member("failed", health.lately.failed)
+            lately.member("stand_ins", health.lately.standIns)
+        }
         guard let failure = health.lastFailure else {
             json.member("last_failure", JSONValue.null)
             return
         }
         json.object("last_failure") { failure.write(into: &$0) }
+    }
+
+    /// Whether the circuit breaker of one of several upstreams is open.
+    private func isPartlyOpen(_ now: Instant) -> Bool {
+        guard route.policy.upstreams.count > 1 else { return false }
+        return memory.traffic.standing(of: route, now).upstreams.contains { upstream in
+            switch upstream.breaker {
+            case .open, .probing, .forcedOpen: true
+            case .closed, .forcedClosed, .off: false
+            }
+        }
     }
 }
 

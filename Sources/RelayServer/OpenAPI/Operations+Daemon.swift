@@ -162,7 +162,8 @@ extension Operation {
          "shedding": {"level": 0, "refused": 0}, "spool": {"used_bytes": 0, "limit_bytes": 1073741824},
          "routes": [{"name": "billing", "state": "ok", "in_flight": 2, "pending": 0, "requests": 40,
                      "succeeded": 39, "failed": 1, "cancelled": 0, "recovered": 3, "fallbacks": 0,
-                     "never_fails_breaches": 0, "consecutive_failures": 0, "last_failure": null,
+                     "never_fails_breaches": 0, "consecutive_failures": 0,
+                     "lately": {"requests": 12, "failed": 0, "stand_ins": 0}, "last_failure": null,
                      "queued": 5, "held": 1, "dead": 0}],
          "credentials": [{"name": "billing-token", "state": "valid", "expires_in_seconds": 1800}]}
         """

@@ -139,7 +139,7 @@ extension Operation {
         """
         {"name": "billing", "state": "degraded", "in_flight": 2, "pending": 0, "requests": 40, "succeeded": 38,
          "failed": 1, "cancelled": 0, "recovered": 3, "fallbacks": 1, "never_fails_breaches": 0,
-         "consecutive_failures": 1,
+         "consecutive_failures": 1, "lately": {"requests": 20, "failed": 1, "stand_ins": 0},
          "last_failure": {"kind": "http_status", "status": 503, "detail": "the upstream answered 503",
                           "at": "2027-01-31T08:00:00Z"},
          "delivery": "sync", "max_requests": 64, "max_pending_requests": 256,

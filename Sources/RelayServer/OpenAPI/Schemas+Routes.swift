@@ -94,6 +94,13 @@ extension OpenAPI {
             .maybe("succeeded", .count), .maybe("failed", .count), .maybe("cancelled", .count),
             .maybe("recovered", .count), .maybe("fallbacks", .count),
             .maybe("never_fails_breaches", .count), .maybe("consecutive_failures", .count),
+            .maybe(
+                "lately",
+                .object([
+                    Property("requests", .count), Property("failed", .count), Property("stand_ins", .count),
+                ]),
+                "Of the last minute, or of the latest twenty within the hour where those are few: what the state goes by."
+            ),
             .maybe("last_failure", .orNull(.named("LastFailure"))),
         ]
     }

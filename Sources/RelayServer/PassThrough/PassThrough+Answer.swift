@@ -135,9 +135,7 @@ extension PassThrough {
             count: rest.count
         )
         let lane = relay.ports.lane
-        guard route.entry.memory.meter.countPlain(lane: lane) else {
-            return unsafe endInTrouble(record, target)
-        }
+        route.entry.memory.meter.countPlain(lane: lane)
         route.plain.meter?.countPlain(record.duration, lane: lane)
         unsafe engine.plain.add(&record, target)
     }
@@ -162,7 +160,7 @@ extension PassThrough {
         }
         let bucket = meter.answeredPlainly(taken, now, lane: relay.ports.lane)
         if bucket >= 0 { unsafe exemplify(exchange, meter, taken, now, wall, bucket) }
-        meter.isAnswered()
+        meter.isAnswered(lane: relay.ports.lane)
         let route = unsafe exchange.pointee.entry.route
         unsafe exchange.pointee.streamed = record(exchange, answer, sender, client, taken, route)
         return taken
@@ -230,13 +228,6 @@ extension PassThrough {
         )
         guard let trace = unsafe TraceID(parent: String(decoding: text, as: UTF8.self)) else { return }
         meter.note(trace, taken, wall, in: bucket, now, lane: relay.ports.lane)
-    }
-
-    /// The route has failed of late, and a success is news: everybody is told as of any request.
-    @inline(never)
-    private func endInTrouble(_ record: PassThroughRecord, _ target: UnsafeBufferPointer<UInt8>) {
-        let report = unsafe record.report(target: String(decoding: target, as: UTF8.self))
-        relay.ports.sink.record(.ended(report))
     }
 
     /// The answer is with its caller, or its caller is gone: what the request held goes back.

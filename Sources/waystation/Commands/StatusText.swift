@@ -238,14 +238,20 @@ struct StatusNotes {
 
     /// What the state goes by, which is not what OK counts.
     private var condition: String {
-        let count = route["consecutive_failures"]?.integer ?? 0
-        let isDegraded = route["state"]?.text == "degraded"
+        let lately = route["lately"]
+        func count(_ name: String) -> Int64 { lately?[name]?.integer ?? 0 }
+        let (all, failed, standIns) = (count("requests"), count("failed"), count("stand_ins"))
+        var parts: [String] = []
+        if failed > 0 { parts.append(all == 1 ? "failed" : "\(failed) failed") }
+        if standIns > 0 {
+            let was = (standIns == 1 ? "was" : "were") + " answered by a stand-in"
+            parts.append(all == 1 ? was : "\(standIns) \(was)")
+        }
+        let requests = all == 1 ? "the latest request" : "of the latest \(all) requests"
         let what =
-            count == 0
-            ? "the last attempt of a kept job failed"
-            : count == 1
-                ? "the last request \(isDegraded ? "was answered by a stand-in" : "failed")"
-                : "the last \(count) requests \(isDegraded ? "failed or were answered by a stand-in" : "failed")"
+            parts.isEmpty
+            ? "the circuit breaker of an upstream is open"
+            : "\(requests) \(parts.joined(separator: " and "))"
         guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return what }
         let age = failure["at"]?.text.map { ", \(moments.age($0)) ago" } ?? ""
         return "\(what); the latest failure\(age): \(safe(failure["detail"]?.text ?? "?")) (\(safe(kind)))"

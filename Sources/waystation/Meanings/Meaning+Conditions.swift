@@ -4,7 +4,7 @@ extension Meaning {
         Meaning(
             .routeState,
             "ok",
-            "The last request of the route that ended was a success, or none has ended yet.",
+            "Nearly all of the latest requests of the route succeeded, or none has ended yet.",
             remedy: """
                 Nothing is to be done; DEAD of waystation status counts the jobs that were given \
                 up earlier.
@@ -21,24 +21,29 @@ extension Meaning {
             .routeState,
             "degraded",
             """
-            The last request that ended was answered by a stand-in, and the upstream has not \
-            succeeded since.
+            At least one of twenty requests of the last minute, or of the latest twenty where those are few, failed or \
+            was answered by a stand-in; or the circuit breaker of one of several upstreams is open.
             """,
-            causes: "The upstream fails, and a rule with respond or failover helps its callers meanwhile.",
-            remedy: "See LAST FAILURE of waystation status; mend the upstream."
+            causes:
+                "An upstream fails now and then, or a rule with respond or failover helps its callers meanwhile.",
+            remedy:
+                "See LAST FAILURE of waystation status; mend the upstream. The state ends below one of fifty."
         ),
         Meaning(
             .routeState,
             "failing",
             """
-            The last request that ended, or the last attempt of a kept job, failed, and the \
-            upstream has not succeeded since.
+            At least half of the requests of the last minute, or of the latest twenty where those are few, failed; \
+            an attempt that puts a kept job off counts as one.
             """,
             causes: """
-                The upstream fails, or refuses the last request; the percentage of the status \
-                counts since the start of the daemon, and may still be high.
+                The upstream fails, or refuses the requests; the percentage of the status counts since the start of the \
+                daemon, and may still be high.
                 """,
-            remedy: "See the last failure with waystation routes ROUTE; mend the upstream, or the request."
+            remedy: """
+                See the last failure with waystation routes ROUTE; mend the upstream, or the request. The state ends \
+                below three of ten, and after a minute without a failure in which something succeeded.
+                """
         ),
         Meaning(
             .routeState,

@@ -41,7 +41,7 @@ struct RouteView {
         json.member("name", name)
         let pause = durable.pauses.pause(of: name)
         if let entry = snapshot.routes[name] {
-            entry.state.write(isPaused: pause != nil, into: &json)
+            entry.write(isPaused: pause != nil, time, into: &json)
             writePause(pause, into: &json)
             json.member("delivery", entry.route.policy.delivery.mode.rawValue)
             json.member("max_requests", entry.route.policy.concurrency.maxRequests)
