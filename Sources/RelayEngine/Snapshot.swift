@@ -19,11 +19,14 @@ package final class Snapshot: Sendable {
         package let route: Route
         package let state: RouteState
         package let memory: RouteMemory
+        /// The reason that makes every request that somebody waits for an ordinary one; nil without one.
+        package let ordinaryReason: OrdinaryReason?
 
-        init(route: Route, state: RouteState, memory: RouteMemory) {
+        init(route: Route, state: RouteState, memory: RouteMemory, _ settings: Settings) {
             self.route = route
             self.state = state
             self.memory = memory
+            ordinaryReason = PassThroughPolicy.reason(route) ?? (settings.isBounding ? .limits : nil)
         }
     }
 
@@ -96,7 +99,7 @@ package final class Snapshot: Sendable {
                 }
             traffic.configured(route)
             known?.resize(limit, traffic)
-            entries[route.name] = Entry(route: route, state: state, memory: memory)
+            entries[route.name] = Entry(route: route, state: state, memory: memory, settings)
         }
         self.routes = entries
         var left = previous?.left.filter { entries[$0.key] == nil && $0.value.state != nil } ?? [:]

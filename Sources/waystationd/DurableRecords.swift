@@ -4,30 +4,26 @@ import RelaySystemd
 
 /// The words and fields of records about durable jobs and their routes.
 enum DurableRecords {
-    /// Nil when there is nothing an operator should read.
-    static func ended(_ end: JobReport, _ job: JobContext) -> JournalRecord? {
-        let count = "\(end.attemptCount) attempt\(end.attemptCount == 1 ? "" : "s")"
-        var record: JournalRecord
+    /// The kind of record about a job's end; nil when there is nothing an operator should read.
+    static func ended(_ end: JobReport) -> JournalRecord.Kind? {
         switch end.state {
-        case .succeeded:
-            // As it should be, unless it took more than one.
-            guard end.attemptCount > 1 else { return nil }
-            let message =
-                "job \(job.id): \(job.method.rawValue) on route \(job.route.name) was delivered after \(count)"
-            record = JournalRecord(.info, .recovered, message)
-        case .dead:
-            let why = end.failure.map { ": \($0.kind.rawValue): \($0.detail)" } ?? ""
-            let isOfNoRule = end.end == .exhausted && end.attempts.last?.metNoRule == true
-            let rules = isOfNoRule ? ", no rule acts on it" : ""
-            let message =
-                "job \(job.id): \(job.method.rawValue) on route \(job.route.name) is dead"
-                + (end.end.map { " (\($0.rawValue))" } ?? "") + " after \(count)\(rules)\(why)"
-            record = JournalRecord(.error, .jobDead, message)
-        case .expired:
-            let message = "job \(job.id): its time on route \(job.route.name) ran out after \(count)"
-            record = JournalRecord(.error, .jobExpired, message)
-        case .cancelled, .scheduled, .queued, .running, .retrying, .held: return nil
+        // As it should be, unless it took more than one.
+        case .succeeded: end.attemptCount > 1 ? JobRecords.recovered : nil
+        case .dead: JournalRecord.Kind(.error, .jobDead)
+        case .expired: JournalRecord.Kind(.error, .jobExpired)
+        case .cancelled, .scheduled, .queued, .running, .retrying, .held: nil
         }
+    }
+
+    static func ended(_ end: JobReport, _ job: JobContext, _ kind: JournalRecord.Kind) -> JournalRecord {
+        let count = "\(end.attemptCount) attempt\(end.attemptCount == 1 ? "" : "s")"
+        let message =
+            switch end.state {
+            case .dead: "\(request(job)) is dead\(died(end, after: count))"
+            case .expired: "job \(job.id): its time on route \(job.route.name) ran out after \(count)"
+            default: "\(request(job)) was delivered after \(count)"
+            }
+        var record = JournalRecord(kind, message)
         JobRecords.add(job, to: &record)
         if let last = end.attempts.last { JobRecords.add(last, to: &record) }
         if let failure = end.failure {
@@ -35,6 +31,16 @@ enum DurableRecords {
             record.add(.detail, failure.detail)
         }
         return record
+    }
+
+    private static func request(_ job: JobContext) -> String {
+        "job \(job.id): \(job.method.rawValue) on route \(job.route.name)"
+    }
+
+    private static func died(_ end: JobReport, after count: String) -> String {
+        let why = end.failure.map { ": \($0.kind.rawValue): \($0.detail)" } ?? ""
+        let isOfNoRule = end.end == .exhausted && end.attempts.last?.metNoRule == true
+        return (end.end.map { " (\($0.rawValue))" } ?? "") + " after \(count)\(isOfNoRule ? ", no rule acts on it" : "")\(why)"
     }
 
     /// Nil when there is nothing an operator should read.

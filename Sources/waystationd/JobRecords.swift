@@ -3,12 +3,18 @@ import RelaySystemd
 
 /// The words and fields of records about jobs.
 enum JobRecords {
+    static let attemptFailed = JournalRecord.Kind(.notice, .attemptFailed)
+    static let recovered = JournalRecord.Kind(.info, .recovered)
+    static let fallbackServed = JournalRecord.Kind(.warning, .fallbackServed)
+    /// The limit is the operator's to move, so it is told as loudly as a 403.
+    static let requestRefused = JournalRecord.Kind(.warning, .requestRefused)
+
     static func attemptFailed(_ job: JobContext, _ attempt: Attempt, _ next: Attempt.Next) -> JournalRecord {
         let message =
             "job \(job.id): attempt \(attempt.number) on route \(job.route.name) failed: "
             + "\(what(attempt)), \(consequence(next))"
             + (attempt.rule.map { " (rule \($0))" } ?? "")
-        var record = JournalRecord(.notice, .attemptFailed, message)
+        var record = JournalRecord(attemptFailed, message)
         add(job, to: &record)
         add(attempt, to: &record)
         record.add(.recovery, next.name)
@@ -21,8 +27,7 @@ enum JobRecords {
     static func recovered(_ report: JobReport, _ job: JobContext) -> JournalRecord {
         let attempts = report.attempts
         var record = JournalRecord(
-            .info,
-            .recovered,
+            recovered,
             "job \(job.id): \(job.method.rawValue) on route \(job.route.name) succeeded after \(attempts.count) "
                 + "attempt\(attempts.count == 1 ? "" : "s")\(permit(report))\n\(timeline(attempts))"
         )
@@ -36,8 +41,7 @@ enum JobRecords {
         let source = (report.source ?? .fallback).rawValue
         let rule = report.attempts.last?.rule.map { " (rule \($0))" } ?? ""
         var record = JournalRecord(
-            .warning,
-            .fallbackServed,
+            fallbackServed,
             "job \(job.id): route \(job.route.name) answered with its \(source)\(rule)\(further(report))\(permit(report))\n"
                 + timeline(report.attempts)
         )
@@ -90,12 +94,10 @@ enum JobRecords {
         return record
     }
 
-    /// The limit is the operator's to move, so it is told as loudly as a 403.
     static func requestRefused(_ refused: RefusedRequest) -> JournalRecord {
         let place = refused.route.map { "on route \($0)" } ?? "for the API"
         var record = JournalRecord(
-            .warning,
-            .requestRefused,
+            requestRefused,
             "\(refused.method.rawValue) \(place) refused with \(refused.status.rawValue): \(refused.detail)"
         )
         record.add(.route, refused.route)
@@ -109,6 +111,14 @@ enum JobRecords {
         return record
     }
 
+    static func jobFailed(_ failure: Failure) -> JournalRecord.Kind {
+        // What the upstream refused and the caller was told is the caller's business, not the operator's alarm; but who
+        // may not enter, or comes too often, is the relay.
+        let isOurs = [401, 403, 407, 429].contains(failure.status?.rawValue ?? 0)
+        let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection
+        return JournalRecord.Kind(isOurs ? .warning : isRefusal || failure.isCallers ? .info : .error, .jobFailed)
+    }
+
     /// `canceller` is who ends what is cancelled.
     static func jobFailed(
         _ report: JobReport,
@@ -117,17 +127,11 @@ enum JobRecords {
         canceller: String
     ) -> JournalRecord {
         let attempts = report.attempts
-        // What the upstream refused and the caller was told is the caller's business, not the operator's alarm; but who
-        // may not enter, or comes too often, is the relay.
-        let isOurs = [401, 403, 407, 429].contains(failure.status?.rawValue ?? 0)
-        let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection
-        let isGone = failure.isCallers
         let end =
             failure.kind == .cancelled
             ? "was cancelled: \(canceller)" : "failed: \(failure.kind.rawValue): \(failure.detail)"
         var record = JournalRecord(
-            isOurs ? .warning : isRefusal || isGone ? .info : .error,
-            .jobFailed,
+            jobFailed(failure),
             "job \(job.id): \(job.method.rawValue) on route \(job.route.name) \(end)\(permit(report))"
                 + (attempts.isEmpty ? "" : "\n\(timeline(attempts))")
         )

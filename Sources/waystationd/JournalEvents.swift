@@ -25,16 +25,18 @@ final class JournalEvents: JobListener {
         switch event {
         case .attemptFailed(let job, let attempt):
             guard let next = attempt.next, next != .fail else { return }
-            write(JobRecords.attemptFailed(job, attempt, next), job.route.name, attempt.failure?.kind)
+            write(JobRecords.attemptFailed, job.route.name, attempt.failure?.kind) {
+                JobRecords.attemptFailed(job, attempt, next)
+            }
         case .ended(let report): ended(report)
         case .pinsMissed(let job, let exchange):
             write(JobRecords.pinsMissed(job, exchange), job.route.name, .tlsCertificateError)
         case .requestRefused(let refused):
             write(
-                JobRecords.requestRefused(refused),
+                JobRecords.requestRefused,
                 refused.route ?? "(api)",
                 FailureKind(rawValue: refused.code)
-            )
+            ) { JobRecords.requestRefused(refused) }
         case .bodyFoundNoRoom(let route): write(DurableRecords.noRoom(route), route, nil)
         case .jobsChanged(let change): journal.record(DurableRecords.changed(change))
         case .routePaused(let route, let pause): write(DurableRecords.paused(route, pause), route, nil)
@@ -59,8 +61,8 @@ final class JournalEvents: JobListener {
             return
         }
         if report.isDurable {
-            if let record = DurableRecords.ended(report, context) {
-                write(record, report.route, report.failure?.kind)
+            if let kind = DurableRecords.ended(report) {
+                write(kind, report.route, report.failure?.kind) { DurableRecords.ended(report, context, kind) }
             }
             return
         }
@@ -71,13 +73,14 @@ final class JournalEvents: JobListener {
             }
             let canceller =
                 isAborting.load(ordering: .relaxed) ? "the relay was stopped at once" : "the caller hung up"
-            let record = JobRecords.jobFailed(report, context, failure, canceller: canceller)
-            write(record, report.route, failure.kind)
+            write(JobRecords.jobFailed(failure), report.route, failure.kind) {
+                JobRecords.jobFailed(report, context, failure, canceller: canceller)
+            }
         } else if !report.isFromUpstream {
-            write(JobRecords.fallbackServed(report, context), report.route, last)
+            write(JobRecords.fallbackServed, report.route, last) { JobRecords.fallbackServed(report, context) }
         } else if report.isRecovered {
             let first = report.attempts.first?.failure?.kind
-            write(JobRecords.recovered(report, context), report.route, first)
+            write(JobRecords.recovered, report.route, first) { JobRecords.recovered(report, context) }
         }
     }
 
@@ -123,10 +126,20 @@ final class JournalEvents: JobListener {
         for summary in throttle.withLock({ $0.finish() }) { journal.record(summary.record) }
     }
 
-    private func write(_ record: JournalRecord, _ route: String, _ kind: FailureKind?) {
-        guard record.priority <= level.withLock({ $0 }) else { return }
-        let key = RecordThrottle.Key(route: route, kind: kind?.rawValue ?? "success", id: record.id)
+    private func write(_ record: JournalRecord, _ route: String, _ failure: FailureKind?) {
+        write(record.kind, route, failure) { record }
+    }
+
+    /// Makes the record only where it is written: in an outage most are counted alone.
+    private func write(
+        _ kind: JournalRecord.Kind,
+        _ route: String,
+        _ failure: FailureKind?,
+        _ record: () -> JournalRecord
+    ) {
+        guard kind.priority <= level.withLock({ $0 }) else { return }
+        let key = RecordThrottle.Key(route: route, kind: failure?.rawValue ?? "success", id: kind.id)
         guard throttle.withLock({ $0.admits(key, at: SystemClock.monotonic()) }) else { return }
-        journal.record(record)
+        journal.record(record())
     }
 }

@@ -69,6 +69,16 @@ function meaning(kind, word, route = "ROUTE") {
   return { text, remedy: remedy?.replace("ROUTE", quoted(route)) };
 }
 
+// Whether the daemon answers anything.
+async function isThere() {
+  try {
+    const limit = { signal: AbortSignal.timeout(3000), cache: "no-store", credentials: "same-origin" };
+    return (await fetch("/v1/version", limit)).ok;
+  } catch {
+    return false;
+  }
+}
+
 // Reads the parts of a view, each for itself: one that fails is told of, and shown as it was read before.
 async function parts(wanted) {
   const ends = await Promise.allSettled(Object.values(wanted));
@@ -80,7 +90,10 @@ async function parts(wanted) {
   });
   const reasons = Object.values(found.missing);
   const grave = reasons.find(reason => !(reason instanceof Refusal));
-  if (grave || reasons.length === ends.length) throw grave || reasons.find(reason => reason.isAway) || reasons[0];
+  const unanswered = reasons.find(reason => reason.isAway);
+  if (grave || reasons.length === ends.length) throw grave || unanswered || reasons[0];
+  // One part may take too long, or the daemon has stopped amid them all.
+  if (unanswered && !await isThere()) throw unanswered;
   return found;
 }
 

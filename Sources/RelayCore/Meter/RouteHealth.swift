@@ -40,7 +40,7 @@ package struct RouteHealth: Sendable {
     package init() {}
 
     /// Takes up what a job came to: one that is over, or one that waits for another attempt and may do so for days.
-    mutating func count(_ report: JobReport, _ answered: Answered, wall: Int64) {
+    mutating func count(_ report: JobReport, wall: Int64, _ answered: () -> Answered) {
         // What came without an attempt says nothing about the upstream.
         let isUpstreamsDoing = !report.attempts.isEmpty || !report.isDurable
         guard report.state.isTerminal else {
@@ -49,7 +49,7 @@ package struct RouteHealth: Sendable {
                 failure.kind != .overloaded
             {
                 note(failure, wall)
-                add(isStandIn: false, answered, wall)
+                add(isStandIn: false, answered(), wall)
             }
             return
         }
@@ -57,7 +57,7 @@ package struct RouteHealth: Sendable {
         switch report.state {
         case .succeeded where report.isFromUpstream: return
         case .cancelled: return
-        case .succeeded: took(isStandIn: true, answered, wall)
+        case .succeeded: took(isStandIn: true, answered(), wall)
         // An answer that its caller asked for in vain is one of an upstream that is well.
         case _ where failure?.isPlainAnswer ?? false:
             consecutiveFailures = 0
@@ -65,7 +65,7 @@ package struct RouteHealth: Sendable {
         default:
             // That there was no room says nothing about the upstream either.
             if isUpstreamsDoing, report.failure?.kind != .overloaded {
-                took(isStandIn: false, answered, wall)
+                took(isStandIn: false, answered(), wall)
             }
         }
         if let failure { note(failure, wall) }

@@ -49,7 +49,6 @@ package final class RouteMeter: Sendable {
         let cells = lanes[lane]
         if report.state.isTerminal { count(end: report, cells, wall) }
         if isPlain { return }
-        let answered = answered
         account.withLock { account in
             if report.cause == .run {
                 for attempt in report.attempts {
@@ -63,7 +62,7 @@ package final class RouteMeter: Sendable {
             {
                 account.count(unsent: failure.kind)
             }
-            account.health.count(report, answered, wall: wall)
+            account.health.count(report, wall: wall) { answered }
         }
     }
 

@@ -21,11 +21,6 @@ package final class PassThroughRoute: Sendable {
         isOpen = entry.route.policy.callers.isEmpty
     }
 
-    /// The reason that makes every request that somebody waits for an ordinary one; nil without one.
-    package static func reason(_ entry: Snapshot.Entry, _ snapshot: Snapshot) -> OrdinaryReason? {
-        PassThroughPolicy.reason(entry.route) ?? (snapshot.settings.isBounding ? .limits : nil)
-    }
-
     package func allows(_ client: ClientIdentity?) -> Bool {
         if isOpen { return true }
         guard let client else { return false }

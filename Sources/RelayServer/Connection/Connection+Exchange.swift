@@ -65,7 +65,7 @@ extension Connection: AnswerReceiver {
     }
 
     func countOrdinary(_ admission: Admission) {
-        let reason = server.passThrough.reason(admission.context.route.name) ?? ordinaryReason
+        let reason = admission.entry.ordinaryReason ?? ordinaryReason
         ordinaryReason = .shape
         admission.context.memory.meter.tookOrdinaryPath(reason, lane: server.relay.ports.lane)
         admission.context.way.write(.ordinary(reason))

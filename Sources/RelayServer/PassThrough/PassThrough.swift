@@ -19,8 +19,6 @@ import RelayPosix
     @safe @exclusivity(unchecked) private var entries: [Entry] = []
     /// Routes of which only deliveries are passed through.
     @safe @exclusivity(unchecked) private var keptOnly: [Entry] = []
-    /// Of the other routes, why not.
-    @safe @exclusivity(unchecked) private var reasons: [String: OrdinaryReason] = [:]
     @safe @exclusivity(unchecked) var loan = PassThroughLoan()
     @safe @exclusivity(unchecked) var random = FastRandom()
     /// Of the request that is composed.
@@ -117,16 +115,14 @@ import RelayPosix
             entry.forget()
             entry.isOver = true
         }
-        (entries, keptOnly, reasons) = ([], [], [:])
+        (entries, keptOnly) = ([], [])
         loan.clear()
         guard let upstreams else { return }
         let snapshot = engine.snapshot
         for name in snapshot.routeNames {
-            let reason = snapshot.routes[name].flatMap { PassThroughRoute.reason($0, snapshot) }
-            reasons[name] = reason
             guard let route = PassThroughRoute(snapshot, name) else { continue }
             let entry = Entry(route, upstreams.passThroughUpstream(for: route.plain.upstream))
-            if reason == nil { entries.append(entry) } else { keptOnly.append(entry) }
+            if route.entry.ordinaryReason == nil { entries.append(entry) } else { keptOnly.append(entry) }
         }
     }
 
@@ -138,9 +134,6 @@ import RelayPosix
         }
         return entry.upstream.take(now: now)
     }
-
-    /// Why the route's requests are ordinary ones; nil where they may be passed through.
-    func reason(_ route: String) -> OrdinaryReason? { reasons[route] }
 
     // MARK: Lines
 

@@ -18,16 +18,32 @@ package struct JournalRecord: Sendable {
         package static func < (lhs: Priority, rhs: Priority) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    package var priority: Priority
+    /// What is known of a record before it is written: whether it is to be written goes by it.
+    package struct Kind: Sendable {
+        package let priority: Priority
+        package let id: MessageID?
+
+        package init(_ priority: Priority, _ id: MessageID?) {
+            self.priority = priority
+            self.id = id
+        }
+    }
+
+    package let kind: Kind
     package var message: String
-    package var id: MessageID?
     /// In the order in which they are written; a name may stand more than once.
     package private(set) var fields: [(field: JournalField, value: String)] = []
 
-    package init(_ priority: Priority, _ id: MessageID?, _ message: String) {
-        self.priority = priority
-        self.id = id
+    package var priority: Priority { kind.priority }
+    package var id: MessageID? { kind.id }
+
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
         self.message = message
+    }
+
+    package init(_ priority: Priority, _ id: MessageID?, _ message: String) {
+        self.init(Kind(priority, id), message)
     }
 
     /// Adds a field; nil adds nothing.

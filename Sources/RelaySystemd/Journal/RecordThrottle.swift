@@ -43,6 +43,15 @@ package struct RecordThrottle: Sendable {
         var ends: Int64
         var written = 0
         var suppressed = 0
+
+        mutating func admits(_ allowance: Int) -> Bool {
+            guard written < allowance else {
+                suppressed += 1
+                return false
+            }
+            written += 1
+            return true
+        }
     }
 
     private static let length: Int64 = 60_000_000_000
@@ -66,16 +75,10 @@ package struct RecordThrottle: Sendable {
     ///   - now: monotonic nanoseconds.
     /// - Returns: whether it is to be written; ask `windowsEnded` first, so that the summaries stand before it.
     package mutating func admits(_ key: Key, at now: Int64) -> Bool {
-        let isKept = windows[key] != nil || windows.count < maxKeys
+        let isKept = windows.count < maxKeys || windows[key] != nil
         let slot = isKept ? key : Key(route: "(others)", kind: "records")
-        var window = windows[slot] ?? Window(ends: now.addingReportingOverflow(Self.length).partialValue)
-        defer { windows[slot] = window }
-        guard window.written < allowance else {
-            window.suppressed += 1
-            return false
-        }
-        window.written += 1
-        return true
+        let end = now.addingReportingOverflow(Self.length).partialValue
+        return windows[slot, default: Window(ends: end)].admits(allowance)
     }
 
     /// The moment `windowsEnded` has something to do, in monotonic nanoseconds; nil when nothing is open.

@@ -49,7 +49,7 @@ struct RouteView {
             if let credential = entry.route.policy.authentication?.credential {
                 json.member("credential", credential)
             }
-            if let reason = PassThroughRoute.reason(entry, snapshot) { json.ordinaryPath(.ordinary(reason)) }
+            if let reason = entry.ordinaryReason { json.ordinaryPath(.ordinary(reason)) }
             let account = entry.state.figures.account
             writeTraffic(entry, account, into: &json)
             writeRules(entry, account, into: &json)
