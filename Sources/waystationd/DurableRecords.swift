@@ -40,7 +40,8 @@ enum DurableRecords {
     private static func died(_ end: JobReport, after count: String) -> String {
         let why = end.failure.map { ": \($0.kind.rawValue): \($0.detail)" } ?? ""
         let isOfNoRule = end.end == .exhausted && end.attempts.last?.metNoRule == true
-        return (end.end.map { " (\($0.rawValue))" } ?? "") + " after \(count)\(isOfNoRule ? ", no rule acts on it" : "")\(why)"
+        return (end.end.map { " (\($0.rawValue))" } ?? "")
+            + " after \(count)\(isOfNoRule ? ", no rule acts on it" : "")\(why)"
     }
 
     /// Nil when there is nothing an operator should read.

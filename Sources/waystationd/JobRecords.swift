@@ -116,7 +116,10 @@ enum JobRecords {
         // may not enter, or comes too often, is the relay.
         let isOurs = [401, 403, 407, 429].contains(failure.status?.rawValue ?? 0)
         let isRefusal = failure.status?.class == .clientError || failure.status?.class == .redirection
-        return JournalRecord.Kind(isOurs ? .warning : isRefusal || failure.isCallers ? .info : .error, .jobFailed)
+        return JournalRecord.Kind(
+            isOurs ? .warning : isRefusal || failure.isCallers ? .info : .error,
+            .jobFailed
+        )
     }
 
     /// `canceller` is who ends what is cancelled.

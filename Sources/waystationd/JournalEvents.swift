@@ -62,7 +62,9 @@ final class JournalEvents: JobListener {
         }
         if report.isDurable {
             if let kind = DurableRecords.ended(report) {
-                write(kind, report.route, report.failure?.kind) { DurableRecords.ended(report, context, kind) }
+                write(kind, report.route, report.failure?.kind) {
+                    DurableRecords.ended(report, context, kind)
+                }
             }
             return
         }
@@ -77,7 +79,9 @@ final class JournalEvents: JobListener {
                 JobRecords.jobFailed(report, context, failure, canceller: canceller)
             }
         } else if !report.isFromUpstream {
-            write(JobRecords.fallbackServed, report.route, last) { JobRecords.fallbackServed(report, context) }
+            write(JobRecords.fallbackServed, report.route, last) {
+                JobRecords.fallbackServed(report, context)
+            }
         } else if report.isRecovered {
             let first = report.attempts.first?.failure?.kind
             write(JobRecords.recovered, report.route, first) { JobRecords.recovered(report, context) }

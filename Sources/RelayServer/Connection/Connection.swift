@@ -36,21 +36,21 @@ final class HeldParser {
     @safe @exclusivity(unchecked) var bringsLargeBodies = false
     /// Whether a request has come on this connection.
     @safe @exclusivity(unchecked) var wasUsed = false
-    var task: Task<Void, Never>?
+    @safe @exclusivity(unchecked) var task: Task<Void, Never>?
     /// The task waits for something that loses nothing when the daemon stops.
     var yieldsAtDrain = false
     /// What the socket would not take yet.
     var unsent: [UInt8] = []
-    var unsentOffset = 0
+    @safe @exclusivity(unchecked) var unsentOffset = 0
     /// The memory that takes.
     var unsentRoom: MemoryHold?
-    var upload: Upload?
+    @safe @exclusivity(unchecked) var upload: Upload?
     /// The rest of its answer, where that needs no task.
     @safe @exclusivity(unchecked) var passage: Passage?
     /// Resumed with whether the socket took everything.
-    var drained: CheckedContinuation<Bool, Never>?
+    @safe @exclusivity(unchecked) var drained: CheckedContinuation<Bool, Never>?
     /// Resumed when body bytes may be there, with whether the connection lives.
-    var arrived: CheckedContinuation<Bool, Never>?
+    @safe @exclusivity(unchecked) var arrived: CheckedContinuation<Bool, Never>?
     /// Its request that is passed through, and who carries it as long as it is not answered.
     @safe @exclusivity(unchecked) var passing: UnsafeMutablePointer<PassThroughExchange>?
     @safe @exclusivity(unchecked) var passingSender: (any PassThroughSender)?
@@ -61,8 +61,8 @@ final class HeldParser {
     /// How many of its next requests are not tried.
     @safe @exclusivity(unchecked) var skipsPassThrough = 0
     /// The turn of the loop in which a request last ended at once, and how many did so in it.
-    var lastTurn: Int64 = 0
-    var endsInTurn = 0
+    @safe @exclusivity(unchecked) var lastTurn: Int64 = 0
+    @safe @exclusivity(unchecked) var endsInTurn = 0
     /// Monotonic nanoseconds; what the server's sweep looks at.
     @safe @exclusivity(unchecked) private(set) var deadline = Int64.max
 

@@ -22,35 +22,35 @@ final class Upload {
     /// What the task sends: the whole body, or its source.
     var body = Body.empty
     /// The request on its way, where it is relayed and answered when it is done.
-    var run: RequestRun?
+    @safe @exclusivity(unchecked) var run: RequestRun?
     /// The same, where it is on its way to disk without a task.
-    var keeping: PromptAcceptance?
+    @safe @exclusivity(unchecked) var keeping: PromptAcceptance?
     /// Whether its answer is composed.
-    var isAnswered = false
+    @safe @exclusivity(unchecked) var isAnswered = false
     /// What it came to, until its answer is out, and with it what it holds of the relay.
     var relayed: Relayed?
     /// Told what becomes of the answer's content, where that was not there with its head.
-    var streamed: StreamedAnswer?
+    @safe @exclusivity(unchecked) var streamed: StreamedAnswer?
     /// Which answer it is whose content follows its head; 0 of none.
-    var streamSerial = 0
+    @safe @exclusivity(unchecked) var streamSerial = 0
     /// The part of the answer that has to be waited for.
     var rest: Streaming?
     /// Decoded bytes so far.
-    var received: UInt64 = 0
+    @safe @exclusivity(unchecked) var received: UInt64 = 0
     /// When its head was there, and when more of its body came last, in monotonic nanoseconds.
     let began: Int64
-    var lastCame: Int64 = 0
+    @safe @exclusivity(unchecked) var lastCame: Int64 = 0
     /// How long its body may take; nil of one that came at once.
     var time: BodyTime?
     /// Whether more of a body that streams is waited for.
-    var isAwaited = false
+    @safe @exclusivity(unchecked) var isAwaited = false
     /// Bytes of the whole body that are accepted.
     let limit: Int
     /// Bytes that are held before the body starts to stream.
     private(set) var holdLimit: Int
     /// The memory its body takes.
     private var room: MemoryHold?
-    private var held: HeldProblem?
+    @safe @exclusivity(unchecked) private var held: HeldProblem?
     /// What was wrong with a body that was being streamed: the caller's fault, which the answer names.
     var refusal: Problem? {
         get { held?.problem }

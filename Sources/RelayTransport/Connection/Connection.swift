@@ -29,7 +29,7 @@ import RelayPosix
     var address = ""
     @safe @exclusivity(unchecked) var isReused = false
     /// Whether the peer's chain held none of the pinned keys, and the pins only report.
-    var missedPins = false
+    @safe @exclusivity(unchecked) var missedPins = false
     /// Holds the connection while its timer is scheduled: a timer never outlives what it wakes.
     let wakeUp = WakeUp()
     private(set) lazy var timer = LoopTimer { [wakeUp] in wakeUp.connection?.timerFired() }
@@ -39,7 +39,7 @@ import RelayPosix
 
     // The wire.
     /// What the descriptor is watched for when nothing is left to write.
-    var interest: Events = .stream
+    @safe @exclusivity(unchecked) var interest: Events = .stream
     /// Whether a read may find something; set by events, cleared by reads.
     @safe @exclusivity(unchecked) var isReadable = false
     @safe @exclusivity(unchecked) var peerFinished = false
@@ -49,21 +49,21 @@ import RelayPosix
     @safe @exclusivity(unchecked) var idleLimit: Int64 = .max
     @safe @exclusivity(unchecked) var lastProgress: Int64 = 0
     /// What set the deadline and the idle limit, for messages.
-    var timeLimit: TimeLimit?
-    var idleName: StaticString = "timeouts.idle"
+    @safe @exclusivity(unchecked) var timeLimit: TimeLimit?
+    @safe @exclusivity(unchecked) var idleName: StaticString = "timeouts.idle"
     /// Content as it moves; nil for an exchange none of whose content is waited for.
     @safe @exclusivity(unchecked) var transfer: Transfer?
 
     // The request on its way out.
     var output = PendingOutput()
-    var upload: (any BodySource)?
+    @safe @exclusivity(unchecked) var upload: (any BodySource)?
     var uploadWaiter: UnsafeContinuation<Void, Never>?
     @safe @exclusivity(unchecked) var hasWritten = false
     @safe @exclusivity(unchecked) var sentAt: Int64 = 0
-    var nameLookup: Int64 = 0
-    var connectTime: Int64 = 0
+    @safe @exclusivity(unchecked) var nameLookup: Int64 = 0
+    @safe @exclusivity(unchecked) var connectTime: Int64 = 0
     /// Whether the answer came before the whole request was read.
-    var closesAfterAnswer = false
+    @safe @exclusivity(unchecked) var closesAfterAnswer = false
     /// Why writing stopped; the answer may still be there to read.
     var writeFault: WireFault?
 
@@ -74,14 +74,14 @@ import RelayPosix
     /// Whom it was taken from for that, as long as it may be promoted.
     @safe @exclusivity(unchecked) var passThroughPool: PassThroughPool?
     /// Whether a request is being begun: who has no task is told of an end in that only afterwards.
-    var isBeginning = false
+    @safe @exclusivity(unchecked) var isBeginning = false
     /// Of the request, by which the end of its answer is known.
     @safe @exclusivity(unchecked) var method = Method.get
     /// Keeps how far the search for the end of a head got that has come in part.
     @safe @exclusivity(unchecked) var parser: HeldParser?
     var limits = ResponseLimits()
     @safe @exclusivity(unchecked) var headBytes: [UInt8] = []
-    var interimCount = 0
+    @safe @exclusivity(unchecked) var interimCount = 0
     /// When the head came of an answer that is passed on once it is there as a whole; 0 for any other.
     @safe @exclusivity(unchecked) var headAt: Int64 = 0
     /// Bytes of such an answer in all.
@@ -90,7 +90,7 @@ import RelayPosix
     @safe @exclusivity(unchecked) var bringsLargeAnswers = false
     var body = IncomingBody()
     /// Who takes the body without a task.
-    var taker: (any PieceReceiver)?
+    @safe @exclusivity(unchecked) var taker: (any PieceReceiver)?
 
     init(_ pool: OriginPool, loop: EventLoop) {
         self.pool = pool
