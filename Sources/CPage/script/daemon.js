@@ -27,7 +27,7 @@ async function ask(method, path, document, signal, version) {
   try {
     response = await fetch(path, {
       method, signal: signal ? AbortSignal.any([signal, limit]) : limit, redirect: "error", cache: "no-store",
-      credentials: "same-origin", ...(document ? { body: JSON.stringify(document) } : {}),
+      ...(document ? { body: JSON.stringify(document) } : {}),
       headers: { ...(document ? { "Content-Type": "application/json" } : {}),
         ...(version ? { "If-Match": `"v${version}"` } : {}) },
     });
@@ -70,14 +70,7 @@ function meaning(kind, word, route = "ROUTE") {
 }
 
 // Whether the daemon answers anything.
-async function isThere() {
-  try {
-    const limit = { signal: AbortSignal.timeout(3000), cache: "no-store", credentials: "same-origin" };
-    return (await fetch("/v1/version", limit)).ok;
-  } catch {
-    return false;
-  }
-}
+const isThere = () => fetch("/v1/version", { signal: AbortSignal.timeout(3000) }).then(({ ok }) => ok, () => false);
 
 // Reads the parts of a view, each for itself: one that fails is told of, and shown as it was read before.
 async function parts(wanted) {

@@ -13,7 +13,7 @@ function safe(text) {
   return String(text).replace(UNSAFE, mark => "\\u{" + mark.codePointAt(0).toString(16) + "}");
 }
 
-const isNothing = value => value === undefined || value === null || value === false || value === "";
+const isNothing = value => value == null || value === false || value === "";
 
 // h("tag.class#key", {title, on: {click}}, "text", node, [more]); what is nothing is left out, also the properties.
 function h(kind, ...children) {

@@ -164,7 +164,7 @@ function away(error) {
 // Who is at the other end: another daemon has another page, and perhaps another role for this one.
 async function begin(signal) {
   const version = await read("/v1/version", signal);
-  const isOther = daemon.version !== null && daemon.version !== version.version;
+  const isOther = daemon.version && daemon.version !== version.version;
   // Not under the hands of somebody who is at something.
   if (isOther && !dialog.state) return location.reload();
   if (!daemon.version) daemon.words = await read("/ui/words.json", signal);

@@ -172,9 +172,9 @@ function showRoutes(status, routes, history, values) {
       key: route.name, class: route.state === "unconfigured" ? "isbad" : "is" + lookOf(route.state),
       cells: [
         link(routePath(route.name), route.name), badge("route", route.state),
-        hour ? bars(hour, 20) : "–", hour && hour.rate !== null ? plural(rateText(hour.rate), hour.what) : "–", hour ? failedText(hour)
+        hour ? bars(hour, 20) : "–", hour?.rate != null ? plural(rateText(hour.rate), hour.what) : "–", hour ? failedText(hour)
           : "–",
-        hour && hour.p50now !== null ? `${short(hour.p50now)} / ${short(hour.p99now ?? hour.p50now)}` : "–",
+        hour?.p50now != null ? `${short(hour.p50now)} / ${short(hour.p99now ?? hour.p50now)}` : "–",
         open.length ? open.map(upstream => [badge("", upstream.breaker), " ", upstream.name, " "])
           : route.upstreams.some(upstream => upstream.breaker === "closed") ? badge("", "closed") : "off",
         credential ? badge("credential", credential.state) : route.credential ? "not fetched" : "none",

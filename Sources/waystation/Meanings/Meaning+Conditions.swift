@@ -4,11 +4,8 @@ extension Meaning {
         Meaning(
             .routeState,
             "ok",
-            "Nearly all of the latest requests of the route succeeded, or none has ended yet.",
-            remedy: """
-                Nothing is to be done; DEAD of waystation status counts the jobs that were given \
-                up earlier.
-                """
+            "Nearly all of the latest requests succeeded, or none has ended yet.",
+            remedy: "Nothing; DEAD of waystation status counts the jobs that were given up earlier."
         ),
         Meaning(
             .routeState,
@@ -21,29 +18,22 @@ extension Meaning {
             .routeState,
             "degraded",
             """
-            At least one of twenty requests of the last minute, or of the latest twenty where those are few, failed or \
-            was answered by a stand-in; or the circuit breaker of one of several upstreams is open.
+            At least one of twenty of the latest requests failed or was answered by a stand-in, or the circuit breaker \
+            of one of several upstreams is open.
             """,
             causes:
                 "An upstream fails now and then, or a rule with respond or failover helps its callers meanwhile.",
-            remedy:
-                "See LAST FAILURE of waystation status; mend the upstream. The state ends below one of fifty."
+            remedy: "See LAST FAILURE of waystation status; mend the upstream."
         ),
         Meaning(
             .routeState,
             "failing",
-            """
-            At least half of the requests of the last minute, or of the latest twenty where those are few, failed; \
-            an attempt that puts a kept job off counts as one.
-            """,
+            "At least half of the latest requests failed; an attempt that puts a kept job off counts as one.",
             causes: """
                 The upstream fails, or refuses the requests; the percentage of the status counts since the start of the \
                 daemon, and may still be high.
                 """,
-            remedy: """
-                See the last failure with waystation routes ROUTE; mend the upstream, or the request. The state ends \
-                below three of ten, and after a minute without a failure in which something succeeded.
-                """
+            remedy: "See the last failure with waystation routes ROUTE; mend the upstream, or the request."
         ),
         Meaning(
             .routeState,
@@ -124,13 +114,13 @@ extension Meaning {
             .storeState,
             "gone",
             """
-            A file of the job store was removed, or another was put in its place, while the relay had it open: no job \
-            is accepted or delivered, since no start would find what is written.
+            A file of the job store was removed or replaced under the relay: no job is accepted or delivered, since no \
+            start would find what is written.
             """,
             causes: "Somebody cleans the state directory, or restores a backup under a relay that runs.",
             remedy: """
-                Move the files that were there back, and it goes on by itself; or stop the relay, restore a backup and \
-                start it. What was deleted can be copied from /proc/PID/fd while the relay runs.
+                Move the files back, and it goes on by itself; or stop the relay, restore a backup and start it. What \
+                was deleted can be copied from /proc/PID/fd while the relay runs.
                 """
         ),
     ]
@@ -164,7 +154,7 @@ extension Meaning {
             causes: "The token endpoint is down or refuses; the secret was replaced.",
             remedy: """
                 See in the last failure what the token endpoint answered; compare token_url, client_id and the \
-                secret of the auth section with what it expects, and reload after a change.
+                secret with what it expects, and reload.
                 """
         ),
         Meaning(

@@ -131,7 +131,7 @@ extension Meaning {
         Meaning(
             .failure,
             "http_response_body_size",
-            "The content of the answer is larger than may be held, or than is looked into; detail has the limit.",
+            "The answer is larger than may be held, or looked into; detail has the limit.",
             causes: "An answer that grew; a request without a page size.",
             remedy:
                 "Ask for less, or raise the limit that detail names: limits.max_response_body or success.inspect_limit."
