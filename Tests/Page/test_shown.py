@@ -243,7 +243,7 @@ class Shown(PageTest):
             "waystation jobs retry --where route=hooks,state=dead",
             "waystation jobs drop --where route=hooks,state=dead",
             "The last fetch of a token failed; requests that need one fail, and kept jobs wait.",
-            "compare token_url, client_id and the secret of the auth section")
+            "compare token_url, client_id and the secret with what it expects")
         self.assertRegex(text, r"Keeps \d+ jobs until they can be delivered, the oldest \d+[sm] old, the next attempt in 59m")
         # Each upstream has a reason of its own.
         for name, detail in ("eu", r"the upstream answered 503 \(http_status\)"), ("us", r"cannot connect to .* \(connection_refused\)"):

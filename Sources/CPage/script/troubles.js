@@ -9,7 +9,7 @@ const agoText = ({ at, detail, kind }) => `${age(at)} ago: ${detail} (${kind})`;
 // What the state goes by, as `waystation status` tells it.
 function conditionText({ lately: { requests, failed, stand_ins: others }, last_failure: failure }) {
   const parts = joined(" and ", failed > 0 && `${failed} failed`, others > 0 && `${others} ${others > 1 ? "were" : "was"} answered by a stand-in`);
-  const what = !parts ? "the circuit breaker of an upstream is open"
+  const what = !parts ? "a circuit breaker is open"
     : requests > 1 ? `of the latest ${requests} requests ${parts}` : "the latest request " + parts.slice(2);
   return failure ? `${what}; the latest failure, ${agoText(failure)}` : what;
 }

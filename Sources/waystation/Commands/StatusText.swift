@@ -250,7 +250,7 @@ struct StatusNotes {
         let requests = all == 1 ? "the latest request" : "of the latest \(all) requests"
         let what =
             parts.isEmpty
-            ? "the circuit breaker of an upstream is open"
+            ? "a circuit breaker is open"
             : "\(requests) \(parts.joined(separator: " and "))"
         guard let failure = route["last_failure"], let kind = failure["kind"]?.text else { return what }
         let age = failure["at"]?.text.map { ", \(moments.age($0)) ago" } ?? ""
