@@ -48,6 +48,7 @@ struct FailedStart {
         }
         tellManager(rejected.summary)
         refuseCallers("its configuration is not valid: \(rejected.summary)", until: { !before.areCurrent })
+        startAnew(where: !before.areCurrent, sink)
         exit(78)
     }
 
@@ -58,6 +59,7 @@ struct FailedStart {
         tell([JournalRecord(.critical, .storeRefused, refused.message)], to: sink)
         tellManager(refused.message)
         refuseCallers(refused.message, until: { !before.areCurrent })
+        startAnew(where: !before.areCurrent, sink)
         exit(65)
     }
 
@@ -66,6 +68,22 @@ struct FailedStart {
         tell([JournalRecord(.error, nil, message)], to: sink)
         tellManager(message)
         exit(code)
+    }
+
+    /// Begins again where somebody has changed what was at fault while callers were answered, and nobody has stopped it.
+    private func startAnew(where isMended: Bool, _ sink: JournalSink) {
+        guard isMended, !sockets.isEmpty, !SignalWatcher.isPending(Self.endings) else { return }
+        tell(
+            [
+                JournalRecord(
+                    .notice,
+                    nil,
+                    "the start was refused, and begins again: a file it needs has changed"
+                )
+            ],
+            to: sink
+        )
+        NewStart.begin(with: sockets)
     }
 
     /// Writes records on a thread of its own: a journal that stands still keeps no caller waiting for longer than a second.

@@ -102,6 +102,12 @@ struct InitTests {
                 "--route is refused: a name has only lower-case"
             ),
             (["https://x/", "--auth", "digest"], "--auth takes none, bearer, basic, header"),
+            (["https://x/", "--route", "a\"b"], "--route is refused: a name has only lower-case"),
+            (["https://x/\"y"], "the URL is refused: not a URL"),
+            (
+                ["api.x.example"],
+                "the URL is refused: the URL must begin with https:// or http:// (write https:// before it)"
+            ),
             (["https://x/", "--auth", "basic"], "--auth basic needs --user"),
             (
                 ["https://x/", "--auth", "basic", "--user", "a:b"],

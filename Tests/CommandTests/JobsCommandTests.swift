@@ -26,7 +26,8 @@ struct JobsCommandTests {
             ["send", "a", "--wait", "10m"], ["send", "a", "--priority", "8"], ["send", "a", "--label", "x"],
             ["send", "a", "--not-before", "soon"], ["send", "a", "--key", "ü"],
             ["send", "a", "https://b.example/c"], ["send", "a", "b c"], ["jobs", "--status", "20"],
-            ["jobs", "retry", "--where", "status=ok"],
+            ["jobs", "retry", "--where", "status=ok"], ["jobs", "--where", "rote=a"],
+            ["jobs", "--where", "state=dead", "--route", "a"],
         ]
     )
     func usage(words: [String]) throws {
@@ -40,7 +41,8 @@ struct JobsCommandTests {
     @Test(
         "a daemon that cannot be reached is told apart",
         arguments: [
-            ["jobs"], ["jobs", "ls", "--limit", "all"], ["jobs", "show", id.lowercased()],
+            ["jobs"], ["jobs", "ls", "--limit", "all"], ["jobs", "--where", "route=a,state=dead"],
+            ["jobs", "show", id.lowercased()],
             ["jobs", "watch", id],
             ["jobs", "drop", id], ["jobs", "retry", "--where", "all", "--yes"], ["dead"], ["shape"],
             ["cat", id],
@@ -89,6 +91,19 @@ struct JobsCommandTests {
             query.target(count: 900, cursor: "c1z")
                 == "/v1/jobs?route=a%20b&state=dead%2Cheld&label=k%3Dv%26x&limit=500&cursor=c1z"
         )
+    }
+
+    @Test("a list takes the filter of the actions")
+    func listed() throws {
+        let options = try #require(Command.named("jobs")).options
+        let words = ["--where", "route=a b,state=dead|held,status=503,kind=http_status,before=1h"]
+        let query = try JobQuery(try Arguments(words, of: "jobs", options: options), now: 7_200_000)
+        #expect(
+            query.target(count: 50, cursor: nil)
+                == "/v1/jobs?route=a%20b&status=503&failure_kind=http_status&created_before="
+                + "1970-01-01T01%3A00%3A00.000Z&state=dead%2Cheld&limit=50"
+        )
+        #expect(query.kind == "http_status")
     }
 
     @Test("a rate is jobs a second", arguments: [("50/s", 50.0), ("90/m", 1.5), ("36/h", 0.01)])

@@ -60,7 +60,12 @@ let brokenFiles = BrokenRow.rows(
       2:36: warning: every user of this machine gets the role "admin" here  [/listeners/0/tcp]
         => use a Unix socket with "mode" and "allow_users"
     top "listeners": [{"name": "a", "unix": "/a", "group": "nobodies"}]
+      2:14: warning: no listener has the role "admin": no command can reload the daemon, or act on jobs
+        and routes  [/listeners] => add {"name": "control", "unix":
+        "/run/waystation/control.sock", "mode": "0600", "role": "admin"}
       2:52: warning: no group named "nobodies" on this machine  [/listeners/0/group]
+    top "metrics": true
+      2:1: error: "metrics" is what a listener with "role": "metrics" serves: remove it
     top "listeners": [{"name": "a", "unix": "/a", "allow_users": ["www-data", "mallory", -1]}]
       2:71: error: no user named "mallory" on this machine  [/listeners/0/allow_users/1]
         => create it, or write its number

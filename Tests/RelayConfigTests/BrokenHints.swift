@@ -4,7 +4,7 @@ let brokenHints: [BrokenRow] = {
     let pointers = [
         ("error.code", "/error/code"), ("$.error.code", "/error/code"), ("error", "/error"),
         ("$.items[0].id", "/items/0/id"), ("$['error']['code']", "/error/code"),
-        ("error/code", "/error/code"),
+        ("error/code", "/error/code"), ("#/error", "/error"),
     ]
     .map { given, meant in
         Row(
@@ -86,6 +86,51 @@ let brokenHints: [BrokenRow] = {
             [
                 #"4:69: error: the route has no upstream named "spair"  "#
                     + #"[/routes/r/recovery/0/failover/upstream] => did you mean "spare"?"#
+            ]
+        ),
+        Row(
+            .upstreams,
+            #"""
+            [{"name": "spare", "url": "https://u.example/"},
+             {"name": "m", "url": "https://v.example/", "use": "failover_only"}],
+             "recovery": [{"name": "x", "on": ["any"], "failover": {"upstream": "spair"}}]
+            """#,
+            [
+                #"4:69: error: the route has no upstream named "spair"  "#
+                    + #"[/routes/r/recovery/0/failover/upstream] => "spare" is the first upstream, which a job has been "#
+                    + "to; name one that follows it"
+            ]
+        ),
+        Row(
+            .route,
+            #""retries": 3"#,
+            [
+                #"2:1: error: unknown key "retries"  [/routes/r] => a rule of "recovery" sends again: "#
+                    + #"{"name": "again", "on": ["connection", "503"], "retry": {}}"#
+            ]
+        ),
+        Row(
+            .route,
+            #""health_check": {}"#,
+            [
+                #"2:1: error: unknown key "health_check"  [/routes/r] => requests tell how an upstream is; "#
+                    + #""circuit_breaker" says when it is sent no more of them"#
+            ]
+        ),
+        Row(
+            .whole,
+            #"{"routes": {"r": {"base_url": "https://u.example/"}}}"#,
+            [
+                #"1:19: error: unknown key "base_url"  [/routes/r] => write "upstreams": [{"name": "origin", "url": "#
+                    + #""https://api.example.com/"}]"#
+            ]
+        ),
+        Row(
+            .whole,
+            #"{"routes": {"r": {"upstreams": [{"name": "u", "url": "u.example"}]}}}"#,
+            [
+                #"1:54: error: the URL must begin with https:// or http://  [/routes/r/upstreams/0/url] => write "#
+                    + "https:// before it"
             ]
         ),
     ]

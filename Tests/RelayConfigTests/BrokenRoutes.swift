@@ -28,8 +28,8 @@ let brokenRoutes = BrokenRow.rows(
         "1h30m"  [/routes/r/timeouts/attempt]
     route "timeouts": {"attempt": "60s"}
       2:25: error: timeouts.attempt (1m) is longer than timeouts.total (30s)  [/routes/r/timeouts/attempt]
-    route "timeouts": {"total": "5s"}
-      2:23: error: timeouts.attempt (10s) is longer than timeouts.total (5s)  [/routes/r/timeouts/total]
+    route "timeouts": {"total": "5s", "attempt": "10s"}
+      2:40: error: timeouts.attempt (10s) is longer than timeouts.total (5s)  [/routes/r/timeouts/attempt]
     route "timeouts": {"atempt": "5s"}
       2:14: error: unknown key "atempt"  [/routes/r/timeouts] => did you mean "attempt"?
     route "auth": "Bearer hunter2"
@@ -79,6 +79,9 @@ let brokenRoutes = BrokenRow.rows(
       2:145: error: a scope has no spaces or quotes  [/routes/r/auth/scopes/0]
         => one list entry for each scope
       2:168: error: expected "basic" or "post"  [/routes/r/auth/client_auth]
+    route "auth": {"type": "oauth2_client_credentials", "token_url": "https://a.example/t", "client_id":
+    + "", "client_secret": {"file": "/x"}}
+      2:99: error: the text is empty  [/routes/r/auth/client_id]
     route "allow_addresses": ["127.0.0.1", "10.0.0.1/8", "::1/129", "x"]
       2:21: error: expected a range of addresses such as "10.0.0.0/8" or
         "::1/128"  [/routes/r/allow_addresses/0]

@@ -37,6 +37,22 @@ struct ReadingTests {
         #expect(policy.limits.body == 16 << 20)
     }
 
+    @Test(
+        "An attempt that nobody has bounded is no longer than all of them together",
+        arguments: [
+            (#""timeouts": {"total": "5s"}"#, 5.0, 5.0), (#""timeouts": {"total": "1m"}"#, 10, 60),
+            (#""timeouts": {"total": "5s", "attempt": "2s"}"#, 2, 5),
+            (#""timeouts": {"connect": "1s"}"#, 10, 30),
+        ]
+    )
+    func attempt(_ text: String, _ attempt: Double, _ total: Double) throws {
+        let file =
+            "{\"routes\": {\"r\": {\"upstreams\": [{\"name\": \"u\", \"url\": \"https://u.example/\"}], \(text)}}}"
+        let timeouts = try #require(read(file).configuration?.routes.first).policy.timeouts
+        #expect(timeouts.attempt == .seconds(attempt))
+        #expect(timeouts.total == .seconds(total))
+    }
+
     @Test("Without listeners there are the two every installation has")
     func listeners() throws {
         let listeners = try #require(read("{}").configuration).listeners

@@ -107,8 +107,9 @@ extension ValueKind where Value == Duration {
 
 extension ValueKind where Value == String {
     /// Any text up to a length in bytes, without controls; line breaks and tabs only where `isBody`.
-    static func string(upTo limit: Int = 1024, isBody: Bool = false) -> ValueKind {
-        .text("a string") { text throws(Refusal) in
+    static func string(upTo limit: Int = 1024, isBody: Bool = false, mayBeEmpty: Bool = true) -> ValueKind {
+        .text("a string", pattern: mayBeEmpty ? nil : ".") { text throws(Refusal) in
+            guard mayBeEmpty || !text.isEmpty else { throw Refusal("the text is empty") }
             guard text.utf8.count <= limit else { throw Refusal("longer than \(limit) bytes") }
             let isPlain = text.utf8.allSatisfy { byte in
                 byte >= 0x20 && byte != 0x7F || isBody && [0x09, 0x0A, 0x0D].contains(byte)

@@ -28,6 +28,8 @@ extension ValueKind where Value == JSONPointer {
 
     /// What was meant by `error.code`, `$.error.code` or `items[0].id`.
     private static func meantPointer(_ text: String) -> String {
+        // A fragment of a URI names a place, too (RFC 6901, 6).
+        if text.hasPrefix("#/") { return String(text.dropFirst()) }
         if text.contains("/") { return "/" + text }
         var path = Substring(text)
         if path.hasPrefix("$") { path = path.dropFirst() }

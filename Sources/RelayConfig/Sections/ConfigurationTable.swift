@@ -62,7 +62,7 @@ enum ConfigurationTable {
                     "The upstream services, each by its name; the name stands in the path /r/NAME/."
                 ),
                 .reserved("telemetry"),
-                .reserved("metrics"),
+                .foreign("metrics", "is what a listener with \"role\": \"metrics\" serves"),
             ]
         ) { draft, node, reading in
             checkListeners(node, &reading)

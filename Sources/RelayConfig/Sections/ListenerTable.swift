@@ -139,6 +139,16 @@ extension ConfigurationTable {
             checkUnique("unix", in: list, "listener", &reading)
             checkUnique("tcp", in: list, "listener", &reading)
         }
+        let isServed = list.elements.contains { ["operate", "admin"].contains($0["role"]?.value.text) }
+        guard !isServed, !reading.hasErrors else { return }
+        reading.warn(
+            "no listener has the role \"admin\": no command can reload the daemon, or act on jobs and routes",
+            in: node,
+            at: ["listeners"],
+            hint:
+                "add {\"name\": \"control\", \"unix\": \"/run/waystation/control.sock\", \"mode\": \"0600\", "
+                + "\"role\": \"admin\"}"
+        )
     }
 
     /// Reports every element whose text at `key` an earlier element has too.

@@ -10,7 +10,13 @@ extension ConfigurationTable {
         var fields: [Field<OAuth2Draft>] = [
             .tag("type", word, "Chooses the kind."),
             Field("token_url", .resourceURL, \.tokenURL, isRequired: true, "The token endpoint."),
-            Field("client_id", .string(), \.clientID, isRequired: true, "The client's identifier."),
+            Field(
+                "client_id",
+                .string(mayBeEmpty: false),
+                \.clientID,
+                isRequired: true,
+                "The client's identifier."
+            ),
             Field(
                 "client_secret",
                 .secret,

@@ -15,7 +15,7 @@ extension ConfigurationTable {
     /// The keys of a route that `defaults` may have too.
     private static var sharedFields: [Field<RouteDraft>] {
         [
-            Field("timeouts", timeouts.kind, \.timeouts, "The bounds of every wait."),
+            Field("timeouts", timeoutsKind, \.timeouts, "The bounds of every wait."),
             Field(
                 "concurrency",
                 concurrency.kind,
@@ -64,6 +64,7 @@ extension ConfigurationTable {
             "route",
             "One upstream service: where it is, how to authenticate, what success is, how to recover.",
             prototype: RouteDraft(),
+            others: foreignWords,
             fields: [
                 Field("description", .string(), \.summary, "For people."),
                 Field(
@@ -200,6 +201,23 @@ extension ConfigurationTable {
         ).kind
     }
 
+    /// An attempt that nobody has bounded is no longer than all of them together.
+    private static var timeoutsKind: ValueKind<Timeouts> {
+        let section = timeouts
+        let plain = section.kind
+        var kind = ValueKind<Timeouts>(.object(section.objectShape)) { node, current, reading in
+            var base = current ?? section.prototype
+            if node["attempt"] == nil, let total = node["total"]?.value.text.flatMap(DurationText.parse),
+                total > .zero
+            {
+                base.attempt = min(base.attempt, total)
+            }
+            return section.read(node, over: base, &reading)
+        }
+        kind.noteDefaults = plain.noteDefaults
+        return kind
+    }
+
     private static var timeouts: Section<Timeouts> {
         Section(
             "timeouts",
@@ -217,7 +235,8 @@ extension ConfigurationTable {
                     .duration(.milliseconds(1) ... .seconds(3600)),
                     \.attempt,
                     "One attempt without its content: its connection, and the time from the last byte of its request to the "
-                        + "head of its answer. Content that moves is bounded by \"idle\" and \"min_rate\"."
+                        + "head of its answer. Content that moves is bounded by \"idle\" and \"min_rate\". Where the key is missing "
+                        + "an attempt is no longer than \"total\"."
                 ),
                 Field(
                     "idle",

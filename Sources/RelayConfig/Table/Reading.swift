@@ -66,6 +66,7 @@ struct Reading {
 
     /// Whether so much is wrong that nothing more is noted; warnings refuse nothing, however many.
     var isFull: Bool { hasAll(areErrors: true) }
+    var hasErrors: Bool { errorCount > 0 }
 
     private func hasAll(areErrors: Bool) -> Bool {
         (areErrors ? errorCount : findings.count - errorCount) >= Self.findingLimit

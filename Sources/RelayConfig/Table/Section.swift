@@ -9,6 +9,8 @@ struct Section<Target> {
     let prototype: Target
     let fields: [Field<Target>]
     let choices: [KeyChoice]
+    /// What other programs call things, with the key that is missing where such a word stands, and what to write.
+    let others: [String: (key: String?, hint: String)]
     /// Looks at the values together; runs also when some of them were refused and stand at their defaults.
     let check: (Target, JSONNode, inout Reading) -> Void
 
@@ -17,6 +19,7 @@ struct Section<Target> {
         _ doc: String,
         prototype: Target,
         choices: [KeyChoice] = [],
+        others: [String: (key: String?, hint: String)] = [:],
         fields: [Field<Target>],
         check: @escaping (Target, JSONNode, inout Reading) -> Void = { _, _, _ in }
     ) {
@@ -24,6 +27,7 @@ struct Section<Target> {
         self.doc = doc
         self.prototype = prototype
         self.choices = choices
+        self.others = others
         self.fields = fields
         self.check = check
     }
@@ -101,6 +105,15 @@ struct Section<Target> {
                     "\"\(member.name)\" \(refusal): remove it",
                     at: member.nameRange
                 )
+                continue
+            }
+            if let other = others[member.name] {
+                reading.error(
+                    "unknown key \"\(printable(member.name))\"",
+                    at: member.nameRange,
+                    hint: other.hint
+                )
+                if let key = other.key { meant.insert(key) }
                 continue
             }
             let keys = fields.filter { !$0.isReserved }.map(\.key)

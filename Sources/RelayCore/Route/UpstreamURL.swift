@@ -14,20 +14,28 @@ package struct UpstreamURL: Sendable, Equatable {
     /// Bytes of the address when the host is one.
     package var address: [UInt8]? { AddressText.parse(host) }
 
+    /// ASCII that no URL has (RFC 3986, 2); parentheses are part of one.
+    private static let foreign = Array("\"\\<>^`{|}".utf8)
+
     package var origin: Origin { .tcp(host: host, port: port, isTLS: isTLS) }
 
     package init(parsing text: String) throws(Refusal) {
         guard text.utf8.count <= 2048,
-            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !UpstreamURL.foreign.contains($0) })
         else {
             throw Refusal(
-                "not a URL: only visible ASCII, without backslashes",
+                "not a URL: only visible ASCII, without quotes, backslashes, brackets other than [ and ], ^ and |",
                 hint: "percent-encode other bytes"
             )
         }
         let lowered = text.lowercased()
         let scheme = lowered.hasPrefix("https://") ? "https://" : "http://"
-        guard lowered.hasPrefix(scheme) else { throw Refusal("the URL must begin with https:// or http://") }
+        guard lowered.hasPrefix(scheme) else {
+            throw Refusal(
+                "the URL must begin with https:// or http://",
+                hint: lowered.contains("://") ? nil : "write https:// before it"
+            )
+        }
         isTLS = scheme == "https://"
         var rest = Substring(text).dropFirst(scheme.count)
         guard !rest.contains("#") else {

@@ -66,6 +66,14 @@ package struct ActivatedSockets: Sendable {
         self.listeners = listeners
     }
 
+    /// Leaves the sockets to the program that takes the place of this one, as the service manager gave them.
+    package static func passOn(_ listeners: [Listener]) {
+        for listener in listeners { _ = fcntl(listener.descriptor, F_SETFD, 0) }
+        unsafe setenv("LISTEN_PID", "\(getpid())", 1)
+        unsafe setenv("LISTEN_FDS", "\(listeners.count)", 1)
+        unsafe setenv("LISTEN_FDNAMES", listeners.map(\.name).joined(separator: ":"), 1)
+    }
+
     package var isEmpty: Bool { listeners.isEmpty }
 
     /// Every listener of that name, in the manager's order.

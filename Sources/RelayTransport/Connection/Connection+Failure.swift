@@ -42,7 +42,7 @@ extension Connection {
     }
 
     /// Ends the request at hand because the answer breaks the protocol or its limits.
-    func fail(_ error: HTTPParseError, understoodHead: Bool) {
+    func fail(_ error: HTTPParseError, understoodHead: Bool, isTLS: Bool = false) {
         switch error.code {
         case .headTooLarge, .tooManyFields, .fieldNameTooLong:
             fail(
@@ -53,7 +53,8 @@ extension Connection {
         default:
             fail(
                 .httpProtocolError,
-                "the answer of \(place) is not valid HTTP/1.1: \(error.message)",
+                "the answer of \(place) is not valid HTTP/1.1: \(error.message)"
+                    + (isTLS ? "; it is TLS: write https:// in the url" : ""),
                 sent: understoodHead ? .answered : nil
             )
         }

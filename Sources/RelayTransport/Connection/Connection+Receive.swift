@@ -97,7 +97,8 @@ extension Connection {
                     }
                 }
             } catch {
-                return fail(error, understoodHead: false)
+                let first = headBytes.first ?? (bytes.isEmpty ? 0 : bytes[0])
+                return fail(error, understoodHead: false, isTLS: tls == nil && tlsRecords.contains(first))
             }
         }
     }
@@ -171,3 +172,6 @@ extension Connection {
         tell(.answer(InboundResponse(response: response, exchange: exchange)))
     }
 }
+
+/// First bytes of an alert and of a handshake (RFC 8446, 5.1), with which no answer of HTTP begins.
+private let tlsRecords: ClosedRange<UInt8> = 0x15...0x16

@@ -8,6 +8,10 @@ struct WireFault {
 }
 
 extension WireFault {
+    private static let plainReasons = [
+        SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG, SSL_R_HTTP_REQUEST,
+    ]
+
     /// What OpenSSL's error queue of this thread says, which is emptied.
     ///
     /// `verdict` is the verification's result as `SSL_get_verify_result` has it; it counts during the
@@ -17,10 +21,16 @@ extension WireFault {
         defer { ERR_clear_error() }
         if isHandshake, verdict != Int(X509_V_OK) {
             let reason = unsafe String(cString: X509_verify_cert_error_string(verdict))
-            let isOtherName =
-                verdict == Int(X509_V_ERR_HOSTNAME_MISMATCH) || verdict == Int(X509_V_ERR_IP_ADDRESS_MISMATCH)
             let advice =
-                isOtherName ? "; it has to name the host in subjectAltName, not as a common name" : ""
+                switch Int32(truncatingIfNeeded: verdict) {
+                case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+                    "; it has to name the host in subjectAltName, not as a common name"
+                case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
+                    X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+                    X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+                    "; where its authority is your own, tls.ca_file names it"
+                default: ""
+                }
             return WireFault(
                 kind: .tlsCertificateError,
                 detail: "the certificate is not accepted: \(reason)\(advice)"
@@ -44,6 +54,9 @@ extension WireFault {
                 detail: "the peer sent TLS alert \(reason - 1_000): \(text)"
             )
         }
-        return WireFault(kind: .tlsProtocolError, detail: "TLS failed: \(text)")
+        // What OpenSSL says of a first record that is none.
+        let isPlain = isHandshake && !isSystem && plainReasons.contains(reason)
+        let advice = isPlain ? "; a peer that speaks plain HTTP is meant by http:// in the url" : ""
+        return WireFault(kind: .tlsProtocolError, detail: "TLS failed: \(text)\(advice)")
     }
 }

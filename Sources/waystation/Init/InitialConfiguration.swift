@@ -18,7 +18,7 @@ struct InitialConfiguration {
 
     var text: String {
         var members = [
-            #""description": "Reach it at /r/\#(route)/ on /run/waystation/jobs.sock.""#,
+            #""description": \#(quoted("Reach it at /r/\(route)/ on /run/waystation/jobs.sock."))"#,
             #""upstreams": [ { "name": "origin", "url": \#(quoted(url)) } ]"#,
         ]
         if let auth { members.append("\"auth\": \(auth)") }

@@ -1,5 +1,6 @@
 import RelayClient
 import RelayCore
+import RelayJSON
 
 /// Parameters of a path, in order.
 struct QueryText {
@@ -24,6 +25,8 @@ struct JobQuery {
     private static let page = 500
     /// Jobs that are listed unless somebody asks for more.
     private static let usual = 50
+    /// Options that say which jobs are listed.
+    private static let choices = ["route", "state", "reason", "end", "failed-by", "status", "label", "since"]
 
     init(_ arguments: Arguments, now: Int64) throws(CommandFailure) {
         switch arguments["limit"] {
@@ -34,6 +37,15 @@ struct JobQuery {
                 throw .usage("--limit takes a whole number above zero, or all", of: arguments.command)
             }
             limit = count
+        }
+        if arguments.has("where") {
+            if let other = JobQuery.choices.first(where: arguments.has) {
+                throw .usage("--where says which jobs: put --\(other) into it", of: arguments.command)
+            }
+            let clause = try WhereClause(arguments.all("where"), now: now)
+            kind = clause.kind
+            for member in clause.filter { query.add(member.name, member.value.parameter) }
+            return
         }
         query.add("route", arguments["route"])
         let states = arguments.all("state").joined(separator: ",")
@@ -71,6 +83,18 @@ struct JobQuery {
         query.add("limit", String(min(count, JobQuery.page)))
         query.add("cursor", cursor)
         return query.target("/v1/jobs")
+    }
+}
+
+extension JSONValue {
+    /// The value as a parameter of a path has it.
+    fileprivate var parameter: String {
+        switch self {
+        case .string(let text): text
+        case .array(let values): values.map(\.parameter).joined(separator: ",")
+        case .number(let number): number.text
+        case .null, .bool, .object: ""
+        }
     }
 }
 

@@ -21,7 +21,7 @@ extension Command {
             The last five take --where FILTER in place of ids: name=value pairs with commas between them, of
             route, state, reason, end, kind and status (of the last failure), label, since and before, or the
             word all. The jobs that match are counted first; a terminal is asked, and elsewhere nothing is changed
-            without --yes.
+            without --yes. A list takes the same FILTER, and shows what an action would be for.
 
               waystation jobs retry --where route=partner-hooks,state=dead,status=503 --rate 50/s
 
@@ -66,7 +66,7 @@ extension Command {
             OptionSpec("since", value: "SPAN|TIME", "accepted since then, such as 1h"),
             OptionSpec("limit", value: "N|all", "how many are listed; 50"),
             OptionSpec("timeout", value: "DURATION", "how long to watch"),
-            OptionSpec("where", value: "FILTER", "act on every job that matches"),
+            OptionSpec("where", value: "FILTER", "every job that matches, to list it or to act on it"),
             OptionSpec("rate", value: "N/s", "how many retried jobs become due in a second; also N/m, N/h"),
             OptionSpec("unknown", nil, "retry also what may have been carried out"),
             OptionSpec("superseded", nil, "retry also what a newer job took the place of"),
@@ -103,7 +103,8 @@ private func list(_ arguments: Arguments, _ rest: [String]) throws(CommandFailur
     guard rest.isEmpty else { throw .usage("there is one word too many: \"\(safe(rest[0]))\"", of: "jobs") }
     try arguments.allow(
         [
-            "route", "state", "reason", "end", "failed-by", "status", "label", "since", "limit", "output",
+            "where", "route", "state", "reason", "end", "failed-by", "status", "label", "since", "limit",
+            "output",
             "no-headers", "quiet", "utc", "socket",
         ],
         in: "ls"
