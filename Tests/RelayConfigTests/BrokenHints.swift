@@ -85,7 +85,7 @@ let brokenHints: [BrokenRow] = {
             """#,
             [
                 #"4:69: error: the route has no upstream named "spair"  "#
-                    + #"[/routes/r/recovery/0/failover/upstream] => did you mean "spare"?"#
+                    + #"[/routes/r/recovery/0/failover/upstream] => write "spare""#
             ]
         ),
         Row(
@@ -97,8 +97,7 @@ let brokenHints: [BrokenRow] = {
             """#,
             [
                 #"4:69: error: the route has no upstream named "spair"  "#
-                    + #"[/routes/r/recovery/0/failover/upstream] => "spare" is the first upstream, which a job has been "#
-                    + "to; name one that follows it"
+                    + #"[/routes/r/recovery/0/failover/upstream] => write "m""#
             ]
         ),
         Row(

@@ -81,7 +81,7 @@ let brokenRoutes = BrokenRow.rows(
       2:168: error: expected "basic" or "post"  [/routes/r/auth/client_auth]
     route "auth": {"type": "oauth2_client_credentials", "token_url": "https://a.example/t", "client_id":
     + "", "client_secret": {"file": "/x"}}
-      2:99: error: the text is empty  [/routes/r/auth/client_id]
+      2:96: error: the text is empty  [/routes/r/auth/client_id]
     route "allow_addresses": ["127.0.0.1", "10.0.0.1/8", "::1/129", "x"]
       2:21: error: expected a range of addresses such as "10.0.0.0/8" or
         "::1/128"  [/routes/r/allow_addresses/0]

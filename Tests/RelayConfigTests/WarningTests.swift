@@ -61,7 +61,7 @@ private let misleadingRoutes: [MisleadingRoute] = [
         members: #""upstreams": [\#(first), \#(second)], "recovery": [{"name": "x", "on": ["502"], "#
             + #""failover": {"upstream": "v"}}, {"name": "y", "on": ["503"], "failover": {"upstream": "u"}}]"#,
         warning: "this rule never acts: a job is never sent back to the first upstream  "
-            + #"[/routes/r/recovery/1/failover/upstream] => did you mean "v"?"#,
+            + #"[/routes/r/recovery/1/failover/upstream] => write "v""#,
         nearMisses: [
             #""upstreams": [\#(first), \#(second)], "recovery": [{"name": "x", "on": ["502"], "#
                 + #""failover": {"upstream": "v"}}, {"name": "y", "on": ["503"], "failover": {"upstream": "v"}}]"#

@@ -123,11 +123,7 @@ extension ConfigurationTable {
     /// The upstream that a failover was most likely meant for, or all it may be for.
     private static func meantUpstream(_ name: String, among upstreams: [String]) -> String? {
         let targets = Array(upstreams.dropFirst())
-        if let meant = nearestWord(to: name, among: upstreams), meant == upstreams.first {
-            return "\"\(meant)\" is the first upstream, which a job has been to; name one that follows it"
-        }
-        let nearest = nearestWord(to: name, among: targets) ?? (targets.count == 1 ? targets[0] : nil)
-        if let nearest { return "did you mean \"\(nearest)\"?" }
+        if let nearest = nearestWord(to: name, among: targets) { return "did you mean \"\(nearest)\"?" }
         guard !targets.isEmpty else { return nil }
         return "write " + targets.prefix(10).map { "\"\($0)\"" }.joined(separator: ", ")
     }

@@ -14,18 +14,24 @@ package struct UpstreamURL: Sendable, Equatable {
     /// Bytes of the address when the host is one.
     package var address: [UInt8]? { AddressText.parse(host) }
 
-    /// ASCII that no URL has (RFC 3986, 2); parentheses are part of one.
-    private static let foreign = Array("\"\\<>^`{|}".utf8)
+    /// Visible ASCII that no URL has (RFC 3986, 2).
+    private static let foreign = Array("\"<>^`{|}".utf8)
 
     package var origin: Origin { .tcp(host: host, port: port, isTLS: isTLS) }
 
     package init(parsing text: String) throws(Refusal) {
         guard text.utf8.count <= 2048,
-            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !UpstreamURL.foreign.contains($0) })
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
         else {
             throw Refusal(
-                "not a URL: only visible ASCII, without quotes, backslashes, brackets other than [ and ], ^ and |",
+                "not a URL: only visible ASCII, without backslashes",
                 hint: "percent-encode other bytes"
+            )
+        }
+        guard !text.utf8.contains(where: UpstreamURL.foreign.contains) else {
+            throw Refusal(
+                "not a URL: neither quotes nor any of <>^`{|} stand in one",
+                hint: "percent-encode them"
             )
         }
         let lowered = text.lowercased()

@@ -13,10 +13,10 @@ extension Problem {
     var allow: String? { methods.isEmpty ? nil : methods.map(\.rawValue).joined(separator: ", ") }
 
     /// The document with the end of its line, so that a terminal goes on below it.
-    package var body: [UInt8] { document + [UInt8(ascii: "\n")] }
+    package var body: [UInt8] { bytes + [UInt8(ascii: "\n")] }
 
     /// The document, `application/problem+json`.
-    package var document: [UInt8] {
+    package var bytes: [UInt8] {
         var members: [JSONValue.Member] = [
             .init("type", .string("urn:waystation:problem:\(code.rawValue)")),
             .init("title", .string(code.title)),

@@ -31,7 +31,7 @@ enum StreamOutcome {
         switch outcome {
         case .failure(let problem):
             json.member("ok", false)
-            json.member("error", json: problem.document)
+            json.member("error", json: problem.bytes)
         case .success(let accepted):
             json.member("ok", true)
             json.member("job", accepted.id.description)
