@@ -6,7 +6,7 @@ extension HTTPParseError.Code {
         case .badMethod: "the method is not a token; use letters such as GET or POST"
         case .methodTooLong: "the method is longer than any known one"
         case .badTarget:
-            "the target is malformed; send printable ASCII in origin form and percent-encode the rest"
+            "the target is malformed; send a path such as /r/ROUTE/PATH in printable ASCII, since this is no forward proxy, and percent-encode the rest"
         case .targetTooLong: "the target is longer than the limit; move data into the body"
         case .badVersion: "the version is malformed; send HTTP/1.1"
         case .unsupportedVersion: "only HTTP/1.1 and HTTP/1.0 are spoken here"

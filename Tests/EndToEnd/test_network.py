@@ -9,7 +9,7 @@ import unittest
 
 from peers import Certificates, Nginx
 from relay import RelayTest, route
-from upstream import answer
+from upstream import Close, answer
 
 
 class Network(RelayTest):
@@ -47,6 +47,7 @@ class Network(RelayTest):
         attempt = self.relay.job(got)["attempts"][0]
         self.assertEqual((attempt["kind"], attempt["sent"]), (kind, "never_sent"), got)
         self.assertIn(f"error={kind}", got["Proxy-Status"])
+        return got.json()["detail"]
 
     def test_nginx_is_reached_in_the_clear_over_tls_and_over_its_unix_socket_whatever_the_proxy_variables_say(self):
         for name, scheme in ("plain", b"http"), ("secure", b"https"), ("socket", b"http"):
@@ -75,13 +76,21 @@ class Network(RelayTest):
         self.assertEqual(self.relay.job(got)["attempts"][0]["kind"], "decoding")
 
     def test_an_unknown_authority_is_refused(self):
-        self.failure("stranger", "tls_certificate_error")
+        detail = self.failure("stranger", "tls_certificate_error")
+        self.assertTrue(detail.endswith("; where its authority is your own, tls.ca_file names it"), detail)
 
     def test_a_certificate_for_another_name_is_refused(self):
         self.failure("wrong-name", "tls_certificate_error")
 
     def test_a_server_that_does_not_speak_tls_is_refused(self):
-        self.failure("not-tls", "tls_protocol_error")
+        detail = self.failure("not-tls", "tls_protocol_error")
+        self.assertTrue(detail.endswith("; where the peer speaks plain HTTP, write http:// in the url"), detail)
+
+    def test_a_server_that_speaks_tls_alone_is_named(self):
+        self.upstream.on("/tls", Close(b"\x15\x03\x01\x00\x02\x02\x46"))
+        got = self.relay.ask("GET", "/r/local-allowed/tls")
+        problem = self.assert_problem(got, 502, "invalid_response")
+        self.assertTrue(problem["detail"].endswith("; it is TLS: write https:// in the url"), problem)
 
     def test_a_name_that_does_not_resolve_fails_at_once(self):
         self.failure("unnamed", "dns_error")

@@ -56,7 +56,7 @@ extension WireFault {
         }
         // What OpenSSL says of a first record that is none.
         let isPlain = isHandshake && !isSystem && plainReasons.contains(reason)
-        let advice = isPlain ? "; a peer that speaks plain HTTP is meant by http:// in the url" : ""
+        let advice = isPlain ? "; where the peer speaks plain HTTP, write http:// in the url" : ""
         return WireFault(kind: .tlsProtocolError, detail: "TLS failed: \(text)\(advice)")
     }
 }
