@@ -26,8 +26,11 @@ def candidates(kinds, path=None, **options):
 
 
 def soon(kinds, path, expected, part=slice(None)):
-    """The answer, asked again where a busy machine has left it no time: it is given in time or not at all."""
-    for _ in range(20):
+    """The answer, asked again where a busy machine has left it no time: it is given in time or not at all.
+
+    As often as `measured` asks.
+    """
+    for _ in range(5):
         answer = candidates(kinds, path)[part]
         if answer == expected:
             break

@@ -79,9 +79,9 @@ CHANGING = [
     (rb"(Waystation-Job: |\"job\":\"|Idempotency-Key: |X-Job: )[0-9A-Z]{26}", rb"\1ID"), (rb"dur=[0-9.]+", b"dur=N"),
     (rb"\w\w\w, \d\d \w\w\w 20\d\d \d\d:\d\d:\d\d GMT", b"NOW"), (rb"(127\.0\.0\.1|localhost):\d+", rb"\1:PORT"),
     (rb"[0-9]+ (ms|s) ago", b"AGO"),
-    # Which of them is seen of a connection that is cut is a race of the kernel's, whatever the mode.
-    (rb"the peer closed the connection( without a TLS goodbye)?|the connection broke: Connection reset by peer "
-     rb"\(ECONNRESET\)", b"CUT")]
+    # Which of them is seen of a TLS connection that is cut is a race of the kernel's, whatever the mode.
+    (rb"(https://127\.0\.0\.1:PORT: )(the peer closed the connection( without a TLS goodbye)?"
+     rb"|the connection broke: Connection reset by peer \(ECONNRESET\)), of which", rb"\1CUT, of which")]
 
 
 def settled(text):

@@ -30,6 +30,20 @@ let brokenHints: [BrokenRow] = {
             ]
         )
     }
+    let failovers = [("main", "spare"), ("spare", "m")].map { first, other in
+        Row(
+            .upstreams,
+            #"""
+            [{"name": "\#(first)", "url": "https://u.example/"},
+             {"name": "\#(other)", "url": "https://v.example/", "use": "failover_only"}],
+             "recovery": [{"name": "x", "on": ["any"], "failover": {"upstream": "spair"}}]
+            """#,
+            [
+                #"4:69: error: the route has no upstream named "spair"  "#
+                    + #"[/routes/r/recovery/0/failover/upstream] => write "\#(other)""#
+            ]
+        )
+    }
     let comments = [
         "{// routes\n}", "{/* routes */}", "{\"routes\": {} # none\n}", "{\"routes\": {}, // none\n}",
     ]
@@ -40,7 +54,7 @@ let brokenHints: [BrokenRow] = {
         )
         return Row(.whole, text, ["1:\(place + 1): error: JSON has no comments: remove it"])
     }
-    return pointers + places + comments + [
+    return pointers + places + failovers + comments + [
         Row(.whole, "{}\n// routes", ["2:1: error: JSON has no comments: remove it"]),
         Row(
             .whole,
@@ -74,30 +88,6 @@ let brokenHints: [BrokenRow] = {
             [
                 #"2:53: error: unknown key "attempts"  [/routes/r/recovery/0/retry] "#
                     + #"=> did you mean "max_attempts"?"#
-            ]
-        ),
-        Row(
-            .upstreams,
-            #"""
-            [{"name": "main", "url": "https://u.example/"},
-             {"name": "spare", "url": "https://v.example/", "use": "failover_only"}],
-             "recovery": [{"name": "x", "on": ["any"], "failover": {"upstream": "spair"}}]
-            """#,
-            [
-                #"4:69: error: the route has no upstream named "spair"  "#
-                    + #"[/routes/r/recovery/0/failover/upstream] => write "spare""#
-            ]
-        ),
-        Row(
-            .upstreams,
-            #"""
-            [{"name": "spare", "url": "https://u.example/"},
-             {"name": "m", "url": "https://v.example/", "use": "failover_only"}],
-             "recovery": [{"name": "x", "on": ["any"], "failover": {"upstream": "spair"}}]
-            """#,
-            [
-                #"4:69: error: the route has no upstream named "spair"  "#
-                    + #"[/routes/r/recovery/0/failover/upstream] => write "m""#
             ]
         ),
         Row(
