@@ -170,7 +170,7 @@ complete -c waystation -n "__waystation_at jobs" -l label -x -k -a '(__waystatio
 complete -c waystation -n "__waystation_at jobs" -l since -x -d 'accepted since then, such as 1h'
 complete -c waystation -n "__waystation_at jobs" -l limit -x -a 'all' -d 'how many are listed; 50'
 complete -c waystation -n "__waystation_at jobs" -l timeout -x -d 'how long to watch'
-complete -c waystation -n "__waystation_at jobs" -l where -x -d 'act on every job that matches'
+complete -c waystation -n "__waystation_at jobs" -l where -x -d 'every job that matches, to list it or to act on it'
 complete -c waystation -n "__waystation_at jobs" -l rate -x -d 'how many retried jobs become due in a second; also N/m, N/h'
 complete -c waystation -n "__waystation_at jobs" -l unknown -d 'retry also what may have been carried out'
 complete -c waystation -n "__waystation_at jobs" -l superseded -d 'retry also what a newer job took the place of'
