@@ -4,6 +4,7 @@ import base64
 import json
 import signal
 import threading
+import time
 import unittest
 import urllib.parse
 
@@ -168,6 +169,7 @@ class Credentials(RelayTest):
         relay = self.relay_with(
             "oauth2_client_credentials", rules=[*REFRESH, again("100ms", attempts=100)], of_route={"max_attempts": 100})
         self.endpoint.wanted = 1000
+        began = time.monotonic()
         ids = [relay.ask("POST", "/r/up/api", [("Prefer", "respond-async")], b"kept")["Waystation-Job"]
                for _ in range(50)]
         eventually(lambda: len(self.upstream.seen("/api")) > 250, "every job is tried again and again", 20)
@@ -182,9 +184,11 @@ class Credentials(RelayTest):
                     for held in tried.get("held_back", [])]
         self.assertTrue([r for r in reasons() if r.startswith("a fresh token was refused, and no other is fetched")])
         self.endpoint.wanted = self.endpoint.issued + 1
+        # Each pause between two tokens is twice the one before: the next is no longer than all of them were, and a second.
+        pause = time.monotonic() - began + 1
         for id in ids:
             eventually(lambda: ask(relay.control, "GET", f"/v1/jobs/{id}").json()["state"] == "succeeded",
-                       "the job succeeds with a newer token", 20)
+                       "the job succeeds with a newer token", 20 + pause)
         self.assertEqual(self.endpoint.issued, self.endpoint.wanted, "one token was fetched for all of them")
         told = relay.status()["credentials"][0]
         self.assertEqual((told["state"], told.get("refused_by")), ("valid", None))

@@ -128,8 +128,8 @@ class RefusedStore(DurableTest):
             shutil.rmtree(self.store.parent)
             shutil.copytree(backup, self.store.parent)
 
-    def test_who_comes_while_it_is_mended_starts_the_next_one(self):
-        """The refusing start ends with the mending, and not after its five seconds."""
+    def test_who_comes_while_it_is_mended_is_served_by_the_start_that_goes_on(self):
+        """It begins again with the mending, and not after its five seconds."""
         backup = self.fill(20, 3000)
         self.hold_socket()
         write(self.store, 0, bytes(16))
@@ -140,12 +140,12 @@ class RefusedStore(DurableTest):
             self.assert_problem(waiting.answer(), 503, "not_started")
             # In its place, as cp does it.
             write(self.store, 0, (backup / "jobs.db").read_bytes()[:16])
-        self.assertEqual(self.relay.process.wait(30), 65)
-        self.forget_life(self.relay)
         with Caller(self.relay.jobs, 60) as caller:
             caller.send(request("GET", "/r/up/x"))
-            self.relay.start()
             self.assertEqual(caller.answer().body, b"x")
+        self.assertIsNone(self.relay.process.poll(), "the process is the one that refused the other")
+        self.relay.notices.wait("READY=1")
+        self.relay.stop()
 
     def test_what_the_disk_does_not_read_is_not_taken_for_damage(self):
         """SQLite's check of a structure reports a page that it could not read as a damaged one."""
