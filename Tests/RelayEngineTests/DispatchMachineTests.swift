@@ -12,14 +12,22 @@ private final class Moved {
         _ now: Instant,
         permits: Int = .max,
         isPaused: Bool = false,
-        isShort: Bool = false
+        isShort: Bool = false,
+        room: Int = .max
     ) -> DispatchMachine.Step {
-        machine.step(now, permits: permits, isPaused: isPaused, isShort: isShort)
+        machine.step(now, permits: permits, isPaused: isPaused, isShort: isShort, room: room)
     }
+    func started() -> Bool { machine.started() }
     func claiming(_ asked: Int = 64) { machine.claiming(asked) }
     func ready(_ work: FreshWork? = nil) { machine.ready(work) }
-    func offered(_ now: Instant, permits: Int = .max, isShort: Bool = false, isPaused: Bool = false) -> Bool {
-        machine.offered(now, permits: permits, isPaused: isPaused, isShort: isShort)
+    func offered(
+        _ now: Instant,
+        permits: Int = .max,
+        isShort: Bool = false,
+        isPaused: Bool = false,
+        room: Int = .max
+    ) -> Bool {
+        machine.offered(now, permits: permits, isPaused: isPaused, isShort: isShort, room: room)
     }
     func withdrawn() -> Bool { machine.withdrawn() }
     func settled(_ now: Instant) -> Bool { machine.settled(now) }
@@ -47,6 +55,24 @@ struct DispatchMachineTests {
     private func idle(_ machine: Moved, due: Int? = nil) {
         machine.claiming()
         _ = machine.claimed(0, of: 64, nextDue: due.map { at($0) }, at(0))
+    }
+
+    @Test("A turn at the upstream is claimed for once, however late the attempt takes it")
+    func oneClaimATurn() {
+        let machine = Moved()
+        #expect(machine.step(at(0), room: 1) == .claim(atMost: 1))
+        machine.claiming(1)
+        #expect(!machine.claimed(1, of: 1, at(0)))
+        #expect(machine.step(at(0), room: 1) == .sleep(until: at(60)), "the turn is the first one's")
+        #expect(!machine.offered(at(0), room: 1))
+        #expect(machine.step(at(0), room: 2) == .claim(atMost: 1))
+        #expect(machine.step(at(0), room: 1) == .sleep(until: at(60)))
+        #expect(machine.started(), "its start was waited for")
+        #expect(machine.step(at(0), room: 1) == .claim(atMost: 1))
+        #expect(machine.offered(at(0), room: 1))
+        #expect(machine.step(at(0), room: 1) == .sleep(until: at(60)))
+        #expect(machine.withdrawn(), "the store did not claim it")
+        #expect(machine.step(at(0), room: 1) == .claim(atMost: 1))
     }
 
     @Test("It begins with a claim, and sleeps when there is nothing until it hears of something")

@@ -60,9 +60,10 @@ final class DispatchLane: Sendable {
     /// Whether a job on its way to disk may be claimed with its acceptance.
     func offers(_ now: Instant, _ entry: Snapshot.Entry, isShort: Bool) -> Bool {
         let limit = entry.route.policy.concurrency.maxRequests
-        guard entry.memory.traffic.room(entry.route, now, atMost: 1).count > 0 else { return false }
+        let room = entry.memory.traffic.room(entry.route, now).count
+        guard room > 0 else { return false }
         return state.withLock {
-            $0.machine.offered(now, permits: limit, isPaused: entry.state.isPaused, isShort: isShort)
+            $0.machine.offered(now, permits: limit, isPaused: entry.state.isPaused, isShort: isShort, room: room)
         }
     }
 

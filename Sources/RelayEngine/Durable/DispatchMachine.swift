@@ -22,6 +22,10 @@ package struct DispatchMachine: Sendable {
     package private(set) var gate = Gate.open
     /// Jobs that are claimed and not settled.
     package private(set) var unsettled = 0
+    /// Jobs that are claimed and have neither begun an attempt nor left: what room there is may be theirs.
+    private var starting = 0
+    /// Whether more would be claimed if those had begun.
+    private var waitsForStarts = false
     private var isEnded = false
     /// Due jobs that the store may have; nil while there may be any number, until a claim has shown that it has no more.
     ///
@@ -85,7 +89,7 @@ package struct DispatchMachine: Sendable {
         later: Instant? = nil
     ) -> Step {
         if isEnded { return .end }
-        isHeldBack = false
+        (isHeldBack, waitsForStarts) = (false, false)
         let latest = now.advanced(by: DispatchMachine.longestSleep)
         if let due = nextDue, due <= now {
             waiting = nil
@@ -99,9 +103,11 @@ package struct DispatchMachine: Sendable {
         let held = room == 0 ? later ?? latest : notBefore ?? now
         isHeldBack = held > now
         if isHeldBack { return .sleep(until: min(latest, held)) }
+        waitsForStarts = room <= starting
+        if waitsForStarts { return .sleep(until: latest) }
         switch gate {
         case .open:
-            return .claim(atMost: min(DispatchMachine.batch, limit - unsettled, waiting ?? .max, room))
+            return .claim(atMost: min(DispatchMachine.batch, limit - unsettled, waiting ?? .max, room - starting))
         case .shut(let until, _): return until <= now ? .claim(atMost: 1) : .sleep(until: min(latest, until))
         case .probing: return .sleep(until: latest)
         }
@@ -118,6 +124,7 @@ package struct DispatchMachine: Sendable {
     /// - Returns: whether the job is a probe of the credential.
     package mutating func claimed(_ count: Int, of asked: Int, nextDue: Instant?, _ now: Instant) -> Bool {
         unsettled += count
+        starting += count
         // Who found as many as were known to wait has not looked any further.
         if isSearching || count < asked { self.nextDue = nextDue }
         if isSearching, count == asked { waiting = nil }
@@ -140,12 +147,14 @@ package struct DispatchMachine: Sendable {
         _ now: Instant,
         permits: Int = .max,
         isPaused: Bool = false,
-        isShort: Bool = false
+        isShort: Bool = false,
+        room: Int = .max
     ) -> Bool {
-        guard !isEnded, !isPaused, gate == .open, unsettled < limit(now, permits, isShort) else {
+        guard !isEnded, !isPaused, gate == .open, room > starting, unsettled < limit(now, permits, isShort) else {
             return false
         }
         unsettled += 1
+        starting += 1
         return true
     }
 
@@ -154,8 +163,18 @@ package struct DispatchMachine: Sendable {
     /// - Returns: whether there was no room for another claim until now.
     package mutating func withdrawn() -> Bool {
         unsettled -= 1
-        defer { isFull = false }
-        return isFull
+        starting -= 1
+        defer { (isFull, waitsForStarts) = (false, false) }
+        return isFull || waitsForStarts
+    }
+
+    /// A run has begun its first attempt, or has left without one.
+    ///
+    /// - Returns: whether its start was waited for.
+    package mutating func started() -> Bool {
+        starting -= 1
+        defer { waitsForStarts = false }
+        return waitsForStarts
     }
 
     /// A run could not be sent before that moment, which its claim had not known: what held it back may be another

@@ -20,7 +20,7 @@ extension JobRun: DeliveryReceiver {
     }
 
     package func begunPassing(_ delivery: PassedDelivery) {
-        let log = RunLog(claim, store, dispatcher.engine.time)
+        let log = RunLog(self)
         var history = knownHistory
         history.log = log
         let context = JobContext(job, delivery.route.entry, history: history)

@@ -64,7 +64,7 @@ extension JobRun: AnswerReceiver {
             !entry.state.isPaused, let body = claim.body.body(from: store)
         else { return false }
         let began = time.now()
-        let log = RunLog(claim, store, dispatcher.engine.time)
+        let log = RunLog(self)
         var history = knownHistory
         history.log = log
         let beginning = relay.beginDelivery(

@@ -25,6 +25,9 @@ final class JobRun: Sendable {
     /// The same as long as its request is passed through.
     let passed = Mutex<Passed?>(nil)
 
+    /// Whether its first attempt is yet to begin.
+    private let isStarting = Atomic(true)
+
     /// Bytes of an answer that may wait for the disk without a permit of the route.
     private static let smallAnswer: UInt64 = 65_536
 
@@ -74,8 +77,15 @@ final class JobRun: Sendable {
         await settle(result, nil)
     }
 
+    /// Its first attempt begins, and has the turn that it was claimed for; or there will be none.
+    func started() {
+        guard isStarting.exchange(false, ordering: .relaxed), lane.ask({ $0.started() }) else { return }
+        lane.wake()
+    }
+
     /// The run is done with its upstream.
     func leave(_ result: Result, since began: Instant) {
+        started()
         // A large answer waits for the disk in memory, and nothing comes in its place meanwhile.
         let isLarge = (result.settlement.answer?.body.length ?? 0) > JobRun.smallAnswer
         if !isLarge { giveBackPermit() }
@@ -231,7 +241,7 @@ extension JobRun {
         guard dispatcher.phase == .serving, let entry else { return ending(.back(after: .zero, nil)) }
         // Only the bodies of jobs that are over are dropped.
         guard let body = claim.body.body(from: store) else { return ending(.dead(.corrupt)) }
-        let log = RunLog(claim, store, dispatcher.engine.time)
+        let log = RunLog(self)
         let context: JobContext
         do throws(StoreError) {
             var history = try await history()

@@ -13,15 +13,14 @@ final class RunLog: AttemptLog {
         var begun = 0
     }
 
-    private let token: ClaimToken
-    private let store: any JobStore
-    private let time: any ClockSource
+    private let run: JobRun
     private let state: Mutex<State>
 
-    init(_ claim: Claim, _ store: any JobStore, _ time: any ClockSource) {
-        token = claim.token
-        self.store = store
-        self.time = time
+    private var token: ClaimToken { run.claim.token }
+
+    init(_ run: JobRun) {
+        self.run = run
+        let claim = run.claim
         state = Mutex(State(number: claim.attemptNumber, upstream: claim.job.begun?.upstream))
     }
 
@@ -35,7 +34,8 @@ final class RunLog: AttemptLog {
     }
 
     func beginNow(_ attempt: Attempt) -> Bool? {
-        state.withLock { state in
+        run.started()
+        return state.withLock { state in
             guard state.number == attempt.number, state.upstream == attempt.upstream else { return nil }
             defer { state.begun = attempt.number }
             return state.begun != attempt.number
@@ -60,7 +60,7 @@ final class RunLog: AttemptLog {
 
     private func keep(_ next: NextAttempt) async throws(Failure) {
         do throws(StoreError) {
-            guard try await store.begin(next, at: JobMoment(time)) else {
+            guard try await run.store.begin(next, at: run.moment) else {
                 throw StoreError(.closed, "the job is to have no other attempt")
             }
         } catch {
