@@ -62,7 +62,8 @@ struct RefusedStart {
         let now = SystemClock.monotonic()
         for caller in callers where caller.ends <= now { close(caller.descriptor) }
         callers.removeAll { $0.ends <= now }
-        guard accepts else { return }
+        // A caller that comes behind the mending is the next start's.
+        guard accepts, listeners.contains(where: ready.contains), !isMended() else { return }
         for listener in listeners where ready.contains(listener) && callers.count < Self.maxCallers {
             guard case .connection(let descriptor) = Socket.accept(listener) else { continue }
             callers.append(Caller(descriptor: descriptor.release(), ends: now + Self.callerPatience))
