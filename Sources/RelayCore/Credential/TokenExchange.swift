@@ -39,7 +39,7 @@ package struct TokenExchange: Sendable {
         limits.body = TokenExchange.answerLimit
         limits.decodesContent = true
         var timeouts = AttemptTimeouts(connect: settings.timeout, idle: settings.timeout)
-        timeouts.source = "the credential's timeout"
+        timeouts.source = LimitName("the credential's timeout")
         return OutboundRequest(
             upstream: settings.endpoint,
             method: .post,

@@ -1,15 +1,34 @@
+/// What sets a bound: a key of the configuration, or a few words of the program's own.
+///
+/// One word instead of three: a request that waits holds many of them.
+@safe package struct LimitName: Sendable {
+    /// Part of the program, with a zero at its end.
+    private nonisolated(unsafe) let start: UnsafePointer<UInt8>
+
+    package init(_ text: StaticString) { unsafe start = text.utf8Start }
+
+    package var text: String { unsafe String(cString: start) }
+}
+
 /// How long something may take, and what says so; for messages.
 public struct TimeLimit: Sendable {
-    /// What sets it: a key of the configuration, or a few words.
-    public let name: StaticString
-    /// How long; nil where only the moment is known.
-    public let duration: Duration?
+    private let limitName: LimitName
+    /// `Int64.min` where only the moment is known.
+    private let nanoseconds: Int64
 
-    /// Names a bound.
-    public init(_ name: StaticString, _ duration: Duration? = nil) {
-        self.name = name
-        self.duration = duration
+    /// Names a bound; a duration beyond 292 years counts as that.
+    public init(_ name: StaticString, _ duration: Duration? = nil) { self.init(LimitName(name), duration) }
+
+    package init(_ name: LimitName, _ duration: Duration?) {
+        limitName = name
+        nanoseconds = duration?.saturatedNanoseconds ?? .min
     }
+
+    /// What sets it: a key of the configuration, or a few words.
+    public var name: String { limitName.text }
+
+    /// How long; nil where only the moment is known.
+    public var duration: Duration? { nanoseconds == .min ? nil : .nanoseconds(nanoseconds) }
 
     /// A pace instead of a time: `timeouts.min_rate (1KiB/s)`.
     package static func minRate(_ floor: RateFloor) -> String {
@@ -22,7 +41,7 @@ public struct TimeLimit: Sendable {
 
     /// `timeouts.attempt (5s)`.
     public var text: String {
-        duration.map { "\(name) (\(DurationText.text($0)))" } ?? name.description
+        duration.map { "\(name) (\(DurationText.text($0)))" } ?? name
     }
 }
 

@@ -146,21 +146,31 @@ extension OutboundRequest: CustomStringConvertible {
     }
 }
 
-/// The waits inside one attempt.
+/// The waits inside one attempt; one beyond 292 years counts as that.
 public struct AttemptTimeouts: Sendable {
-    /// Name look-up, connect and TLS handshake together.
-    public var connect: Duration
-    /// The longest pause between two bytes, either way.
-    public var idle: Duration
+    private var connectNanoseconds: Int64
+    package private(set) var idleNanoseconds: Int64
     /// Bytes a second that content has to move at, either way, on the average; 0 for any pace.
     public var minRate = 0
     /// What sets both waits, for messages; nil for the route's `timeouts`.
-    package var source: StaticString?
+    package var source: LimitName?
 
     /// Takes both waits, above zero each.
     public init(connect: Duration, idle: Duration) {
-        self.connect = connect
-        self.idle = idle
+        connectNanoseconds = connect.saturatedNanoseconds
+        idleNanoseconds = idle.saturatedNanoseconds
+    }
+
+    /// Name look-up, connect and TLS handshake together.
+    public var connect: Duration {
+        get { .nanoseconds(connectNanoseconds) }
+        set { connectNanoseconds = newValue.saturatedNanoseconds }
+    }
+
+    /// The longest pause between two bytes, either way.
+    public var idle: Duration {
+        get { .nanoseconds(idleNanoseconds) }
+        set { idleNanoseconds = newValue.saturatedNanoseconds }
     }
 }
 

@@ -39,7 +39,7 @@ package struct UpstreamURL: Sendable, Equatable {
         guard lowered.hasPrefix(scheme) else {
             throw Refusal(
                 "the URL must begin with https:// or http://",
-                hint: lowered.contains("://") ? nil : "write https:// before it"
+                hint: lowered.contains(text: "://") ? nil : "write https:// before it"
             )
         }
         isTLS = scheme == "https://"

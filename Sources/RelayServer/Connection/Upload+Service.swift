@@ -22,7 +22,7 @@ extension Upload {
         let length: UInt64? = if case .length(let length) = head.framing { length } else { nil }
         if head.target.hasPrefix("/r/") {
             try connection.listener.checkSubmits()
-            if let upgrade, let wish = head.fields[upgrade], wish.lowercased().contains("websocket") {
+            if let upgrade, let wish = head.fields[upgrade], wish.lowercased().contains(text: "websocket") {
                 throw Problem(
                     .notImplemented,
                     "a WebSocket cannot be relayed: what goes through it cannot be retried; "

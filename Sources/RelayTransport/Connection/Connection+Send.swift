@@ -20,8 +20,8 @@ extension Connection {
         writeFault = nil
         deadline = request.deadline.nanoseconds
         timeLimit = request.timeLimit
-        idleName = request.timeouts.source ?? "timeouts.idle"
-        idleLimit = max(0, request.timeouts.idle.saturatedNanoseconds)
+        idleName = request.timeouts.source ?? LimitName("timeouts.idle")
+        idleLimit = max(0, request.timeouts.idleNanoseconds)
         lastProgress = loop.now
         sentAt = lastProgress
         headAt = 0

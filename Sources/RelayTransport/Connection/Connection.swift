@@ -50,7 +50,7 @@ import RelayPosix
     @safe @exclusivity(unchecked) var lastProgress: Int64 = 0
     /// What set the deadline and the idle limit, for messages.
     @safe @exclusivity(unchecked) var timeLimit: TimeLimit?
-    @safe @exclusivity(unchecked) var idleName: StaticString = "timeouts.idle"
+    @safe @exclusivity(unchecked) var idleName = LimitName("timeouts.idle")
     /// Content as it moves; nil for an exchange none of whose content is waited for.
     @safe @exclusivity(unchecked) var transfer: Transfer?
 

@@ -31,7 +31,7 @@ final class Dialling {
         limit = min(connectEnd, request.deadline).nanoseconds
         timeLimit =
             connectEnd <= request.deadline
-            ? TimeLimit(request.timeouts.source ?? "timeouts.connect", request.timeouts.connect)
+            ? TimeLimit(request.timeouts.source ?? LimitName("timeouts.connect"), request.timeouts.connect)
             : request.timeLimit
     }
 

@@ -179,8 +179,8 @@ extension Connection: PassThroughSender {
         method = request.method
         deadline = request.deadline.nanoseconds
         timeLimit = request.timeLimit
-        idleName = request.timeouts.source ?? "timeouts.idle"
-        idleLimit = max(0, request.timeouts.idle.saturatedNanoseconds)
+        idleName = request.timeouts.source ?? LimitName("timeouts.idle")
+        idleLimit = max(0, request.timeouts.idleNanoseconds)
         transfer = Transfer(request)
         if !output.isEmpty { transfer?.begin(loop.now) }
         waiter = pool.waiter(receiver, request)
