@@ -67,7 +67,15 @@ package final class CallerShare: Sendable {
         tallies.withLock { $0[bound, default: RefusalTally()].refused() }
     }
 
-    fileprivate func charge(_ bytes: Int) { charged.add(bytes, ordering: .relaxed) }
+    /// Counts so many bytes more of what it holds, or fewer.
+    func charge(_ bytes: Int) { charged.add(bytes, ordering: .relaxed) }
+
+    /// Whether it has more now than it may; counted as a refusal where it is one.
+    func isOver(_ limits: CallerLimits, isRefused: Bool) -> Bool {
+        guard let most = limits.maxBytes, bytes > most else { return false }
+        if isRefused { refused(.bytes) }
+        return true
+    }
 
     /// What is to be told of refusals now.
     func takeRefusals(_ now: Instant) -> [(bound: CallerBound, count: Int)] {
@@ -109,9 +117,5 @@ package final class CallerBytes: Sendable {
     }
 
     /// Whether the caller has more now than it may; counted as a refusal where it is one.
-    package func isOver(_ limits: CallerLimits, isRefused: Bool = true) -> Bool {
-        guard let most = limits.maxBytes, share.bytes > most else { return false }
-        if isRefused { share.refused(.bytes) }
-        return true
-    }
+    package func isOver(_ limits: CallerLimits) -> Bool { share.isOver(limits, isRefused: true) }
 }

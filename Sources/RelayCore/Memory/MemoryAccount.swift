@@ -151,8 +151,8 @@ package final class MemoryHold: Sendable {
 
     private struct State {
         var bytes: Int
-        /// The same bytes as somebody's.
-        var charge: CallerBytes?
+        /// Whose they are.
+        var share: CallerShare?
     }
 
     fileprivate init(_ account: MemoryAccount, _ kind: Kind, _ bytes: Int) {
@@ -161,17 +161,27 @@ package final class MemoryHold: Sendable {
         state = Mutex(State(bytes: bytes))
     }
 
-    deinit { account.giveBack(kind, state.withLock { $0.bytes }) }
+    deinit {
+        let bytes = state.withLock { state in
+            state.share?.charge(-state.bytes)
+            return state.bytes
+        }
+        account.giveBack(kind, bytes)
+    }
 
     /// Counts what it takes as that caller's, until it goes.
     package func charge(to share: CallerShare?) {
         guard let share else { return }
-        state.withLock { $0.charge = CallerBytes(share, $0.bytes) }
+        state.withLock { state in
+            state.share?.charge(-state.bytes)
+            state.share = share
+            share.charge(state.bytes)
+        }
     }
 
     /// Whether the caller to whom it is charged has more now than it may; counted as a refusal where it is one.
     package func isOver(_ limits: CallerLimits, isRefused: Bool = true) -> Bool {
-        state.withLock { $0.charge }?.isOver(limits, isRefused: isRefused) ?? false
+        state.withLock { $0.share }?.isOver(limits, isRefused: isRefused) ?? false
     }
 
     /// No more than so many bytes are needed.
@@ -179,7 +189,7 @@ package final class MemoryHold: Sendable {
         let excess = state.withLock { state in
             let excess = max(0, state.bytes - count)
             state.bytes -= excess
-            state.charge?.grow(by: -excess)
+            state.share?.charge(-excess)
             return excess
         }
         account.giveBack(kind, excess)
@@ -189,7 +199,7 @@ package final class MemoryHold: Sendable {
     package func grow(by count: Int) {
         state.withLock { state in
             state.bytes += count
-            state.charge?.grow(by: count)
+            state.share?.charge(count)
         }
         account.grow(count)
     }
