@@ -9,9 +9,9 @@ package struct ExecutionMachine: Sendable {
     /// Seconds since 1970 UTC.
     let preparedAt: Int64
     /// What the program's own code has made of the request; nil where there is none.
-    var program: Program?
+    @Rare var program: Program?
     /// The request with what a program prepared for the last attempt, where a kept answer may answer it.
-    var asked: HTTPRequest?
+    @Rare var asked: HTTPRequest?
     var preparation: Preparation
     var judge: ResponseJudge
     package internal(set) var recovery: RecoveryMachine
@@ -36,7 +36,7 @@ package struct ExecutionMachine: Sendable {
     /// Whether what comes next is a retry of a request that somebody waits for.
     var isRetry = false
     /// What has held the attempt back.
-    var hold: TrafficHold?
+    @Rare var hold: TrafficHold?
     /// The job that goes on with the request, whose caller is answered in the upstream's stead.
     var keptJob: KeptJobName?
 
@@ -177,8 +177,9 @@ package struct ExecutionMachine: Sendable {
             added: added,
             wallSeconds: preparedAt
         )
-        if context.hooks != nil { program = Program(request: request, keys: preparation.keys) }
-        if program != nil || route.answersStale || route.keepsRequests
+        let hasProgram = context.hooks != nil
+        if hasProgram { program = Program(request: request, keys: preparation.keys) }
+        if hasProgram || route.answersStale || route.keepsRequests
             || route.policy.response.keepsLastGood != nil
         {
             asked = request
@@ -187,7 +188,7 @@ package struct ExecutionMachine: Sendable {
         judge = ResponseJudge(
             route: route,
             method: context.method,
-            isConditional: program == nil && request.fields.isConditional
+            isConditional: !hasProgram && request.fields.isConditional
         )
         var options = context.options
         options.hasIdempotencyKey = options.hasIdempotencyKey || preparation.isKeyed

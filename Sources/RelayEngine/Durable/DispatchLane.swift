@@ -63,7 +63,13 @@ final class DispatchLane: Sendable {
         let room = entry.memory.traffic.room(entry.route, now).count
         guard room > 0 else { return false }
         return state.withLock {
-            $0.machine.offered(now, permits: limit, isPaused: entry.state.isPaused, isShort: isShort, room: room)
+            $0.machine.offered(
+                now,
+                permits: limit,
+                isPaused: entry.state.isPaused,
+                isShort: isShort,
+                room: room
+            )
         }
     }
 

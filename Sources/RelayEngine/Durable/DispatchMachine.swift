@@ -107,7 +107,9 @@ package struct DispatchMachine: Sendable {
         if waitsForStarts { return .sleep(until: latest) }
         switch gate {
         case .open:
-            return .claim(atMost: min(DispatchMachine.batch, limit - unsettled, waiting ?? .max, room - starting))
+            return .claim(
+                atMost: min(DispatchMachine.batch, limit - unsettled, waiting ?? .max, room - starting)
+            )
         case .shut(let until, _): return until <= now ? .claim(atMost: 1) : .sleep(until: min(latest, until))
         case .probing: return .sleep(until: latest)
         }
@@ -150,7 +152,8 @@ package struct DispatchMachine: Sendable {
         isShort: Bool = false,
         room: Int = .max
     ) -> Bool {
-        guard !isEnded, !isPaused, gate == .open, room > starting, unsettled < limit(now, permits, isShort) else {
+        guard !isEnded, !isPaused, gate == .open, room > starting, unsettled < limit(now, permits, isShort)
+        else {
             return false
         }
         unsettled += 1
