@@ -44,6 +44,15 @@ class Passing(DurableTest):
                 attempts[0] = [name for name in attempts[0] if name != member]
         self.assertEqual(one, other)
 
+    def test_the_trace_of_its_caller_goes_on_as_the_route_says(self):
+        trace = [("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"), ("baggage", "user=ann")]
+        for request, told in ({}, [None, None]), ({"propagate": "caller"}, [value for _, value in trace]):
+            with self.subTest(request):
+                self.upstream.forget()
+                relay, _ = self.warm_relay(request=request)
+                self.wait_for_end(relay, self.hand_over(relay, "/r/up/x", *trace))
+                self.assertEqual([self.upstream.seen("/x")[-1][name] for name, _ in trace], told)
+
     @unittest.skipIf("promote" in PASS_THROUGH or "off" in PASS_THROUGH, "there, none is passed on to its end")
     def test_one_that_fails_becomes_an_ordinary_one_that_is_sent_again(self):
         for name, failure, reason in ("status", answer(503), "status"), ("break", Close(), "closed"):

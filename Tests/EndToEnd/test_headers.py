@@ -23,6 +23,8 @@ class Headers(RelayTest):
                 "type": "basic", "username": "shop", "password": cls.relay.secret("password", "p4ss")}),
             "key": route(cls.upstream.url, auth={
                 "type": "header", "name": "X-Api-Key", "value": cls.relay.secret("key", "k3y")}),
+            "traced": route(cls.upstream.url, request={"propagate": "caller"}),
+            "tracing": route(cls.upstream.url, request={"headers": {"set": {"Baggage": "team=shop"}}}),
             "set": route(cls.upstream.url, request={
                 "headers": {"set": {"X-Client": "shop"}, "remove": ["Cookie"]}, "wrap": "/request"},
                 response={"unwrap": "/data"}),
@@ -49,6 +51,22 @@ class Headers(RelayTest):
         for name in "X-Mine", "Keep-Alive", "TE", "Upgrade", "Proxy-Authorization", "Proxy-Connection":
             self.assertIsNone(self.seen()[name], name)
         self.assertEqual(self.seen()["X-Other"], "2")
+
+    def test_the_trace_of_a_caller_stays_here_unless_its_route_passes_it_on(self):
+        trace = [("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"), ("Tracestate", "a=b"),
+                 ("BAGGAGE", "user=ann")]
+        # A request that is tried again, or has a field to be looked into, goes the ordinary way.
+        for path in "/x", "/fail":
+            for more in [("X-Other", "2")], [("X-Other", "2"), ("Waystation-Timeout", "20s")]:
+                with self.subTest(path=path, more=more):
+                    self.upstream.forget()
+                    self.relay.ask("GET", f"/r/up{path}", trace + more)
+                    for seen in self.upstream.seen(path):
+                        self.assertEqual([seen[name] for name, _ in trace] + [seen["X-Other"]], [None] * 3 + ["2"])
+                    self.relay.ask("GET", f"/r/tracing{path}", trace + more)
+                    self.assertEqual([self.seen(path)[name] for name, _ in trace], [None, None, "team=shop"])
+        self.relay.ask("GET", "/r/traced/x", trace)
+        self.assertEqual([self.seen()[name] for name, _ in trace], [value for _, value in trace])
 
     def test_hop_by_hop_fields_of_the_upstream_stay_here(self):
         self.upstream.on("/hop", answer(

@@ -15,7 +15,8 @@ FIELDS = [
     b"TE: trailers", b"Via: 1.1 other", b"Via: 1.1 waystationd", b"Prefer: wait=1", b"Priority: u=1",
     b"Idempotency-Key: \"k\"", b"Waystation-Timeout: 5s", b"Waystation-Nope: 1", b"Expect: 100-continue",
     b"If-None-Match: \"x\"", b"If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT", b"Authorization: Bearer x",
-    b"Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", b"Upgrade: h2c", b"Trailer: x",
+    b"Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", b"tracestate: a=b", b"BAGGAGE: user=ann",
+    b"Upgrade: h2c", b"Trailer: x",
     b"Proxy-Authorization: b", b"Proxy-Connection: keep-alive", b"X:y", b"X:  y", b"X: y ", b"X: ", b"X:", b"X:\ty",
     b"X: a\tb", b"X: \xff\xfe", b"X: a\x01b", b" X: y", b"X : y", b"Host: b", b"Content-Length: 4",
     b"Content-Length: +4", b"Transfer-Encoding: chunked", b"Range: bytes=0-1", b"Accept-Encoding: gzip",
@@ -47,7 +48,7 @@ def cases():
         for word in "304", "304-length", "304-extra", "ok":
             target = b"/r/%s/%s" % (route, word.encode())
             yield f"conditional {route.decode()} {word}", request(b"GET", target, (b"If-None-Match: \"x\"",))
-    for route in b"p", b"e":
+    for route in b"p", b"e", b"c":
         for field in FIELDS:
             target = b"/r/%s/ok" % route
             yield f"field {route} {field[:40]!r}", request(b"POST", target, (b"A: 1", field, b"B: 2"), b"body")

@@ -255,6 +255,7 @@ class Daemon:
                                   "query": {"set": {"tenant": "a b", "v": "1"}}},
                       "prepare": [{"each": "job", "set_header": {"X-Job": "{job.id} of {route}", "X-Now": "{now}"}},
                                   {"each": "attempt", "set_header": {"X-Try": "{attempt} at {now}"}}]},
+                "c": {**plain, "request": {"propagate": "caller"}},
                 "s": {**plain, "success": {"status": ["200", "404"]}},
                 # What waits, for content that goes on at once and for content that has to be there first.
                 "w": {**plain, "timeouts": {"idle": "300ms"}},

@@ -43,7 +43,7 @@ struct PassThroughTests {
         "request": [
             "setFields": "among the route's own lines", "removeFields": "left out",
             "wrap": "ordinary", "allowsEmptySegments": "a path with one is ordinary",
-            "query": "behind the target",
+            "query": "behind the target", "propagation": "left out or passed on by the names",
         ],
         "idempotency": [
             "header": "left out or refused by its name", "generates": "among the route's own lines",

@@ -40,15 +40,30 @@ extension ConfigurationTable {
         var remove: [FieldName] = []
     }
 
+    /// Of a route that says nothing.
+    static var unchangedRequest: RequestRules {
+        var rules = RequestRules()
+        rules.propagation = .none
+        return rules
+    }
+
     private static var request: Section<RequestRules> {
         Section(
             "request",
             "What is changed in every request.",
-            prototype: RequestRules(),
+            prototype: unchangedRequest,
             fields: [
                 Field("headers", requestHeaders.kind, \.self, "Headers to set and to remove."),
                 Field("query", requestQuery.kind, \.self, "Query parameters to set."),
                 Field("wrap", .memberPointer, \.wrap, "Puts the JSON body under this pointer."),
+                Field(
+                    "propagate",
+                    .word(),
+                    \.propagation,
+                    "Whose trace context goes to the upstream: caller passes traceparent, tracestate and baggage of the "
+                        + "caller on; none leaves them out, since baggage may hold what is nobody else's, and a trace ends "
+                        + "where another's service begins. A header of headers.set goes out with both."
+                ),
                 Field(
                     "allow_empty_segments",
                     .boolean,

@@ -13,7 +13,7 @@ struct RouteDraft {
     var traffic = TrafficSettings()
     var callers = AllowedCallers()
     var maxAttempts = 10
-    var request = RequestRules()
+    var request = ConfigurationTable.unchangedRequest
     var idempotency = IdempotencySettings()
     var prepare: [PreparationStep] = []
     var apiError: APIErrorRule?

@@ -4,9 +4,12 @@ package struct PassThroughEdits: Sendable {
     package let dropped: [[UInt8]]
     package let refused: [[UInt8]]
     package let isEmpty: Bool
+    /// Whether `traceparent`, `tracestate` and `baggage` stay here.
+    package let keepsTrace: Bool
 
     init(_ route: Route) {
         let policy = route.policy
+        keepsTrace = policy.request.propagation == .none
         var names = policy.request.setFields.map { Array($0.name.lowercased().utf8) }
         names += policy.request.removeFields.map(\.bytes)
         for step in policy.prepare { names += step.fields.map { Array($0.name.lowercased().utf8) } }

@@ -38,6 +38,9 @@ public final class OutboundRequest: Sendable {
     package let log: (any AttemptLog)?
     /// After which nothing goes on but an answer that streams; nil where nobody bounds all of it.
     package let end: TimeBound?
+    /// Whether `traceparent`, `tracestate` and `baggage` of `fields` stay here; they are left out where the head is written,
+    /// so that the caller's fields need no copy for it.
+    package let keepsTrace: Bool
 
     /// Puts an attempt together; for transports that pass a changed attempt on to another.
     public convenience init(
@@ -82,7 +85,8 @@ public final class OutboundRequest: Sendable {
         isRepeatable: Bool,
         timeLimit: TimeLimit?,
         log: (any AttemptLog)?,
-        end: TimeBound? = nil
+        end: TimeBound? = nil,
+        keepsTrace: Bool = false
     ) {
         self.upstream = upstream
         self.method = method
@@ -97,6 +101,7 @@ public final class OutboundRequest: Sendable {
         self.timeLimit = timeLimit
         self.log = log
         self.end = end
+        self.keepsTrace = keepsTrace
     }
 
     /// The same attempt with its content from the beginning; nil where that is gone.
@@ -115,7 +120,8 @@ public final class OutboundRequest: Sendable {
             isRepeatable: isRepeatable,
             timeLimit: timeLimit,
             log: log,
-            end: end
+            end: end,
+            keepsTrace: keepsTrace
         )
     }
 }
@@ -124,12 +130,16 @@ extension OutboundRequest {
     /// Every field that is sent but `Host` and framing: the request's own, then what the relay adds.
     public var allFields: HeaderFields {
         var all = fields
+        if keepsTrace { for name in TracePropagation.fieldNames { all.remove(name) } }
         for (name, value) in addedFields.pairs { all.append(name, value) }
         return all
     }
 
     /// The value of a field that is sent, whoever set it; nil when there is no such field.
-    public subscript(name: FieldName) -> String? { fields[name] ?? addedFields[name] }
+    public subscript(name: FieldName) -> String? {
+        if keepsTrace, TracePropagation.fieldNames.contains(name) { return addedFields[name] }
+        return fields[name] ?? addedFields[name]
+    }
 
     /// The content that is in memory as text; nil when it is not UTF-8, empty where there is none.
     public var text: String? {

@@ -124,7 +124,8 @@ package struct Preparation: Sendable {
             isRepeatable: isKeyed || (redirect?.method ?? method).isIdempotent,
             timeLimit: plan.limit,
             log: log,
-            end: plan.end
+            end: plan.end,
+            keepsTrace: route.policy.request.propagation == .none
         )
     }
 

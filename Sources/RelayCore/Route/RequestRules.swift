@@ -10,8 +10,18 @@ package struct RequestRules: Sendable {
     package var allowsEmptySegments = false
     /// Query parameters that every request carries.
     package var query = RouteQuery()
+    /// A program's own fields go where it sends them; the routes of a daemon keep their callers' unless they say otherwise.
+    package var propagation = TracePropagation.caller
 
     package init() {}
+}
+
+/// Whether the caller's fields of distributed tracing go on to the upstream: `traceparent`, `tracestate`, `baggage`.
+package enum TracePropagation: String, CaseIterable, Sendable {
+    case none
+    case caller
+
+    package static let fieldNames: [FieldName] = [.traceparent, .tracestate, .baggage]
 }
 
 /// One step of preparation; an error in it is final, with zero sends.

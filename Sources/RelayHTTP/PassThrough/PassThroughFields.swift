@@ -61,15 +61,21 @@ package import RelayCore
             case 6:
                 if unsafe stands("expect", base, index) || stands("prefer", base, index) { return nil }
                 if unsafe stands("origin", base, index) { isForeign = true }
+            case 7: if edits.keepsTrace, unsafe stands("baggage", base, index) { isDropped = true }
             case 8: if unsafe stands("priority", base, index) { return nil }
             case 10:
                 if unsafe stands("user-agent", base, index) {
                     hasAgent = true
                 } else if unsafe isKeepAlive(base, index, colon, valueEnd) {
                     isDropped = true
+                } else if edits.keepsTrace, unsafe stands("tracestate", base, index) {
+                    isDropped = true
                 }
             case 11:
-                if unsafe stands("traceparent", base, index) { trace = colon &+ 2..<valueEnd }
+                if unsafe stands("traceparent", base, index) {
+                    trace = colon &+ 2..<valueEnd
+                    isDropped = edits.keepsTrace
+                }
             case 13: if unsafe stands("if-none-match", base, index) { isConditional = true }
             case 14:
                 if unsafe stands("content-length", base, index) {

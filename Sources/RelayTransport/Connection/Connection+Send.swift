@@ -55,7 +55,9 @@ extension Connection {
     func compose(_ request: OutboundRequest, _ output: inout OutputBuffer) -> [UInt8] {
         HeadWriter.appendRequestLine(request.method, request.target, to: &output)
         output.append(pool.hostLine)
-        HeadWriter.appendFields(request.fields, to: &output) { isOurs($0, of: request.fields) }
+        HeadWriter.appendFields(request.fields, to: &output) {
+            isOurs($0, of: request.fields) || request.keepsTrace && isTrace($0, of: request.fields)
+        }
         HeadWriter.appendFields(request.addedFields, to: &output) { isOurs($0, of: request.addedFields) }
         var lent: [UInt8] = []
         switch request.body {
@@ -159,6 +161,15 @@ extension Connection {
         case 10: fields.matches(entry, .connection)
         case 14: fields.matches(entry, .contentLength)
         case 17: fields.matches(entry, .transferEncoding)
+        default: false
+        }
+    }
+
+    private func isTrace(_ entry: HeaderFields.Entry, of fields: HeaderFields) -> Bool {
+        switch entry.nameCount {
+        case 7: fields.matches(entry, .baggage)
+        case 10: fields.matches(entry, .tracestate)
+        case 11: fields.matches(entry, .traceparent)
         default: false
         }
     }
