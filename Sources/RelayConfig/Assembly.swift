@@ -68,6 +68,8 @@ extension OAuth2Draft {
         settings.refreshBeforeExpiry = refreshBeforeExpiry
         settings.failureCooldown = failureCooldown
         settings.timeout = timeout
+        settings.request = request
+        settings.answer = answer
         return CredentialDefinition(name: name, kind: .oauth2(settings))
     }
 }

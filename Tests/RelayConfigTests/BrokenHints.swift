@@ -122,5 +122,28 @@ let brokenHints: [BrokenRow] = {
                     + "https:// before it"
             ]
         ),
+        Row(
+            .route,
+            #"""
+            "auth": {"type": "oauth2_client_credentials", "token_url": "https://u.example/t", "client_id": "c",
+              "client_secret": {"env": "S"}, "token_request": {
+                "parameters": {"Grant_Type": "password"}, "headers": {"authorization": "x", "Host": "y"}},
+              "answer": {"token": "jwt", "lifetime_unit": "h"}}
+            """#,
+            [
+                "3:28: warning: an environment variable can be read under /proc  [/routes/r/auth/client_secret/env] => "
+                    + #"prefer {"credential": …} or {"file": …}"#,
+                #"4:20: error: the parameter "Grant_Type" is written by the relay itself  "#
+                    + "[/routes/r/auth/token_request/parameters/Grant_Type] => "
+                    + #"use the credential's own members, such as "client_id" and "scopes""#,
+                #"4:59: error: the header "authorization" is written by the relay itself  "#
+                    + "[/routes/r/auth/token_request/headers/authorization] => remove it",
+                #"4:81: error: the header "Host" is written by the relay itself  "#
+                    + "[/routes/r/auth/token_request/headers/Host] => remove it",
+                #"5:23: error: a JSON pointer is empty or begins with "/"  [/routes/r/auth/answer/token] => "#
+                    + #"write "/jwt""#,
+                #"5:47: error: expected "s" or "ms"  [/routes/r/auth/answer/lifetime_unit]"#,
+            ]
+        ),
     ]
 }()

@@ -4,15 +4,46 @@ import RelayJSON
 extension ValueKind where Value == [(name: String, value: RouteQuery.Value)] {
     /// Query parameters by name; no message shows a value.
     static var queryParameters: ValueKind {
-        .map(parameter, name: "parameter names") { name throws(Refusal) in
+        .map(value(.string(upTo: 8192), of: "parameter"), name: "parameter names") { name throws(Refusal) in
             guard !name.isEmpty, name.utf8.count <= 256 else {
                 throw Refusal("a query parameter has a name of 1 to 256 bytes")
             }
         }
     }
 
-    private static var parameter: ValueKind<RouteQuery.Value> {
-        let text = ValueKind<String>.string(upTo: 8192)
+    /// The same of the form of a request for a token.
+    static var tokenParameters: ValueKind {
+        .map(value(.string(upTo: 8192), of: "parameter"), name: "parameter names") { name throws(Refusal) in
+            guard !name.isEmpty, name.utf8.count <= 256 else {
+                throw Refusal("a parameter has a name of 1 to 256 bytes")
+            }
+            guard TokenRequestTerms.ownParameters.contains(name.lowercased()) else { return }
+            throw Refusal(
+                "the parameter \"\(printable(name))\" is written by the relay itself",
+                hint: "use the credential's own members, such as \"client_id\" and \"scopes\""
+            )
+        }
+    }
+
+    /// Headers of a request for a token.
+    static var tokenFields: ValueKind {
+        .map(
+            value(.fieldValue, of: "header"),
+            name: "header names",
+            pattern: ValueKind<String>.fieldNamePattern
+        ) {
+            name throws(Refusal) in
+            let field = try checkFieldName(name, for: .credential)
+            guard TokenRequestTerms.ownFields.contains(field) else { return }
+            throw Refusal(
+                "the header \"\(printable(name))\" is written by the relay itself",
+                hint: "remove it"
+            )
+        }
+    }
+
+    /// Such a text, or a secret.
+    private static func value(_ text: ValueKind<String>, of what: String) -> ValueKind<RouteQuery.Value> {
         let secret = ValueKind<SecretReference>.secret
         return ValueKind<RouteQuery.Value>(.either(text.shape, secret.shape)) { node, _, reading in
             if case .object = node.content { return secret.read(node, nil, &reading).map { .reference($0) } }
@@ -23,7 +54,7 @@ extension ValueKind where Value == [(name: String, value: RouteQuery.Value)] {
             }
             if SecretMask.isSensitive(reading.path.last ?? "") {
                 reading.warn(
-                    "the name of the parameter sounds like a secret's, and its value stands in the configuration",
+                    "the name of the \(what) sounds like a secret's, and its value stands in the configuration",
                     at: node.range,
                     hint: "write {\"credential\": \"NAME\"} or {\"file\": \"PATH\"} if it is one"
                 )

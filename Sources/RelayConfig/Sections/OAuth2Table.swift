@@ -97,7 +97,61 @@ extension ConfigurationTable {
                 \.timeout,
                 "The longest one request for a token may take."
             ),
+            Field("token_request", tokenRequest.kind, \.request, "What the request for a token has besides."),
+            Field("answer", tokenAnswer.kind, \.answer, "Where the endpoint's answer has what."),
         ]
+    }
+
+    private static var tokenRequest: Section<TokenRequestTerms> {
+        Section(
+            "token_request",
+            "What the request for a token has besides what RFC 6749 names.",
+            prototype: TokenRequestTerms(),
+            fields: [
+                Field(
+                    "parameters",
+                    .tokenParameters,
+                    \.parameters.parameters,
+                    "Parameters of the form, such as audience or resource. A value is text, written as it is meant, or a "
+                        + "secret."
+                ),
+                Field(
+                    "headers",
+                    .tokenFields,
+                    \.fields.parameters,
+                    "Headers of the request, each a text or a secret."
+                ),
+            ]
+        )
+    }
+
+    private static var tokenAnswer: Section<TokenAnswerTerms> {
+        Section(
+            "token_answer",
+            "Where the endpoint's answer has what; for one that does not go by RFC 6749, 5.1.",
+            prototype: TokenAnswerTerms(),
+            fields: [
+                Field("token", .memberPointer, \.token, "Where the token stands."),
+                Field(
+                    "lifetime",
+                    .memberPointer,
+                    \.lifetime,
+                    "Where it stands how long the token is good for. Without it the token is used until it is refused."
+                ),
+                Field(
+                    "lifetime_unit",
+                    .word(),
+                    \.lifetimeUnit,
+                    "What that number counts: seconds or milliseconds."
+                ),
+                Field(
+                    "refresh_token",
+                    .memberPointer,
+                    \.refreshToken,
+                    "Where the refresh token stands that takes the place of the last one."
+                ),
+            ]
+        )
     }
 
     /// One scope token (RFC 6749 §3.3).

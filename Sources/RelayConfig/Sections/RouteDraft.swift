@@ -84,6 +84,8 @@ struct OAuth2Draft {
     var refreshBeforeExpiry: Duration = .seconds(60)
     var failureCooldown: Duration = .seconds(2)
     var timeout: Duration = .seconds(10)
+    var request = TokenRequestTerms()
+    var answer = TokenAnswerTerms()
     var allowAddresses: [AddressRange] = []
     var authorityFile: String?
     var refreshesOn401 = true

@@ -86,6 +86,8 @@ public struct OAuth2Settings: Sendable, Equatable {
     public var failureCooldown: Duration = .seconds(2)
     /// How long one request to the endpoint may take; 10 s unless set.
     public var timeout: Duration = .seconds(10)
+    package var request = TokenRequestTerms()
+    package var answer = TokenAnswerTerms()
 
     /// Takes what has no default.
     public init(grant: Grant, endpoint: Upstream, target: String, clientID: String) {

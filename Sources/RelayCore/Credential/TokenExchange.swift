@@ -34,6 +34,12 @@ package struct TokenExchange: Sendable {
         case (_, .none):
             form.append(("client_id", settings.clientID))
         }
+        for (name, value) in settings.request.parameters.parameters {
+            if let text = value.plain { form.append((formEncoded(name), text)) }
+        }
+        for (name, value) in settings.request.fields.parameters {
+            if let text = value.plain { fields.append(name, text) }
+        }
         let body = form.map { "\($0)=\(formEncoded($1))" }.joined(separator: "&")
         var limits = ResponseLimits()
         limits.body = TokenExchange.answerLimit
@@ -72,28 +78,34 @@ package struct TokenExchange: Sendable {
             throw failure("answered \(status.rawValue)\(known)")
         }
         guard let document else { throw failure("answered 200 with a body that is not JSON") }
-        guard let token = document.member("access_token")?.text, !token.isEmpty, token.utf8.count <= 16_384,
+        let terms = settings.answer
+        guard let token = document.value(at: terms.token)?.text, !token.isEmpty, token.utf8.count <= 16_384,
             token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw failure("answered 200 without a usable access_token") }
+        else { throw failure("answered 200 without a usable \(TokenExchange.name(terms.token))") }
         if let type = document.member("token_type")?.text, type.lowercased() != "bearer" {
             throw failure("gave a token whose token_type is not Bearer")
         }
-        let refreshToken = document.member("refresh_token")?.text
+        let refreshToken = document.value(at: terms.refreshToken)?.text
         if let refreshToken, refreshToken.utf8.count > 16_384 {
-            throw failure("gave a refresh_token of more than 16 KiB")
+            throw failure("gave a \(TokenExchange.name(terms.refreshToken)) of more than 16 KiB")
         }
         return Grant(
             token: Secret(token),
-            expiresIn: TokenExchange.lifetime(document.member("expires_in")),
+            expiresIn: TokenExchange.lifetime(document.value(at: terms.lifetime), in: terms.lifetimeUnit),
             refreshToken: refreshToken.flatMap { $0.isEmpty ? nil : Secret($0) }
         )
+    }
+
+    /// A member of the document by its name, anything deeper by its pointer.
+    private static func name(_ pointer: JSONPointer) -> String {
+        pointer.tokens.count == 1 ? pointer.tokens[0] : "token at \(pointer.text)"
     }
 
     /// What `expires_in` says, as far as it says anything: a usable token is used.
     ///
     /// From one second, also where nothing or less is left, so that the endpoint is not asked for every request, to ten
     /// years. Nil where it is absent, null or no number: the token is then used until it is refused.
-    static func lifetime(_ value: JSONValue?) -> Duration? {
+    static func lifetime(_ value: JSONValue?, in unit: TokenAnswerTerms.Unit = .seconds) -> Duration? {
         let number: JSONNumber
         switch value {
         case .number(let given): number = given
@@ -104,7 +116,8 @@ package struct TokenExchange: Sendable {
         default: return nil
         }
         // A number beyond all doubles is as long, or as little, as its sign says.
-        let seconds = number.double ?? (number.text.hasPrefix("-") ? 0 : longestLifetime)
+        let seconds =
+            number.double.map { $0 / unit.perSecond } ?? (number.text.hasPrefix("-") ? 0 : longestLifetime)
         return .seconds(min(max(seconds, 1), longestLifetime).rounded(.down))
     }
 

@@ -40,7 +40,9 @@ final class OAuth2TokenSource: TokenSource {
         keeper: (any RefreshTokenKeeper)?
     ) {
         self.keeper = keeper
-        exchange = TokenExchange(settings: settings)
+        var resolved = settings
+        resolved.request = settings.request.resolved(secrets)
+        exchange = TokenExchange(settings: resolved)
         clientSecret = settings.clientSecret.flatMap { secrets[$0] }
         var needed = settings.clientSecret.map { [$0] } ?? []
         var first: Secret?
@@ -48,6 +50,7 @@ final class OAuth2TokenSource: TokenSource {
             needed.append(reference)
             first = secrets[reference]
         }
+        needed += settings.request.references
         firstRefreshToken = first
         missing = needed.first { secrets[$0] == nil }
         owner = RefreshTokenOwner(
@@ -95,6 +98,11 @@ final class OAuth2TokenSource: TokenSource {
     func fetch(_ ports: RelayPorts) async -> Result<TokenExchange.Grant, Failure> {
         if let missing {
             return .failure(exchange.failure("was not asked: \(missing.text) could not be read"))
+        }
+        if let name = exchange.settings.request.unusableField {
+            return .failure(
+                exchange.failure("was not asked: the secret for \(name) is none that a header can have")
+            )
         }
         do throws(StoreError) {
             try await keep(ports)
