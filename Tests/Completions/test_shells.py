@@ -14,7 +14,7 @@ OFFERED = [
     ("waystation ", COMMANDS),
     ("waystation ro", ["routes"]),
     ("waystation help ro", ["routes"]),
-    ("waystation jobs ", ["ls", "show", "watch", "retry", "cancel", "hold", "release", "drop"]),
+    ("waystation jobs ", ["ls", "show", "watch", "retry", "cancel", "hold", "release", "drop", "expunge"]),
     ("waystation -o json jobs re", ["retry", "release"]),
     ("waystation jobs --st", ["--state", "--status"]),
     ("waystation jobs --state ", STATES),

@@ -200,6 +200,30 @@ class JobsCommandTest(RelayTest):
         self.assertEqual(told[0].split(), [
             "TOTAL", "<1m", "<2m", "<4m", "<8m", "<16m", "<32m", "<1h4m", "<2h8m", "<4h16m", "<8h32m", "8h32m+"])
 
+    def test_what_a_job_was_sent_and_answered_can_be_expunged_once_it_is_over(self):
+        self.upstream.on("/secret", answer(410, "CANARY-answer", ("Set-Cookie", "CANARY-cookie")))
+        job = self.submit("once", "secret?token=CANARY-query", "-H", "X-Note: CANARY-field")
+        self.run_command("jobs", "watch", job, "--timeout", "15s", code=6)
+        waiting = self.submit("up", "bad")
+        self.run_command("jobs", "expunge", waiting, code=1)
+        self.assertRegex(self.errors, f"{waiting}: .*cannot be expunged before it is over; cancel it first")
+        self.assertEqual(self.run_command("jobs", "expunge", job), f"{job}  expunged\n")
+        self.run_command("jobs", "expunge", job, code=1)
+        self.assertIn("cannot be expunged twice", self.errors)
+        told = self.run_command("jobs", "show", job, "-o", "json")
+        document = json.loads(told)
+        self.assertEqual((document["state"], document["status"]), ("dead", 410))
+        [done] = document["actions"]
+        self.assertEqual((done["action"], done["uid"]), ("expunge", os.getuid()))
+        self.assertNotIn("CANARY", told)
+        self.assertRegex(self.run_command("explain", job), rf"  expunged +by .*{os.getuid()}")
+        self.assertIn("1 expunged", self.run_command("jobs", "cancel", waiting) and self.run_command(
+            "jobs", "expunge", "--where", "state=cancelled", "-y"))
+        self.relay.stop()
+        for file in self.relay.directory.rglob("*"):
+            if file.is_file() and "jobs.db" in file.name:
+                self.assertNotIn(b"CANARY", file.read_bytes(), file)
+
     def test_the_dead_are_grouped_and_acted_on_together_only_after_a_yes(self):
         jobs = self.dead(3)
         told = self.run_command("dead")

@@ -38,6 +38,9 @@ class Recovery(RelayTest):
                              {"json": "/state", "in": ["BUSY"], "kind": "busy", "retryable": True}]},
                 recovery=[{"name": "again", "on": ["busy", "fault", "invalid_response"],
                            "retry": {"max_attempts": 2, "backoff": QUICK}}]),
+            "content": route(cls.upstream.url, success={"require": [{"json": "/status", "exists": True}]}),
+            "content-or-204": route(
+                cls.upstream.url, success={"status": ["2xx", "204"], "require": [{"json": "/status", "exists": True}]}),
             "redirects": route(cls.upstream.url, success={"status": ["2xx", "302"]}),
             "quick": route(cls.upstream.url, quick_recovery=[
                 {"on": ["3xx"], "as": {"status": 200, "json": {
@@ -118,6 +121,16 @@ class Recovery(RelayTest):
         got = self.relay.curl("/r/quick/h")
         self.assertEqual((got.status, got.json()), (200, {"to": "https://sso.example/?a=1", "was": 307}))
         self.assert_timeline(self.relay, got, (307, "quick_recovery"))
+
+    def test_a_204_is_no_success_where_content_is_required_unless_the_route_names_it(self):
+        for path, step in ("/empty", answer(200, "")), ("/none", answer(204, length=False)):
+            self.upstream.on(path, step, step)
+            got = self.relay.curl("/r/content" + path)
+            self.assertEqual((got.status, got["Waystation-Outcome"]), (502, "failure"), got)
+            self.assertIn("empty_response", got.body.decode())
+        self.upstream.on("/none", answer(204, length=False))
+        got = self.relay.curl("/r/content-or-204/none")
+        self.assertEqual((got.status, got["Waystation-Source"]), (204, "upstream"))
 
     def test_quick_recovery_minds_the_method(self):
         self.upstream.on("/i", answer(404, "gone"))

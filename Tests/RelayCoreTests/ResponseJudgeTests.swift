@@ -254,6 +254,19 @@ struct ResponseJudgeTests {
         #expect(name(verdict(200, method: .head) { $0.response.empty = .error }) == "success")
     }
 
+    @Test("A 204 breaks what is required of content, unless the route names its status")
+    func contentless() {
+        let require = [BodyCheck(pointer: pointer("/ok"), condition: .exists(true))]
+        #expect(name(verdict(200) { $0.success.require = require }) == "empty_response")
+        #expect(name(verdict(204) { $0.success.require = require }) == "empty_response")
+        #expect(name(verdict(204, method: .head) { $0.success.require = require }) == "success")
+        let named = verdict(204) {
+            $0.success.require = require
+            $0.success.statuses = StatusSet(codes: [204], classes: [.success])
+        }
+        #expect(name(named) == "success")
+    }
+
     @Test("A failure's text never holds a byte of the body or of a field")
     func secrecy() {
         let bodies = [#"{"error":{"code":"CANARY CANARY"}}"#, #"{"status":"CANARY"}"#, "CANARY"]

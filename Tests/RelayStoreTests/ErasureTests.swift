@@ -69,6 +69,32 @@ struct ErasureTests {
         #expect(!kept.hasBody && kept.record.fields.entries.isEmpty && kept.record.target == "orders/7")
     }
 
+    @Test(
+        "The upstream's words are gone with the content of a job, and why it failed stays",
+        arguments: StoreKind.allCases
+    )
+    func unquoted(kind: StoreKind) async throws {
+        let bench = try await StoreBench(kind, eraseDelay: .zero)
+        let id = try await bench.accept(body: "body")
+        var attempts: [Attempt] = []
+        for number in 1...2 {
+            var attempt = Attempt(number: number, upstream: "eu", beganAt: 5, duration: .seconds(1))
+            attempt.failure = Failure(.apiError, sent: .answered, "an error document", status: 422)
+            attempt.failure?.apiCode = "taken"
+            attempt.failure?.apiTitle = "CANARY-7f3a91 is taken"
+            attempts.append(attempt)
+        }
+        let token = try await bench.claim()[0].token
+        let settlement = Settlement(token, .dead(.rejected), attempts: attempts, failureKind: .apiError)
+        _ = try await bench.store.settle([settlement], at: bench.now)
+        try await bench.apply(.expunge, id)
+        for _ in 0..<3 { _ = try await bench.store.settle([], at: bench.now) }
+        if kind == .sqlite { #expect(!isInFiles(bench)) }
+        let kept = try await bench.store.attempts(of: id, after: 0, limit: 5)
+        #expect(kept.map(\.failure?.kind) == [.apiError, .apiError])
+        #expect(kept.allSatisfy { $0.failure?.apiTitle == nil && $0.failure?.apiCode == "taken" })
+    }
+
     @Test("A field that was removed before the job was accepted is in no file")
     func removed() async throws {
         let bench = try await StoreBench(.sqlite)

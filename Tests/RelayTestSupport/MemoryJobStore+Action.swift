@@ -82,6 +82,9 @@ extension MemoryJobStore.State {
     mutating func expunge(_ position: Int64) -> Bool {
         entries[position]?.dropContent()
         entries[position]?.answer?.body = .expunged
+        if let attempts = entries[position]?.attempts {
+            entries[position]?.attempts = attempts.map(\.unquoted)
+        }
         entries[position]?.machine.touch()
         return true
     }

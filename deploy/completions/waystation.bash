@@ -70,7 +70,7 @@ _waystation_spec() {
         'jobs --rate') spec='nothing' ;;
         'jobs --output' | 'jobs -o') spec='words table json ndjson name' ;;
         'jobs --socket') spec='file' ;;
-        'jobs 1') spec='words ls show watch retry cancel hold release drop' ;;
+        'jobs 1') spec='words ls show watch retry cancel hold release drop expunge' ;;
         'jobs 2+') spec='asked jobs' ;;
         'dead --by') spec='words kind route' ;;
         'dead --route') spec='asked routes' ;;

@@ -158,7 +158,7 @@ complete -c waystation -n "__waystation_at send" -l supersede-key -x -d 'cancel 
 complete -c waystation -n "__waystation_at send" -l priority -x -d '0 first, 7 last; 3'
 complete -c waystation -n "__waystation_at send" -l label -x -k -a '(__waystation_ask labels)' -d 'what a job can be found by; may stand more than once'
 complete -c waystation -n "__waystation_at send" -l socket -r -F -d 'the daemon\'s jobs socket (WAYSTATION_SOCKET)'
-complete -c waystation -n '__waystation_at jobs 1' -a 'ls show watch retry cancel hold release drop'
+complete -c waystation -n '__waystation_at jobs 1' -a 'ls show watch retry cancel hold release drop expunge'
 complete -c waystation -n '__waystation_at jobs 2+' -k -a '(__waystation_ask jobs)'
 complete -c waystation -n "__waystation_at jobs" -l route -x -k -a '(__waystation_ask routes)' -d 'of this route'
 complete -c waystation -n "__waystation_at jobs" -l state -x -a 'scheduled queued running retrying held succeeded dead cancelled expired' -d 'in this state; several with commas between them'

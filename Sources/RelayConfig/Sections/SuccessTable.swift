@@ -19,7 +19,8 @@ extension ConfigurationTable {
                     "require",
                     .list(requirement, maximum: 50),
                     \.require,
-                    "Conditions on the JSON body that must all hold."
+                    "Conditions on the JSON body that must all hold. An answer without content breaks them, also a 204 unless "
+                        + "status names \"204\" itself."
                 ),
                 Field(
                     "fail",

@@ -146,3 +146,12 @@ extension Attempt: CustomStringConvertible {
         return "\(number) to \(upstream): " + parts.joined(separator: ", ")
     }
 }
+
+extension Attempt {
+    /// Without the upstream's own words.
+    package var unquoted: Attempt {
+        var rest = self
+        rest.failure?.apiTitle = nil
+        return rest
+    }
+}

@@ -170,8 +170,23 @@ extension ResponseJudge {
         }
         guard route.inspectsBody || !route.policy.success.contentTypes.isEmpty, method != .head,
             !status.forbidsContent
-        else { return .success(nil) }
+        else { return contentless(status) }
         return validated(status, fields, content)
+    }
+
+    /// An answer that never has content, to anything but HEAD, breaks what is required of content, unless the route
+    /// names its status.
+    private func contentless(_ status: Status) -> Finding {
+        let success = route.policy.success
+        guard status.forbidsContent, method != .head, !success.require.isEmpty,
+            !success.statuses.codes.contains(status.rawValue)
+        else { return .success(nil) }
+        return invalid(
+            status,
+            "a \(status.rawValue) has no content and success.require looks into it; a route that takes it for a success "
+                + "names \"\(status.rawValue)\" in success.status",
+            .emptyResponse
+        )
     }
 
     /// An error document on any status the rule names: it keeps the status and becomes an API error.

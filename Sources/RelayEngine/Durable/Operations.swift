@@ -62,7 +62,7 @@ package final class Operations: Sendable {
             } else {
                 (
                     .jobState,
-                    "the job is \(job.state.name)\(job.reason.map { " (\($0.name))" } ?? ""): it cannot \(action.need)"
+                    "the job is \(job.state.name)\(job.reason.map { " (\($0.name))" } ?? ""): it cannot \(action.need(job))"
                 )
             }
         throw Problem(code, detail, route: job.record.route, job: id)
@@ -129,14 +129,15 @@ extension Problem {
 
 extension JobAction {
     /// Why it cannot be done to some jobs, after "it cannot".
-    fileprivate var need: String {
+    fileprivate func need(_ job: StoredJob) -> String {
         switch self {
         case .retry: "be retried unless it waits for a time, is held, or is over without success"
         case .cancel: "be cancelled once it is over"
         case .hold: "be held unless it waits"
         case .release: "be released unless it is held"
         case .drop: "be dropped while it runs; cancel it first"
-        case .expunge: "be expunged before it is over, nor twice"
+        case .expunge where job.state.isTerminal: "be expunged twice"
+        case .expunge: "be expunged before it is over; cancel it first"
         }
     }
 }

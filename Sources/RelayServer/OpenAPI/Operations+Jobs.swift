@@ -97,7 +97,9 @@ extension Operation {
     static let expunge = Operation(
         id: "expungeJob",
         tag: .jobs,
-        summary: "Remove the bodies of a job that is over",
+        summary: "Remove what a job that is over was sent and answered",
+        detail: "Both bodies, their fields, the query and the upstream's words go; the job's record stays, "
+            + "and says when and by whom it was expunged. One that is not over has to be cancelled first.",
         fields: [.ifMatch],
         replies: [changed],
         problems: ofActions

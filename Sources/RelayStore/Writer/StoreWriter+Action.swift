@@ -130,7 +130,7 @@ extension StoreWriter {
         return true
     }
 
-    /// Removes the bodies of a job that is over.
+    /// Removes the bodies of a job that is over, and the upstream's words about it.
     @discardableResult
     func expunge(_ old: JobRow) throws(StoreError) -> JobRow {
         var row = old
@@ -141,10 +141,37 @@ extension StoreWriter {
             answer.fields = HeaderFields()
             try replaceAnswer(of: old.seq, with: answer.sealedHead(at: old.seq))
         }
+        try dropQuotations(of: row)
         volatile.hasErased = true
         row.hasAnswerBody = false
         row.machine.touch()
         try save(row, replacing: old)
         return row
+    }
+
+    /// Leaves what failed, and no word of an upstream about it: a title may say of whom a request was.
+    private func dropQuotations(of row: JobRow) throws(StoreError) {
+        guard row.machine.attempts > 0 else { return }
+        let select = try database.statement("SELECT key, record FROM attempt WHERE key BETWEEN ? AND ?")
+        select.bind(1, AttemptKey.make(row.seq, 1))
+        select.bind(2, AttemptKey.make(row.seq, .max))
+        var quoting: [(key: Int64, attempt: Attempt)] = []
+        do {
+            defer { select.reset() }
+            while try select.step() {
+                let key = select.int(0)
+                // A damaged one is told of when somebody reads it.
+                guard let attempt = try? Attempt(sealed: select.bytes(1), at: key),
+                    attempt.failure?.apiTitle != nil
+                else { continue }
+                quoting.append((key, attempt))
+            }
+        }
+        for (key, attempt) in quoting {
+            let update = try database.statement("UPDATE attempt SET record = ? WHERE key = ?")
+            update.bind(1, attempt.unquoted.sealed(at: key))
+            update.bind(2, key)
+            try update.run()
+        }
     }
 }

@@ -10,6 +10,7 @@ enum JobActionWord: String, CaseIterable {
     case hold
     case release
     case drop
+    case expunge
 
     /// `retried`.
     var done: String {
@@ -19,6 +20,7 @@ enum JobActionWord: String, CaseIterable {
         case .hold: "held"
         case .release: "released"
         case .drop: "dropped"
+        case .expunge: "expunged"
         }
     }
 }
@@ -108,19 +110,25 @@ struct JobActionOrder {
             progress.update("\(action.rawValue): \(index) of \(ids.count) jobs")
             do throws(CommandFailure) {
                 let response =
-                    action == .drop
-                    ? try daemon.change(.delete, "/v1/jobs/\(id)")
-                    : try daemon.change(
-                        .post,
-                        "/v1/jobs/\(id)/\(action.rawValue)\(takesSuperseded ? "?superseded=true" : "")"
-                    )
+                    switch action {
+                    case .drop: try daemon.change(.delete, "/v1/jobs/\(id)")
+                    case .expunge: try daemon.change(.delete, "/v1/jobs/\(id)/content")
+                    case .retry, .cancel, .hold, .release:
+                        try daemon.change(
+                            .post,
+                            "/v1/jobs/\(id)/\(action.rawValue)\(takesSuperseded ? "?superseded=true" : "")"
+                        )
+                    }
                 guard !isQuiet else { continue }
                 if isJSON {
                     if !response.body.isEmpty { Output.standard.write(response.body + [UInt8(ascii: "\n")]) }
                 } else {
                     let state =
-                        action == .drop
-                        ? "dropped" : JobDocument(try DaemonAccess.parse(response)).stateAndReason
+                        switch action {
+                        case .drop, .expunge: action.done
+                        case .retry, .cancel, .hold, .release:
+                            JobDocument(try DaemonAccess.parse(response)).stateAndReason
+                        }
                     Output.standard.write("\(id)  \(state)\n")
                 }
             } catch {

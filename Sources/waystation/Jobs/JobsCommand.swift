@@ -4,7 +4,7 @@ import RelayJSON
 extension Command {
     static let jobs = Command(
         "jobs",
-        "[ls|show|watch|retry|cancel|hold|release|drop] [ID...] [OPTION...]",
+        "[ls|show|watch|retry|cancel|hold|release|drop|expunge] [ID...] [OPTION...]",
         "Lists the jobs the daemon keeps, shows them, and acts on them.",
         details: """
               jobs [ls]          lists jobs, newest first; the options up to --limit choose which
@@ -17,8 +17,9 @@ extension Command {
               jobs hold ID...    puts a waiting job aside until it is released
               jobs release ID... lets a held job go on
               jobs drop ID...    removes a job that is not running, with everything about it
+              jobs expunge ID... removes what a job that is over was sent and answered; its record stays
 
-            The last five take --where FILTER in place of ids: name=value pairs with commas between them, of
+            The last six take --where FILTER in place of ids: name=value pairs with commas between them, of
             route, state, reason, end, kind and status (of the last failure), label, since and before, or the
             word all. The jobs that match are counted first; a terminal is asked, and elsewhere nothing is changed
             without --yes. A list takes the same FILTER, and shows what an action would be for.

@@ -195,8 +195,8 @@ extension Meaning {
         Meaning(
             .jobAction,
             "expunge",
-            "Removes the bodies of a job that is over.",
-            remedy: "See DELETE of the job's content in waystationd-api(7)."
+            "Removes what a job that is over was sent and answered: bodies, fields, query and the upstream's words. Its record stays.",
+            remedy: "Cancel a job that is not over first. See waystation help jobs."
         ),
     ]
 }
